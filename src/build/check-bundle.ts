@@ -29,7 +29,9 @@ function checkExports(bundle: Bundle, { actions, migrations }: Entries): Diagnos
     files.map(({ file }) => file).filter((file) => !hasDefault(file))
   return [
     ...without(actions).map(problem('WP_BUILD_ACTION_NO_CLASS')),
-    ...without(migrations).map(problem('WP_BUILD_MIGRATION_NO_EXPORT')),
+    ...without(migrations.filter(({ declared }) => declared === undefined)).map(
+      problem('WP_BUILD_MIGRATION_NO_EXPORT'),
+    ),
   ]
 }
 

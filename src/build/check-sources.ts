@@ -3,8 +3,7 @@ import type { Definition } from '../definition/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import { checkBundle } from './check-bundle.ts'
 import { checkErrors, checkWarnings } from './check-messages.ts'
-import { compareText } from './compare-text.ts'
-import { findEntries } from './find-entries.ts'
+import { filesToBundle, findEntries } from './find-entries.ts'
 import { sortDiagnostics } from './make-diagnostic.ts'
 import { nameEntries, openBundler } from './open-bundler.ts'
 
@@ -18,7 +17,7 @@ export async function checkSources(folder: string, partial: Definition): Promise
   const entries = await findEntries(root, partial)
   // The connection may be missing because of a definition error.
   const diagnostics = entries.diagnostics.filter(({ code }) => code !== 'WP_BUILD_MIGRATION_CONNECTION')
-  const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
+  const files = filesToBundle(entries)
   if (files.length === 0) return sortDiagnostics(diagnostics)
   const bundler = await openBundler(root, nameEntries(files))
   try {

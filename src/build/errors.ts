@@ -57,6 +57,35 @@ export const errors = defineErrors({
     message: 'The folder migrations/{name} does not match any connection',
     hint: 'Rename it to System, or to an entry of "connection:" in waypost.yml',
   },
+  WP_BUILD_MIGRATION_TWICE: {
+    ...user,
+    message: 'There is also a migration {other} with this name',
+    hint: 'Rename one of the two',
+  },
+  WP_BUILD_MIGRATION_EMPTY: {
+    ...user,
+    message: 'The migration {file} has no steps yet',
+    hint: 'Write its steps, for example "create_table:". Until then it stays pending',
+  },
+  WP_BUILD_MIGRATION_STEP: {
+    ...user,
+    message: '{problem}',
+  },
+  WP_BUILD_TABLES_FILE: {
+    ...user,
+    message: 'Cannot use {file}: {reason}',
+    hint: 'Write it anew: npx waypost migrate',
+  },
+  WP_BUILD_TABLES_UNCOVERED: {
+    ...user,
+    message: '{file} does not contain the changes of {migration}',
+    hint: 'Update and commit it: npx waypost migrate',
+  },
+  WP_BUILD_TABLES_EDITED: {
+    ...user,
+    message: '{migration} has changed since {file} was written',
+    hint: 'In development, revert and reapply it: npx waypost migrate:redo. Otherwise restore the file',
+  },
   WP_BUILD_SOURCE: {
     ...user,
     message: '{text}',

@@ -6,7 +6,9 @@ import { checkManifests } from './check-manifests.ts'
 import { compareText } from './compare-text.ts'
 import { loadMigrations, type MigrationSource } from './load-migrations.ts'
 import { loadPlace } from './load-place.ts'
+import { checkSteps, kindsOfConnections } from './load-tables.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
+import type { ManifestPlugin } from '../release/index.ts'
 
 /** A file that becomes the artifact of an action. */
 export interface ActionSource {
@@ -16,18 +18,29 @@ export interface ActionSource {
 
 export interface Entries {
   readonly actions: readonly ActionSource[]
+  /** Of both kinds. */
   readonly migrations: readonly MigrationSource[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/**
- * Finds the action and migration files of a project, each once, by name. Files that cannot be built become diagnostics.
- * @param known action files that need no check
- */
+export interface FindOptions {
+  /** Action files that need no check. */
+  readonly known?: ReadonlySet<string>
+  /** The built plugins, which know the databases of their connections. */
+  readonly plugins?: readonly { readonly manifest: ManifestPlugin }[] | undefined
+}
+
+/** Returns the files to bundle, sorted. */
+export function filesToBundle({ actions, migrations }: Entries): string[] {
+  const coded = migrations.filter(({ declared }) => declared === undefined)
+  return [...actions, ...coded].map(({ file }) => file).sort(compareText)
+}
+
+/** Finds the action and migration files of a project, each once, by name. Files that cannot be built become diagnostics. */
 export async function findEntries(
   root: string,
   definition: Definition,
-  known: ReadonlySet<string> = new Set(),
+  { known = new Set(), plugins }: FindOptions = {},
 ): Promise<Entries> {
   const uses = [...firstUses(definition).values()]
   const found = await loadMigrations(root)
@@ -42,12 +55,17 @@ export async function findEntries(
     ),
     Promise.all(found.map((migration) => checkMigration(root, migration, definition))),
   ])
+  const stepProblems = await checkSteps(root, found, kindsOfConnections(definition, plugins))
   const valid = uses.filter((_, index) => actionProblems[index] === undefined)
   const actions = new Map(valid.map(({ file }) => [normalizeFile(file), { file: normalizeFile(file) }]))
   return {
     actions: [...actions.values()].sort((a, b) => compareText(a.file, b.file)),
     migrations: found.filter((_, index) => migrationProblems[index] === undefined),
-    diagnostics: [...actionProblems, ...unique(migrationProblems)].filter((problem) => problem !== undefined),
+    diagnostics: [
+      ...[...actionProblems, ...unique(migrationProblems)].filter((problem) => problem !== undefined),
+      ...found.flatMap((migration) => checkDeclared(migration, found)),
+      ...stepProblems,
+    ],
   }
 }
 
@@ -125,6 +143,20 @@ async function checkMigration(
   return fileProblem.problem === 'refused'
     ? makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name: file, reason: fileProblem.reason } })
     : makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name: file } })
+}
+
+/** Checks a declared migration on its own. */
+function checkDeclared(
+  { connection, name, file, declared, fileProblem }: MigrationSource,
+  all: readonly MigrationSource[],
+): readonly Diagnostic[] {
+  if (declared === undefined || fileProblem !== undefined) return []
+  const place = makePlace(file, 1)
+  const twin = all.find((one) => one.connection === connection && one.name === name && one.file !== file)
+  const twice = twin && makeDiagnostic('WP_BUILD_MIGRATION_TWICE', place, { parameters: { other: twin.file } })
+  const isEmpty = declared.steps.length === 0 && declared.diagnostics.length === 0
+  const empty = isEmpty ? [makeDiagnostic('WP_BUILD_MIGRATION_EMPTY', place, { parameters: { file } })] : []
+  return [...declared.diagnostics, ...(twice ? [twice] : []), ...empty]
 }
 
 /** Follows links: files outside the project must not be included. */

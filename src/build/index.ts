@@ -1,8 +1,9 @@
 // build: definition and sources → release, and the types of a project.
-// May import kit, contract, schema, definition and release. The only room that loads esbuild, and only when it builds.
+// May import kit, contract, schema, tables, plugin, definition and release. The only room that loads esbuild, and only when it builds.
 export { buildRelease } from './build-release.ts'
 export { checkModules } from './check-modules.ts'
 export { checkSources } from './check-sources.ts'
+export { loadTables, type LoadedTables } from './load-tables.ts'
 export { makeTypes, type TypesOptions } from './make-types.ts'
 export { openBuilder, type Builder } from './open-builder.ts'
 export { openPluginBuilder, type BuiltPlugin, type PluginBuilder } from './plugins/build-plugins.ts'

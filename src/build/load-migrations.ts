@@ -1,7 +1,13 @@
 import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { openFolder, readProjectBytes, type FileProblem } from '../definition/index.ts'
+import {
+  openFolder,
+  parseMigration,
+  readProjectBytes,
+  type DeclaredMigration,
+  type FileProblem,
+} from '../definition/index.ts'
 import { sha256 } from '../kit/index.ts'
 import { compareText } from './compare-text.ts'
 
@@ -12,13 +18,20 @@ export interface MigrationSource {
   readonly name: string
   /** Relative to the project's root, with forward slashes. */
   readonly file: string
-  /** SHA-256 of the text with LF line ends, so that a checkout with CRLF has the same checksum. */
+  /**
+   * SHA-256 of the text with LF line ends, so that a checkout with CRLF has the same checksum; of a declared migration,
+   * that of its value.
+   */
   readonly checksum: string
+  /** Set if the file is YAML. */
+  readonly declared?: DeclaredMigration
   /** Why the file could not be read. */
   readonly fileProblem?: FileProblem
 }
 
 const maxBytes = 1024 * 1024
+
+const otherExtension = { problem: 'refused', reason: 'the name of a declared migration must end in .yml' } as const
 
 /** Returns all migrations of a project, by connection, then by name; none if the folder does not exist. */
 export async function loadMigrations(root: string): Promise<MigrationSource[]> {
@@ -29,23 +42,29 @@ export async function loadMigrations(root: string): Promise<MigrationSource[]> {
     const folder = path.join(root, 'migrations', connection)
     if ((await statOf(folder))?.isDirectory() !== true) continue
     for (const entry of await list(folder)) {
-      if (!entry.endsWith('.ts') || entry.endsWith('.d.ts') || entry === 'tables.ts') continue
-      const stats = await statOf(path.join(folder, entry))
-      if (stats === undefined || stats.isDirectory()) continue
+      const match = /^(?!tables\.ts$|.*\.d\.ts$)(.+)\.(ts|ya?ml)$/.exec(entry)
+      const stats = match && (await statOf(path.join(folder, entry)))
+      if (!match || !stats || stats.isDirectory()) continue
       const file = `migrations/${connection}/${entry}`
-      const read = readProjectBytes(project, file, maxBytes)
-      const isRead = 'bytes' in read
-      const text = isRead ? new TextDecoder().decode(read.bytes) : ''
-      migrations.push({
-        connection,
-        name: entry.slice(0, -'.ts'.length),
-        file,
-        checksum: sha256(text.replaceAll('\r\n', '\n')),
-        ...(isRead ? {} : { fileProblem: read }),
-      })
+      const read = match[2] === 'yaml' ? otherExtension : readProjectBytes(project, file, maxBytes)
+      const isDeclared = match[2] !== 'ts'
+      migrations.push({ connection, name: match[1]!, file, ...readSource({ file, isDeclared }, read) })
     }
   }
   return migrations
+}
+
+function readSource(
+  { file, isDeclared }: { readonly file: string; readonly isDeclared: boolean },
+  read: { readonly bytes: Uint8Array } | FileProblem,
+): Pick<MigrationSource, 'checksum' | 'declared' | 'fileProblem'> {
+  const text = 'bytes' in read ? new TextDecoder().decode(read.bytes) : ''
+  const declared = isDeclared ? parseMigration(file, text) : undefined
+  return {
+    checksum: declared?.checksum ?? sha256(text.replaceAll('\r\n', '\n')),
+    ...(declared && { declared }),
+    ...('bytes' in read ? {} : { fileProblem: read }),
+  }
 }
 
 async function list(folder: string): Promise<string[]> {

@@ -15,7 +15,11 @@ export interface DiagnosticDetails {
   readonly hint?: string | undefined
 }
 
-const warnings: ReadonlySet<string> = new Set(['WP_BUILD_SOURCE_WARNING', 'WP_BUILD_PROCESS_ENV'])
+const warnings: ReadonlySet<string> = new Set([
+  'WP_BUILD_SOURCE_WARNING',
+  'WP_BUILD_PROCESS_ENV',
+  'WP_BUILD_MIGRATION_EMPTY',
+])
 
 /** Creates the diagnostic of an error of this room. */
 export function makeDiagnostic(

@@ -1,13 +1,13 @@
 import { realpath } from 'node:fs/promises'
-import type { Definition } from '../definition/index.ts'
-import { hasErrors, type Diagnostic } from '../kit/index.ts'
+import type { DeclaredMigration, Definition } from '../definition/index.ts'
+import { hasErrors, sha256, type Diagnostic } from '../kit/index.ts'
 import type { Artifact, BuiltRelease } from '../release/index.ts'
 import { checkAssets, noAssets, pickAssets } from './collect-assets.ts'
 import { checkBundle } from './check-bundle.ts'
 import { checkErrors, checkWarnings } from './check-messages.ts'
 import { compareText } from './compare-text.ts'
 import { errors } from './errors.ts'
-import { areStillValid, findEntries, type Entries } from './find-entries.ts'
+import { areStillValid, filesToBundle, findEntries, type Entries } from './find-entries.ts'
 import { makeArtifacts, type OutputCache } from './make-artifacts.ts'
 import { sortDiagnostics } from './make-diagnostic.ts'
 import { makeManifest } from './make-manifest.ts'
@@ -95,8 +95,8 @@ class BuildSession {
 
   async build(definition: Definition, { changed, plugins = [] }: BuildOptions): Promise<BuildResult> {
     const root = await realpath(this.#options.root)
-    const entries = await this.#findEntries(root, definition, changed)
-    const files = [...entries.actions, ...entries.migrations].map(({ file }) => file).sort(compareText)
+    const entries = await this.#findEntries(root, definition, { changed, plugins })
+    const files = filesToBundle(entries)
     const diagnostics = [...entries.diagnostics]
     let bundle: Bundle | undefined
     let assets = noAssets
@@ -123,7 +123,7 @@ class BuildSession {
     this.#bundler = undefined
   }
 
-  async #findEntries(root: string, definition: Definition, changed?: ReadonlySet<string>): Promise<Entries> {
+  async #findEntries(root: string, definition: Definition, { changed, plugins }: BuildOptions): Promise<Entries> {
     const retained = this.#entries
     const isSame =
       changed !== undefined &&
@@ -133,7 +133,8 @@ class BuildSession {
     if (isSame) return retained.found
     const unchanged =
       changed === undefined ? [] : (retained?.found.actions ?? []).filter(({ file }) => !changed.has(file))
-    const found = await findEntries(root, definition, new Set(unchanged.map(({ file }) => file)))
+    const known = new Set(unchanged.map(({ file }) => file))
+    const found = await findEntries(root, definition, { known, plugins })
     this.#entries = found.diagnostics.length === 0 ? { of: definition, found } : undefined
     return found
   }
@@ -161,8 +162,16 @@ interface BuiltOutput {
 function makeRelease(options: BuilderOptions, definition: Definition, built: BuiltOutput): BuiltRelease {
   const { entries, bundle, plugins } = built
   const ofPlugins = plugins.flatMap((plugin) => plugin.artifacts)
+  const declared = new Map(
+    entries.migrations.flatMap((one) =>
+      one.declared === undefined ? [] : [[one.file, makeMigrationArtifact(one.declared)]],
+    ),
+  )
   const byHash = new Map(
-    [...built.artifacts.values(), ...built.assetArtifacts, ...ofPlugins].map((artifact) => [artifact.hash, artifact]),
+    [...built.artifacts.values(), ...declared.values(), ...built.assetArtifacts, ...ofPlugins].map((artifact) => [
+      artifact.hash,
+      artifact,
+    ]),
   )
   const artifacts = [...byHash.values()].sort((a, b) => compareText(a.hash, b.hash))
   const manifest = makeManifest(definition, {
@@ -171,7 +180,13 @@ function makeRelease(options: BuilderOptions, definition: Definition, built: Bui
     migrations: entries.migrations,
     artifacts,
     plugins: plugins.map((plugin) => plugin.manifest),
-    hashOf: (file) => built.artifacts.get(`${bundle?.entries.get(file)}.js`)!.hash,
+    hashOf: (file) => declared.get(file)?.hash ?? built.artifacts.get(`${bundle?.entries.get(file)}.js`)!.hash,
   })
   return { manifest, artifacts }
+}
+
+/** The steps of a declared migration need no bundler. `makeDeclaredMigration` runs them. */
+function makeMigrationArtifact({ steps }: DeclaredMigration): Artifact {
+  const content = `export default ${JSON.stringify({ steps })}\n`
+  return { hash: sha256(content), content }
 }

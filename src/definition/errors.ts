@@ -48,6 +48,7 @@ export const errors = defineErrors({
   WP_DEFINITION_KEY_MISSING: { ...user, message: '"{key}" is missing, but required in {owner}' },
   WP_DEFINITION_VALUE_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_NAME_INVALID: { ...user, message: '"{name}" is not a valid name for {owner}' },
+  WP_DEFINITION_MIGRATION: { ...user, message: '{problem}' },
   WP_DEFINITION_INCLUDE_INVALID: {
     ...user,
     message: '"{target}" cannot be included',

@@ -1,5 +1,5 @@
 // definition: the YAML of a project: parsed, included and checked. Each problem has its file, line and column.
-// May import kit, contract and schema. Pure: no database, no network, no project code. The only room that loads `yaml`.
+// May import kit, contract, schema and tables. Pure: no database, no network, no project code. The only room that loads `yaml`.
 export { checkDefinitionValue, type CheckedValue, type CheckValueOptions, type ValueProblem } from './check-value.ts'
 export type { ClassCatalog } from './class-catalog.ts'
 export type {
@@ -20,5 +20,6 @@ export { addToDefinition, findKey, findMap, findValue, type DefinitionEdit } fro
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
 export { makeSourceCache, type Texts } from './load-context.ts'
+export { parseMigration, type DeclaredMigration } from './parse-migration.ts'
 export { openFolder, readProjectBytes, type ProjectFolder, type FileProblem } from './read-file.ts'
 export { Include, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'

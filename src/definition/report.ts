@@ -53,7 +53,7 @@ export function makeReport(): Report {
   const limited = (problem: Omit<Problem, 'at'>): Omit<Problem, 'at'> =>
     found.size < maxProblems ? problem : { code: 'WP_DEFINITION_TOO_MANY', parameters: { limit: maxProblems } }
   return {
-    add: (problem) => isFull() || keep({ ...wordsOf(limited(problem)), ...placeOf(problem.at, problem.isSecret) }),
+    add: (problem) => isFull() || keep({ ...wordsOf(limited(problem)), ...locate(problem.at, problem.isSecret) }),
     addAt: (file, problem) => isFull() || keep({ ...wordsOf(limited(problem)), file, range: firstColumn }),
     findNearest: (name, candidates) => {
       if (comparisons <= 0) return undefined
@@ -93,7 +93,8 @@ export function positionOf(at: Span, offset = at.start): { readonly line: number
   return { line: Math.max(1, line), column: Math.max(1, col) }
 }
 
-function placeOf(at: Span, isSecret = false): Pick<Diagnostic, 'file' | 'range' | 'source' | 'includedAt'> {
+/** Returns the place of a span with its source line. */
+export function locate(at: Span, isSecret = false): Pick<Diagnostic, 'file' | 'range' | 'source' | 'includedAt'> {
   const { source, includedAt } = at.origin
   const range = { start: positionOf(at), end: positionOf(at, Math.max(at.start, at.end)) }
   const written = lineOf(source, range.start.line)

@@ -1,0 +1,148 @@
+import path from 'node:path'
+import type { TablesSnapshot } from '../contract/index.ts'
+import { openFolder, readProjectBytes, type Definition } from '../definition/index.ts'
+import type { Diagnostic } from '../kit/index.ts'
+import type { ManifestPlugin } from '../release/index.ts'
+import { applySteps, parseSnapshot, type DatabaseKind, type Snapshot } from '../tables/index.ts'
+import { loadMigrations, type MigrationSource } from './load-migrations.ts'
+import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
+
+/** The database of each connection that may have migrations; undefined if it may be either. */
+export type ConnectionKinds = Readonly<Record<string, DatabaseKind | undefined>>
+
+/** Returns the connections of a project with their databases. */
+export function kindsOfConnections(
+  definition: Definition,
+  plugins: readonly { readonly manifest: ManifestPlugin }[] = [],
+): ConnectionKinds {
+  const classes = Object.assign({}, ...plugins.map(({ manifest }) => manifest.catalog.connections)) as Readonly<
+    Record<string, { readonly migrations?: DatabaseKind } | undefined>
+  >
+  const kindOf = (name: string) => (name === 'sqlite' || name === 'postgresql' ? name : classes[name]?.migrations)
+  const kinds = Object.entries(definition.connections).map(([name, use]) => [name, kindOf(use.class)])
+  return { ...Object.fromEntries(kinds), System: undefined }
+}
+
+export interface LoadedTables {
+  /** By connection; empty for one without tables. */
+  readonly tables: Readonly<Record<string, TablesSnapshot>>
+  /** Problems of `tables.json`. Those of declared migrations are reported by the build. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** The files that were read or are missing, relative to the root. */
+  readonly files: readonly string[]
+}
+
+const maxBytes = 16 * 1024 * 1024
+
+/**
+ * Returns the tables of each connection after all migrations of a project: those of `tables.json`, changed by the
+ * declared migrations that it does not cover. Needs no database.
+ */
+export async function loadTables(root: string, connections: ConnectionKinds): Promise<LoadedTables> {
+  const loaded = (await loadSnapshots(root, connections)).map(completeSnapshot)
+  return {
+    tables: Object.fromEntries(loaded.map(({ connection, tables }) => [connection, tables])),
+    diagnostics: loaded.flatMap(({ diagnostics }) => diagnostics),
+    files: loaded.flatMap(({ files }) => files),
+  }
+}
+
+/**
+ * Checks the steps of declared migrations against the tables before them.
+ * @param migrations all migrations of the project
+ */
+export async function checkSteps(
+  root: string,
+  migrations: readonly MigrationSource[],
+  connections: ConnectionKinds,
+): Promise<readonly Diagnostic[]> {
+  if (migrations.every(({ declared }) => declared === undefined)) return []
+  const snapshots = await loadSnapshots(root, connections, migrations)
+  return snapshots.flatMap((one) => completeSnapshot(one).stepDiagnostics)
+}
+
+interface ConnectionTables {
+  readonly connection: string
+  readonly kind: DatabaseKind | undefined
+  readonly migrations: readonly MigrationSource[]
+  /** The path of `tables.json`. */
+  readonly file: string
+  /** Its content; undefined if it does not exist or is invalid. */
+  readonly snapshot: Snapshot | undefined
+  readonly problem?: Diagnostic
+}
+
+async function loadSnapshots(
+  root: string,
+  connections: ConnectionKinds,
+  given?: readonly MigrationSource[],
+): Promise<readonly ConnectionTables[]> {
+  const all = given ?? (await loadMigrations(root))
+  const project = openFolder(root)
+  return Object.entries(connections).map(([connection, kind]) => {
+    const file = path.posix.join('migrations', connection, 'tables.json')
+    const migrations = all.filter((one) => one.connection === connection)
+    const base = { connection, kind, migrations, file, snapshot: undefined }
+    const read = project && readProjectBytes(project, file, maxBytes)
+    if (read === undefined || ('problem' in read && read.problem === 'missing')) return base
+    if ('problem' in read) {
+      const reason = read.problem === 'refused' ? read.reason : 'it is outside the project'
+      return { ...base, problem: reportFile(file, reason) }
+    }
+    const parsed = parseSnapshot(new TextDecoder().decode(read.bytes))
+    return 'problem' in parsed
+      ? { ...base, problem: reportFile(file, parsed.problem, parsed.line) }
+      : { ...base, snapshot: parsed }
+  })
+}
+
+function reportFile(file: string, reason: string, line = 1): Diagnostic {
+  return makeDiagnostic('WP_BUILD_TABLES_FILE', makePlace(file, line), { parameters: { file, reason } })
+}
+
+function completeSnapshot({ connection, kind, migrations, file, snapshot, problem }: ConnectionTables) {
+  const covered = snapshot?.migrations ?? {}
+  const rest = migrations.filter(({ name }) => !Object.hasOwn(covered, name))
+  const diagnostics = problem ? [problem] : findStale({ file, migrations, covered, rest })
+  const isPartial = diagnostics.length > 0
+  const stepDiagnostics: Diagnostic[] = []
+  let tables: TablesSnapshot = { tables: snapshot?.tables ?? {} }
+  for (const { declared } of rest) {
+    if (declared === undefined) continue
+    const applied = applySteps(tables, declared.steps, { kind, isPartial })
+    tables = applied.tables
+    for (const { step, path: at, message, hint } of applied.problems) {
+      const place = declared.locate(step, at)
+      stepDiagnostics.push(makeDiagnostic('WP_BUILD_MIGRATION_STEP', place, { parameters: { problem: message }, hint }))
+    }
+  }
+  const files = [file, ...migrations.flatMap((one) => (one.declared === undefined ? [] : one.file))]
+  return { connection, tables, diagnostics, stepDiagnostics, files }
+}
+
+interface Coverage {
+  readonly file: string
+  readonly migrations: readonly MigrationSource[]
+  readonly covered: Snapshot['migrations']
+  /** The migrations that are not covered. */
+  readonly rest: readonly MigrationSource[]
+}
+
+/** Reports at most one problem, since `migrate` solves all of them. */
+function findStale({ file, migrations, covered, rest }: Coverage): readonly Diagnostic[] {
+  const uncovered = rest.find(({ declared }) => declared === undefined)
+  if (uncovered !== undefined) {
+    const parameters = { file, migration: uncovered.file }
+    return [makeDiagnostic('WP_BUILD_TABLES_UNCOVERED', makePlace(uncovered.file, 1), { parameters })]
+  }
+  const byName = new Map(migrations.map((one) => [one.name, one]))
+  for (const [name, checksum] of Object.entries(covered)) {
+    const migration = byName.get(name)
+    if (migration === undefined) return [reportFile(file, `it covers the migration "${name}", which does not exist`)]
+    if (!migration.checksum.startsWith(checksum)) {
+      const parameters = { file, migration: migration.file }
+      return [makeDiagnostic('WP_BUILD_TABLES_EDITED', makePlace(migration.file, 1), { parameters })]
+    }
+  }
+  return []
+}

@@ -1,0 +1,84 @@
+import { Type, type TSchema } from 'typebox'
+
+// The structure of a declared migration. Its keywords are those of language.ts.
+
+const nameKeys = {
+  pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$',
+  keyHint: 'Use up to 63 letters, digits and _ and begin with a letter or _',
+}
+
+function byName<Value extends TSchema>(value: Value, names: string, title: string) {
+  return Type.Record(Type.String({ pattern: nameKeys.pattern }), value, {
+    title,
+    names,
+    keyHint: nameKeys.keyHint,
+    additionalProperties: false,
+    minProperties: 1,
+  })
+}
+
+const name = (title: string) => Type.String({ title, pattern: nameKeys.pattern, valueHint: nameKeys.keyHint })
+const columnName = name('a column name')
+const columnList = Type.Array(columnName, { title: 'a list of columns such as [status, id]', minItems: 1 })
+const columnLists = Type.Array(columnList, { title: 'a list of lists of columns such as [[status, id]]', minItems: 1 })
+
+const columnType = Type.String({
+  title: 'a column type',
+  pattern: '^(id|integer|bigint|number|text|text\\([1-9][0-9]{0,6}\\)|boolean|timestamp|date|json|uuid)$',
+  valueHint: 'Types: id, integer, bigint, number, text, text(LENGTH), boolean, timestamp, date, json, uuid',
+})
+
+const column = Type.Union(
+  [
+    columnType,
+    Type.Object(
+      {
+        type: columnType,
+        null: Type.Optional(Type.Boolean()),
+        default: Type.Optional(Type.Unknown()),
+        unique: Type.Optional(Type.Boolean()),
+        references: Type.Optional(
+          Type.String({
+            title: 'a table, or TABLE.COLUMN',
+            pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?$',
+          }),
+        ),
+        on_delete: Type.Optional(Type.Enum(['cascade', 'set null', 'set default', 'restrict'])),
+      },
+      { title: 'a column', additionalProperties: false },
+    ),
+  ],
+  { title: 'a column type, or a map such as { type: text, null: true }' },
+)
+
+const columns = byName(column, 'a column', 'a map of name to column')
+
+const table = Type.Object(
+  {
+    columns,
+    key: Type.Optional(columnList),
+    unique: Type.Optional(columnLists),
+    index: Type.Optional(columnLists),
+  },
+  { title: 'a table', additionalProperties: false },
+)
+
+const steps = Type.Object(
+  {
+    create_table: Type.Optional(byName(table, 'a table', 'a map of name to table')),
+    add_column: Type.Optional(byName(columns, 'a table', 'a map of table to columns')),
+    add_index: Type.Optional(byName(columnLists, 'a table', 'a map of table to lists of columns')),
+    drop_index: Type.Optional(byName(columnLists, 'a table', 'a map of table to lists of columns')),
+    rename_column: Type.Optional(
+      byName(byName(columnName, 'a column', 'a map of old to new name'), 'a table', 'a map of table to columns'),
+    ),
+    drop_column: Type.Optional(byName(columnList, 'a table', 'a map of table to columns')),
+    drop_table: Type.Optional(Type.Array(name('a table name'), { title: 'a list of tables', minItems: 1 })),
+  },
+  { title: 'a migration', additionalProperties: false, minProperties: 1 },
+)
+
+/** A map of steps, or a list of such maps. An empty file is a migration that is not written yet. */
+export const migrationLanguage = Type.Union([steps, Type.Array(steps), Type.Null()], {
+  title: 'a map of steps, or a list of steps',
+})

@@ -1,0 +1,185 @@
+import { devNull } from 'node:os'
+import { isNode, visit } from 'yaml'
+import { hasErrors, sha256, type Diagnostic } from '../kit/index.ts'
+import { checkDefault, type ColumnDeclaration, type Step } from '../tables/index.ts'
+import { checkStructure, type Shape } from './check-structure.ts'
+import { compose } from './compose.ts'
+import { createLoadContext, loadSource, makeSourceCache, type LoadContext } from './load-context.ts'
+import { migrationLanguage } from './migration-language.ts'
+import { describeNode, entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
+import { locate, makeReport } from './report.ts'
+import type { Source, Span } from './source.ts'
+
+/** A declared migration: `migrations/<Connection>/<name>.yml`. */
+export interface DeclaredMigration {
+  /** In the order in which they run; none if the file is empty or has errors. */
+  readonly steps: readonly Step[]
+  /** SHA-256 of the value: comments and layout do not count. */
+  readonly checksum: string
+  readonly diagnostics: readonly Diagnostic[]
+  /** Returns the place of a part of a step. */
+  locate(step: number, path: readonly string[]): Pick<Diagnostic, 'file' | 'range' | 'source'>
+}
+
+/** Parses a declared migration and checks its structure. */
+export function parseMigration(file: string, text: string): DeclaredMigration {
+  const report = makeReport()
+  const texts = new Map([[file, text]])
+  const loading = createLoadContext({ folder: nothing, report, cache: makeSourceCache(), changed: undefined, texts })
+  const source = loadSource(loading, file, [])
+  const placed = 'problem' in source ? reportRefused(source, { file, loading }) : parseContent(source, loading)
+  const diagnostics = report.diagnostics([file])
+  return {
+    steps: hasErrors(diagnostics) ? [] : placed.steps.map(({ step }) => step),
+    checksum: sha256(placed.root === undefined ? text : JSON.stringify(toValue(placed.root))),
+    diagnostics,
+    locate: (step, path) => locate(findSpan(placed.steps[step]!, path)),
+  }
+}
+
+/** No file exists below a file: nothing can be included. */
+const nothing = { root: devNull, realRoot: devNull }
+
+interface PlacedStep {
+  readonly step: Step
+  /** The key of the table, or an item of its list. */
+  readonly at: Span
+  readonly value: Node
+}
+
+interface Content {
+  readonly root: Node | undefined
+  readonly steps: readonly PlacedStep[]
+}
+
+function reportRefused(
+  problem: Exclude<ReturnType<typeof loadSource>, Source>,
+  { file, loading }: { readonly file: string; readonly loading: LoadContext },
+): Content {
+  const reason = problem.problem === 'refused' ? problem.reason : 'it does not exist'
+  loading.report.addAt(file, { code: 'WP_DEFINITION_FILE_REFUSED', parameters: { file, reason } })
+  return { root: undefined, steps: [] }
+}
+
+function parseContent(source: Source, loading: LoadContext): Content {
+  const { report } = loading
+  const origin = { source, includedAt: [] }
+  if (source.content === undefined || reportIncludes(source, loading)) return { root: undefined, steps: [] }
+  const root = compose(source.content, { loading, origin, path: new Set() })
+  const label = { name: 'A migration', at: root }
+  checkStructure(root, migrationLanguage as Shape, { label, checking: { report } })
+  for (const { at } of loading.references)
+    report.add({
+      code: 'WP_DEFINITION_MIGRATION',
+      at,
+      parameters: { problem: 'Variables are not allowed in a migration' },
+    })
+  if (report.hasErrors()) return { root, steps: [] }
+  const groups = root.kind === 'list' ? root.items : [root]
+  const steps = groups.flatMap((group) => entriesOf(group).flatMap(readSteps))
+  for (const { value } of steps) reportDefaults(value, loading)
+  return { root, steps }
+}
+
+function reportIncludes(source: Source, { report }: LoadContext): boolean {
+  let isFound = false
+  if (!source.content) return false
+  visit(source.content, (_, node) => {
+    if (!isNode(node) || node.tag !== '!include') return
+    const [start = 0, end = start] = node.range ?? []
+    const at = { origin: { source, includedAt: [] }, start, end }
+    const parameters = { problem: '!include is not allowed in a migration' }
+    report.add({ code: 'WP_DEFINITION_MIGRATION', at, parameters, hint: 'Its content must not change: write it here' })
+    isFound = true
+  })
+  return isFound
+}
+
+/** The structure is already checked. */
+function readSteps({ key, value }: Entry): readonly PlacedStep[] {
+  if (key === 'drop_table') {
+    return itemsOf(value).map((item) => ({ step: { step: key, table: textOf(item)! }, at: item, value: item }))
+  }
+  return entriesOf(value).flatMap((table) => readTableSteps(key as Step['step'], table))
+}
+
+function readTableSteps(step: Step['step'], { key: table, keySpan, value }: Entry): readonly PlacedStep[] {
+  switch (step) {
+    case 'create_table':
+      return [{ step: { step, table, ...readTable(value) }, at: keySpan, value }]
+    case 'add_column':
+      return entriesOf(value).map((entry) => ({
+        step: { step, table, column: entry.key, as: readColumn(entry.value) },
+        at: keySpan,
+        value,
+      }))
+    case 'rename_column':
+      return entriesOf(value).map((entry) => ({
+        step: { step, table, column: entry.key, to: textOf(entry.value)! },
+        at: keySpan,
+        value,
+      }))
+    case 'drop_column':
+      return itemsOf(value).map((item) => ({ step: { step, table, column: textOf(item)! }, at: item, value: item }))
+    case 'add_index':
+    case 'drop_index':
+      return itemsOf(value).map((item) => ({ step: { step, table, columns: textsOf(item) }, at: item, value: item }))
+    default:
+      return []
+  }
+}
+
+function readTable(node: Node) {
+  const columns = entriesOf(valueOf(node, 'columns')).map(({ key, value }) => [key, readColumn(value)])
+  const lists = (name: string) => {
+    const value = valueOf(node, name)
+    return value && { [name]: itemsOf(value).map(textsOf) }
+  }
+  const key = valueOf(node, 'key')
+  return {
+    columns: Object.fromEntries(columns) as Readonly<Record<string, ColumnDeclaration>>,
+    ...(key && { key: textsOf(key) }),
+    ...lists('unique'),
+    ...lists('index'),
+  }
+}
+
+function readColumn(node: Node): ColumnDeclaration {
+  const [type = '', length] = (textOf(node) ?? textOf(valueOf(node, 'type')) ?? '').split(/[()]/)
+  const [fallback, references, onDelete] = ['default', 'references', 'on_delete'].map((key) => valueOf(node, key))
+  const isTrue = (key: string) => toValue(valueOf(node, key) ?? node) === true
+  return {
+    type: type as ColumnDeclaration['type'],
+    ...(length && { length: Number(length) }),
+    ...(isTrue('null') && { null: true }),
+    ...(fallback && { default: toValue(fallback) }),
+    ...(isTrue('unique') && { unique: true }),
+    ...(references && { references: textOf(references)! }),
+    ...(onDelete && { on_delete: textOf(onDelete) as NonNullable<ColumnDeclaration['on_delete']> }),
+  }
+}
+
+/** Checks the defaults of the columns in a step: those of a table, or those that are added. */
+function reportDefaults(value: Node, { report }: LoadContext): void {
+  for (const column of entriesOf(valueOf(value, 'columns') ?? value)) {
+    const given = valueOf(column.value, 'default')
+    if (given === undefined) continue
+    const expected = checkDefault(readColumn(column.value))
+    if (expected === undefined) continue
+    const problem = `The default of "${column.key}" must be ${expected}, not ${describeNode(given)}`
+    report.add({ code: 'WP_DEFINITION_MIGRATION', at: given, parameters: { problem } })
+  }
+}
+
+/** Returns the span of the deepest part that the path leads to. */
+function findSpan({ at, value }: PlacedStep, path: readonly string[]): Span {
+  let span = at
+  let node: Node | undefined = value
+  for (const key of path) {
+    const entry: Entry | undefined = node.kind === 'map' ? node.entries.get(key) : undefined
+    if (entry === undefined) break
+    span = entry.keySpan
+    node = entry.value
+  }
+  return span
+}

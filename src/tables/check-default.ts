@@ -1,0 +1,43 @@
+import { isUuid } from '../kit/index.ts'
+import type { ColumnDeclaration } from './steps.ts'
+
+/** What the default of a column of a type must be, and whether a value is that. */
+type Rule = readonly [expected: string, isValid: (value: unknown) => boolean]
+
+const limit = 2 ** 31
+
+const rules: Readonly<Record<ColumnDeclaration['type'], Rule>> = {
+  id: ['omitted, because the database numbers the rows', () => false],
+  integer: [
+    'an integer of 32 bits',
+    (value) => Number.isInteger(value) && Number(value) >= -limit && Number(value) < limit,
+  ],
+  bigint: ['an integer between -2^53 and 2^53', Number.isSafeInteger],
+  number: ['a number', Number.isFinite],
+  boolean: ['true or false', (value) => typeof value === 'boolean'],
+  text: ['a string', (value) => typeof value === 'string' && !value.includes('\0')],
+  timestamp: [
+    'now, or a time in UTC such as 2027-01-31T12:00:00.000Z',
+    (value) => value === 'now' || (typeof value === 'string' && isTime(value)),
+  ],
+  date: [
+    'a date such as 2027-01-31',
+    (value) => typeof value === 'string' && value.length === 10 && isTime(`${value}T00:00:00.000Z`),
+  ],
+  uuid: ['a UUID in lower case', (value) => typeof value === 'string' && isUuid(value)],
+  json: ['JSON', () => true],
+}
+
+/** Returns what the default of a column must be instead; undefined if it is valid. */
+export function checkDefault({ type, length = Infinity, default: value }: ColumnDeclaration): string | undefined {
+  const [expected, isValid] = rules[type]
+  if (!isValid(value)) return expected
+  return type === 'text' && Array.from(value as string).length > length
+    ? `at most ${length} characters long`
+    : undefined
+}
+
+function isTime(text: string): boolean {
+  const time = new Date(text)
+  return text.length === 24 && !Number.isNaN(time.getTime()) && time.toISOString() === text
+}

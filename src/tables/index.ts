@@ -1,0 +1,8 @@
+// tables: the tables of a connection as data: the snapshot in tables.json, the steps of declared migrations, the
+// snapshot after them, and their SQL for each database. Pure: no files, no databases.
+// May import kit and contract.
+export { applySteps, type AppliedSteps } from './apply-steps.ts'
+export { checkDefault } from './check-default.ts'
+export { parseSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
+export type { StepProblem } from './step-context.ts'
+export type { ColumnDeclaration, DatabaseKind, Step, TableDeclaration } from './steps.ts'

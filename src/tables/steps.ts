@@ -1,0 +1,35 @@
+import type { ColumnType, ForeignKeySnapshot } from '../contract/index.ts'
+
+/** The databases that have migrations. */
+export type DatabaseKind = 'sqlite' | 'postgresql'
+
+export interface ColumnDeclaration {
+  readonly type: Exclude<ColumnType, 'other'>
+  /** Maximum number of characters of a text. */
+  readonly length?: number
+  readonly null?: true
+  /** A constant as JSON. `now` as the default of a timestamp is the time of the insert. */
+  readonly default?: unknown
+  readonly unique?: true
+  /** A table, whose key is meant, or `table.column`. */
+  readonly references?: string
+  readonly on_delete?: ForeignKeySnapshot['on_delete']
+}
+
+export interface TableDeclaration {
+  readonly columns: Readonly<Record<string, ColumnDeclaration>>
+  /** By default the column of type `id`. */
+  readonly key?: readonly string[]
+  readonly unique?: readonly (readonly string[])[]
+  readonly index?: readonly (readonly string[])[]
+}
+
+/** One change of the tables of a connection, as a declared migration and its artifact contain it. */
+export type Step =
+  | ({ readonly step: 'create_table'; readonly table: string } & TableDeclaration)
+  | { readonly step: 'add_column'; readonly table: string; readonly column: string; readonly as: ColumnDeclaration }
+  | { readonly step: 'add_index'; readonly table: string; readonly columns: readonly string[] }
+  | { readonly step: 'drop_index'; readonly table: string; readonly columns: readonly string[] }
+  | { readonly step: 'rename_column'; readonly table: string; readonly column: string; readonly to: string }
+  | { readonly step: 'drop_column'; readonly table: string; readonly column: string }
+  | { readonly step: 'drop_table'; readonly table: string }
