@@ -65,7 +65,7 @@ function makeMethod(method: Method, hashOf: HashOf): ManifestMethod {
 }
 
 function makeAction(action: ActionUse, hashOf: HashOf): ManifestAction {
-  if (!('file' in action)) return makeClass(action)
+  if (!('file' in action)) return { ...makeClass(action), ...(action.plan === undefined ? {} : { plan: action.plan }) }
   const file = normalizeFile(action.file)
   return { artifact: hashOf(file), file }
 }

@@ -94,7 +94,10 @@ export interface ActionUse {
   readonly public: boolean
   /** The event that the method dispatches. */
   readonly dispatch?: string
-  /** The schemas that the method declares in YAML. References to named schemas are `schema:///NAME`. */
+  /**
+   * The schemas that the method and its route declare in YAML. They are used as they are, and what is described only
+   * completes them, so report a problem if one does not fit. References to named schemas are `schema:///NAME`.
+   */
   readonly declared: {
     readonly params?: JsonSchema
     readonly parameters?: JsonSchema
@@ -115,14 +118,17 @@ export interface ConfigProblem {
   readonly severity?: 'error' | 'warning'
 }
 
-/** What an action does with one method of a route, as data. The manifest stores it. */
+/**
+ * What an action does with one method of a route, as data. The manifest stores it. Schemas that are declared in YAML
+ * take precedence.
+ */
 export interface ActionDescription {
-  /** Object schema of the path parameters; replaces the one that is declared. */
+  /** Object schema of the path parameters, for all methods of the route. */
   readonly params?: JsonSchema
   /** Object schema of the query parameters. */
   readonly parameters?: JsonSchema
   readonly request?: JsonSchema
-  /** Schema by status. Statuses that the method declares itself keep their own schema. */
+  /** Schema by status; `{ type: 'null' }` for a status without a body, such as 204. */
   readonly responses?: Readonly<Record<string, JsonSchema>>
   /** Anything that `make` needs, as JSON. */
   readonly plan?: ActionPlan
@@ -133,7 +139,10 @@ export interface ActionDescription {
 export interface ActionPlan {
   /** The version of the plan's structure. `make` must reject one that it does not know. */
   readonly format: number
-  /** The connection in whose transaction the action and its `dispatch:` run. */
+  /**
+   * The connection in whose transaction the action, the check of its result and its `dispatch:` run. Only on System is
+   * the event stored in the transaction.
+   */
   readonly transaction?: string
   readonly [key: string]: unknown
 }

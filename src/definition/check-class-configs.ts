@@ -1,25 +1,45 @@
-import { unescapeStep } from '../schema/index.ts'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
 import type { ClassCatalog, ClassDescription } from './class-catalog.ts'
+import { addAnnotations, checkAnnotations, type Annotation } from './config-annotations.ts'
 import type { ClassUseNode, DefinitionContext } from './definition-context.ts'
-import { describeNode, entriesOf, hintForCut, itemsOf, quote, textOf, toValue, valueOf, type Node } from './node.ts'
+import {
+  describeNode,
+  entriesOf,
+  findNode,
+  hintForCut,
+  itemsOf,
+  quote,
+  textOf,
+  toValue,
+  valueOf,
+  type Node,
+} from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
+/** Valid configs with their defaults, by the node of the class, connection or plugin. */
+export type ClassConfigs = ReadonlyMap<Node, Readonly<Record<string, unknown>>>
+
 /** Checks that each class exists and that its config matches the schema of the class. */
-export async function checkClassConfigs(context: DefinitionContext, catalog: ClassCatalog): Promise<void> {
+export async function checkClassConfigs(context: DefinitionContext, catalog: ClassCatalog): Promise<ClassConfigs> {
   const known = context.classUses.filter((use) => checkClass(context, use, catalog))
-  if (known.length === 0) return
-  const compile = await loadCompiler()
+  const configs = new Map<Node, Readonly<Record<string, unknown>>>()
+  if (known.length === 0) return configs
+  const annotations: Annotation[] = []
+  const compile = await loadCompiler(annotations)
   const compiled = new Map<JsonSchema, ValidateFunction | string>()
   for (const use of known) {
     const { config } = findDescription(use, catalog)!
     const validate = compiled.get(config) ?? tryCompile(compile, config)
     compiled.set(config, validate)
-    checkConfig(context, use, validate)
+    annotations.length = 0
+    const checked = checkConfig(context, use, validate)
+    if (checked !== undefined) configs.set(use.node, checked)
+    checkAnnotations(context, use, annotations)
   }
+  return configs
 }
 
 /** The node with the name of the class or plugin. */
@@ -54,16 +74,20 @@ function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: 
 
 type Compile = (schema: JsonSchema) => ValidateFunction
 
-/** Loaded only if a class is used, because it would take most of the time for a small project. */
-async function loadCompiler(): Promise<Compile> {
+/**
+ * Loaded only if a class is used, because it would take most of the time for a small project.
+ * @param annotations collects those of the config that is validated
+ */
+async function loadCompiler(annotations: Annotation[]): Promise<Compile> {
   // Bundled CommonJS that is loaded later has only a default export.
   const [{ default: ajvModule }, { default: addFormats }] = await Promise.all([
     import('ajv/dist/2020.js'),
     import('ajv-formats'),
   ])
-  const ajv = new ajvModule.Ajv2020({ strict: false, allErrors: true, verbose: true })
+  const ajv = new ajvModule.Ajv2020({ strict: false, allErrors: true, verbose: true, useDefaults: true })
   addFormats.default(ajv)
   useExactKeywords(ajv)
+  addAnnotations(ajv, annotations)
   return (schema) => ajv.compile(schema)
 }
 
@@ -75,7 +99,12 @@ function tryCompile(compile: Compile, schema: JsonSchema): ValidateFunction | st
   }
 }
 
-function checkConfig({ loading }: DefinitionContext, use: ClassUseNode, validate: ValidateFunction | string): void {
+/** @returns the config with defaults, if it is valid */
+function checkConfig(
+  { loading }: DefinitionContext,
+  use: ClassUseNode,
+  validate: ValidateFunction | string,
+): Readonly<Record<string, unknown>> | undefined {
   const { kind, node } = use
   const config = node.kind === 'map' ? node.entries.get('config') : undefined
   const name = nameNodeOf(use) ?? node
@@ -86,23 +115,27 @@ function checkConfig({ loading }: DefinitionContext, use: ClassUseNode, validate
       name,
       `The ${kind === 'plugin' ? kind : 'class'} ${quote(textOf(name) ?? '')} has a config schema that is not valid: ${validate}`,
     )
-    return
+    return undefined
   }
   const value = config?.value
-  if (value !== undefined && value.kind !== 'map') return
+  if (value !== undefined && value.kind !== 'map') return undefined
+  const filled = value === undefined ? {} : (toValue(value) as Record<string, unknown>)
   try {
-    if (validate(value === undefined ? {} : toValue(value))) return
+    if (validate(filled)) return filled
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     // The schema refers to itself for the same value.
     reportProblem(name, `The config schema of the class ${quote(textOf(name) ?? '')} never ends: ${messageOf(error)}`)
-    return
+    return undefined
   }
+  let isValid = true
   for (const error of dropTypos(validate.errors ?? [], loading.report)) {
     const at = value === undefined ? name : findNode(value, error.instancePath)
-    if (!dependsOnVariable(at, error))
-      reportError(error, { at, owner: config?.keySpan ?? name, reportProblem, report: loading.report })
+    if (dependsOnVariable(at, error)) continue
+    isValid = false
+    reportError(error, { at, owner: config?.keySpan ?? name, reportProblem, report: loading.report })
   }
+  return isValid ? filled : undefined
 }
 
 /** Omits missing keys that are similar to an unknown key: both are the same typo. */
@@ -127,15 +160,6 @@ function dependsOnVariable(at: Node, { keyword }: ErrorObject): boolean {
     return false
   const children = at.kind === 'map' ? entriesOf(at).map(({ value }) => value) : itemsOf(at)
   return children.some((child) => dependsOnVariable(child, { keyword } as ErrorObject))
-}
-
-function findNode(start: Node, pointer: string): Node {
-  let node = start
-  for (const part of pointer.split('/').slice(1)) {
-    const key = unescapeStep(part)
-    node = (node.kind === 'list' ? itemsOf(node)[Number(key)] : valueOf(node, key)) ?? node
-  }
-  return node
 }
 
 interface ErrorLocation {

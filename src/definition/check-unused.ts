@@ -3,13 +3,13 @@ import { entriesOf, valueOf, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { SchemaRoot } from './walk-schema.ts'
 
-/** Warns about named schemas that no route or event uses, directly or through another schema. */
+/** Warns about named schemas that no route, event or config uses, directly or through another schema. */
 export function checkUnused(context: DefinitionContext, root: Node, { targets }: ResolvedSchemas): void {
   const { schemas, loading } = context
   const isBegun = ['routes', 'event'].some((key) => entriesOf(valueOf(root, key)).length > 0)
   // A part with an error may be what uses the schema.
   if (!isBegun || loading.report.hasErrors()) return
-  const used = new Set<SchemaRoot>()
+  const used = new Set([...context.schemasInConfigs].flatMap((name) => schemas.named.get(name) ?? []))
   const uses = new Map<SchemaRoot, SchemaRoot[]>()
   for (const { at, root: from } of schemas.walking.references) {
     const to = targets.get(at)?.root

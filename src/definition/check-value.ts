@@ -38,10 +38,11 @@ export async function checkDefinitionValue(value: unknown, options: CheckValueOp
   if (loading.budget.remaining < 0) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at: root, parameters: { limit } })
   const { context, definition } = makeDefinition(loading, root)
   await checkClassConfigs(context, options.classes)
+  const scopes = Object.fromEntries(context.scopes)
   const problems = report
     .diagnostics([])
     .map(({ code, message, hint, range }) => ({ code, message, hint, pointer: pointerAt(range.start.column) }))
-  return { definition, problems: problems as ValueProblem[] }
+  return { definition: { ...definition, scopes }, problems: problems as ValueProblem[] }
 }
 
 /** Drops warnings: they are for the authors of files, and a value that is included many times would repeat them. */

@@ -1,7 +1,7 @@
 import { hasReferences, type DeclaredVariable } from '../kit/index.ts'
-import type { Location } from './definition.ts'
+import type { ClassUse, Location } from './definition.ts'
 import { includeSiteOf, type LoadContext } from './load-context.ts'
-import { textOf, type Node } from './node.ts'
+import { textOf, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { Schemas } from './schemas.ts'
 import { didYouMean, type Section } from './section.ts'
@@ -11,10 +11,16 @@ import type { Span } from './source.ts'
 export interface DefinitionContext {
   readonly loading: LoadContext
   readonly schemas: Schemas
-  readonly sections: Readonly<Record<'event' | 'rate' | 'action' | 'scope', Section>>
+  readonly sections: Readonly<Record<'event' | 'rate' | 'action' | 'scope' | 'connection', Section>>
   /** All scopes found so far. */
   readonly scopes: Map<string, { readonly description?: string }>
   readonly classUses: ClassUseNode[]
+  /** Where the uses of action classes are written. */
+  readonly actionNodes: Map<ClassUse, MapNode>
+  /** Named schemas that configs of classes name. */
+  readonly schemasInConfigs: Set<string>
+  /** Routes whose path parameters have no schema. */
+  readonly plainPaths: Set<string>
   /** Schemas of request bodies. */
   readonly requests: Node[]
   /** Nodes in which `${env.NAME}` is allowed. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../contract/index.ts'
+import type { ActionPlan, JsonSchema } from '../contract/index.ts'
 import type { DeclaredVariable } from '../kit/index.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -68,6 +68,8 @@ export type ActionUse = { readonly file: string; readonly at: Location } | Class
 export interface ClassUse {
   readonly class: string
   readonly config: Readonly<Record<string, unknown>>
+  /** Of an action: the plan that its class described. */
+  readonly plan?: ActionPlan
   readonly at: Location
 }
 

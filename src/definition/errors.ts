@@ -175,6 +175,7 @@ export const errors = defineErrors({
   WP_DEFINITION_ACTION_UNKNOWN: { ...user, message: 'Unknown action "{name}"' },
   WP_DEFINITION_ACTION_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_CLASS_UNKNOWN: { ...user, message: 'Unknown {kind} class "{name}"' },
+  WP_DEFINITION_CONNECTION_UNKNOWN: { ...user, message: 'Unknown connection "{name}"' },
   WP_DEFINITION_CLASS_CONFIG: { ...user, message: '{problem}' },
   WP_DEFINITION_CRON_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_SETTING_INVALID: { ...user, message: '{problem}' },

@@ -16,6 +16,7 @@ export type {
   Route,
   VariableUse,
 } from './definition.ts'
+export type { ActionToDescribe, DescribeActions, DescribedAction } from './describe-actions.ts'
 export { addToDefinition, findKey, findMap, findValue, type DefinitionEdit } from './edit-definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'

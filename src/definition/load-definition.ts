@@ -2,6 +2,7 @@ import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
 import { checkLiteralSecrets } from './check-literal-secrets.ts'
 import type { ClassCatalog } from './class-catalog.ts'
+import { checkUnused } from './check-unused.ts'
 import { compose } from './compose.ts'
 import type { Definition, PluginUse } from './definition.ts'
 import {
@@ -14,6 +15,7 @@ import {
   type Texts,
 } from './load-context.ts'
 import { makeDefinition } from './make-definition.ts'
+import { describeActions, type DescribeActions } from './describe-actions.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
 import { checkProjectFile, openFolder } from './read-file.ts'
 import { makeReport, type Report } from './report.ts'
@@ -21,6 +23,8 @@ import { makeReport, type Report } from './report.ts'
 export interface LoadOptions {
   /** The classes of the plugins. If omitted, classes and their configs are not checked. */
   readonly classes?: ClassCatalog
+  /** Calls the classes of actions to learn what methods do. If omitted, methods have only what they declare. */
+  readonly describe?: DescribeActions
   /** The environment. If omitted, variables without a value are not reported. */
   readonly variables?: Variables
   /** Files parsed by an earlier run, from `makeSourceCache`. Unchanged files are not parsed again. */
@@ -73,11 +77,19 @@ export async function loadDefinition(root: string, options: LoadOptions = {}): P
     pruneCache(loading)
     return finish(loading)
   }
-  const { context, definition } = makeDefinition(loading, node, options.variables)
+  const { context, resolved, definition } = makeDefinition(loading, node, options.variables)
   checkLiteralSecrets(context, options.classes)
   pruneCache(loading)
-  if (options.classes !== undefined) await checkClassConfigs(context, options.classes)
-  return finish(loading, node, definition)
+  const configs = options.classes && (await checkClassConfigs(context, options.classes))
+  checkUnused(context, node, resolved)
+  if (configs === undefined) return finish(loading, node, definition)
+  const checked = { ...definition, scopes: Object.fromEntries(context.scopes) } // configs may name scopes
+  const { describe } = options
+  return finish(
+    loading,
+    node,
+    describe === undefined ? checked : await describeActions(context, checked, { configs, describe }),
+  )
 }
 
 export function loadRoot(loading: LoadContext): Node | undefined {

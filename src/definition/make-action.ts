@@ -21,7 +21,7 @@ export function makeAction(context: DefinitionContext, node: Node | undefined): 
   }
   if (!checkName(action, text, { at: node, report })) return undefined
   const entry = action.entries.get(text)!.value
-  return entry.kind === 'map' ? describeClassUse(entry) : undefined
+  return entry.kind === 'map' ? readClassUse(context, entry) : undefined
 }
 
 /** Records a class so that its config is checked and may use variables. */
@@ -33,18 +33,20 @@ export function makeClassUse(
   context.classUses.push({ kind, node })
   const config = valueOf(node, 'config')
   if (config !== undefined) context.variablePlaces.push(config)
-  return describeClassUse(node)
+  return readClassUse(context, node)
 }
 
-function describeClassUse(node: MapNode): ClassUse | undefined {
+function readClassUse({ actionNodes }: DefinitionContext, node: MapNode): ClassUse | undefined {
   const name = textOf(valueOf(node, 'class'))
   if (name === undefined) return undefined
   const config = valueOf(node, 'config')
-  return {
+  const use = {
     class: name,
     config: config?.kind === 'map' ? (toValue(config) as Record<string, unknown>) : {},
     at: locationOf(node),
   }
+  actionNodes.set(use, node)
+  return use
 }
 
 function makeFileUse(context: DefinitionContext, node: ScalarNode, text: string): ActionUse | undefined {

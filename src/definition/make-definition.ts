@@ -4,7 +4,6 @@ import { checkOpenEvents } from './check-open-events.ts'
 import { checkRequestAlternatives } from './check-request-alternatives.ts'
 import { checkRequestArrays } from './check-request-arrays.ts'
 import { checkStructure } from './check-structure.ts'
-import { checkUnused } from './check-unused.ts'
 import { checkVariables } from './check-variables.ts'
 import type { DefinitionCode } from './errors.ts'
 import type { Definition } from './definition.ts'
@@ -23,7 +22,7 @@ import {
 } from './make-sections.ts'
 import type { DefinitionContext } from './definition-context.ts'
 import { describeNode, isEmpty, valueOf, type Node } from './node.ts'
-import { resolveSchemas } from './resolve-references.ts'
+import { resolveSchemas, type ResolvedSchemas } from './resolve-references.ts'
 import { makeSchemas } from './schemas.ts'
 import { makeSection, type Section } from './section.ts'
 
@@ -48,13 +47,12 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   for (const check of context.afterSchemas) check(resolved)
   const used = checkVariables(context, variables)
   checkOpenEvents(context, root, { resolved, defaultScopes })
-  checkUnused(context, root, resolved)
   checkRequestArrays(context, resolved)
   checkRequestAlternatives(context, resolved)
 
   const scopes = Object.fromEntries(context.scopes)
   const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }
-  return { context, definition: { routes, ...named, config, plugins, variables: used } }
+  return { context, resolved, definition: { routes, ...named, config, plugins, variables: used } }
 }
 
 function checkRoot({ report }: LoadContext, root: Node): void {
@@ -73,6 +71,7 @@ function checkRoot({ report }: LoadContext, root: Node): void {
 
 export interface DefinitionResult {
   readonly context: DefinitionContext
+  readonly resolved: ResolvedSchemas
   readonly definition: Definition
 }
 
@@ -87,9 +86,13 @@ function makeContext(loading: LoadContext, root: Node): DefinitionContext {
       rate: section('rate', 'WP_DEFINITION_RATE_UNKNOWN'),
       action: section('action', 'WP_DEFINITION_ACTION_UNKNOWN'),
       scope: section('scope', 'WP_DEFINITION_SCOPE_UNDECLARED'),
+      connection: section('connection', 'WP_DEFINITION_CONNECTION_UNKNOWN'),
     },
     scopes: new Map(),
     classUses: [],
+    actionNodes: new Map(),
+    plainPaths: new Set(),
+    schemasInConfigs: new Set(),
     requests: [],
     variablePlaces: [],
     declared: new Map(),

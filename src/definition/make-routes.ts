@@ -75,6 +75,7 @@ function makePathSchema(context: DefinitionContext, { key: text, value }: Entry,
   if (place !== undefined) {
     return makeParameters(context, { entry: place, ...(names === undefined ? {} : { path: { text, names } }) })
   }
+  context.plainPaths.add(text)
   if (names === undefined || names.length === 0) return undefined
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
   return { type: 'object', properties, required: [...names] }

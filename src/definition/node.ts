@@ -1,3 +1,4 @@
+import { unescapeStep } from '../schema/index.ts'
 import type { Span } from './source.ts'
 
 /** A value of the definition with its location. Aliases are followed and includes replaced by their contents. */
@@ -71,6 +72,16 @@ export function textsOf(node: Node | undefined): string[] {
 
 export function isEmpty(node: Node | undefined): boolean {
   return node?.kind === 'scalar' && node.value === null
+}
+
+/** Returns the node at a JSON pointer, or the closest enclosing one that is written. */
+export function findNode(start: Node, pointer: string): Node {
+  let node = start
+  for (const part of pointer.split('/').slice(1)) {
+    const key = unescapeStep(part)
+    node = (node.kind === 'list' ? itemsOf(node)[Number(key)] : valueOf(node, key)) ?? node
+  }
+  return node
 }
 
 /** Returns the plain JSON value. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import {
   checkSources,
+  describeActions,
   makeTypes,
   openPluginBuilder,
   writeTypes,
@@ -40,7 +41,7 @@ export interface LoadedProject {
   readonly pluginFiles: readonly string[]
 }
 
-export interface LoadProjectOptions extends Omit<LoadOptions, 'classes'> {
+export interface LoadProjectOptions extends Omit<LoadOptions, 'classes' | 'describe'> {
   /** Passed to load a project several times. */
   readonly pluginBuilder?: PluginBuilder
 }
@@ -55,7 +56,11 @@ export async function loadProject(project: Project, options: LoadProjectOptions 
   try {
     const builtIn = joinPlugins(await loadBuiltInPlugins())
     const load = (plugins: readonly BuiltPlugin[]) =>
-      loadDefinition(project.root, { ...rest, classes: joinClasses(builtIn, plugins) })
+      loadDefinition(project.root, {
+        ...rest,
+        classes: joinClasses(builtIn, plugins),
+        describe: (actions) => describeActions({ builtIn: builtIn.actions, plugins, builder, tables: {} }, actions),
+      })
     const first = await load([])
     if (first.plugins.length === 0) return { project, ...first, plugins: [], pluginFiles: [] }
     const { plugins, diagnostics, files } = await builder.build(first.plugins)

@@ -123,9 +123,15 @@ export class ActionContext implements Context {
     await this.#sources.dispatcher.store(this.#dispatched?.splice(0) ?? [])
   }
 
-  /** Dispatches the result of a method that has `dispatch`. */
+  /** Dispatches the result of a method that has `dispatch`: in the transaction on System, if there is one. */
   dispatchResult(event: string, data: unknown): void {
-    this.#queueMessages([this.#sources.dispatcher.prepare({ event, data })], undefined)
+    const { dispatcher } = this.#sources
+    const message = dispatcher.prepare({ event, data })
+    const inSystem = openTransactions.getStore()?.get('System')
+    if (inSystem === undefined) return this.#queueMessages([message], undefined)
+    const stored = dispatcher.store([message], inSystem.client)
+    stored.catch(() => undefined) // the transaction awaits it
+    inSystem.storing.push(stored)
   }
 
   async #transact(name: string, work: Work): Promise<never> {

@@ -10,7 +10,7 @@ import { ActionFailure } from './problem.ts'
 import { discardResult } from './raw-body.ts'
 import { RequestScope } from './request-scope.ts'
 import type { RunningActions } from './running-actions.ts'
-import { makeSender, type SendSources } from './send-result.ts'
+import { makeSender, type SendPrepared, type SendSources } from './send-result.ts'
 import type { Tracing } from './tracing.ts'
 
 export interface MethodToMount {
@@ -26,14 +26,16 @@ export type Handler = (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
  * Makes the handler of a method: check the request, run the action, send its result. Uses callbacks, because each async
- * function would add two promises to every request.
+ * function would add two promises to every request. If the plan of the action names a connection, the action, the check of
+ * its result and its `dispatch:` run in one transaction.
  */
 export function makeHandler(sources: ContextSources & CheckSources & SendSources, mounting: MethodToMount): Handler {
   const { method } = mounting
   const check = makeRequestCheck(sources, method)
-  const send = makeSender(sources, mounting)
+  const sender = makeSender(sources, mounting)
   const run = makeRunner(mounting, sources.manifest.schemas)
   const { timeoutMs } = method
+  const transaction = 'class' in method.action ? method.action.plan?.transaction : undefined
 
   return (request, reply) => {
     const { params, query, body } = check(request)
@@ -44,20 +46,30 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
     const fail = (error: unknown) => void reply.send(error)
     const succeed = (result: unknown) => {
       try {
-        send({ result, context, reply })?.catch(fail)
+        if (transaction === undefined) sender.send({ result, context, reply })?.catch(fail)
+        else (result as SendPrepared)()?.catch(fail)
       } catch (error) {
         fail(error)
       }
     }
-    if (timeoutMs === undefined) return run(given, context, { succeed, fail })
-    const work = new Promise((resolve, reject) => run(given, context, { succeed: resolve, fail: reject }))
+    const around =
+      transaction === undefined
+        ? undefined
+        : (handle: () => unknown) =>
+            context.transaction(transaction as never, async () =>
+              sender.prepare({ result: await handle(), context, reply }),
+            )
+    if (timeoutMs === undefined) return run(given, context, { around, succeed, fail })
+    const work = new Promise((resolve, reject) => run(given, context, { around, succeed: resolve, fail: reject }))
     withTimeout(work, { timeoutMs, aborting: scope, discard: discardResult }).then(succeed, fail)
   }
 }
 
 type HandleArguments = Parameters<Action['handle']>
 
-interface Outcome {
+interface Execution {
+  /** Runs the action as part of other work, whose result replaces that of the action. */
+  readonly around: ((handle: () => unknown) => Promise<unknown>) | undefined
   succeed(result: unknown): void
   fail(error: unknown): void
 }
@@ -69,7 +81,7 @@ function makeRunner({ action, method, running, tracing }: MethodToMount, schemas
     tracing === undefined
       ? (request, context) => action.handle(request, context)
       : (request, context) => tracing.action(name, () => action.handle(request, context))
-  return (request: HandleArguments[0], context: HandleArguments[1], { succeed, fail }: Outcome): void => {
+  return (request: HandleArguments[0], context: HandleArguments[1], { around, succeed, fail }: Execution): void => {
     const ended = (result: unknown) => {
       running.end()
       succeed(result)
@@ -88,7 +100,7 @@ function makeRunner({ action, method, running, tracing }: MethodToMount, schemas
     let result: unknown
     let isAsync: boolean
     try {
-      result = handle(request, context)
+      result = around === undefined ? handle(request, context) : around(() => handle(request, context))
       isAsync = isThenable(result)
     } catch (error) {
       return failed(error)

@@ -35,8 +35,19 @@ export interface ActionResult {
   readonly reply: FastifyReply
 }
 
-/** Sends the result of an action. @returns a promise if events must be stored before the response is sent */
-export type Sender = (sending: ActionResult) => Promise<void> | undefined
+/** Sends the results of the actions of a method. */
+export interface Sender {
+  /**
+   * Checks and serializes a result, and dispatches its event.
+   * @returns a function that sends the response
+   */
+  prepare(sending: ActionResult): SendPrepared
+  /** @returns a promise if events must be stored before the response is sent */
+  send(sending: ActionResult): Promise<void> | undefined
+}
+
+/** @returns a promise if events must be stored before the response is sent */
+export type SendPrepared = () => Promise<void> | undefined
 
 /** Makes the sender of a method. */
 export function makeSender(
@@ -54,7 +65,7 @@ export function makeSender(
   const dispatch = makeResultDispatch(method, action)
   const answer = makeAnswer(method, sources.pageHeaders)
 
-  const sendNow = ({ result, context, reply }: ActionResult): Promise<void> | undefined => {
+  const prepareNow = ({ result, context, reply }: ActionResult): SendPrepared => {
     const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
     const status = explicit?.status ?? (result === undefined ? emptyStatus : defaultStatus)
     const body = explicit === undefined ? result : explicit.body
@@ -63,20 +74,32 @@ export function makeSender(
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
     if (status < 300) dispatch?.(context, written)
     if (written.payload === undefined) discardResult(body)
-    if (status >= 400 || !context.hasDispatched) return answer(reply, { status, written, explicit })
-    return context.storeDispatched().then(() => answer(reply, { status, written, explicit }))
+    return () => {
+      if (status >= 400 || !context.hasDispatched) return answer(reply, { status, written, explicit })
+      return context.storeDispatched().then(() => answer(reply, { status, written, explicit }))
+    }
   }
-
-  return (sending) => {
-    const fail = (error: unknown): never => {
-      discardResult(sending.result)
-      throw error
-    }
+  const discardAndThrow = (result: unknown, error: unknown): never => {
+    discardResult(result)
+    throw error
+  }
+  const prepare: Sender['prepare'] = (sending) => {
     try {
-      return sendNow(sending)?.catch(fail)
+      return prepareNow(sending)
     } catch (error) {
-      return fail(error)
+      return discardAndThrow(sending.result, error)
     }
+  }
+  return {
+    prepare,
+    send(sending) {
+      const send = prepare(sending)
+      try {
+        return send()?.catch((error: unknown) => discardAndThrow(sending.result, error))
+      } catch (error) {
+        return discardAndThrow(sending.result, error)
+      }
+    },
   }
 }
 

@@ -82,7 +82,10 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
     const deploying = await hosts.system.transaction(async (trx) => {
       await trx.selectFrom('waypost_active').select('id').forUpdate().execute()
       const started = projects.map((project) => project.start('deploy --yes --json'))
-      await until('both wait for the lock', async () => (await countWaiting()) === 2)
+      await until('both wait for the lock', async () => {
+        await sql`select 1`.execute(trx) // PostgreSQL ends a transaction that is idle for long
+        return (await countWaiting()) === 2
+      })
       return started
     })
     const ended = await Promise.all(deploying.map((one) => one.ended))

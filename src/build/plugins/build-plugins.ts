@@ -11,12 +11,15 @@ import {
 } from '../../plugin/index.ts'
 import type { Artifact, ManifestCatalog, ManifestPlugin } from '../../release/index.ts'
 import { bundlePlugin, diagnosePlugin } from './bundle-plugin.ts'
+import type { PluginSource } from './describe-child.ts'
 import { openPluginProcess, type PluginProcess } from './plugin-process.ts'
 
 /** A bundled, loaded and described plugin. */
 export interface BuiltPlugin {
   readonly manifest: ManifestPlugin
   readonly artifacts: readonly Artifact[]
+  /** Where a child process loads it from. */
+  readonly source: PluginSource
 }
 
 export interface BuiltPlugins {
@@ -29,12 +32,14 @@ export interface BuiltPlugins {
 /** Builds the plugins of one project repeatedly. Only rebuilds those whose files changed. */
 export interface PluginBuilder {
   build(uses: readonly PluginUse[]): Promise<BuiltPlugins>
+  /** Describes action classes of built plugins. @throws like `PluginProcess.describe` */
+  describe: PluginProcess['describe']
   close(): void
 }
 
 interface Outcome {
   /** Without the config and the location for diagnostics. */
-  readonly built?: { readonly manifest: Omit<ManifestPlugin, 'config'>; readonly artifacts: readonly Artifact[] }
+  readonly built?: Omit<BuiltPlugin, 'manifest'> & { readonly manifest: Omit<ManifestPlugin, 'config'> }
   /** Source files with their state when they were read. */
   readonly files: ReadonlyMap<string, string>
   diagnose(use: PluginUse): Promise<readonly Diagnostic[]>
@@ -47,6 +52,8 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
   const loaded = new Map<string, Promise<ManifestCatalog>>()
   let running: PluginProcess | undefined
 
+  const process = (): PluginProcess => (running ??= openPluginProcess(timeoutMs))
+
   async function buildOne(real: string, use: PluginUse): Promise<Outcome> {
     const key = JSON.stringify([use.name, use.host])
     const before = known.get(key)
@@ -56,9 +63,9 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
     return outcome
   }
 
-  function load(key: string, source: Parameters<PluginProcess['load']>[0]): Promise<ManifestCatalog> {
-    const catalog = loaded.get(key) ?? (running ??= openPluginProcess(timeoutMs)).load(source)
-    loaded.set(key, catalog)
+  function load(source: PluginSource): Promise<ManifestCatalog> {
+    const catalog = loaded.get(source.key) ?? process().load(source)
+    loaded.set(source.key, catalog)
     return catalog
   }
 
@@ -68,9 +75,10 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
     if ('diagnostics' in bundled) return { files, diagnose: async () => bundled.diagnostics }
     const { hash, artifacts, version } = bundled
     try {
-      const catalog = await load(hash, { source: use.name, hash, artifacts })
+      const source = { key: hash, source: use.name, artifacts }
+      const catalog = await load(source)
       const manifest = { from: use.name, artifact: hash, ...(version === undefined ? {} : { version }), catalog }
-      return { built: { manifest, artifacts }, files, diagnose: async () => [] }
+      return { built: { manifest, artifacts, source }, files, diagnose: async () => [] }
     } catch (error) {
       return { files, diagnose: async (again) => [await diagnosePlugin(real, again, error)] }
     }
@@ -82,9 +90,10 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
     try {
       if (version === undefined)
         throw errors.WP_PLUGIN_MISSING({ name: use.name, reason: 'the package is not installed' })
-      const catalog = await load(`${use.name}@${version}`, { source: use.name, folder: real, version })
+      const source = { key: `${use.name}@${version}`, source: use.name, folder: real, version }
+      const catalog = await load(source)
       const manifest = { from: use.name, host: true as const, version, catalog }
-      return { built: { manifest, artifacts: [] }, files, diagnose: async () => [] }
+      return { built: { manifest, artifacts: [], source }, files, diagnose: async () => [] }
     } catch (error) {
       return { files, diagnose: async (again) => [await diagnosePlugin(real, again, error)] }
     }
@@ -104,16 +113,17 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
         for (const file of outcome.files.keys()) files.add(file)
         diagnostics.push(...(await outcome.diagnose(use)))
         if (outcome.built === undefined) continue
-        const { manifest, artifacts } = outcome.built
+        const { manifest, artifacts, source } = outcome.built
         try {
           assertUnique([...names, ...plugins.map((one) => one.manifest.catalog), manifest.catalog])
-          plugins.push({ manifest: { ...manifest, config: use.config } as ManifestPlugin, artifacts })
+          plugins.push({ manifest: { ...manifest, config: use.config } as ManifestPlugin, artifacts, source })
         } catch (error) {
           diagnostics.push(await diagnosePlugin(real, use, error))
         }
       }
       return { plugins, diagnostics, files: [...files] }
     },
+    describe: (orders, sources) => process().describe(orders, sources),
     close: () => running?.close(),
   }
 }

@@ -6,15 +6,17 @@ import type { Artifact } from '../../release/index.ts'
 import type { ArtifactLoader } from '../check-modules-child.ts'
 
 /** A plugin to load: an artifact, or a package that is installed in a folder. */
-export type PluginSource = { readonly source: string } & (
-  | { readonly hash: string; readonly artifacts: readonly Artifact[] }
-  | { readonly folder: string; readonly version: string }
-)
+export type PluginSource = {
+  /** Identifies its code: the hash of the artifact, or the name and version of the package. */
+  readonly key: string
+  /** As listed in `plugins:`. */
+  readonly source: string
+} & ({ readonly artifacts: readonly Artifact[] } | { readonly folder: string; readonly version: string })
 
 /** An action class to describe for a method. */
 export interface DescribeOrder {
-  /** The index of the plugin in loading order. */
-  readonly plugin: number
+  /** The key of the plugin. */
+  readonly plugin: string
   readonly class: string
   readonly config: unknown
   readonly use: ActionUse
@@ -37,11 +39,14 @@ export interface PluginProblem {
 
 export type PluginAnswer = { readonly id: number } & (
   | { readonly catalog: PluginCatalog }
-  | { readonly descriptions: readonly ({ readonly json: string } | { readonly problem: string })[] }
+  | { readonly descriptions: readonly DescribedJson[] }
   | { readonly problem: PluginProblem }
 )
 
-const plugins: Plugin[] = []
+/** What `describe` returned, or why it failed. */
+export type DescribedJson = { readonly json: string } | { readonly problem: string }
+
+const plugins = new Map<string, Plugin>()
 
 process.once('disconnect', () => process.exit())
 process.on('message', async (request: PluginRequest) => {
@@ -57,7 +62,7 @@ async function handle(request: PluginRequest): Promise<PluginAnswer> {
   if ('describe' in request)
     return { id, descriptions: request.describe.map((order) => describe(order, request.tables)) }
   const plugin = await load(request.load, request.loader)
-  plugins.push(plugin)
+  plugins.set(request.load.key, plugin)
   return { id, catalog: describePlugin(plugin) }
 }
 
@@ -65,16 +70,16 @@ async function load(from: PluginSource, loaderUrl: string): Promise<Plugin> {
   if ('folder' in from) return (await loadHostPlugin(from.folder, { name: from.source, version: from.version })).plugin
   const loader = (await import(loaderUrl)) as ArtifactLoader
   loader.registerArtifacts(from.artifacts)
-  const module = (await loader.importArtifact(from.hash)) as { readonly default?: unknown }
+  const module = (await loader.importArtifact(from.key)) as { readonly default?: unknown }
   return assertPlugin(module.default, from.source, { isLocal: from.source.startsWith('./') })
 }
 
 function describe(
   { plugin, class: name, config, use }: DescribeOrder,
   tables: Readonly<Record<string, TablesSnapshot>>,
-): { readonly json: string } | { readonly problem: string } {
+): DescribedJson {
   try {
-    return { json: JSON.stringify(plugins[plugin]?.actions?.[name]?.describe?.(config, use, tables) ?? {}) }
+    return { json: JSON.stringify(plugins.get(plugin)?.actions?.[name]?.describe?.(config, use, tables) ?? {}) }
   } catch (error) {
     return { problem: messageOf(error) }
   }

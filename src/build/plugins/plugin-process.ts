@@ -5,28 +5,42 @@ import type { TablesSnapshot } from '../../contract/index.ts'
 import { readEnvironment, urlOfModule, WaypostError } from '../../kit/index.ts'
 import { pluginErrors as errors, type PluginCatalog } from '../../plugin/index.ts'
 import { artifactLoader } from '../../release/index.ts'
-import type { DescribeOrder, PluginAnswer, PluginProblem, PluginRequest, PluginSource } from './describe-child.ts'
+import type {
+  DescribedJson,
+  DescribeOrder,
+  PluginAnswer,
+  PluginProblem,
+  PluginRequest,
+  PluginSource,
+} from './describe-child.ts'
 
 /** A child process that runs plugin code, without Waypost's own variables. It does not keep this process alive. */
 export interface PluginProcess {
   /**
-   * Loads a plugin. Plugins are numbered in loading order.
+   * Loads a plugin.
    * @throws WP_PLUGIN_LOAD, WP_PLUGIN_TIMEOUT, WP_PLUGIN_INVALID, WP_PLUGIN_VERSION, WP_PLUGIN_HOST
    */
   load(source: PluginSource): Promise<PluginCatalog>
-  /** @throws WP_PLUGIN_TIMEOUT */
+  /**
+   * Describes action classes.
+   * @param sources the plugins of the orders; those that the process does not have are loaded again
+   * @throws WP_PLUGIN_TIMEOUT, and the errors of `load`
+   */
   describe(
     orders: readonly DescribeOrder[],
-    tables: Readonly<Record<string, TablesSnapshot>>,
-  ): Promise<readonly ({ readonly json: string } | { readonly problem: string })[]>
+    { sources, tables }: { readonly sources: readonly PluginSource[]; readonly tables: Tables },
+  ): Promise<readonly DescribedJson[]>
   close(): void
 }
 
+type Tables = Readonly<Record<string, TablesSnapshot>>
 type Content<Answer> = Answer extends unknown ? Omit<Answer, 'id'> : never
 type Order = Content<PluginRequest>
 
 export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
   let child: ChildProcess | undefined
+  /** Keys of the plugins that the child has loaded. */
+  const loaded = new Set<string>()
   let last = 0
 
   function start(): ChildProcess {
@@ -70,19 +84,26 @@ export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
   function close(): void {
     child?.kill('SIGKILL')
     child = undefined
+    loaded.clear()
+  }
+
+  async function load(source: PluginSource): Promise<PluginCatalog> {
+    const name = source.source
+    const answer = await ask({ loader: artifactLoader, load: source })
+    if ('catalog' in answer) {
+      loaded.add(source.key)
+      return answer.catalog
+    }
+    if ('problem' in answer) throw errorOf(name, answer.problem)
+    if ('ended' in answer && answer.ended !== 'timeout') throw errors.WP_PLUGIN_LOAD({ name, reason: answer.ended })
+    throw errors.WP_PLUGIN_TIMEOUT({ name, what: 'loading', seconds: timeoutMs / 1000 })
   }
 
   return {
     close,
-    async load(source) {
-      const name = source.source
-      const answer = await ask({ loader: artifactLoader, load: source })
-      if ('catalog' in answer) return answer.catalog
-      if ('problem' in answer) throw errorOf(name, answer.problem)
-      if ('ended' in answer && answer.ended !== 'timeout') throw errors.WP_PLUGIN_LOAD({ name, reason: answer.ended })
-      throw errors.WP_PLUGIN_TIMEOUT({ name, what: 'loading', seconds: timeoutMs / 1000 })
-    },
-    async describe(orders, tables) {
+    load,
+    async describe(orders, { sources, tables }) {
+      for (const source of sources) if (!loaded.has(source.key)) await load(source)
       const answer = await ask({ describe: orders, tables })
       if ('descriptions' in answer) return answer.descriptions
       const name = [...new Set(orders.map((order) => order.class))].join(', ')

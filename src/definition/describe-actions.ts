@@ -1,0 +1,225 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ActionDescription, ActionUse as DescribedUse, ConfigProblem, JsonSchema } from '../contract/index.ts'
+import { bodylessStatuses } from '../kit/index.ts'
+import { parsePointer } from '../schema/index.ts'
+import type { ClassConfigs } from './check-class-configs.ts'
+import { checkDefinitionValue } from './check-value.ts'
+import type { ClassUse, Definition, Method, Route } from './definition.ts'
+import { omitUndefined, type DefinitionContext } from './definition-context.ts'
+import { findNode, quote, textOf, valueOf, type MapNode } from './node.ts'
+
+/** A method that uses an action class, with a valid config. */
+export interface ActionToDescribe {
+  readonly class: string
+  /** With defaults. Variables are not resolved. */
+  readonly config: Readonly<Record<string, unknown>>
+  readonly use: DescribedUse
+}
+
+/** What `describe` of a class returned, as JSON, or why it failed. */
+export type DescribedAction = { readonly description: unknown } | { readonly problem: string }
+
+/** Describes actions by calling their classes. Returns a result for each, in the same order. */
+export type DescribeActions = (
+  actions: readonly ActionToDescribe[],
+  definition: Definition,
+) => Promise<readonly DescribedAction[]>
+
+interface Place {
+  readonly route: Route
+  readonly method: Method
+  readonly action: ClassUse
+  readonly node: MapNode
+}
+
+/**
+ * Completes the methods that use action classes with what the classes describe: parameters, schemas and plan. Schemas
+ * that a method declares itself are kept. Reports problems at their line of the config.
+ */
+export async function describeActions(
+  context: DefinitionContext,
+  definition: Definition,
+  { configs, describe }: { readonly configs: ClassConfigs; readonly describe: DescribeActions },
+): Promise<Definition> {
+  const places = findPlaces(context, definition).filter(({ node }) => configs.has(node))
+  if (places.length === 0) return definition
+  const actions = places.map((place) => ({
+    class: place.action.class,
+    config: configs.get(place.node)!,
+    use: makeUse(context, definition, place),
+  }))
+  const found = await describe(actions, definition)
+  const described = new Map<Method, ActionDescription>()
+  for (const [index, place] of places.entries()) {
+    const description = acceptDescription(context, place, found[index]!)
+    if (description !== undefined) described.set(place.method, description)
+  }
+  const converted = new Map(
+    (await convertDescriptions(context, definition, described)).map((route) => [route.path, route]),
+  )
+  const routes = definition.routes.map((route) => completeRoute(route, converted.get(route.path), described))
+  return { ...definition, routes }
+}
+
+function findPlaces({ actionNodes }: DefinitionContext, { routes }: Definition): Place[] {
+  return routes.flatMap((route) =>
+    route.methods.flatMap((method) => {
+      const { action } = method
+      const node = 'class' in action ? actionNodes.get(action) : undefined
+      return node === undefined ? [] : [{ route, method, action: action as ClassUse, node }]
+    }),
+  )
+}
+
+function makeUse({ plainPaths }: DefinitionContext, { schemas }: Definition, { route, method }: Place): DescribedUse {
+  return omitUndefined({
+    method: method.method,
+    path: route.path,
+    public: method.public,
+    dispatch: method.dispatch,
+    declared: omitUndefined({
+      params: plainPaths.has(route.path) ? undefined : method.params,
+      parameters: method.query,
+      request: method.request,
+      responses: method.responses,
+    }),
+    schemas,
+  })
+}
+
+/** Reports the problems of a description. Returns it if it is usable. */
+function acceptDescription(
+  { loading: { report } }: DefinitionContext,
+  { node, action, route, method }: Place,
+  found: DescribedAction,
+): ActionDescription | undefined {
+  const config = valueOf(node, 'config') ?? node
+  const code = 'WP_DEFINITION_CLASS_CONFIG'
+  const name = quote(textOf(valueOf(node, 'class')) ?? action.class)
+  const invalid = 'problem' in found ? found.problem : findShapeProblem(found.description)
+  if (invalid !== undefined) {
+    const problem = `The class ${name} cannot describe ${method.method} ${route.path}: ${invalid}`
+    report.add({ code, at: valueOf(node, 'class') ?? node, parameters: { problem } })
+    return undefined
+  }
+  const description = (found as { readonly description: ActionDescription }).description
+  let isUsable = true
+  for (const { at, message: problem, hint, severity = 'error' } of description.problems ?? []) {
+    report.add({ code, severity, at: findNode(config, at), parameters: { problem }, hint })
+    if (severity === 'error') isUsable = false
+  }
+  return isUsable ? description : undefined
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isRecord(value)
+
+/** Returns why a value is not a description. Classes of plugins are not necessarily written in TypeScript. */
+function findShapeProblem(value: unknown): string | undefined {
+  if (!isRecord(value)) return 'it returned no object'
+  for (const key of ['params', 'parameters', 'request'])
+    if (value[key] !== undefined && !isSchema(value[key])) return `"${key}" is not a JSON Schema`
+  const { responses = {}, plan, problems = [] } = value
+  if (
+    !isRecord(responses) ||
+    !Object.entries(responses).every(([key, one]) => /^[2-5]\d\d$/.test(key) && isSchema(one))
+  )
+    return '"responses" must contain a JSON Schema for each status'
+  if (plan !== undefined && !(isRecord(plan) && Number.isSafeInteger(plan['format'])))
+    return '"plan" must be an object with a number "format"'
+  if (!Array.isArray(problems) || !problems.every(isProblem)) return '"problems" must be a list of { at, message }'
+  return undefined
+}
+
+function isProblem(value: unknown): value is ConfigProblem {
+  return isRecord(value) && typeof value['at'] === 'string' && typeof value['message'] === 'string'
+}
+
+type Descriptions = ReadonlyMap<Method, ActionDescription>
+
+/** Returns a route with what is described for its methods. All its methods have the same path parameters. */
+function completeRoute(route: Route, described: Route | undefined, descriptions: Descriptions): Route {
+  if (described === undefined) return route
+  const methods = route.methods.map((method): Method => {
+    const { query, request, responses } = described.methods.find((one) => one.method === method.method) ?? {}
+    const plan = descriptions.get(method)?.plan
+    const all = Object.entries({ ...responses, ...method.responses })
+    return omitUndefined({
+      ...method,
+      params: described.methods[0]?.params ?? method.params,
+      query: method.query ?? query,
+      request: method.request ?? request,
+      responses: Object.fromEntries(all.toSorted(([a], [b]) => Number(a) - Number(b))),
+      action: plan === undefined ? method.action : { ...(method.action as ClassUse), plan },
+    })
+  })
+  return { ...route, methods }
+}
+
+/** Any file name: the descriptions are checked without actions. */
+const file = 'described.ts'
+
+/** Checks the described schemas like those in `waypost.yml`, and converts them to the form of a definition. */
+async function convertDescriptions(
+  context: DefinitionContext,
+  { routes, schemas }: Definition,
+  descriptions: Descriptions,
+): Promise<readonly Route[]> {
+  const written = routes.flatMap((route) => {
+    const methods = route.methods.filter((method) => descriptions.has(method))
+    if (methods.length === 0) return []
+    const path = context.plainPaths.has(route.path) ? findParams(context, route, descriptions) : undefined
+    const entries = methods.map((method) => {
+      const { parameters, request, responses = {} } = descriptions.get(method)!
+      return [
+        method.method,
+        omitUndefined({ public: true, parameters, request, responses: writeResponses(responses), action: file }),
+      ]
+    })
+    return [[route.path, omitUndefined({ path, methods: Object.fromEntries(entries) as object })] as const]
+  })
+  const value = { routes: Object.fromEntries(written), schema: schemas }
+  const { definition, problems } = await checkDefinitionValue(value, { files: [file], classes: noClasses })
+  for (const { pointer, message } of problems) {
+    const [, path, , name] = parsePointer(pointer) ?? []
+    const route = routes.find((one) => one.path === path)
+    const method =
+      route?.methods.find((one) => one.method === name) ?? route?.methods.find((one) => descriptions.has(one))
+    const node = method === undefined ? undefined : context.actionNodes.get(method.action as ClassUse)
+    if (node === undefined) continue // a problem of a named schema, which is reported at its own place
+    const problem = `The class ${quote(textOf(valueOf(node, 'class')) ?? '')} describes an invalid schema of ${method!.method} ${path}: ${message}`
+    context.loading.report.add({
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      at: valueOf(node, 'class')!,
+      parameters: { problem },
+    })
+  }
+  return definition.routes
+}
+
+const noClasses = { connections: {}, actions: {} }
+
+function writeResponses(responses: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema | null> {
+  const entries = Object.entries(responses)
+  return Object.fromEntries(entries.map(([status, schema]) => [status, bodylessStatuses.has(status) ? null : schema]))
+}
+
+function findParams(
+  { actionNodes, loading: { report } }: DefinitionContext,
+  route: Route,
+  descriptions: Descriptions,
+): JsonSchema | undefined {
+  let first: { readonly method: Method; readonly params: JsonSchema } | undefined
+  for (const method of route.methods) {
+    const params = descriptions.get(method)?.params
+    if (params === undefined) continue
+    first ??= { method, params }
+    if (isDeepStrictEqual(first.params, params)) continue
+    const problem = `The path parameters of ${route.path} are described differently for ${first.method.method} and ${method.method}`
+    const hint = 'Use the same table and key for both, or declare the parameters under "path"'
+    const at = actionNodes.get(method.action as ClassUse)!
+    report.add({ code: 'WP_DEFINITION_CLASS_CONFIG', at, parameters: { problem }, hint })
+  }
+  return first?.params
+}
