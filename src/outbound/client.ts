@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns'
-import { Agent, fetch, type buildConnector, type RequestInit } from 'undici'
+import type { RequestInit } from 'undici'
 import { systemClock, type Clock } from '../kit/index.ts'
 import { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
-import { guardedConnector, type Lookup } from './connector.ts'
+import type { GuardedAgent, Lookup } from './agent.ts'
 import { postOnce, type Post, type PostResult } from './post-once.ts'
 import { makeResolver, shareLookups } from './resolve-names.ts'
 import { isIP } from 'node:net'
@@ -44,10 +44,6 @@ export interface OutboundOptions {
   readonly tracePost?: TracePost | undefined
 }
 
-/** Maximum number of connections to keep alive, so that many endpoints do not use up the process's file descriptors. */
-const maxIdleConnections = 512
-const keepAliveMs = 10_000
-
 export function openOutbound(options: OutboundOptions): Outbound {
   const policy = followPolicy(options)
   const names = shareLookups(options.lookup ?? lookup)
@@ -55,39 +51,30 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const clock = options.clock ?? systemClock
   // Never removed, because a kept-alive connection may still lead to an opened address after the name has changed.
   const opened = new Set<string>()
-  let connections = 0
-  const agent = new Agent({
-    connect: countSockets(
-      guardedConnector(policy, names, (host) => opened.add(host)),
-      (change) => (connections += change),
-    ),
-    allowH2: false, // a stalled stream must not block others
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMs, // regardless of the server's hint
-    maxHeaderSize: 16 * 1024,
-    headersTimeout: 0, // the time limit of the whole POST applies
-    bodyTimeout: 0,
-  })
+  let loading: Promise<GuardedAgent> | undefined
+  const load = () =>
+    (loading ??= import('./agent.ts').then(({ openAgent }) => openAgent(policy, names, (host) => opened.add(host))))
   return {
     async post(post) {
+      const { agent, isFull } = await load()
       const send = (more?: Post['headers']) => {
         const headers = more === undefined ? post.headers : { ...post.headers, ...more }
-        return postOnce({ agent, clock, reset: connections > maxIdleConnections }, { ...post, headers })
+        return postOnce({ agent, clock, reset: isFull() }, { ...post, headers })
       }
       const about = { host: hostOf(post.url), event: post.headers['waypost-event'] }
       const result = await (options.tracePost === undefined ? send() : options.tracePost(about, send))
       return opened.size > 0 && opened.has(hostOf(post.url)) ? { ...result, hidden: true } : result
     },
     checkUrl: (url) => checkUrl({ policy, resolve }, url),
-    fetch: (input, init) => fetchGuarded(agent, input, init),
-    close: () => agent.destroy(),
+    fetch: async (input, init) => fetchGuarded(await load(), input, init),
+    close: async () => (await loading)?.agent.destroy(),
   }
 }
 
 const firstByteMs = 30_000
 
 async function fetchGuarded(
-  dispatcher: Agent,
+  { agent: dispatcher, fetch }: GuardedAgent,
   input: string | URL,
   init: globalThis.RequestInit = {},
 ): Promise<globalThis.Response> {
@@ -102,17 +89,6 @@ async function fetchGuarded(
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** Reports each opened and closed connection. */
-function countSockets(connect: buildConnector.connector, onChange: (change: 1 | -1) => void): buildConnector.connector {
-  return (options, done) =>
-    connect(options, (...[error, socket]) => {
-      if (error !== null) return done(error, null)
-      onChange(1)
-      socket.once('close', () => onChange(-1))
-      return done(null, socket)
-    })
 }
 
 function hostOf(url: string): string {

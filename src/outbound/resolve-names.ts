@@ -1,4 +1,4 @@
-import type { Lookup } from './connector.ts'
+import type { Lookup } from './agent.ts'
 import { errors } from './errors.ts'
 import type { LookupAddress } from 'node:dns'
 
