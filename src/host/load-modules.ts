@@ -1,16 +1,10 @@
-import {
-  loadArtifacts,
-  type Artifact,
-  type StoredRelease,
-  importWithTimeout,
-  registerArtifacts,
-} from '../release/index.ts'
+import { importWithTimeout, registerArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
 import type { Host } from './host.ts'
 
-/** A release and, if they are already loaded, its artifacts. Otherwise they are loaded from System. */
+/** A release with its artifacts. */
 export interface ReleaseToServe {
   readonly release: StoredRelease
-  readonly artifacts?: readonly Artifact[] | undefined
+  readonly artifacts: readonly Artifact[]
   /** After an abort, waits only a moment longer for code that is loading. */
   readonly signal?: AbortSignal | undefined
 }
@@ -25,8 +19,8 @@ interface ActionUse {
  * @throws WP_RUNTIME_IMPORT_WAITS, or the error of a file that cannot be loaded
  */
 export async function loadModules(
-  { system, imports }: Pick<Host, 'system' | 'imports'>,
-  { release, artifacts, signal = imports?.signal }: ReleaseToServe,
+  { imports }: Pick<Host, 'imports'>,
+  { artifacts, signal = imports?.signal }: ReleaseToServe,
   uses: Iterable<ActionUse>,
 ): Promise<ReadonlyMap<string, unknown>> {
   const files = new Map(
@@ -34,7 +28,7 @@ export async function loadModules(
   )
   const modules = new Map<string, unknown>()
   if (files.size === 0) return modules
-  registerArtifacts(artifacts ?? (await loadArtifacts(system, release, release.manifest.artifacts)))
+  registerArtifacts(artifacts)
   for (const [hash, file] of files) {
     const module = (await importWithTimeout(hash, file, { ...imports, signal })) as { default?: unknown }
     modules.set(hash, module.default)

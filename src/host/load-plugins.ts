@@ -14,7 +14,6 @@ import {
 } from '../plugin/index.ts'
 import {
   importWithTimeout,
-  loadArtifacts,
   registerArtifacts,
   type Artifact,
   type ImportLimits,
@@ -25,9 +24,8 @@ import type { Host } from './host.ts'
 
 /** The parts of a release that its plugins need. */
 export interface ReleaseWithPlugins {
-  readonly manifest: Pick<Manifest, 'plugins' | 'artifacts'>
-  /** Loaded from System if they are not passed. */
-  readonly artifacts?: readonly Artifact[] | undefined
+  readonly manifest: Pick<Manifest, 'plugins'>
+  readonly artifacts: readonly Artifact[]
   readonly signal?: AbortSignal | undefined
 }
 
@@ -60,13 +58,12 @@ export function makeHostServices(
  * WP_PLUGIN_CLASS_TWICE
  */
 export async function loadReleasePlugins(
-  { folder, system, imports }: Pick<Host, 'folder' | 'imports'> & { readonly system: Host['system'] | undefined },
+  { folder, imports }: Pick<Host, 'folder' | 'imports'>,
   { manifest, artifacts, signal }: ReleaseWithPlugins,
 ): Promise<PluginSet> {
   const builtIn = await loadBuiltInPlugins()
   if (manifest.plugins.length === 0) return joinPlugins(builtIn)
-  if (manifest.plugins.some((plugin) => 'artifact' in plugin))
-    registerArtifacts(artifacts ?? (await loadArtifacts(system!, { id: 'of plugins' }, manifest.artifacts)))
+  registerArtifacts(artifacts)
   const loaded: LoadedPlugin[] = []
   for (const plugin of manifest.plugins) {
     const { from, config } = plugin

@@ -100,7 +100,7 @@ export async function buildForMigration(
     else if (options.to !== undefined) {
       chooseConnection(`${options.command ?? 'migrate'} --to ${options.to}`, migrations)
     }
-    return { release, plugins: await loadReleasePlugins({ folder: options.folder, system: undefined }, release) }
+    return { release, plugins: await loadReleasePlugins({ folder: options.folder }, release) }
   } finally {
     await builder.close()
   }

@@ -33,7 +33,7 @@ export async function openTestProject(folder: string): Promise<TestProject> {
       if (!hasErrors(diagnostics)) return
       process.stderr.write(`${formatDiagnostics(diagnostics, { colour: false, width: 100 })}\n`)
     })
-    const plugins = await loadReleasePlugins({ folder, system: undefined }, release)
+    const plugins = await loadReleasePlugins({ folder }, release)
     return makeTestProject(folder, { release, plugins })
   } finally {
     await builder.close()

@@ -3,7 +3,7 @@ import type { Guard } from '../auth/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import { variable, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
-import { loadActiveId, loadManifest } from '../release/index.ts'
+import { loadActiveId, loadArtifacts, loadManifest } from '../release/index.ts'
 import type { Endpoint } from '../runtime/index.ts'
 import { errors } from './errors.ts'
 import { surveyRollback } from '../operate/index.ts'
@@ -19,7 +19,7 @@ export interface ReceiveOptions {
 
 /** Mounts the receiving side of deployments as this server's environment allows. @throws WP_SERVER_REMOTE_DEPLOY */
 export async function receiveReleases({ host, loadPlugins, guard, isDevelopment }: ReceiveOptions): Promise<Endpoint> {
-  const builtIn = await loadPlugins({ manifest: noPlugins })
+  const builtIn = await loadPlugins(noRelease)
   const closed = readRemoteDeploy(host.variables) ? undefined : 'off'
   return mountReleases({
     system: host.system,
@@ -45,12 +45,14 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
   })
 }
 
-const noPlugins = { plugins: [], artifacts: {} }
+const noRelease = { manifest: { plugins: [] }, artifacts: [] }
 
 /** The plugins of the active release: a survey runs no code of the release that it is about. */
 async function loadActivePlugins({ system }: Host, loadPlugins: LoadPlugins): Promise<PluginSet> {
   const id = await loadActiveId(system)
-  return loadPlugins({ manifest: id === undefined ? noPlugins : await loadManifest(system, id) })
+  if (id === undefined) return loadPlugins(noRelease)
+  const manifest = await loadManifest(system, id)
+  return loadPlugins({ manifest, artifacts: await loadArtifacts(system, { id }, manifest.artifacts) })
 }
 
 function configsOf(classes: ReadonlyMap<string, { readonly class: { readonly config: object } }>) {

@@ -1,6 +1,6 @@
 import { messageOf } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
-import type { Artifact, StoredRelease } from '../release/index.ts'
+import { loadArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
 import { openListener, runPluginHooks, type ConnectionLimits, type Logger } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import { defaultTerms, termsOf, readConnectionLimit, type ReleaseTerms, type Host } from '../host/index.ts'
@@ -94,7 +94,11 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     hold: listener.hold,
     drain: listener.drain,
     async serveRelease(release, { artifacts, signal, isFullReload = false } = {}) {
-      const toServe = { release, artifacts, signal }
+      const toServe = {
+        release,
+        artifacts: artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts)),
+        signal,
+      }
       await cronjobs.follow(toServe, async () => {
         const next = termsOf(release, host.variables)
         const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))

@@ -436,22 +436,25 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
     })
     const { plugins, diagnostics } = await loadProject({ root: folder, name: 'x', label: 'x' })
     assert.deepEqual(diagnostics, [])
-    const manifest = { plugins: plugins.map((one) => one.manifest), artifacts: {} }
+    const manifest = { plugins: plugins.map((one) => one.manifest) }
     assert.deepEqual(
       manifest.plugins.map((one) => ['host' in one, one.from, one.version]),
       [[true, 'native', '1.2.0']],
     )
-    const host = { folder, system: undefined, imports: undefined }
-    assert.ok((await loadReleasePlugins(host, { manifest })).actions.has('made'))
+    const host = { folder, imports: undefined }
+    assert.ok((await loadReleasePlugins(host, { manifest, artifacts: [] })).actions.has('made'))
     await writeFiles(folder, version('1.1.9'))
-    await assert.rejects(loadReleasePlugins(host, { manifest }), {
+    await assert.rejects(loadReleasePlugins(host, { manifest, artifacts: [] }), {
       code: 'WP_PLUGIN_HOST',
       message: /"native".*built with version 1\.2\.0, and version 1\.1\.9 is installed/,
     })
     const empty = { ...host, folder: path.join(folder, 'src') }
     assert.ok(readFileSync(path.join(folder, 'node_modules/native/package.json'), 'utf8').includes('1.1.9'))
     await assert.rejects(
-      loadReleasePlugins(empty, { manifest: { ...manifest, plugins: [{ ...manifest.plugins[0]!, from: 'nosuch' }] } }),
+      loadReleasePlugins(empty, {
+        manifest: { plugins: [{ ...manifest.plugins[0]!, from: 'nosuch' }] },
+        artifacts: [],
+      }),
       {
         code: 'WP_PLUGIN_HOST',
         message: /"nosuch" must be installed on this server/,

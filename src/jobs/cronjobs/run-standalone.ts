@@ -1,6 +1,6 @@
 import { makeConnectionRegistry } from '../../connection/index.ts'
 import { makeConfigPreparer } from '../../plugin/index.ts'
-import type { StoredRelease } from '../../release/index.ts'
+import { loadArtifacts, type StoredRelease } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import {
   leaseMs,
@@ -80,7 +80,8 @@ async function openStandalone(
   const registry = makeConnectionRegistry({ variables, folder, log, services, builtIn })
   const prepareConfig = makeConfigPreparer(variables)
   try {
-    const set = await openCronjobs({ host, loadPlugins, services, prepareConfig, registry }, { release })
+    const artifacts = await loadArtifacts(system, release, release.manifest.artifacts)
+    const set = await openCronjobs({ host, loadPlugins, services, prepareConfig, registry }, { release, artifacts })
     const close = async () => {
       await set.close()
       await registry.close()

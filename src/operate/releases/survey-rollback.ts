@@ -30,9 +30,9 @@ export async function surveyRollback(host: Host, beginning: string | undefined):
   const manifest = await loadManifest(system, id)
   const survey = { id, manifest, active, lackingVariables: [], unknownMigrations: [], unreachable: [] }
   if (active?.id === id) return survey
-  await loadArtifacts(system, { id }, manifest.artifacts)
+  const artifacts = await loadArtifacts(system, { id }, manifest.artifacts)
   await assertServersKnow(system, survey)
-  const plugins = await loadReleasePlugins(host, { manifest })
+  const plugins = await loadReleasePlugins(host, { manifest, artifacts })
   const found = await findRollbackMigrations({ host, plugins }, { active, target: manifest })
   const { pending, breaking, unknown: unknownMigrations, unreachable } = found
   if (pending.length > 0) throw errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names: pending.join(', ') })

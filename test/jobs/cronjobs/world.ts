@@ -6,7 +6,7 @@ import { makeConnectionRegistry } from '../../../src/connection/index.ts'
 import { definePlugin, type Action, type Context, type MakeOptions, type Request } from '../../../src/contract/index.ts'
 import { isWaypostError } from '../../../src/kit/index.ts'
 import { makeConfigPreparer } from '../../../src/plugin/index.ts'
-import { activateRelease, loadActiveRelease, type ManifestCronjob } from '../../../src/release/index.ts'
+import { activateRelease, loadActiveRelease, loadArtifacts, type ManifestCronjob } from '../../../src/release/index.ts'
 import { openHost, type Host, type LoadPlugins } from '../../../src/host/index.ts'
 import { prepareTestHost } from '../../../src/server/index.ts'
 import type { CronjobReport } from '../../../src/jobs/index.ts'
@@ -165,7 +165,7 @@ function startMachine(host: Host, loadPlugins: LoadPlugins, options: Partial<Sch
     logs,
     errors,
     async follow() {
-      const set = await openCronjobs(sources, { release: (await loadActiveRelease(host.system))! })
+      const set = await openCronjobs(sources, await loadActive(host))
       cron.follow(set)
       return set
     },
@@ -189,3 +189,8 @@ export function codeOf(error: unknown): string | undefined {
 
 /** Waits long enough for what should not happen to happen. */
 export const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60))
+
+async function loadActive({ system }: Host) {
+  const release = (await loadActiveRelease(system))!
+  return { release, artifacts: await loadArtifacts(system, release, release.manifest.artifacts) }
+}
