@@ -3,7 +3,7 @@
 export { buildRelease } from './build-release.ts'
 export { checkModules } from './check-modules.ts'
 export { checkSources } from './check-sources.ts'
-export { loadTables, type LoadedTables } from './load-tables.ts'
+export { kindsOfConnections, loadTables, type LoadedTables } from './load-tables.ts'
 export { makeTypes, type TypesOptions } from './make-types.ts'
 export { openBuilder, type Builder } from './open-builder.ts'
 export { describeActions } from './plugins/describe-actions.ts'

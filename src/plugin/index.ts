@@ -12,3 +12,4 @@ export { builtInPlugins, findInstalledVersion, loadBuiltInPlugins, loadHostPlugi
 export { makePluginServices, withoutConfig, type ServicesOf } from './plugin-services.ts'
 export { assertUnique, joinPlugins, type LoadedPlugin, type PluginSet, type Provided } from './plugin-set.ts'
 export { makeConfigPreparer, type PrepareConfig, type PreparedConfig } from './prepare-config.ts'
+export { trackUse } from './track-use.ts'

@@ -3,6 +3,8 @@ import path from 'node:path'
 import {
   checkSources,
   describeActions,
+  kindsOfConnections,
+  loadTables,
   makeTypes,
   openPluginBuilder,
   writeTypes,
@@ -15,6 +17,7 @@ import {
   loadDefinition,
   type ClassCatalog,
   type Definition,
+  type DescribeActions,
   type LoadedDefinition,
   type LoadOptions,
 } from '../definition/index.ts'
@@ -39,11 +42,18 @@ export interface LoadedProject {
   readonly plugins: readonly BuiltPlugin[]
   /** The files that plugins are made of, relative to the root. */
   readonly pluginFiles: readonly string[]
+  /** Whether actions use a `tables.json` that is invalid or older than the migrations, which \`migrate\` fixes. */
+  readonly needsMigration: boolean
 }
 
 export interface LoadProjectOptions extends Omit<LoadOptions, 'classes' | 'describe'> {
   /** Passed to load a project several times. */
   readonly pluginBuilder?: PluginBuilder
+  /**
+   * Whether action classes describe their methods; true by default. `migrate` does without, because descriptions may
+   * need tables that only exist after it.
+   */
+  readonly describes?: boolean
 }
 
 /**
@@ -51,16 +61,20 @@ export interface LoadProjectOptions extends Omit<LoadOptions, 'classes' | 'descr
  * that it lists, and runs them in a child process to learn what they provide.
  */
 export async function loadProject(project: Project, options: LoadProjectOptions = {}): Promise<LoadedProject> {
-  const { pluginBuilder, ...rest } = options
+  const { pluginBuilder, describes = true, ...rest } = options
   const builder = pluginBuilder ?? openPluginBuilder(project.root)
   try {
     const builtIn = joinPlugins(await loadBuiltInPlugins())
-    const load = (plugins: readonly BuiltPlugin[]) =>
-      loadDefinition(project.root, {
+    const load = async (plugins: readonly BuiltPlugin[]) => {
+      const tables: UsedTables = { diagnostics: [], files: [] }
+      const sources = { builtIn: builtIn.actions, plugins, builder }
+      const loaded = await loadDefinition(project.root, {
         ...rest,
         classes: joinClasses(builtIn, plugins),
-        describe: (actions) => describeActions({ builtIn: builtIn.actions, plugins, builder, tables: {} }, actions),
+        ...(describes && { describe: makeDescribe(project, sources, tables) }),
       })
+      return addTables(loaded, tables)
+    }
     const first = await load([])
     if (first.plugins.length === 0) return { project, ...first, plugins: [], pluginFiles: [] }
     const { plugins, diagnostics, files } = await builder.build(first.plugins)
@@ -79,6 +93,39 @@ export async function loadProject(project: Project, options: LoadProjectOptions 
   } finally {
     if (pluginBuilder === undefined) builder.close()
   }
+}
+
+/** The tables that actions use. */
+interface UsedTables {
+  diagnostics: readonly Diagnostic[]
+  /** Relative to the root. */
+  files: readonly string[]
+}
+
+function makeDescribe(
+  { root }: Project,
+  sources: Omit<Parameters<typeof describeActions>[0], 'tables'>,
+  found: UsedTables,
+): DescribeActions {
+  return async (actions, definition) => {
+    const { tables, diagnostics, files } = await loadTables(root, kindsOfConnections(definition, sources.plugins))
+    const { results, used } = await describeActions({ ...sources, tables }, actions)
+    const isUsed = (file: string) => used.has(file.split('/')[1] ?? '')
+    found.files = files.filter(isUsed)
+    found.diagnostics = diagnostics.filter(({ file }) => isUsed(file))
+    // What is said about tables that are not up to date would confuse.
+    return hasErrors(found.diagnostics) ? actions.map(() => ({ description: {} })) : results
+  }
+}
+
+function addTables(
+  { definition, ...loaded }: LoadedDefinition,
+  { diagnostics, files }: UsedTables,
+): LoadedDefinition & Pick<LoadedProject, 'needsMigration'> {
+  const needsMigration = hasErrors(diagnostics)
+  const all = { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics], files: [...loaded.files, ...files] }
+  if (definition === undefined) return { ...all, needsMigration }
+  return needsMigration ? { ...all, partial: definition, needsMigration } : { ...all, definition, needsMigration }
 }
 
 /** A class may be unknown because its plugin is broken. */
@@ -135,13 +182,17 @@ export interface BuiltProject extends LoadedProject {
  * Loads a project, writes its types and builds its release. Returns all problems as diagnostics. If the definition has
  * errors, nothing is written or built, but the sources are still checked.
  */
-export async function buildProject(project: Project, builder: Builder, variables?: Variables): Promise<BuiltProject> {
-  const loaded = await loadProject(project, { pluginBuilder: builder.plugins, ...(variables && { variables }) })
+export async function buildProject(
+  project: Project,
+  builder: Builder,
+  options: Pick<LoadProjectOptions, 'variables' | 'describes'> = {},
+): Promise<BuiltProject> {
+  const loaded = await loadProject(project, { pluginBuilder: builder.plugins, ...options })
   if (loaded.definition === undefined) {
     const found = loaded.partial === undefined ? [] : await checkSources(project.root, loaded.partial)
     return { ...loaded, diagnostics: [...loaded.diagnostics, ...found], typesWritten: false }
   }
-  const typesWritten = await writeProjectTypes(loaded, loaded.definition)
+  const typesWritten = options.describes !== false && (await writeProjectTypes(loaded, loaded.definition))
   const { release, diagnostics } = await builder.build(loaded.definition, { plugins: loaded.plugins })
   return {
     ...loaded,

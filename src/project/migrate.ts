@@ -92,7 +92,7 @@ export async function buildForMigration(
   const project = findProject(options.folder)
   const builder = openBuilder({ ...project, version })
   try {
-    const built = await buildProject(project, builder)
+    const built = await buildProject(project, builder, { describes: false })
     const release = assertBuilt(built, (diagnostics) => options.onDiagnostics?.(diagnostics))
     // Before anything is opened or created, so that invalid migrations and names change nothing.
     const migrations = await loadMigrationModules(release)

@@ -90,7 +90,8 @@ class Reloader {
     this.#unread = join(this.#unread, changed)
     this.#isFullReload ||= isFullReload
     const before = this.#loaded
-    const loaded = await this.#load()
+    let loaded = await this.#load()
+    if (loaded.needsMigration) loaded = await this.#migrateFirst(loaded)
     const { definition, plugins } = loaded
     if (definition === undefined) return fail(loaded.diagnostics, this.assets)
     const built = await this.#options.builder.build(definition, { changed: this.#unbuilt, plugins })
@@ -136,6 +137,21 @@ class Reloader {
     })
     this.#unread = new Set()
     return this.#loaded
+  }
+
+  /** Migrates before the actions are described, because they need the tables. */
+  async #migrateFirst(stale: LoadedProject): Promise<LoadedProject> {
+    const { project, variables, builder } = this.#options
+    const { definition, plugins } = await loadProject(project, {
+      variables,
+      pluginBuilder: builder.plugins,
+      describes: false,
+    })
+    const release = definition && (await builder.build(definition, { plugins })).release
+    if (release === undefined) return stale
+    this.#migrated = undefined
+    await this.#migrate(release)
+    return this.#load()
   }
 
   /** Checks databases only if migrations or connections changed. */

@@ -20,7 +20,7 @@ export async function validateProject(folder: string, variables?: Variables): Pr
   const project = findProject(folder)
   const builder = openBuilder({ ...project, version })
   try {
-    const { diagnostics, counts } = await buildProject(project, builder, variables)
+    const { diagnostics, counts } = await buildProject(project, builder, variables && { variables })
     return { ok: !hasErrors(diagnostics), diagnostics, counts }
   } finally {
     await builder.close()

@@ -1,7 +1,7 @@
 import type { ActionClass, TablesSnapshot } from '../../contract/index.ts'
 import type { ActionToDescribe, DescribedAction } from '../../definition/index.ts'
 import { messageOf } from '../../kit/index.ts'
-import type { PluginSet } from '../../plugin/index.ts'
+import { trackUse, type PluginSet } from '../../plugin/index.ts'
 import type { BuiltPlugin, PluginBuilder } from './build-plugins.ts'
 
 export interface DescribeSources {
@@ -14,12 +14,20 @@ export interface DescribeSources {
   readonly tables: Readonly<Record<string, TablesSnapshot>>
 }
 
+export interface DescribedActions {
+  /** In the order of the actions. */
+  readonly results: readonly DescribedAction[]
+  /** The connections whose tables were read. */
+  readonly used: ReadonlySet<string>
+}
+
 /** Calls `describe` of action classes: of Waypost's own in this process, of others in a child process. */
 export async function describeActions(
   sources: DescribeSources,
   actions: readonly ActionToDescribe[],
-): Promise<readonly DescribedAction[]> {
-  const { builtIn, plugins, builder, tables } = sources
+): Promise<DescribedActions> {
+  const { builtIn, plugins } = sources
+  const { tables, used } = trackUse(sources.tables)
   const found = new Map<ActionToDescribe, DescribedAction>()
   const foreign: { readonly action: ActionToDescribe; readonly plugin: BuiltPlugin }[] = []
   for (const action of actions) {
@@ -29,10 +37,10 @@ export async function describeActions(
     else if (plugin !== undefined) foreign.push({ action, plugin })
   }
   if (foreign.length > 0) {
-    const results = await describeForeign(foreign, { builder, tables })
+    const results = await describeForeign(foreign, { ...sources, used })
     for (const [index, { action }] of foreign.entries()) found.set(action, results[index]!)
   }
-  return actions.map((action) => found.get(action) ?? { description: {} })
+  return { results: actions.map((action) => found.get(action) ?? { description: {} }), used }
 }
 
 function describeOwn(
@@ -49,13 +57,14 @@ function describeOwn(
 
 async function describeForeign(
   asked: readonly { readonly action: ActionToDescribe; readonly plugin: BuiltPlugin }[],
-  { builder, tables }: Pick<DescribeSources, 'builder' | 'tables'>,
+  { builder, tables, used }: Pick<DescribeSources, 'builder' | 'tables'> & { readonly used: Set<string> },
 ): Promise<readonly DescribedAction[]> {
   const orders = asked.map(({ action, plugin }) => ({ ...action, plugin: plugin.source.key }))
   const sources = [...new Set(asked.map(({ plugin }) => plugin.source))]
   try {
-    const texts = await builder.describe(orders, { sources, tables })
-    return texts.map((one) => ('json' in one ? { description: JSON.parse(one.json) as unknown } : one))
+    const answer = await builder.describe(orders, { sources, tables })
+    for (const connection of answer.used) used.add(connection)
+    return answer.descriptions.map((one) => ('json' in one ? { description: JSON.parse(one.json) as unknown } : one))
   } catch (error) {
     return asked.map(() => ({ problem: messageOf(error) }))
   }

@@ -1,6 +1,6 @@
 // The child process of `openPluginProcess`: loads plugins and describes their actions. Runs plugin code.
 import type { ActionUse, Plugin, TablesSnapshot } from '../../contract/index.ts'
-import { assertPlugin, describePlugin, loadHostPlugin, type PluginCatalog } from '../../plugin/index.ts'
+import { assertPlugin, describePlugin, loadHostPlugin, trackUse, type PluginCatalog } from '../../plugin/index.ts'
 import { isWaypostError, messageOf } from '../../kit/index.ts'
 import type { Artifact } from '../../release/index.ts'
 import type { ArtifactLoader } from '../check-modules-child.ts'
@@ -39,7 +39,11 @@ export interface PluginProblem {
 
 export type PluginAnswer = { readonly id: number } & (
   | { readonly catalog: PluginCatalog }
-  | { readonly descriptions: readonly DescribedJson[] }
+  | {
+      readonly descriptions: readonly DescribedJson[]
+      /** The connections whose tables were read. */
+      readonly used: readonly string[]
+    }
   | { readonly problem: PluginProblem }
 )
 
@@ -59,8 +63,11 @@ process.on('message', async (request: PluginRequest) => {
 
 async function handle(request: PluginRequest): Promise<PluginAnswer> {
   const { id } = request
-  if ('describe' in request)
-    return { id, descriptions: request.describe.map((order) => describe(order, request.tables)) }
+  if ('describe' in request) {
+    const { tables, used } = trackUse(request.tables)
+    const descriptions = request.describe.map((order) => describe(order, tables))
+    return { id, descriptions, used: [...used] }
+  }
   const plugin = await load(request.load, request.loader)
   plugins.set(request.load.key, plugin)
   return { id, catalog: describePlugin(plugin) }

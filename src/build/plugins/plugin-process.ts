@@ -29,7 +29,7 @@ export interface PluginProcess {
   describe(
     orders: readonly DescribeOrder[],
     { sources, tables }: { readonly sources: readonly PluginSource[]; readonly tables: Tables },
-  ): Promise<readonly DescribedJson[]>
+  ): Promise<{ readonly descriptions: readonly DescribedJson[]; readonly used: readonly string[] }>
   close(): void
 }
 
@@ -105,7 +105,7 @@ export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
     async describe(orders, { sources, tables }) {
       for (const source of sources) if (!loaded.has(source.key)) await load(source)
       const answer = await ask({ describe: orders, tables })
-      if ('descriptions' in answer) return answer.descriptions
+      if ('descriptions' in answer) return answer
       const name = [...new Set(orders.map((order) => order.class))].join(', ')
       throw errors.WP_PLUGIN_TIMEOUT({ name, what: 'describing its actions', seconds: timeoutMs / 1000 })
     },
