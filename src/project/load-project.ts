@@ -21,7 +21,7 @@ import {
   type LoadedDefinition,
   type LoadOptions,
 } from '../definition/index.ts'
-import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
+import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import { joinPlugins, loadBuiltInPlugins, withoutConfig, type PluginSet, type Provided } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import { errors } from './errors.ts'
