@@ -1,0 +1,121 @@
+/** Values by column: a constant, `$now`, `$user.id` or `$params.NAME`. */
+export type ValueMap = Readonly<Record<string, unknown>>
+
+/** The config of an action of the class `sql-table`. */
+export interface TableConfig {
+  readonly connection?: string
+  readonly table: string
+  readonly key?: string | readonly string[]
+  readonly columns: 'all' | readonly string[]
+  readonly write?: readonly string[]
+  readonly set?: ValueMap
+  readonly set_on_update?: ValueMap
+  readonly where?: ValueMap
+  readonly delete?: ValueMap
+  readonly owner?: string | { readonly column: string; readonly unless: string }
+  readonly version?: string | { readonly column: string; readonly required?: boolean }
+  readonly sort?: readonly string[]
+  readonly sortable?: readonly string[]
+  readonly filter?: readonly string[]
+  readonly limit?: { readonly default?: number; readonly max?: number }
+}
+
+const column = { type: 'string', minLength: 1, 'x-waypost': 'column' }
+const columns = { type: 'array', items: column, uniqueItems: true }
+const sort = { type: 'array', items: { type: 'string', pattern: '^-?[^-]' }, uniqueItems: true, minItems: 1 }
+const values = { type: 'object', propertyNames: { 'x-waypost': 'column' }, minProperties: 1 }
+
+/** The highest number of rows that a list may be configured to answer. */
+const maxLimit = 1000
+
+export const tableConfigSchema = {
+  type: 'object',
+  required: ['table', 'columns'],
+  properties: {
+    connection: {
+      type: 'string',
+      description: 'The connection with the table',
+      default: 'System',
+      minLength: 1,
+      'x-waypost': 'connection',
+    },
+    table: { type: 'string', description: 'The table or view', minLength: 1, 'x-waypost': 'table' },
+    key: {
+      description: 'The columns that identify a row of a view',
+      anyOf: [column, { ...columns, minItems: 1 }],
+    },
+    columns: {
+      description: 'The columns in responses, or "all"',
+      anyOf: [{ const: 'all' }, { ...columns, minItems: 1 }],
+    },
+    write: {
+      ...columns,
+      description:
+        'The columns that callers write; by default those in "columns" without the key, owner, version and computed columns, and without those in "set", "where" and "delete"',
+    },
+    set: {
+      ...values,
+      description: 'Values of columns in new rows: a constant, $now, $user.id or $params.NAME',
+    },
+    set_on_update: {
+      ...values,
+      description: 'Values of columns in changed rows: a constant, $now, $user.id or $params.NAME',
+    },
+    where: {
+      ...values,
+      description: 'Only rows with these values exist for the API: a constant, null, $user.id or $params.NAME',
+    },
+    delete: { ...values, description: 'The values that mark a row as deleted; by default the row is removed' },
+    owner: {
+      description: 'The column with the id of the user to whom the row belongs',
+      anyOf: [
+        column,
+        {
+          type: 'object',
+          required: ['column', 'unless'],
+          properties: {
+            column,
+            unless: {
+              type: 'string',
+              description: 'Callers with this scope have access to the rows of all users',
+              minLength: 1,
+              'x-waypost': 'scope',
+            },
+          },
+          additionalProperties: false,
+        },
+      ],
+    },
+    version: {
+      description: 'The integer column that counts the changes of a row, for ETag and If-Match',
+      anyOf: [
+        column,
+        {
+          type: 'object',
+          required: ['column'],
+          properties: {
+            column,
+            required: { type: 'boolean', description: 'Whether changes require If-Match', default: false },
+          },
+          additionalProperties: false,
+        },
+      ],
+    },
+    sort: { ...sort, description: 'The order of lists; a leading "-" means descending' },
+    sortable: { ...columns, description: 'The columns that the query parameter "sort" accepts' },
+    filter: {
+      ...columns,
+      description: 'The columns that callers can filter by; by default the key and the first columns of indexes',
+    },
+    limit: {
+      type: 'object',
+      description: 'The number of rows in a list',
+      properties: {
+        default: { type: 'integer', minimum: 1, maximum: maxLimit, default: 16 },
+        max: { type: 'integer', minimum: 1, maximum: maxLimit, default: 100 },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+}

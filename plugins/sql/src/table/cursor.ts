@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto'
+import type { PlanColumn } from './plan.ts'
+
+/** The value of a sort column in the last row of a page, as the database writes it. */
+export type CursorValue = string | number | boolean | null
+
+/** Returns a short digest of what a cursor belongs to: the method, its filters and its order. */
+export function digestList(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16)
+}
+
+export function writeCursor(digest: string, values: readonly CursorValue[]): string {
+  return Buffer.from(JSON.stringify([digest, ...values])).toString('base64url')
+}
+
+/**
+ * Reads a cursor. Cursors are not signed: they only select where a list continues, and all its conditions are added to the
+ * statement in any case.
+ * @param columns those of the order
+ * @returns undefined if it is not a cursor of this list
+ */
+export function readCursor(
+  text: string,
+  digest: string,
+  columns: readonly PlanColumn[],
+): readonly CursorValue[] | undefined {
+  const [found, ...values] = parse(text)
+  if (found !== digest || values.length !== columns.length) return undefined
+  return values.every((value, index) => isPossible(value, columns[index]!)) ? (values as CursorValue[]) : undefined
+}
+
+function parse(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
+}
+
+function isPossible(value: unknown, column: PlanColumn): boolean {
+  if (value === null) return column.null === true
+  switch (typeof value) {
+    case 'string':
+      return !value.includes('\0') && value.isWellFormed()
+    case 'number':
+      return ['id', 'integer', 'bigint', 'number'].includes(column.type)
+    case 'boolean':
+      return column.type === 'boolean'
+    default:
+      return false
+  }
+}

@@ -1,0 +1,171 @@
+import type { ActionDescription, ActionUse, ConfigProblem, JsonSchema, TablesSnapshot } from 'waypost'
+import type { TableConfig } from './config.ts'
+import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
+import { resolveListing } from './listing.ts'
+import { isLossy, planFormat, valueTypeOf, type ListPlan, type PlanColumn, type TablePlan } from './plan.ts'
+import { describeInput, describeList, describeParameters, describePlain, describeRow } from './schemas.ts'
+import { resolveTableUse, type Report, type TableUse } from './table-use.ts'
+import { resolveWriting, type Writing } from './writing.ts'
+
+/** Describes one method of a route that uses a table. Pure. */
+export function describeTable(
+  config: TableConfig,
+  use: ActionUse,
+  tables: Readonly<Record<string, TablesSnapshot>>,
+): ActionDescription {
+  const problems: ConfigProblem[] = []
+  const report: Report = (at, message, options = {}) => problems.push({ at, message, ...options })
+  const table = resolveTableUse(config, use, { tables, report })
+  if (table === undefined) return { problems }
+  const writing = resolveWriting(table)
+  const params = describeParams(table, writing)
+  const list = table.operation === 'list' ? resolveListing(table, writing) : undefined
+  warnAboutNumbers(table, writing)
+  const isBroken = () => problems.some(({ severity }) => severity !== 'warning')
+  if (isBroken()) return { problems }
+  const description = describeMethod(table, writing, { params, list })
+  checkDeclared(table, description)
+  return isBroken() ? { problems } : { ...description, problems }
+}
+
+interface Parts {
+  readonly params: JsonSchema | undefined
+  readonly list: ListPlan | undefined
+}
+
+function describeMethod(table: TableUse, writing: Writing, { params, list }: Parts): ActionDescription {
+  const { declared } = table.use
+  const request = describeRequest(table, writing)
+  return {
+    ...(params !== undefined && { params: narrowSchema(params, declared.params) }),
+    ...(list !== undefined && {
+      parameters: narrowSchema(describeParameters(list, table.table.columns), declared.parameters),
+    }),
+    ...(request !== undefined && { request: narrowRequest(request, table.use) }),
+    responses: describeResponses(table, writing),
+    plan: makePlan(table, writing, list),
+  }
+}
+
+function describeResponses({ operation, table }: TableUse, { columns, version }: Writing): Record<string, JsonSchema> {
+  const row = describeRow(columns, table.columns)
+  switch (operation) {
+    case 'list':
+      return { 200: describeList(row) }
+    case 'insert':
+      return { 201: row }
+    case 'read':
+      return version === undefined ? { 200: row } : { 200: row, 304: { type: 'null' } }
+    case 'replace':
+    case 'update':
+      return { 200: row }
+    default:
+      return { 204: { type: 'null' } }
+  }
+}
+
+/** Schemas of bodies have no defaults, so that a change never writes a column that the caller did not send. */
+function describeRequest({ operation, table }: TableUse, { write }: Writing): JsonSchema | undefined {
+  if (!['insert', 'replace', 'update'].includes(operation)) return undefined
+  const properties = Object.fromEntries(write.map((name) => [name, describeInput(table.columns[name]!)]))
+  const required = write.filter((name) => {
+    const { null: isNullable, default: hasDefault, type } = table.columns[name]!
+    return operation === 'replace' || (!isNullable && !hasDefault && type !== 'id')
+  })
+  return {
+    type: 'object',
+    properties,
+    ...(operation !== 'update' && required.length > 0 && { required }),
+    ...(operation === 'update' && { minProperties: 1 }),
+    additionalProperties: false,
+  }
+}
+
+/** Describes the path parameters. Each must select rows or be stored, otherwise it would be ignored. */
+function describeParams(table: TableUse, writing: Writing): JsonSchema | undefined {
+  const { params, key, operation, report, use } = table
+  const isEntity = operation !== 'list' && operation !== 'insert'
+  const keyOf = (name: string) => (isEntity && key.includes(name) ? name : undefined)
+  const sources = Object.entries({ ...writing.set, ...writing.where })
+  const properties: Record<string, JsonSchema> = {}
+  for (const name of params) {
+    const used = sources.find(([, source]) => source.from === 'params' && source.name === name)
+    const column = keyOf(name) ?? used?.[0]
+    if (column !== undefined) {
+      const schema = describePlain(table.table.columns[column]!)
+      properties[name] = schema['type'] === 'string' ? { ...schema, minLength: 1 } : schema
+      continue
+    }
+    const hint = `Select rows by it with where: { COLUMN: $params.${name} }, or remove it from the path`
+    report('', `The path parameter ":${name}" of ${use.path} is neither the key "${key.join(', ')}" nor used`, { hint })
+  }
+  if (isEntity) checkKey(table, writing)
+  if (params.length === 0) return undefined
+  return { type: 'object', properties, required: params, additionalProperties: false }
+}
+
+function checkKey({ key, params, report, use }: TableUse, { where, owner }: Writing): void {
+  for (const name of key) {
+    const isKnown = params.includes(name) || Object.hasOwn(where, name) || owner?.column === name
+    if (isKnown) continue
+    const hint = `Add ":${name}" to the path, or "${name}" to "where"`
+    report('', `${use.path} does not identify one row, because the key column "${name}" has no value`, { hint })
+  }
+}
+
+function warnAboutNumbers({ table, report, config }: TableUse, { columns }: Writing): void {
+  for (const [index, name] of columns.entries()) {
+    const column = table.columns[name]!
+    if (!isLossy(column)) continue
+    const at = config.columns === 'all' ? '/columns' : `/columns/${index}`
+    report(at, `"${name}" has the type ${column.as}, whose values lose digits as JSON numbers`, {
+      severity: 'warning',
+      hint: 'Store an integer of the smallest unit, for example cents',
+    })
+  }
+}
+
+function makePlan(
+  { use, config, connection, operation, table, key, params }: TableUse,
+  writing: Writing,
+  list?: ListPlan,
+) {
+  const { columns, where, owner, version, write, set } = writing
+  const fixed = new Set([...Object.keys(where), owner?.column])
+  const free = key.filter((name) => !fixed.has(name))
+  const location = operation === 'insert' && free.length === 1 && columns.includes(free[0]!) ? free[0] : undefined
+  const used = new Set([
+    ...columns,
+    ...Object.keys(where),
+    ...write,
+    ...Object.keys(set),
+    ...key,
+    ...[owner, version].flatMap((one) => (one === undefined ? [] : [one.column])),
+  ])
+  const types = [...used].sort().map((name): [string, PlanColumn] => {
+    const column = table.columns[name]!
+    const hasDefault = column.default ?? (column.type === 'id' || undefined)
+    return [
+      name,
+      { type: valueTypeOf(column)!, ...(column.null && { null: true }), ...(hasDefault && { default: true }) },
+    ]
+  })
+  const isTogether = connection === 'System' && use.dispatch !== undefined && use.method !== 'GET'
+  return {
+    format: planFormat,
+    ...(isTogether && { transaction: connection }),
+    operation,
+    connection,
+    table: config.table,
+    types: Object.fromEntries(types),
+    columns,
+    where,
+    ...(owner && { owner }),
+    ...(version && { version }),
+    key: ['list', 'insert'].includes(operation) ? [] : key.filter((name) => params.includes(name)),
+    write,
+    set,
+    ...(list && { list }),
+    ...(location !== undefined && { location }),
+  } satisfies TablePlan
+}

@@ -1,0 +1,108 @@
+import type { Context } from 'waypost'
+import { digestList, readCursor, writeCursor, type CursorValue } from './cursor.ts'
+import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
+import { isOwned, makeDatabaseOpener, makeInput, makeRowAnswer, type Handler, type Row } from './run.ts'
+import { completeSort, parseSort } from './sort.ts'
+import { countAlias, cursorAlias, isConverted, type ListShape, type UsedFilter } from './statements.ts'
+import type { DatabaseKind } from './values.ts'
+
+/** Makes the handler of a list. */
+export function makeListHandler(plan: TablePlan, path: string): Handler {
+  const open = makeDatabaseOpener(plan)
+  const answer = makeRowAnswer(plan)
+  const list = plan.list!
+  const possible = Object.entries(list.filters).flatMap(([column, operators]) =>
+    operators.map((operator) => ({ column, operator, name: nameFilter(column, operator) })),
+  )
+  const normalSort = completeSort(list.sort, list.unique)
+
+  return async (request, context) => {
+    const input = makeInput(request, context)
+    const { query } = input
+    const { sort: sortText, limit = list.limit.default, after: cursor, count: isCounted } = query as ListQuery
+    const sort = sortText === undefined ? normalSort : chooseSort(sortText, plan, context)
+    const used = possible.filter(({ name }) => query[name] !== undefined)
+    const digest = () =>
+      digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), sort.map(nameTerm).join()])
+    const after = cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context })
+    const shape: ListShape = {
+      isOwned: isOwned(plan, context.principal),
+      filters: used.map(({ column, operator, name }) => describeFilter({ column, operator }, query[name])),
+      sort,
+      after: after?.map((value) => value === null),
+      rows: limit === list.limit.default ? limit + 1 : undefined,
+    }
+    const database = open(context)
+    const key = nameShape(shape)
+    const [rows, counted] = await Promise.all([
+      database.run(key, (writer) => writer.list(shape), { ...input, rows: limit + 1, ...(after && { after }) }),
+      isCounted ? database.run(`count ${key}`, (writer) => writer.count(shape), input) : undefined,
+    ])
+    const hasNext = rows.length > limit
+    const page = hasNext ? rows.slice(0, limit) : rows
+    const last = page.at(-1)
+    return {
+      entry: page.map(answer),
+      next: hasNext ? writeCursor(digest(), valuesOf(last!, sort, { plan, kind: database.kind })) : null,
+      ...(counted && { count: counted[0]![countAlias] }),
+    }
+  }
+}
+
+interface ListQuery {
+  readonly sort?: string
+  readonly limit?: number
+  readonly after?: string
+  readonly count?: boolean
+}
+
+function chooseSort(text: string, plan: TablePlan, context: Context): readonly SortTerm[] {
+  const chosen = parseSort(text, plan)
+  if (typeof chosen === 'string') throw context.problem(400, chosen)
+  return completeSort(chosen, plan.list!.unique)
+}
+
+function describeFilter({ column, operator }: Pick<UsedFilter, 'column' | 'operator'>, value: unknown): UsedFilter {
+  const isList = Array.isArray(value) && value.length > 1
+  return { column, operator, isList, isNull: operator === 'null' && value === true }
+}
+
+interface Continuing {
+  readonly digest: string
+  readonly sort: readonly SortTerm[]
+  readonly plan: TablePlan
+  readonly context: Context
+}
+
+function continueAfter(text: string, { digest, sort, plan, context }: Continuing): readonly CursorValue[] {
+  const columns = sort.map(({ column }) => plan.types[column]!)
+  const values = readCursor(text, digest, columns)
+  if (values === undefined)
+    throw context.problem(400, '"after" is not the "next" of a list with the same filters and the same order')
+  return values
+}
+
+/** The text of a shape: one for each statement. */
+function nameShape({ isOwned, filters, sort, after, rows }: ListShape): string {
+  const used = filters.map(
+    ({ column, operator, isList, isNull }) =>
+      `${nameFilter(column, operator)}${isList ? '[]' : ''}${isNull ? '!' : ''}`,
+  )
+  return JSON.stringify([isOwned, used, sort.map(nameTerm), after ?? null, rows === undefined])
+}
+
+function nameTerm({ column, descending }: SortTerm): string {
+  return `${descending ? '-' : ''}${column}`
+}
+
+interface CursorPlace {
+  readonly plan: TablePlan
+  readonly kind: DatabaseKind
+}
+
+function valuesOf(row: Row, sort: readonly SortTerm[], { plan, kind }: CursorPlace): readonly CursorValue[] {
+  return sort.map(({ column }, index) => {
+    const name = isConverted(plan.types[column]!, kind) ? cursorAlias(index) : column
+    return row[name] as CursorValue
+  })
+}

@@ -1,0 +1,84 @@
+import type { ActionPlan, ColumnSnapshot, ColumnType } from 'waypost'
+
+export const planFormat = 1
+
+/** What one method does with the table. */
+export type Operation = 'list' | 'insert' | 'read' | 'replace' | 'update' | 'delete'
+
+export type ValueType = Exclude<ColumnType, 'other'>
+
+/** A column as far as statements and values need to know it. */
+export interface PlanColumn {
+  readonly type: ValueType
+  readonly null?: true
+  /** An insert may omit it. */
+  readonly default?: true
+}
+
+/** Where the value of a column comes from: a constant, the current time, the id of the caller, or a path parameter. */
+export type Source =
+  | { readonly from: 'constant'; readonly value: unknown }
+  | { readonly from: 'now' }
+  | { readonly from: 'user' }
+  | { readonly from: 'params'; readonly name: string }
+
+export type Sources = Readonly<Record<string, Source>>
+
+export interface SortTerm {
+  readonly column: string
+  readonly descending: boolean
+}
+
+export type FilterOperator = 'eq' | 'gt' | 'gte' | 'lt' | 'lte' | 'null' | 'contains'
+
+/** How a list is filtered, sorted and divided into pages. */
+export interface ListPlan {
+  /** The default order, without the columns that complete it. */
+  readonly sort: readonly SortTerm[]
+  readonly sortable: readonly string[]
+  /** The columns that make an order unique. */
+  readonly unique: readonly string[]
+  readonly filters: Readonly<Record<string, readonly FilterOperator[]>>
+  readonly limit: { readonly default: number; readonly max: number }
+}
+
+/** What `make` needs to know about one method. */
+export interface TablePlan extends ActionPlan {
+  readonly format: typeof planFormat
+  readonly operation: Operation
+  readonly connection: string
+  readonly table: string
+  /** All columns that statements name. */
+  readonly types: Readonly<Record<string, PlanColumn>>
+  /** The columns in responses. */
+  readonly columns: readonly string[]
+  /** The conditions that all rows of the API meet. */
+  readonly where: Sources
+  readonly owner?: { readonly column: string; readonly unless?: string }
+  readonly version?: { readonly column: string; readonly required: boolean }
+  /** The columns that identify a row, which are path parameters of the same name. */
+  readonly key: readonly string[]
+  /** The columns that the body of a request may have. */
+  readonly write: readonly string[]
+  /** Values of columns that the operation sets itself. */
+  readonly set: Sources
+  readonly list?: ListPlan
+  /** The column of the key that a new row's path ends with. */
+  readonly location?: string
+}
+
+/** Returns the name of the query parameter of a filter. */
+export function nameFilter(column: string, operator: FilterOperator): string {
+  return operator === 'eq' ? column : `${column}.${operator}`
+}
+
+/** Returns the type of a column's values in the API; undefined if the API does not support the column. */
+export function valueTypeOf(column: ColumnSnapshot): ValueType | undefined {
+  if (column.type !== 'other') return column.type
+  return isLossy(column) ? 'number' : undefined
+}
+
+/** Whether JSON numbers cannot represent all values of a column. */
+export function isLossy({ as = '' }: ColumnSnapshot): boolean {
+  return /^(numeric|decimal)\b/i.test(as)
+}

@@ -1,0 +1,122 @@
+import { CompiledQuery, type Kysely } from 'kysely'
+import type { Context, Principal } from 'waypost'
+import type { TablePlan } from './plan.ts'
+import { StatementWriter, type Input, type Statement } from './statements.ts'
+import { InvalidValue, type DatabaseKind } from './values.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+// oxlint-disable-next-line typescript/no-explicit-any -- the tables are only known to the plan
+type Client = Kysely<any>
+
+/** The input of `Action.handle`, whatever the route. */
+export interface TableRequest {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+}
+
+export type Handler = (request: TableRequest, context: Context) => Promise<unknown>
+
+/** A database connection with the statements of one method. */
+export interface TableDatabase {
+  readonly kind: DatabaseKind
+  /** Runs a statement. `key` identifies its text among those of the method. @throws a problem with status 400 */
+  run(key: string, write: (writer: StatementWriter) => Statement, input: Input): Promise<readonly Row[]>
+}
+
+interface Prepared {
+  readonly compiled: CompiledQuery
+  readonly values: Statement['values']
+}
+
+/** Callers choose filters and properties, so the number of texts is limited. Further ones are written for each request. */
+const maxTexts = 256
+
+/** Returns a function that opens the database of a plan for a request. The texts of statements are written once. */
+export function makeDatabaseOpener(plan: TablePlan): (context: Context) => TableDatabase {
+  const known = new Map<string, Prepared>()
+  let writer: StatementWriter | undefined
+  let kind: DatabaseKind | undefined
+  const prepare = (key: string, write: (writer: StatementWriter) => Statement): Prepared => {
+    const found = known.get(key)
+    if (found !== undefined) return found
+    writer ??= new StatementWriter(plan, kind!)
+    const { text, values } = write(writer)
+    const prepared = { compiled: CompiledQuery.raw(text), values }
+    if (known.size < maxTexts) known.set(key, prepared)
+    return prepared
+  }
+  return (context) => {
+    const client = context.connection(plan.connection as never) as Client
+    kind ??= kindOf(client)
+    const run: TableDatabase['run'] = async (key, write, input) => {
+      try {
+        const { compiled, values } = prepare(key, write)
+        const parameters = values.map((read) => read(input))
+        const { rows } = await client.executeQuery({ ...compiled, parameters })
+        return rows as readonly Row[]
+      } catch (error) {
+        throw explain(error, context)
+      }
+    }
+    return { kind, run }
+  }
+}
+
+/** Of the databases that Waypost supports, only SQLite has no transactional DDL in Kysely's adapters. */
+function kindOf(client: Client): DatabaseKind {
+  return client.getExecutor().adapter.supportsTransactionalDdl ? 'postgresql' : 'sqlite'
+}
+
+/** Data exceptions, and limits such as the size of an index entry. */
+const postgresValueError = /^(22|54)[0-9A-Z]{3}$/
+/** SQLITE_CONSTRAINT_DATATYPE, SQLITE_MISMATCH and SQLITE_TOOBIG. */
+const sqliteValueErrors: ReadonlySet<unknown> = new Set([3091, 20, 18])
+
+/** Converts an error about a value to a problem. Violations of constraints are left to Waypost. */
+function explain(error: unknown, context: Context): unknown {
+  if (error instanceof InvalidValue) return context.problem(400, error.message)
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
+  const isValue =
+    (typeof code === 'string' && postgresValueError.test(code)) ||
+    (code === 'ERR_SQLITE_ERROR' && sqliteValueErrors.has(errcode))
+  if (!isValue) return error
+  context.log.info({ err: error }, 'database rejected a value of the request')
+  return context.problem(
+    400,
+    'The database rejected a value of the request: it is out of range or does not fit its type',
+  )
+}
+
+export function makeInput({ params, query, body }: TableRequest, context: Context): Input {
+  return {
+    params: (params ?? {}) as Row,
+    query: (query ?? {}) as Row,
+    body: (body ?? {}) as Row,
+    userId: context.principal?.user.id,
+    now: context.now().toISOString(),
+  }
+}
+
+/** Whether the caller only has access to rows of their own. */
+export function isOwned({ owner }: TablePlan, principal: Principal | undefined): boolean {
+  if (owner === undefined) return false
+  return owner.unless === undefined || principal?.scopes.includes(owner.unless) !== true
+}
+
+/** Returns a function that makes the response of a row, without the columns that statements add. */
+export function makeRowAnswer({ columns, types }: TablePlan): (row: Row) => Row {
+  const numbers = new Set(columns.filter((name) => types[name]!.type === 'number'))
+  return (row) => {
+    const answer: Record<string, unknown> = {}
+    for (const name of columns) answer[name] = numbers.has(name) ? finite(row[name], types[name]!.null) : row[name]
+    return answer
+  }
+}
+
+/** JSON has no NaN and no infinity. The serializer writes null for infinity, even if the schema does not allow null. */
+function finite(value: unknown, isNullable: true | undefined): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value
+  return isNullable ? null : Infinity
+}

@@ -1,0 +1,118 @@
+import type { ColumnSnapshot, JsonSchema } from 'waypost'
+import { nameFilter, valueTypeOf, type FilterOperator, type ListPlan, type ValueType } from './plan.ts'
+import { maxSortTerms } from './sort.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+export type Columns = Readonly<Record<string, ColumnSnapshot>>
+
+/** The highest number of values of one filter. */
+const maxFilterValues = 100
+const maxContainsLength = 200
+
+const safe = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+
+/** The schemas of values in requests. Integers beyond 2^53 are texts. */
+const requestSchemas: Readonly<Record<ValueType, Schema>> = {
+  id: { type: 'integer', ...safe },
+  integer: { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
+  bigint: { type: ['integer', 'string'], ...safe, pattern: '^-?(0|[1-9][0-9]{0,18})$' },
+  number: { type: 'number' },
+  text: { type: 'string' },
+  boolean: { type: 'boolean' },
+  timestamp: { type: 'string', format: 'date-time' },
+  date: { type: 'string', format: 'date' },
+  json: {},
+  uuid: { type: 'string', format: 'uuid', maxLength: 36 },
+}
+
+/** The schemas of values in responses. They have no limits that other writers of the table may exceed. */
+const responseSchemas: Readonly<Record<ValueType, Schema>> = {
+  ...requestSchemas,
+  id: { type: 'integer' },
+  integer: { type: 'integer' },
+  bigint: { type: ['integer', 'string'] },
+  uuid: { type: 'string', format: 'uuid' },
+}
+
+/** Returns the schema of a column's value in the body of a request. */
+export function describeInput(column: ColumnSnapshot): Schema {
+  return allowNull(describePlain(column), column)
+}
+
+/** Returns the schema of a path parameter or query parameter that is compared with a column. */
+export function describePlain(column: ColumnSnapshot): Schema {
+  const type = valueTypeOf(column)!
+  const schema = requestSchemas[type]
+  return type === 'text' && column.length !== undefined ? { ...schema, maxLength: column.length } : schema
+}
+
+/** Returns the schema of a row in responses. */
+export function describeRow(columns: readonly string[], known: Columns): JsonSchema {
+  const describe = (column: ColumnSnapshot) => allowNull(responseSchemas[valueTypeOf(column)!], column)
+  return {
+    type: 'object',
+    required: columns,
+    properties: Object.fromEntries(columns.map((name) => [name, describe(known[name]!)])),
+  }
+}
+
+function allowNull(schema: Schema, column: ColumnSnapshot): Schema {
+  return column.null && 'type' in schema ? { ...schema, type: [schema['type'], 'null'].flat() } : schema
+}
+
+/** Returns the schema of a list's response. */
+export function describeList(row: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    required: ['entry', 'next'],
+    properties: {
+      entry: { type: 'array', items: row },
+      next: { type: ['string', 'null'], description: 'The value of "after" for the next page; null on the last page' },
+      count: { type: 'integer', description: 'The number of rows on all pages, if requested with "count=true"' },
+    },
+  }
+}
+
+/** Returns the operators that callers can filter a column with. */
+export function listOperators(column: ColumnSnapshot, isListed: boolean): readonly FilterOperator[] {
+  const type = valueTypeOf(column)!
+  const ofNull = column.null ? (['null'] as const) : []
+  if (type === 'json') return ofNull
+  if (type === 'text' && isListed) return ['eq', 'contains', ...ofNull]
+  const isOrdered = ['id', 'integer', 'bigint', 'number', 'timestamp', 'date'].includes(type)
+  return isOrdered ? ['eq', 'gt', 'gte', 'lt', 'lte', ...ofNull] : ['eq', ...ofNull]
+}
+
+/** Returns the schema of a list's query parameters. */
+export function describeParameters({ filters, sortable, limit }: ListPlan, known: Columns): JsonSchema {
+  const properties: Record<string, JsonSchema> = {}
+  for (const [name, operators] of Object.entries(filters)) {
+    for (const operator of operators) properties[nameFilter(name, operator)] = describeFilter(known[name]!, operator)
+  }
+  const sort = {
+    type: 'string',
+    minLength: 1,
+    description: `Up to ${maxSortTerms} of these columns, separated by commas: ${sortable.join(', ')}. A leading "-" means descending.`,
+  }
+  return {
+    type: 'object',
+    properties: {
+      ...properties,
+      ...(sortable.length > 0 && { sort }),
+      limit: { type: 'integer', minimum: 1, maximum: limit.max, default: limit.default },
+      after: { type: 'string', minLength: 1, description: 'The value of "next" of the previous page' },
+      count: { type: 'boolean', description: 'Also count the rows on all pages' },
+    },
+    additionalProperties: false,
+  }
+}
+
+function describeFilter(column: ColumnSnapshot, operator: FilterOperator): JsonSchema {
+  if (operator === 'null') return { type: 'boolean', description: 'Whether the value is null' }
+  if (operator === 'contains') return { type: 'string', minLength: 1, maxLength: maxContainsLength }
+  const one = describePlain(column)
+  return operator === 'eq' ? { type: 'array', items: one, minItems: 1, maxItems: maxFilterValues } : one
+}
+
+/** The names of query parameters that are not filters. */
+export const reservedParameters: readonly string[] = ['sort', 'limit', 'after', 'count']

@@ -1,0 +1,131 @@
+import type { ActionUse, ColumnSnapshot, ConfigProblem, TableSnapshot, TablesSnapshot } from 'waypost'
+import type { TableConfig } from './config.ts'
+import { valueTypeOf, type Operation } from './plan.ts'
+
+export type Report = (at: string, message: string, options?: Pick<ConfigProblem, 'hint' | 'severity'>) => void
+
+/** One method of a route with the table of its config. */
+export interface TableUse {
+  readonly config: TableConfig
+  readonly use: ActionUse
+  readonly connection: string
+  readonly table: TableSnapshot
+  /** The columns that identify a row; empty if there are none. */
+  readonly key: readonly string[]
+  /** The names of the path parameters. */
+  readonly params: readonly string[]
+  readonly operation: Operation
+  readonly report: Report
+}
+
+/** Finds the table of a config, and what the method does with it. Returns undefined if there is a problem. */
+export function resolveTableUse(
+  config: TableConfig,
+  use: ActionUse,
+  { tables, report }: { readonly tables: Readonly<Record<string, TablesSnapshot>>; readonly report: Report },
+): TableUse | undefined {
+  const { connection = 'System' } = config
+  const table = findTable({ name: config.table, connection }, tables, report)
+  if (table === undefined) return undefined
+  const key = findKey(config, table, report)
+  const params = use.path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+  const operation = findOperation({ use, table, key, name: config.table }, report)
+  return operation && { config, use, connection, table, key, params, operation, report }
+}
+
+function findTable(
+  { name, connection }: { readonly name: string; readonly connection: string },
+  tables: Readonly<Record<string, TablesSnapshot>>,
+  report: Report,
+): TableSnapshot | undefined {
+  if (/^waypost_/i.test(name)) {
+    report('/table', `The table "${name}" belongs to Waypost`, { hint: 'Use a table of your own' })
+    return undefined
+  }
+  const snapshot = Object.hasOwn(tables, connection) ? tables[connection]! : undefined
+  if (snapshot === undefined) {
+    report('/connection', `The tables of the connection "${connection}" are not known`, {
+      hint: `Run waypost migrate --connection=${connection}, which writes migrations/${connection}/tables.json`,
+    })
+    return undefined
+  }
+  if (Object.hasOwn(snapshot.tables, name)) return snapshot.tables[name]
+  const names = Object.keys(snapshot.tables).join(', ')
+  const hint = names === '' ? `"${connection}" has no tables` : `Tables of "${connection}": ${names}`
+  report('/table', `Unknown table "${name}"`, { hint })
+  return undefined
+}
+
+function findKey(config: TableConfig, table: TableSnapshot, report: Report): readonly string[] {
+  const { key } = config
+  const known = table.key ?? []
+  if (key === undefined) {
+    if (known.length === 0)
+      report('/table', `"${config.table}" has no primary key`, {
+        hint: 'Name the columns that identify a row in "key"',
+      })
+    return known
+  }
+  const names = [key].flat()
+  if (known.length > 0 && (names.length !== known.length || names.some((name) => !known.includes(name))))
+    report('/key', `The key of "${config.table}" is ${known.join(', ')}`, { hint: 'Remove "key"' })
+  return names.filter((name, index) => checkColumn(name, table, report, `/key${Array.isArray(key) ? `/${index}` : ''}`))
+}
+
+/** Whether the API supports a column; otherwise reports why not. */
+// oxlint-disable-next-line max-params -- two of them are the same in each call
+export function checkColumn(name: string, table: TableSnapshot, report: Report, at: string): boolean {
+  const column = columnOf(table, name)
+  if (column === undefined) {
+    report(at, `Unknown column "${name}"`, { hint: `Columns: ${Object.keys(table.columns).join(', ')}` })
+    return false
+  }
+  if (isSupported(name, column)) return true
+  const reason = column.as === undefined ? 'its name is reserved' : `its type is ${column.as}`
+  report(at, `The column "${name}" is not supported: ${reason}`, { hint: 'Use it in a coded action instead' })
+  return false
+}
+
+export function columnOf(table: TableSnapshot, name: string): ColumnSnapshot | undefined {
+  return Object.hasOwn(table.columns, name) ? table.columns[name] : undefined
+}
+
+/** Drivers cannot return a column `__proto__`. Statements use names with `~` themselves. */
+export function isSupported(name: string, column: ColumnSnapshot): boolean {
+  return valueTypeOf(column) !== undefined && name !== '__proto__' && !name.startsWith('~')
+}
+
+interface OperationPlace {
+  readonly use: ActionUse
+  readonly name: string
+  readonly table: TableSnapshot
+  readonly key: readonly string[]
+}
+
+const entityOperations: Readonly<Record<string, Operation>> = {
+  GET: 'read',
+  PUT: 'replace',
+  PATCH: 'update',
+  DELETE: 'delete',
+}
+const collectionOperations: Readonly<Record<string, Operation>> = { GET: 'list', POST: 'insert' }
+
+function findOperation({ use, name, table, key }: OperationPlace, report: Report): Operation | undefined {
+  const { method, path } = use
+  const last = path.split('/').at(-1) ?? ''
+  const isEntity = last.startsWith(':') && key.includes(last.slice(1))
+  if (table.view && method !== 'GET') {
+    report('/table', `"${name}" is a view, so ${method} ${path} cannot change it`, { hint: 'Only GET reads a view' })
+    return undefined
+  }
+  const operation = (isEntity ? entityOperations : collectionOperations)[method]
+  if (operation !== undefined) return operation
+  const message = isEntity
+    ? `${method} ${path} ends with the key "${key.join(', ')}", so it is about one existing row`
+    : `${method} ${path} does not end with a parameter for the key "${key.join(', ')}"`
+  const hint = isEntity
+    ? `Use ${method} with the path of the list`
+    : `Use a path that ends with ${key.map((one) => `:${one}`).join('/')}`
+  report('', message, { hint })
+  return undefined
+}

@@ -1,0 +1,65 @@
+import type { PlanColumn } from './plan.ts'
+
+export type DatabaseKind = 'sqlite' | 'postgresql'
+
+/** A value of a request that matches its schema and that no database can store. */
+export class InvalidValue extends Error {}
+
+/** Converts a value of a request for a statement. @throws InvalidValue */
+export type Bind = (value: unknown) => unknown
+
+/** Returns the conversion of a column's values. The values match the schema of the column. */
+export function makeBind(name: string, column: PlanColumn, kind: DatabaseKind): Bind {
+  const reject = (expected: string): never => {
+    throw new InvalidValue(`"${name}" must be ${expected}`)
+  }
+  const bind = makeValueBind(column, kind, reject)
+  // Null in a JSON column that does not allow it is the JSON value null.
+  return (value) => (value === null && (column.type !== 'json' || column.null) ? null : bind(value))
+}
+
+function makeValueBind({ type }: PlanColumn, kind: DatabaseKind, reject: (expected: string) => never): Bind {
+  switch (type) {
+    case 'timestamp':
+      return (value) => normalizeTime(String(value), kind) ?? reject('an existing time between the years 1 and 9999')
+    case 'date':
+      return (value) => (String(value) >= '0001' ? value : reject('a date between the years 1 and 9999'))
+    case 'json':
+      return (value) => JSON.stringify(value)
+    case 'uuid':
+      return (value) => String(value).toLowerCase() // as PostgreSQL stores it; SQLite compares text
+    case 'bigint':
+      return (value) => toBigint(value) ?? reject('an integer of 64 bits')
+    default:
+      return (value) => value
+  }
+}
+
+function toBigint(value: unknown): bigint | undefined {
+  const integer = BigInt(value as number | string)
+  return BigInt.asIntN(64, integer) === integer ? integer : undefined
+}
+
+/**
+ * Returns a time of RFC 3339 in UTC: on SQLite, which compares times as text, always with milliseconds; on PostgreSQL with
+ * up to microseconds.
+ */
+function normalizeTime(text: string, kind: DatabaseKind): string | undefined {
+  const [, seconds, fraction = '', zone] = /^(.{19})(?:\.(\d+))?(.*)$/.exec(text) ?? []
+  if (seconds === undefined || zone === undefined) return undefined
+  const isLeapSecond = seconds.endsWith('60') // stored as the following second, as PostgreSQL does
+  const time = new Date(`${isLeapSecond ? `${seconds.slice(0, -2)}59` : seconds}${zone}`)
+  if (Number.isNaN(time.getTime())) return undefined
+  if (isLeapSecond) time.setTime(time.getTime() + 1000)
+  const utc = time.toISOString()
+  if (utc.length !== 24 || utc < '0001') return undefined
+  const digits = kind === 'sqlite' ? fraction.slice(0, 3).padEnd(3, '0') : fraction.slice(0, 6)
+  return digits === '' ? `${utc.slice(0, 19)}Z` : `${utc.slice(0, 19)}.${digits}Z`
+}
+
+/** Binds a list as one parameter. */
+export function bindList(values: readonly unknown[], kind: DatabaseKind): unknown {
+  if (kind === 'postgresql') return { toPostgres: () => values }
+  // JSON text, written so that integers beyond 2^53 keep their digits.
+  return `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
+}

@@ -1,0 +1,180 @@
+import type { Source, Sources, TablePlan } from './plan.ts'
+import { resolveSources } from './sources.ts'
+import { checkColumn, columnOf, isSupported, type TableUse } from './table-use.ts'
+
+/** The columns of a method: which rows it sees, and what it writes. */
+export interface Writing {
+  readonly columns: readonly string[]
+  readonly where: Sources
+  readonly owner: TablePlan['owner']
+  readonly version: TablePlan['version']
+  readonly write: readonly string[]
+  readonly set: Sources
+}
+
+/** Checks which columns a config reads and writes, and returns those of one method. */
+export function resolveWriting(table: TableUse): Writing {
+  const { config, operation } = table
+  const columns = resolveColumns(table)
+  const owner = resolveOwner(table)
+  const version = resolveVersion(table)
+  const where = resolveSources(table, { name: 'where', values: config.where, isUsed: true })
+  const isInsert = operation === 'insert'
+  const isUpdate = operation === 'replace' || operation === 'update'
+  const isSoft = operation === 'delete' && config.delete !== undefined
+  const set = resolveSources(table, { name: 'set', values: config.set, isUsed: isInsert })
+  const setOnUpdate = resolveSources(table, {
+    name: 'set_on_update',
+    values: config.set_on_update,
+    isUsed: isUpdate || isSoft,
+  })
+  const remove = resolveSources(table, { name: 'delete', values: config.delete, isUsed: isSoft })
+  checkSets(table, { where, owner, version, set, setOnUpdate, remove })
+  const fixed = new Set([...Object.keys(where), ...[owner, version].flatMap((one) => (one ? [one.column] : []))])
+  const write = resolveWrite(table, columns, {
+    fixed,
+    sets: new Set([set, setOnUpdate, remove].flatMap((one) => Object.keys(one))),
+  })
+  const sets: Partial<Record<typeof operation, Sources>> = {
+    insert: { ...where, ...set },
+    replace: setOnUpdate,
+    update: setOnUpdate,
+    delete: isSoft ? { ...setOnUpdate, ...remove } : {},
+  }
+  const excluded = isInsert ? Object.keys(set) : [...table.key, ...Object.keys(setOnUpdate)]
+  const written = isInsert || isUpdate ? write.filter((name) => !excluded.includes(name)) : []
+  const found = { columns, where, owner, version, write: written, set: sets[operation] ?? {} }
+  if (isInsert) checkInsert(table, found)
+  if (isUpdate && written.length === 0)
+    table.report('/write', `${table.use.method} ${table.use.path} cannot write any column`, {
+      hint: 'List columns in "write", or remove the method',
+    })
+  return found
+}
+
+function resolveColumns({ config, table, report }: TableUse): readonly string[] {
+  const { columns } = config
+  if (columns === 'all') return Object.keys(table.columns).filter((name) => isSupported(name, table.columns[name]!))
+  return columns.filter((name, index) => checkColumn(name, table, report, `/columns/${index}`))
+}
+
+function resolveOwner({ config, table, use, report }: TableUse): TablePlan['owner'] {
+  const { owner } = config
+  if (owner === undefined) return undefined
+  const { column, unless } = typeof owner === 'string' ? { column: owner, unless: undefined } : owner
+  const at = typeof owner === 'string' ? '/owner' : '/owner/column'
+  if (!checkColumn(column, table, report, at)) return undefined
+  const { type } = columnOf(table, column)!
+  if (type !== 'text' && type !== 'uuid')
+    report(at, `The owner column "${column}" must have the type text or uuid, not ${type}`)
+  if (use.public)
+    report('/owner', `${use.method} ${use.path} is public, so it has no user who could own rows`, {
+      hint: 'Remove "public: true", or use an action without "owner"',
+    })
+  return { column, ...(unless !== undefined && { unless }) }
+}
+
+function resolveVersion({ config, table, report }: TableUse): TablePlan['version'] {
+  const { version } = config
+  if (version === undefined) return undefined
+  const { column, required = false } = typeof version === 'string' ? { column: version } : version
+  const at = typeof version === 'string' ? '/version' : '/version/column'
+  if (!checkColumn(column, table, report, at)) return undefined
+  const { type, null: isNullable } = columnOf(table, column)!
+  if ((type !== 'integer' && type !== 'bigint') || isNullable)
+    report(at, `The version column "${column}" must have the type integer or bigint and not allow null`)
+  return { column, required }
+}
+
+interface SetParts extends Pick<Writing, 'where' | 'owner' | 'version'> {
+  readonly set: Sources
+  readonly setOnUpdate: Sources
+  readonly remove: Sources
+}
+
+/** Reports values of columns that have a value by their role. */
+function checkRoles({ report }: TableUse, { where, owner, version, set, setOnUpdate, remove }: SetParts): void {
+  for (const [name, sources] of Object.entries({ where, set, set_on_update: setOnUpdate, delete: remove })) {
+    for (const [role, column] of [
+      ['owner', owner?.column],
+      ['version', version?.column],
+    ] as const) {
+      if (column === undefined || !Object.hasOwn(sources, column)) continue
+      report(`/${name}/${column}`, `"${column}" is the ${role} column, which has its own value`, { hint: 'Remove it' })
+    }
+  }
+}
+
+/** Reports values that contradict others. */
+function checkSets(table: TableUse, parts: SetParts): void {
+  const { where, set, setOnUpdate, remove } = parts
+  const { report, config, key } = table
+  checkRoles(table, parts)
+  for (const column of Object.keys(setOnUpdate)) {
+    if (Object.hasOwn(where, column) || key.includes(column))
+      report(`/set_on_update/${column}`, `"${column}" identifies the row, so a change must keep its value`, {
+        hint: 'Remove it',
+      })
+  }
+  for (const [column, source] of Object.entries(set)) {
+    if (Object.hasOwn(where, column) && !isSame(where[column]!, source))
+      report(`/set/${column}`, `New rows would not exist for the API, because "where" requires another "${column}"`, {
+        hint: `Use the value of "where", or remove "${column}" from "set"`,
+      })
+  }
+  const contradicts = Object.entries(remove).some(
+    ([column, source]) => Object.hasOwn(where, column) && differs(where[column]!, source),
+  )
+  const hasProblems = [
+    [config.where, where],
+    [config.delete, remove],
+  ].some(([given = {}, found]) => Object.keys(given).length > Object.keys(found!).length)
+  if (config.delete !== undefined && !contradicts && !hasProblems)
+    report('/delete', 'Deleted rows would still exist for the API, because "delete" does not contradict "where"', {
+      hint: 'Set a column of "where" to another value',
+    })
+}
+
+function isSame(one: Source, other: Source): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Whether two sources always have different values. */
+function differs(one: Source, other: Source): boolean {
+  if (one.from === 'constant' && other.from === 'constant') return !isSame(one, other)
+  return one.from === 'constant' && one.value === null
+}
+
+interface Fixed {
+  readonly fixed: ReadonlySet<string>
+  readonly sets: ReadonlySet<string>
+}
+
+function resolveWrite(table: TableUse, columns: readonly string[], { fixed, sets }: Fixed): readonly string[] {
+  const { config, report, key } = table
+  const known = table.table.columns
+  const { write } = config
+  if (write === undefined)
+    return columns.filter(
+      (name) => !fixed.has(name) && !sets.has(name) && !key.includes(name) && !known[name]!.generated,
+    )
+  return write.filter((name, index) => {
+    const at = `/write/${index}`
+    if (!checkColumn(name, table.table, report, at)) return false
+    if (!fixed.has(name) && !known[name]!.generated) return true
+    const reason = fixed.has(name) ? 'it is in "where", or the owner or version column' : 'the database computes it'
+    report(at, `Callers cannot write the column "${name}": ${reason}`, { hint: 'Remove it' })
+    return false
+  })
+}
+
+/** Reports columns of a new row that would have no value. */
+function checkInsert(table: TableUse, { owner, version, write, set }: Writing): void {
+  const given = new Set([...write, ...Object.keys({ ...table.config.set, ...set }), owner?.column, version?.column])
+  for (const [name, column] of Object.entries(table.table.columns)) {
+    if (given.has(name) || column.null || column.default || column.generated || column.type === 'id') continue
+    table.report('/write', `New rows have no value for the column "${name}"`, {
+      hint: `Add "${name}" to "write" or "set", or give the column a default`,
+    })
+  }
+}

@@ -1,0 +1,409 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ActionDescription, ActionUse, TableSnapshot } from 'waypost'
+import type { TableConfig } from '../../src/table/config.ts'
+import { describeTable } from '../../src/table/describe.ts'
+import type { TablePlan } from '../../src/table/plan.ts'
+
+const order: TableSnapshot = {
+  columns: {
+    id: { type: 'id', default: true },
+    user_id: { type: 'uuid' },
+    status: { type: 'integer', default: true },
+    total: { type: 'integer' },
+    title: { type: 'text', length: 64 },
+    note: { type: 'text', null: true },
+    paid_at: { type: 'timestamp', null: true },
+    due: { type: 'date', null: true },
+    weight: { type: 'number', null: true },
+    large: { type: 'bigint', default: true },
+    data: { type: 'json', null: true },
+    price: { type: 'other', as: 'numeric(12,2)', null: true },
+    tags: { type: 'other', as: 'text[]', null: true },
+    label: { type: 'text', null: true, generated: true },
+    version: { type: 'integer', default: true },
+    insert_date: { type: 'timestamp', default: true },
+  },
+  key: ['id'],
+  unique: [['title']],
+  index: [['user_id', 'status', 'insert_date', 'id']],
+}
+const line: TableSnapshot = {
+  columns: { order_id: { type: 'bigint' }, number: { type: 'integer' }, text: { type: 'text', null: true } },
+  key: ['order_id', 'number'],
+}
+const report: TableSnapshot = {
+  view: true,
+  columns: { day: { type: 'date', null: true }, count: { type: 'bigint', null: true } },
+}
+const tables = { System: { tables: { app_order: order, app_line: line, app_report: report } } }
+
+const orders = {
+  table: 'app_order',
+  columns: ['id', 'status', 'total', 'version', 'insert_date'],
+  write: ['total'],
+  set: { status: 1, insert_date: '$now', title: 'new' },
+  where: { status: 1 },
+  delete: { status: 0 },
+  owner: 'user_id',
+  version: 'version',
+  sort: ['-insert_date', '-id'],
+  sortable: ['insert_date', 'total'],
+  filter: ['status'],
+} satisfies TableConfig
+
+function run(
+  config: object,
+  [method = 'GET', path = '/order', more = {}]: readonly [string?, string?, Partial<ActionUse>?] = [],
+): ActionDescription {
+  const use = { method, path, public: false, declared: { responses: {} }, schemas: {}, ...more }
+  return describeTable(config as TableConfig, use, tables)
+}
+
+const planOf = (description: ActionDescription) => description.plan as TablePlan
+/** `POINTER message`, with the severity of warnings. */
+const problemsOf = ({ problems = [] }: ActionDescription) =>
+  problems.map(({ at, message, severity }) => `${severity === 'warning' ? 'warning ' : ''}${at} ${message}`)
+
+function propertiesOf(schema: unknown): Record<string, unknown> {
+  return (schema as { properties: Record<string, unknown> }).properties
+}
+
+describe('the operation', () => {
+  for (const [method, path, operation] of [
+    ['GET', '/order', 'list'],
+    ['POST', '/order', 'insert'],
+    ['GET', '/order/:id', 'read'],
+    ['PUT', '/order/:id', 'replace'],
+    ['PATCH', '/order/:id', 'update'],
+    ['DELETE', '/order/:id', 'delete'],
+  ] as const)
+    test(`of ${method} ${path} is ${operation}`, () => {
+      const description = run(orders, [method, path])
+      assert.deepEqual(description.problems, [])
+      assert.equal(planOf(description).operation, operation)
+      assert.equal(planOf(description).format, 1)
+    })
+
+  for (const [method, path, message] of [
+    ['POST', '/order/:id', ' POST /order/:id ends with the key "id", so it is about one existing row'],
+    ['PUT', '/order', ' PUT /order does not end with a parameter for the key "id"'],
+    [
+      'GET',
+      '/user/:user_id/order',
+      ' The path parameter ":user_id" of /user/:user_id/order is neither the key "id" nor used',
+    ],
+  ] as const)
+    test(`rejects ${method} ${path}`, () => assert.deepEqual(problemsOf(run(orders, [method, path])), [message]))
+
+  test('of a composite key needs all its columns', () => {
+    const config = { table: 'app_line', columns: 'all', where: { order_id: '$params.order_id' } }
+    assert.deepEqual(planOf(run(config, ['GET', '/order/:order_id/line/:number'])).key, ['order_id', 'number'])
+    const list = run(config, ['GET', '/order/:order_id/line'])
+    assert.deepEqual([list.problems, planOf(list).list!.unique], [[], ['number']])
+    assert.deepEqual(problemsOf(run({ table: 'app_line', columns: 'all' }, ['GET', '/line/:number'])), [
+      ' /line/:number does not identify one row, because the key column "order_id" has no value',
+    ])
+  })
+
+  test('of a view is reading, by the key that the config names', () => {
+    const config = { table: 'app_report', columns: 'all', key: 'day' }
+    assert.equal(planOf(run(config, ['GET', '/report/:day'])).operation, 'read')
+    assert.equal(planOf(run(config, ['GET', '/report'])).operation, 'list')
+    assert.match(problemsOf(run(config, ['DELETE', '/report/:day']))[0]!, /is a view, so DELETE/)
+    assert.match(problemsOf(run({ table: 'app_report', columns: 'all' }))[0]!, /has no primary key/)
+  })
+})
+
+describe('schemas', () => {
+  const all = { table: 'app_order', columns: 'all' }
+
+  test('a response has all its columns, and "all" leaves out types that the API does not support', () => {
+    const { responses } = run({ ...all, columns: 'all' }, ['GET', '/order/:id'])
+    const { required, properties } = responses!['200'] as { required: string[]; properties: Record<string, unknown> }
+    assert.deepEqual(Object.keys(properties), required)
+    assert.equal(required.includes('tags'), false)
+    assert.deepEqual(properties['paid_at'], { type: ['string', 'null'], format: 'date-time' })
+    assert.deepEqual(properties['price'], { type: ['number', 'null'] })
+  })
+
+  test('a POST requires what has no default, a PUT everything, a PATCH one property', () => {
+    const config = { ...orders, write: ['total', 'note', 'large', 'title'], set: { status: 1 } }
+    const [post, put, patch] = [
+      run(config, ['POST']),
+      run(config, ['PUT', '/order/:id']),
+      run(config, ['PATCH', '/order/:id']),
+    ].map(({ request }) => request as Record<string, unknown>)
+    assert.deepEqual(post!['required'], ['total', 'title'])
+    assert.deepEqual(put!['required'], ['total', 'note', 'large', 'title'])
+    assert.deepEqual([patch!['required'], patch!['minProperties']], [undefined, 1])
+    for (const schema of [post, put, patch]) {
+      assert.equal(schema!['additionalProperties'], false)
+      assert.equal(JSON.stringify(schema).includes('"default"'), false)
+    }
+    assert.deepEqual(propertiesOf(post)['total'], { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 })
+    assert.deepEqual(propertiesOf(post)['title'], { type: 'string', maxLength: 64 })
+    assert.deepEqual(propertiesOf(post)['note'], { type: ['string', 'null'] })
+  })
+
+  test('callers write the columns of responses by default, without those with values of their own', () => {
+    const { request } = run(
+      { ...orders, write: undefined, columns: [...orders.columns, 'title', 'label', 'user_id'] },
+      ['PATCH', '/order/:id'],
+    )
+    assert.deepEqual(Object.keys(propertiesOf(request)), ['total'])
+  })
+
+  test('a column of "set" may be written later, and a key only in new rows', () => {
+    const config = { ...orders, where: undefined, delete: undefined, write: ['status', 'total'] }
+    assert.deepEqual(Object.keys(propertiesOf(run(config, ['POST']).request)), ['total'])
+    assert.deepEqual(Object.keys(propertiesOf(run(config, ['PATCH', '/order/:id']).request)), ['status', 'total'])
+    const lines = { table: 'app_line', columns: 'all', write: ['order_id', 'number', 'text'] }
+    assert.deepEqual(planOf(run(lines, ['POST', '/line'])).write, ['order_id', 'number', 'text'])
+    assert.deepEqual(planOf(run(lines, ['PUT', '/line/:order_id/:number'])).write, ['text'])
+  })
+
+  test('a list has filters, order and pages', () => {
+    const { parameters, responses } = run({ ...orders, filter: ['status', 'total'] })
+    const properties = propertiesOf(parameters)
+    const expected = ['status', 'status.gt', 'status.gte', 'status.lt', 'status.lte']
+    assert.deepEqual(Object.keys(properties), [
+      ...expected,
+      ...expected.map((name) => name.replace('status', 'total')),
+      'sort',
+      'limit',
+      'after',
+      'count',
+    ])
+    assert.equal((properties['status'] as { maxItems: number }).maxItems, 100)
+    assert.deepEqual(Object.keys(propertiesOf(responses!['200'])), ['entry', 'next', 'count'])
+  })
+
+  test('the default filters are the key and the first columns of indexes, within the columns', () => {
+    const { parameters } = run({ ...orders, filter: undefined, columns: ['id', 'title', 'total', 'insert_date'] })
+    const names = Object.keys(propertiesOf(parameters)).filter((name) => !name.includes('.'))
+    assert.deepEqual(names, ['id', 'title', 'sort', 'limit', 'after', 'count'])
+    assert.equal(Object.hasOwn(propertiesOf(parameters), 'title.contains'), false)
+  })
+
+  test('text that is listed can be searched, and null can be found where it is allowed', () => {
+    const { parameters } = run({ ...orders, columns: [...orders.columns, 'note', 'data'], filter: ['note', 'data'] })
+    const names = Object.keys(propertiesOf(parameters)).slice(0, 4)
+    assert.deepEqual(names, ['note', 'note.contains', 'note.null', 'data.null'])
+  })
+
+  test('a path parameter has the type of the column that it is compared with', () => {
+    const { params } = run({ ...orders, set: { status: 1, title: '$params.title' } }, ['POST', '/shelf/:title/order'])
+    assert.deepEqual(propertiesOf(params), { title: { type: 'string', maxLength: 64, minLength: 1 } })
+  })
+})
+
+describe('declared schemas', () => {
+  const patch = (request: object, schemas = {}) =>
+    run(orders, ['PATCH', '/order/:id', { declared: { request: request as never, responses: {} }, schemas }])
+
+  test('narrow those of the table', () => {
+    const request = { type: 'object', properties: { total: { type: 'integer', minimum: 1 } } }
+    const found = patch(request).request as { allOf: object[] }
+    assert.deepEqual([found, found.allOf.length], [{ ...request, allOf: found.allOf }, 1])
+  })
+
+  test('must not have properties that cannot be written', () => {
+    const schemas = { Base: { properties: { status: {} } } }
+    const request = { allOf: [{ $ref: 'schema:///Base' }], properties: { total: {}, version: {} } }
+    assert.deepEqual(problemsOf(patch(request, schemas)), [
+      ' "version" of the declared request is not writable',
+      ' "status" of the declared request is not writable',
+    ])
+  })
+
+  test('have no effect with their defaults in a PATCH, wherever these are', () => {
+    const schemas = {
+      Order: { properties: { total: { $ref: 'schema:///Total' } } },
+      Total: { type: 'integer', default: 5 },
+    }
+    const found = patch({ $ref: 'schema:///Order' }, schemas).request
+    assert.doesNotMatch(JSON.stringify(found), /"default":5/)
+    assert.deepEqual(problemsOf(patch({ properties: { default: {} } })), [
+      ' "default" of the declared request is not writable',
+    ])
+  })
+})
+
+describe('problems', () => {
+  for (const [name, config, expected, use] of [
+    ['a table of Waypost', { table: 'waypost_user' }, '/table The table "waypost_user" belongs to Waypost'],
+    [
+      'a table of Waypost in upper case',
+      { table: 'WAYPOST_user' },
+      '/table The table "WAYPOST_user" belongs to Waypost',
+    ],
+    ['an unknown table', { table: 'orders' }, '/table Unknown table "orders"'],
+    ['an unknown connection', { connection: 'Shop' }, '/connection The tables of the connection "Shop" are not known'],
+    ['an unknown column', { columns: [...orders.columns, 'tatal'] }, '/columns/5 Unknown column "tatal"'],
+    ['an inherited name', { columns: [...orders.columns, 'constructor'] }, '/columns/5 Unknown column "constructor"'],
+    [
+      'a type that is not supported',
+      { columns: [...orders.columns, 'tags'] },
+      '/columns/5 The column "tags" is not supported: its type is text[]',
+    ],
+    [
+      'an owner of a public method',
+      {},
+      '/owner GET /order is public, so it has no user who could own rows',
+      ['GET', '/order', { public: true }],
+    ],
+    [
+      'an owner that is not text',
+      { owner: 'total', write: [] },
+      '/owner The owner column "total" must have the type text or uuid, not integer',
+    ],
+    [
+      'a version that is not an integer',
+      { version: 'note' },
+      '/version The version column "note" must have the type integer or bigint and not allow null',
+    ],
+    [
+      'a computed column that callers write',
+      { write: ['label'] },
+      '/write/0 Callers cannot write the column "label": the database computes it',
+    ],
+    [
+      'a condition that callers write',
+      { write: ['status'] },
+      '/write/0 Callers cannot write the column "status": it is in "where", or the owner or version column',
+    ],
+    [
+      'a constant of another type',
+      { where: { status: 'open' } },
+      '/where/status The value of "status" must be an integer of 32 bits',
+    ],
+    [
+      'a text that is too long',
+      { set: { title: 'x'.repeat(65) } },
+      '/set/title The value of "title" must have at most 64 characters',
+      ['POST'],
+    ],
+    [
+      'an unknown reference',
+      { where: { status: '$user.name' } },
+      '/where/status The value of "status" must be a constant, $now, $user.id or $params.NAME, not "$user.name"',
+    ],
+    [
+      'the time as a condition',
+      { where: { insert_date: '$now' }, delete: undefined },
+      '/where/insert_date The value of "insert_date" must not be $now: no row has the current time',
+    ],
+    [
+      'a parameter that the path lacks',
+      { where: { total: '$params.total' }, delete: undefined },
+      '/where/total The value of "total" cannot be $params.total: /order has no such parameter',
+    ],
+    [
+      'a deletion without effect',
+      { delete: { status: 1 } },
+      '/delete Deleted rows would still exist for the API, because "delete" does not contradict "where"',
+    ],
+    [
+      'new rows that do not exist',
+      { set: { status: 2, title: 'a' } },
+      '/set/status New rows would not exist for the API, because "where" requires another "status"',
+      ['POST'],
+    ],
+    [
+      'new rows without a value',
+      { set: { status: 1 } },
+      '/write New rows have no value for the column "title"',
+      ['POST'],
+    ],
+    [
+      'a change of a condition',
+      { set_on_update: { status: 1 } },
+      '/set_on_update/status "status" identifies the row, so a change must keep its value',
+    ],
+    [
+      'an order by a hidden column',
+      { sort: ['note'] },
+      '/sort/0 Lists cannot be sorted by "note", which is not in "columns"',
+    ],
+    [
+      'a filter by a hidden column',
+      { filter: ['note'] },
+      '/filter/0 Lists cannot be filtered by "note": it is not in "columns"',
+    ],
+    [
+      'a hidden key',
+      { columns: ['total', 'insert_date'], sort: undefined, sortable: undefined, filter: undefined },
+      '/columns Lists need the key column "id", because "next" contains it',
+    ],
+    [
+      'a default limit beyond the maximum',
+      { limit: { default: 20, max: 10 } },
+      '/limit/default The default limit 20 is higher than the maximum 10',
+    ],
+  ] as const)
+    test(name, () => {
+      const found = problemsOf(run({ ...orders, ...config }, use as never)).filter((one) => !one.startsWith('warning'))
+      assert.deepEqual(found, [expected])
+    })
+
+  test('a method that cannot write anything', () => {
+    const found = problemsOf(run({ ...orders, write: [] }, ['PATCH', '/order/:id']))
+    assert.deepEqual(found, ['/write PATCH /order/:id cannot write any column'])
+  })
+
+  test('warnings: a list without an index, and numbers that lose digits', () => {
+    assert.deepEqual(problemsOf(run({ ...orders, columns: [...orders.columns, 'price'], sort: ['total'] })), [
+      'warning /table No index of "app_order" serves this list, so each request reads many rows',
+      'warning /columns/5 "price" has the type numeric(12,2), whose values lose digits as JSON numbers',
+    ])
+    assert.deepEqual(problemsOf(run({ table: 'app_order', columns: ['id'] })), [])
+  })
+})
+
+test('a plan has what statements need, and nothing of other columns', () => {
+  const { plan } = run(orders, ['PATCH', '/order/:id'])
+  assert.deepEqual(JSON.parse(JSON.stringify(plan)), {
+    format: 1,
+    operation: 'update',
+    connection: 'System',
+    table: 'app_order',
+    types: {
+      id: { type: 'id', default: true },
+      insert_date: { type: 'timestamp', default: true },
+      status: { type: 'integer', default: true },
+      total: { type: 'integer' },
+      user_id: { type: 'uuid' },
+      version: { type: 'integer', default: true },
+    },
+    columns: ['id', 'status', 'total', 'version', 'insert_date'],
+    where: { status: { from: 'constant', value: 1 } },
+    owner: { column: 'user_id' },
+    version: { column: 'version', required: false },
+    key: ['id'],
+    write: ['total'],
+    set: {},
+  })
+})
+
+test('a change on System with an event is one transaction', () => {
+  const transactionOf = (config: object, method: string, path: string) =>
+    run({ ...orders, ...config }, [method, path, { dispatch: 'order_changed' }]).plan!.transaction
+  assert.equal(transactionOf({}, 'POST', '/order'), 'System')
+  assert.equal(transactionOf({}, 'GET', '/order'), undefined)
+  assert.equal(run(orders, ['POST']).plan!.transaction, undefined)
+})
+
+test('columns with unusual names are described like others', () => {
+  const columns: TableSnapshot['columns'] = {
+    id: { type: 'id' },
+    constructor: { type: 'text' as const },
+    'a"b': { type: 'text' },
+  }
+  const { problems, plan } = describeTable(
+    { table: 't', columns: 'all' },
+    { method: 'GET', path: '/t', public: true, declared: { responses: {} }, schemas: {} },
+    { System: { tables: { t: { columns, key: ['id'] } } } },
+  )
+  assert.deepEqual([problems, (plan as TablePlan).columns], [[], ['id', 'constructor', 'a"b']])
+})
