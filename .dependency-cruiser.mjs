@@ -189,7 +189,7 @@ export default {
       name: 'launcher-types-only',
       comment: 'The furniture of the command line is loaded by every command; a composition root is not.',
       severity: 'error',
-      from: { path: '^bin/cli/' },
+      from: { path: '^bin/cli/', pathNot: '^bin/cli/plugin-commands\\.ts$' }, // loaded for commands of plugins only
       to: { path: '^src/(project|server|host|jobs|operate)/', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkout, cleanEnvironment, startCli, type CliOptions } from '../test/support/cli.ts'
@@ -12,13 +12,14 @@ import { makeDemo } from './projects.ts'
 import { median } from './statistics.ts'
 
 const rounds = 7
+const pluginRounds = 15
 const devRounds = 5
 const idleMs = 3000
 const secret = 'kq7R2mZ0xw5JtYb9Lc4Hf8Ns1Dv6Gp3A'
 
 /** Measures what users wait for: commands, `serve`, `dev` on a new project, and the tests of the demo. */
 export async function measureStart(): Promise<Figure[]> {
-  const figures = await measureCommands()
+  const figures = [...(await measureCommands()), ...(await measurePlugins())]
   const first: number[] = []
   const tests: number[] = []
   for (let round = 0; round < devRounds; round++) {
@@ -38,10 +39,7 @@ async function measureCommands(): Promise<Figure[]> {
   const port = await findFreePort()
   const env = { WAYPOST_SECRET: secret, WAYPOST_BASE_URL: `http://127.0.0.1:${port}`, HOST: '127.0.0.1' }
   const options = { cwd: demo.folder, env }
-  const command = async (...words: string[]) => {
-    const { code, stdout, stderr } = await startCli(words, options).ended
-    if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}\n${stdout}${stderr}`)
-  }
+  const command = (...words: string[]) => run(words, options)
   await command('migrate')
   await command('deploy', '--yes')
   const turns = {
@@ -72,6 +70,63 @@ async function measureCommands(): Promise<Figure[]> {
     atMost('memory of waypost serve without requests', { value: memory('serve'), unit: 'MB' }, 125),
     beside('  memory of bare Fastify', { value: memory('fastify'), unit: 'MB' }),
   ]
+}
+
+/** Measures the CPU time of commands in a project with ten plugins that have commands, and in one without, in turns. */
+async function measurePlugins(): Promise<Figure[]> {
+  await using without = await makeDemo()
+  await using withTen = await makeDemo()
+  for (const { folder } of [without, withTen]) await run(['migrate'], { cwd: folder, env: { WAYPOST_SECRET: secret } })
+  addPlugins(withTen.folder)
+  const commands = { '--version': ['--version'], 'user:list': ['user:list'] }
+  const figures: Figure[] = []
+  for (const [name, words] of Object.entries(commands)) {
+    const ticks = { without: 0, with: 0 }
+    for (let round = -1; round < pluginRounds; round++) {
+      for (const [key, { folder }] of [['without', without] as const, ['with', withTen] as const]) {
+        const before = childTicks()
+        await run(words, { cwd: folder, env: { WAYPOST_SECRET: secret } })
+        if (round >= 0) ticks[key] += childTicks() - before
+      }
+    }
+    figures.push(
+      atMost(`CPU of ${name} with ten plugins, times without`, { value: ticks.with / ticks.without, unit: '' }, 1.1),
+    )
+  }
+  return figures
+}
+
+function addPlugins(folder: string): void {
+  const names = Array.from({ length: 10 }, (_, index) => `plugin-${index}`)
+  for (const name of names) {
+    const at = path.join(folder, 'node_modules', name)
+    mkdirSync(at, { recursive: true })
+    const commands = Object.fromEntries(['list', 'show', 'add'].map((id) => [`${name}:${id}`, { id: `${name}:${id}` }]))
+    const files = {
+      'package.json': {
+        name,
+        version: '1.0.0',
+        type: 'module',
+        exports: './index.js',
+        oclif: { commands: './commands' },
+      },
+      'oclif.manifest.json': { version: '1.0.0', commands },
+    }
+    for (const [file, value] of Object.entries(files)) writeFileSync(path.join(at, file), JSON.stringify(value))
+    writeFileSync(path.join(at, 'index.js'), `export default { name: '${name}', requires: '*' }\n`)
+  }
+  appendFileSync(path.join(folder, 'waypost.yml'), `plugins: [${names.join(', ')}]\n`)
+}
+
+/** CPU time of all ended child processes, in clock ticks. */
+function childTicks(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ')
+  return Number(fields[13]) + Number(fields[14])
+}
+
+async function run(words: readonly string[], options: CliOptions): Promise<void> {
+  const { code, stdout, stderr } = await startCli(words, options).ended
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}\n${stdout}${stderr}`)
 }
 
 interface Start {

@@ -7,6 +7,7 @@ import { build } from 'esbuild'
 /** Modules that are started directly or imported from outside Waypost, besides the commands. */
 const entries = [
   'bin/cli/launch.js',
+  'bin/cli/plugin-command.js',
   'src/index.js',
   'src/sql.js',
   'src/testing/index.js',

@@ -8,6 +8,12 @@ export const errors = defineErrors({
     message: 'Unknown command "{command}"',
     hint: '{next}',
   },
+  WP_CLI_COMMAND_TWICE: {
+    kind: 'user',
+    status: 400,
+    message: 'Two plugins provide the command "{command}": {first} and {second}',
+    hint: 'Remove one of them from "plugins:" in waypost.yml.',
+  },
   WP_CLI_FLAG_UNKNOWN: {
     kind: 'user',
     status: 400,

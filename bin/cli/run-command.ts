@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '@oclif/core/config'
 import { nearest } from '../../src/kit/index.ts'
 import { errors } from './errors.ts'
@@ -7,13 +8,17 @@ import { handleClosedOutput } from './report-error.ts'
 const globalFlags = new Set(['--no-color', '--verbose'])
 const helpFlags = new Set(['--help', '-h'])
 
-/** Finds the command in the arguments and runs it, or shows help. */
-export async function runCommand(config: Config, words: readonly string[]): Promise<void> {
+/**
+ * Finds the command in the arguments and runs it, or shows help. The commands of plugins are only looked up for the list
+ * of all commands and for names that Waypost does not have.
+ */
+export async function runCommand(own: Config, words: readonly string[]): Promise<void> {
   const leading = words.findIndex((word) => !globalFlags.has(word))
   const [id, ...rest] = leading === -1 ? [] : words.slice(leading)
-  if (id === undefined || id === 'help' || asksForHelp([id, ...rest])) {
-    return showHelp(config, id === undefined || helpFlags.has(id) || id === 'help' ? rest[0] : id)
-  }
+  const isHelp = id === undefined || id === 'help' || asksForHelp([id, ...rest])
+  const subject = isHelp && (id === undefined || helpFlags.has(id) || id === 'help') ? rest[0] : id
+  const config = isThere(own, subject) ? own : await addPluginCommands(own, subject)
+  if (isHelp) return showHelp(config, subject)
   const command = config.findCommand(id)
   if (command !== undefined) {
     await config.runCommand(id, [...words.slice(0, leading), ...rest], command)
@@ -29,6 +34,15 @@ export async function runCommand(config: Config, words: readonly string[]): Prom
   await showTopic(config, id)
 }
 
+function isThere(config: Config, subject: string | undefined): boolean {
+  return subject !== undefined && (config.findCommand(subject) !== undefined || isTopic(config, subject))
+}
+
+async function addPluginCommands(config: Config, subject: string | undefined): Promise<Config> {
+  if (!existsSync('waypost.yml')) return config
+  return (await import('./plugin-commands.ts')).addPluginCommands(config, subject)
+}
+
 function asksForHelp(words: readonly string[]): boolean {
   const end = words.indexOf('--')
   return words.slice(0, end === -1 ? undefined : end).some((word) => helpFlags.has(word))
@@ -40,8 +54,7 @@ function isTopic(config: Config, name: string): boolean {
 }
 
 async function showHelp(config: Config, subject: string | undefined): Promise<void> {
-  const isKnown = subject === undefined || config.findCommand(subject) !== undefined || isTopic(config, subject)
-  if (!isKnown) throw unknown(config, subject)
+  if (subject !== undefined && !isThere(config, subject)) throw unknown(config, subject)
   await (await loadHelp(config, process.stdout)).showHelp(subject === undefined ? [] : [subject])
 }
 

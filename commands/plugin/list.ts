@@ -11,6 +11,7 @@ export default class PluginList extends WaypostCommand {
     const { listPlugins } = await import('../../src/project/index.ts')
     const plugins = await listPlugins({
       folder: process.cwd(),
+      builtInCommands: this.config.commandIDs,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
     if (!this.jsonEnabled()) this.#show(plugins)
@@ -29,17 +30,18 @@ export default class PluginList extends WaypostCommand {
       process.stdout.columns ?? Number.POSITIVE_INFINITY,
     )
     for (const line of lines) this.print(line)
-    for (const { warning } of plugins) if (warning !== undefined) this.note(`\nWarning: ${warning}`)
+    for (const warning of plugins.flatMap(({ warnings }) => warnings)) this.note(`\nWarning: ${warning}`)
   }
 }
 
 const sources = { waypost: 'waypost', release: 'in the release', host: 'on servers' } as const
 
-function describe({ connections, actions, routes }: ListedPlugin): string {
+function describe({ connections, actions, routes, commands }: ListedPlugin): string {
   const parts = [
     connections.length === 0 ? [] : `connections ${connections.join(', ')}`,
     actions.length === 0 ? [] : `actions ${actions.join(', ')}`,
     routes ? 'routes' : [],
+    commands.length === 0 ? [] : `commands ${commands.join(', ')}`,
   ].flat()
   return parts.join('; ')
 }

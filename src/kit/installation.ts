@@ -37,9 +37,12 @@ export function urlOfModule(name: string): URL {
  * so that there is one of it in a process.
  */
 export const publicModules: ReadonlyMap<string, string> = new Map(
-  Object.entries({ waypost: 'src/index', 'waypost/sql': 'src/sql', 'waypost/testing': 'src/testing/index' }).map(
-    ([name, module]) => [name, urlOfModule(module).href],
-  ),
+  Object.entries({
+    waypost: 'src/index',
+    'waypost/cli': 'bin/cli/plugin-command',
+    'waypost/sql': 'src/sql',
+    'waypost/testing': 'src/testing/index',
+  }).map(([name, module]) => [name, urlOfModule(module).href]),
 )
 
 /** This module is in `src/kit` of the sources, or bundled into `dist/chunks`. */

@@ -8,7 +8,15 @@ export {
   type PluginCatalog,
 } from './check-plugin.ts'
 export { errors as pluginErrors } from './errors.ts'
-export { builtInPlugins, findInstalledVersion, loadBuiltInPlugins, loadHostPlugin } from './load-plugins.ts'
+export {
+  builtInPlugins,
+  findInstalledVersion,
+  findPackage,
+  loadBuiltInPlugins,
+  loadHostPlugin,
+  shareWaypost,
+  type InstalledPackage,
+} from './load-plugins.ts'
 export { makePluginServices, withoutConfig, type ServicesOf } from './plugin-services.ts'
 export { assertUnique, joinPlugins, type LoadedPlugin, type PluginSet, type Provided } from './plugin-set.ts'
 export { makeConfigPreparer, type PrepareConfig, type PreparedConfig } from './prepare-config.ts'

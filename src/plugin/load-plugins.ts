@@ -56,11 +56,23 @@ export async function loadHostPlugin(
 
 /** Returns the version of an installed package, from `node_modules` of a folder or its parents. */
 export function findInstalledVersion(folder: string, name: string): string | undefined {
+  return findPackage(folder, name)?.json.version
+}
+
+export interface InstalledPackage {
+  readonly folder: string
+  /** Its `package.json`. */
+  readonly json: Readonly<Record<string, unknown>> & { readonly version: string | undefined }
+}
+
+/** Finds an installed package in `node_modules` of a folder or its parents. */
+export function findPackage(folder: string, name: string): InstalledPackage | undefined {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    const found = path.join(at, 'node_modules', name)
     try {
-      const text = readFileSync(path.join(at, 'node_modules', name, 'package.json'), 'utf8')
-      const { version } = JSON.parse(text) as { readonly version?: unknown }
-      return typeof version === 'string' ? version : undefined
+      const json = JSON.parse(readFileSync(path.join(found, 'package.json'), 'utf8')) as Record<string, unknown>
+      const { version } = json
+      return { folder: found, json: { ...json, version: typeof version === 'string' ? version : undefined } }
     } catch {
       if (at === path.dirname(at)) return undefined
     }
@@ -77,14 +89,19 @@ const resolvePublicModules: ResolveHookSync = (to, context, next) => {
   return next((isFile ? publicModules.get(to) : undefined) ?? to, context)
 }
 
+/** Lets files of packages import `waypost` from this installation, even if none is installed next to them. */
+export function shareWaypost(): void {
+  if (!isHooked) registerHooks({ resolve: resolvePublicModules })
+  isHooked = true
+}
+
 /**
  * Imports a package like a module in the folder would. `require.resolve` does not support packages that only export
  * `import`. Its imports of `waypost` resolve to this server's copy, even if none is installed there.
  */
 async function importFrom(folder: string, name: string): Promise<{ default?: unknown }> {
   const parentURL = pathToFileURL(path.join(folder, 'package.json')).href
-  if (!isHooked) registerHooks({ resolve: resolvePublicModules })
-  isHooked = true
+  shareWaypost()
   const hooks = registerHooks({
     resolve: (specifier, context, next) =>
       specifier === scheme + name ? next(name, { ...context, parentURL }) : next(specifier, context),

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
-import { findInstalledVersion, loadBuiltInPlugins } from '../plugin/index.ts'
+import { findPackage, loadBuiltInPlugins } from '../plugin/index.ts'
 import { version } from '../kit/index.ts'
 import { findProject } from './find-project.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
 import type { ListOptions } from './list-routes.ts'
+import { findCommandsTwice, readPluginCommands } from './plugin-commands.ts'
 
 /** A plugin of a project. */
 export interface ListedPlugin {
@@ -18,15 +17,22 @@ export interface ListedPlugin {
   readonly connections: readonly string[]
   readonly actions: readonly string[]
   readonly routes: boolean
-  /** What its author should change. */
-  readonly warning?: string
+  readonly commands: readonly string[]
+  /** What its author or the user should change. */
+  readonly warnings: readonly string[]
+}
+
+export interface ListPluginsOptions extends ListOptions {
+  /** The ids of Waypost's own commands. */
+  readonly builtInCommands: readonly string[]
 }
 
 /**
  * Lists the plugins of a project, and those that ship with Waypost.
  * @throws WP_PROJECT_BROKEN after reporting the diagnostics
  */
-export async function listPlugins({ folder, onDiagnostics }: ListOptions): Promise<readonly ListedPlugin[]> {
+export async function listPlugins(options: ListPluginsOptions): Promise<readonly ListedPlugin[]> {
+  const { folder, onDiagnostics, builtInCommands } = options
   const loaded = await loadProject(findProject(folder))
   assertDefinition(loaded, onDiagnostics)
   const builtIn = (await loadBuiltInPlugins()).map(({ plugin }): ListedPlugin => ({
@@ -36,10 +42,20 @@ export async function listPlugins({ folder, onDiagnostics }: ListOptions): Promi
     connections: Object.keys(plugin.connections ?? {}),
     actions: Object.keys(plugin.actions ?? {}),
     routes: plugin.routes !== undefined,
+    commands: [],
+    warnings: [],
   }))
+  const all = readPluginCommands(folder, builtInCommands)
+  const twice = findCommandsTwice(all)
   const own = loaded.plugins.map(({ manifest }): ListedPlugin => {
     const { from, catalog } = manifest
-    const warning = findWarning(folder, from)
+    const found = all.find(({ name }) => name === from)
+    const commands = Object.keys(found?.commands ?? {})
+    const conflicts = commands.flatMap((id) => {
+      const [first, second] = twice.get(id) ?? []
+      return second === from ? [`The command "${id}" cannot be used: ${first} provides it too`] : []
+    })
+    const problems = (found?.problems ?? []).map((problem) => `${from}: ${problem}`)
     return {
       name: catalog.name,
       from,
@@ -48,24 +64,17 @@ export async function listPlugins({ folder, onDiagnostics }: ListOptions): Promi
       connections: Object.keys(catalog.connections),
       actions: Object.keys(catalog.actions),
       routes: catalog.routes === true,
-      ...(warning !== undefined && { warning }),
+      commands: commands.filter((id) => !twice.has(id)),
+      warnings: [...warnAboutWaypost(folder, from), ...problems, ...conflicts],
     }
   })
   return [...builtIn, ...own]
 }
 
 /** A package that depends on `waypost` installs a second copy of it. */
-function findWarning(folder: string, name: string): string | undefined {
-  if (name.startsWith('./') || findInstalledVersion(folder, name) === undefined) return undefined
-  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
-    try {
-      const text = readFileSync(path.join(at, 'node_modules', name, 'package.json'), 'utf8')
-      const { dependencies = {} } = JSON.parse(text) as { readonly dependencies?: object }
-      return 'waypost' in dependencies
-        ? `${name} lists waypost in "dependencies"; its author should list it in "peerDependencies"`
-        : undefined
-    } catch {
-      if (at === path.dirname(at)) return undefined
-    }
-  }
+function warnAboutWaypost(folder: string, name: string): readonly string[] {
+  const dependencies = name.startsWith('./') ? undefined : findPackage(folder, name)?.json['dependencies']
+  return typeof dependencies === 'object' && dependencies !== null && 'waypost' in dependencies
+    ? [`${name} lists waypost in "dependencies"; its author should list it in "peerDependencies"`]
+    : []
 }

@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Message, Metafile, Plugin } from 'esbuild'
 import type { PluginUse } from '../../definition/index.ts'
 import { hasErrors, isWaypostError, type Diagnostic } from '../../kit/index.ts'
-import { pluginErrors as errors } from '../../plugin/index.ts'
+import { findInstalledVersion, findPackage, pluginErrors as errors } from '../../plugin/index.ts'
 import type { Artifact } from '../../release/index.ts'
 import { checkAssets, pickAssets, type AssetSink } from '../collect-assets.ts'
 import { checkOutside } from '../check-bundle.ts'
@@ -74,7 +73,7 @@ export async function bundlePlugin(root: string, use: PluginUse): Promise<Bundle
       const limit = maxBytes / 1024 ** 2
       return await breakPlugin(root, use, inputs, errors.WP_PLUGIN_SIZE({ name: use.name, size, limit }))
     }
-    const version = readVersion(root, use, inputs)
+    const version = use.name.startsWith('./') ? undefined : findInstalledVersion(root, use.name)
     return { hash: made.hash, artifacts: [made, ...assetArtifacts], version, inputs }
   } catch (error) {
     if (!isBuildFailure(error)) throw error
@@ -133,7 +132,7 @@ async function describeFailure(root: string, use: PluginUse, messages: readonly 
 
 function describeUnresolved(root: string, { name }: PluginUse): string {
   if (name.startsWith('./')) return `the file ${name} does not exist`
-  return findPackageFolder(root, name) === undefined
+  return findPackage(root, name) === undefined
     ? 'the package is not installed'
     : 'its package.json names no module that can be imported'
 }
@@ -141,7 +140,7 @@ function describeUnresolved(root: string, { name }: PluginUse): string {
 function findNativeReason(root: string, use: PluginUse, inputs: Metafile['inputs']): string | undefined {
   const [first] = findNativePackages(root, inputs)
   if (first !== undefined) return first.reason
-  const folder = findPackageFolder(root, use.name)
+  const folder = use.name.startsWith('./') ? undefined : findPackage(root, use.name)?.folder
   const own = folder === undefined ? undefined : findNativeCode(folder)
   if (own !== undefined) return `the package "${use.name}" has native code (${own})`
   const addon = Object.keys(inputs).find((file) => file.endsWith('.node'))
@@ -151,22 +150,4 @@ function findNativeReason(root: string, use: PluginUse, inputs: Metafile['inputs
 /** Returns files whose change may fix a plugin that cannot be bundled. */
 function guessInputs({ name }: PluginUse): readonly string[] {
   return name.startsWith('./') ? [path.posix.normalize(name)] : []
-}
-
-function readVersion(root: string, { name }: PluginUse, inputs: readonly string[]): string | undefined {
-  if (name.startsWith('./') || inputs.length === 0) return undefined
-  const folder = findPackageFolder(root, name)
-  if (folder === undefined) return undefined
-  const { version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version?: unknown }
-  return typeof version === 'string' ? version : undefined
-}
-
-/** Returns the folder of an installed package, in `node_modules` of the project or of a parent folder. */
-function findPackageFolder(root: string, name: string): string | undefined {
-  if (name.startsWith('./')) return undefined
-  for (let at = root; ; at = path.dirname(at)) {
-    const folder = path.join(at, 'node_modules', name)
-    if (existsSync(path.join(folder, 'package.json'))) return folder
-    if (at === path.dirname(at)) return undefined
-  }
 }

@@ -1,0 +1,49 @@
+import { Config, Plugin } from '@oclif/core/config'
+import { findCommandsTwice, readPluginCommands, shareWaypost, type PluginCommands } from '../../src/project/index.ts'
+import { errors } from './errors.ts'
+
+/**
+ * Loads the configuration again with the commands of the project's plugins. Their code only runs with a command.
+ * @param wanted the command to run or describe
+ * @throws WP_CLI_COMMAND_TWICE
+ */
+export async function addPluginCommands(config: Config, wanted: string | undefined): Promise<Config> {
+  const found = readPluginCommands('.', config.commandIDs)
+  if (found.length === 0) return config
+  const twice = findCommandsTwice(found)
+  const conflict = twice.get(wanted ?? '')
+  if (conflict !== undefined)
+    throw errors.WP_CLI_COMMAND_TWICE({ command: wanted!, first: conflict[0], second: conflict[1] })
+  shareWaypost()
+  const plugins = await Promise.all(found.map((one) => makePlugin(one, twice)))
+  const all = [...config.plugins.values(), ...plugins]
+  return Config.load({ ...config.options, plugins: new Map(all.map((plugin) => [plugin.name, plugin])) })
+}
+
+/**
+ * Makes a plugin of oclif from data. oclif's `pluginAdditions` would run code: configuration files such as
+ * `.oclifrc.js`, hooks, nested plugins, and commands if the manifest is damaged.
+ */
+async function makePlugin(
+  { name, folder, packageJson, commands }: PluginCommands,
+  twice: ReadonlyMap<string, unknown>,
+): Promise<Plugin> {
+  // Only a root plugin is loaded with a given package.json.
+  const plugin = new Plugin({ name, root: folder, pjson: packageJson as never, isRoot: true })
+  const isFree = (id: string) => !twice.has(id)
+  const manifest = {
+    version: packageJson['version'],
+    commands: Object.fromEntries(
+      Object.entries(commands)
+        .filter(([id]) => isFree(id))
+        .map(([id, { aliases, hiddenAliases, ...command }]) => [
+          id,
+          { ...command, aliases: aliases.filter(isFree), hiddenAliases: hiddenAliases.filter(isFree) },
+        ]),
+    ),
+  }
+  Object.assign(plugin, { _manifest: async () => manifest })
+  await plugin.load()
+  plugin.isRoot = false
+  return plugin
+}
