@@ -14,8 +14,8 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     'WAYPOST_SYSTEM_URL=postgresql://… <%= config.bin %> <%= command.id %> --port 8080',
-    '<%= config.bin %> <%= command.id %> --reuse-port --ops-port 9091    # one of several on this host',
-    '<%= config.bin %> <%= command.id %> --cron                          # the only process on this host',
+    '<%= config.bin %> <%= command.id %> --reuse-port --ops-port 9091   # one of several on this host',
+    '<%= config.bin %> <%= command.id %> --cron                         # the only process on this host',
   ]
   static override flags = {
     port: Flags.integer({

@@ -5,8 +5,8 @@ export default class ClientAdd extends WaypostCommand {
   static override description = 'Add an OAuth2 client and print its secret once'
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop --user ann --scopes todo',
-    '<%= config.bin %> <%= command.id %> site --user ann --redirect-uri https://site.example.com/callback --json',
-    '<%= config.bin %> <%= command.id %> app --user ann --public --redirect-uri http://127.0.0.1/callback',
+    '<%= config.bin %> <%= command.id %> site --user ann --redirect-uri https://example.com/cb',
+    '<%= config.bin %> <%= command.id %> app --user ann --public --redirect-uri http://127.0.0.1/',
   ]
   static override enableJsonFlag = true
   static override args = { name: Args.string({ description: 'Name of the client', required: true }) }

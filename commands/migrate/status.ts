@@ -28,7 +28,7 @@ export default class MigrateStatus extends WaypostCommand {
       connection: flags.connection,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
-    this.note(`  Target  ${status.target ?? '.waypost/system.db (not created yet)'}\n`)
+    this.note(`  System  ${status.target ?? '.waypost/system.db (not created yet)'}\n`)
     for (const line of listMigrations(status.migrations)) this.print(`  ${line}`)
     this.#advise(status.migrations)
     return status

@@ -4,7 +4,8 @@ export default class TokenIssue extends HostCommand {
   static override description = 'Issue an access token for a user and print it'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --user ann --scopes todo --expires 1h',
-    'curl localhost:3000/todo -H "Authorization: Bearer $(<%= config.bin %> <%= command.id %> --user ann)"',
+    '$ TOKEN=$(<%= config.bin %> <%= command.id %> --user ann)',
+    '$ curl localhost:3000/todo -H "Authorization: Bearer $TOKEN"',
   ]
   static override enableJsonFlag = true
   static override flags = {

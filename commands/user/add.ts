@@ -5,7 +5,7 @@ export default class UserAdd extends HostCommand {
   static override description = 'Add a user'
   static override examples = [
     '<%= config.bin %> <%= command.id %> ann --scopes todo',
-    '$ echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --email ann@example.com --scopes todo --password-stdin',
+    '$ echo "$PASSWORD" | <%= config.bin %> <%= command.id %> ann --scopes todo --password-stdin',
   ]
   static override enableJsonFlag = true
   static override args = { name: Args.string({ description: 'Login name', required: true }) }

@@ -22,7 +22,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 403,
     message: 'The token has {carried}; the route requires {needed}',
-    hint: 'Request a new token with the scope {needed}.',
+    hint: 'Request a new token with the scope {needed}. The user and the client must have this scope.',
   },
   WP_AUTH_USER_SCOPE: {
     kind: 'user',

@@ -20,9 +20,8 @@ export async function callOperation(
     const response = await app.inject({
       method: method as 'GET',
       url: fillPath(path, params) + writeQuery(query),
-      headers: { ...headers, ...call.headers },
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers, ...call.headers },
       ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json', ...headers, ...call.headers } }),
     })
     const sent = Object.entries(response.headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, [value].flat().join(', ')] as const],

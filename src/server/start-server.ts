@@ -94,11 +94,8 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     hold: listener.hold,
     drain: listener.drain,
     async serveRelease(release, { artifacts, signal, isFullReload = false } = {}) {
-      const toServe = {
-        release,
-        artifacts: artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts)),
-        signal,
-      }
+      const loaded = artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts))
+      const toServe = { release, artifacts: loaded, signal }
       await cronjobs.follow(toServe, async () => {
         const next = termsOf(release, host.variables)
         const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))
