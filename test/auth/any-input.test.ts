@@ -31,7 +31,7 @@ const name = fc.constantFrom(
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array))
 
 for (const kind of defaultKinds) {
-  describe(`whatever an authenticated client or anybody sends, on ${kind}`, () => {
+  describe(`arbitrary requests with and without authentication, on ${kind}`, () => {
     let world: World
     let client: Credentials
     before(async () => {
@@ -55,7 +55,7 @@ for (const kind of defaultKinds) {
     }
 
     for (const path of paths) {
-      test(`${path} takes any form of a client that it knows`, async () => {
+      test(`${path} accepts any form of a known client`, async () => {
         const known = fc.constantFrom(...grants, 'todo', 'todo,note', 'access_token')
         const pairs = fc.array(fc.tuple(name, fc.oneof(anyText, known)), { maxLength: 8 })
         const form = fc.tuple(fc.constantFrom(...grants), pairs)
@@ -71,7 +71,7 @@ for (const kind of defaultKinds) {
         )
       })
 
-      test(`${path} takes any bytes`, async () => {
+      test(`${path} accepts any bytes`, async () => {
         const prefix = fc.constantFrom('', 'grant_type=refresh_token&refresh_token=', 'token=', 'grant_type=')
         await fc.assert(
           fc.asyncProperty(prefix, bytes, fc.boolean(), async (start, rest, isKnown) => {
@@ -83,7 +83,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('no path below /authorization and /.well-known is an error of the server, whatever the method', async () => {
+    test('no path below /authorization and /.well-known causes a server error, for any method', async () => {
       const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD')
       const place = fc.constantFrom(
         ...paths,
@@ -110,7 +110,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('and nothing of it is worth a line in the log', () => {
+    test('and none of the requests is logged', () => {
       assert.deepEqual(world.log, [])
     })
   })

@@ -85,14 +85,14 @@ for (const kind of defaultKinds) {
         })
       }
 
-      test(`is refused when it authenticates both ways at once, for ${grant}`, async () => {
+      test(`is rejected when it authenticates in both ways, for ${grant}`, async () => {
         const twice = { client_id: client.id, client_secret: client.secret }
         const all = { grant_type: grant, ...(await form()), ...twice } as Record<string, string>
         const answer = await world.send(url, { headers: basic(client.id, client.secret), form: all })
         assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_request'])
       })
 
-      test(`with a wrong secret, or unknown, is told the same for ${grant}, with a challenge`, async () => {
+      test(`with a wrong secret gets the same error as an unknown client for ${grant}, with a challenge`, async () => {
         const rest = { grant_type: grant, ...(await form()) } as Record<string, string>
         const answers = await Promise.all(
           [client.id, unknownId].flatMap((id) => [
@@ -110,7 +110,7 @@ for (const kind of defaultKinds) {
         }
       })
 
-      test(`that was not given ${grant} is told so`, async () => {
+      test(`that does not have the grant ${grant} gets an error that says so`, async () => {
         const without = await world.addClient({ grants: grants.map((one) => one.grant).filter((one) => one !== grant) })
         const answer = await world.token(without, { grant_type: grant, ...(await form()) })
         assert.deepEqual([answer.status, answer.body.error], [400, 'unauthorized_client'])
@@ -120,7 +120,7 @@ for (const kind of defaultKinds) {
     const parts = ['grant_type', 'client_id', 'client_secret', 'refresh_token', 'username', 'password', 'code', 'token']
     for (const path of ['/authorization/token', '/authorization/revoke', '/authorization/introspect']) {
       for (const name of parts) {
-        test(`may not have ${name} in the query of ${path}`, async () => {
+        test(`must not send ${name} in the query of ${path}`, async () => {
           const form = { grant_type: 'client_credentials', token: 'x' }
           const headers = basic(client.id, client.secret)
           for (const query of [`${name}=x`, `${name}=`, `a=b&${name}=x&${name}=y`]) {
@@ -130,7 +130,7 @@ for (const kind of defaultKinds) {
         })
       }
 
-      test(`finds nothing at ${path} but POST`, async () => {
+      test(`accepts only POST at ${path}`, async () => {
         for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
           const answer = await world.send(`${method} ${path}`)
           assert.equal(answer.status, 405, method)
@@ -152,7 +152,7 @@ for (const kind of defaultKinds) {
         { name: 'a form of too many parameters', request: { form: 'a=b&'.repeat(3000) } },
       ]
       for (const { name, request } of bodies) {
-        test(`may not send ${name} to ${path}`, async () => {
+        test(`must not send ${name} to ${path}`, async () => {
           const headers = { ...basic(client.id, client.secret), ...request.headers }
           const answer = await world.send(`POST ${path}`, { ...request, headers })
           assert.deepEqual([answer.status, answer.body.error], [400, 'invalid_request'], answer.text)
@@ -161,7 +161,7 @@ for (const kind of defaultKinds) {
       }
     }
 
-    test('finds no answer below /authorization that a cache keeps', async () => {
+    test('gets only uncached responses below /authorization', async () => {
       for (const line of [
         'GET /authorization',
         'GET /authorization/',
@@ -176,13 +176,13 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('may send parameters of other standards that mean nothing here, several of each', async () => {
+    test('may send unknown parameters of other standards, even repeated', async () => {
       const more = '&audience=x&audience=y&custom=1'
       const answer = await world.token(client, `grant_type=client_credentials&scope=todo${more}`)
       assert.deepEqual([answer.status, answer.body.scope], [200, 'todo'])
     })
 
-    test('of somebody else is not told apart from one that was disabled', async () => {
+    test('of another owner gets the same error as a disabled client', async () => {
       await addUser(world.system, { name: 'bob', password, scopes: ['todo'] })
       const bobs = await world.addClient({ user: 'bob', scopes: ['todo'] })
       await world.system.db
@@ -238,7 +238,7 @@ for (const kind of defaultKinds) {
       },
     ]
     for (const { name, path, lines } of twice) {
-      test(`that sends two Authorization headers is refused: ${name}`, async () => {
+      test(`that sends two Authorization headers is rejected: ${name}`, async () => {
         const { access_token: token } = (await world.token(client, { grant_type: 'client_credentials' })).body
         const answer = await sendRaw(world, path, lines(world, token))
         assert.match(answer, /^HTTP\/1\.1 400 /, answer)

@@ -80,7 +80,7 @@ test('a client may be named in any language', () => {
   for (const name of allowed) assertClientName(name)
 })
 
-test('whoever adds a client, its name is checked', async () => {
+test('the name of a client is checked wherever clients are added', async () => {
   await using world = await openWorld('sqlite')
   await addUser(world.system, { name: 'eve', scopes: [] })
   const client = { user: 'eve', scopes: [], grants: ['client_credentials'], redirectUris: [], public: false }

@@ -57,7 +57,7 @@ for (const { name, cors } of [
       })
     }
 
-    test('may ask who they are with a token', async () => {
+    test("may request the token's own data", async () => {
       const form = { grant_type: 'client_credentials' }
       const { body } = await server.send('POST /authorization/token', { headers: client, form })
       const headers = { ...bearer(body.access_token), origin }
@@ -66,14 +66,14 @@ for (const { name, cors } of [
       assertOpen(answer.headers)
     })
 
-    test('may read why they were refused', async () => {
+    test('may read the reason of a rejection', async () => {
       const wrong = { headers: { ...basic('x', 'y'), origin }, form: { grant_type: 'client_credentials' } }
       const answer = await server.send('POST /authorization/token', wrong)
       assert.equal(answer.status, 401)
       assertOpen(answer.headers)
     })
 
-    test('may call nothing that goes by a cookie, or by a secret', async () => {
+    test('must not call endpoints that use a cookie or a secret', async () => {
       for (const line of neverForPages) {
         const path = line.split(' ')[1]!
         const headers = { origin, 'access-control-request-method': 'POST' }
@@ -87,7 +87,7 @@ for (const { name, cors } of [
       }
     })
 
-    test('may call the project’s routes as the setting says', async () => {
+    test('may call the project’s routes as the setting allows', async () => {
       const { headers } = await server.send('GET /open', { headers: { origin } })
       assert.equal(headers.get('access-control-allow-origin'), cors[0] === origin ? origin : null)
     })

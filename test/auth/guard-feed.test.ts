@@ -39,7 +39,7 @@ for (const kind of systemKinds) {
       return !(answer instanceof Promise)
     }
 
-    test('answers without waiting from the second time on', async () => {
+    test('responds without waiting after the first time', async () => {
       const guard = guardOf()
       const { header } = await issue()
       assert.equal(isCached(guard, header), false)
@@ -49,7 +49,7 @@ for (const kind of systemKinds) {
       guard.close()
     })
 
-    test('does not keep what it read before a revocation that it learned of meanwhile', async () => {
+    test('does not cache an entry if a revocation arrived while it was read', async () => {
       const gate = makeGate()
       const guard = guardOf({ ...world.system, guardDb: world.system.guardDb.withPlugin(gate.plugin) })
       const { header, jti } = await issue()
@@ -63,7 +63,7 @@ for (const kind of systemKinds) {
       guard.close()
     })
 
-    test('keeps what it read although another token was revoked meanwhile', async () => {
+    test('caches an entry even if another token was revoked while it was read', async () => {
       const gate = makeGate()
       const guard = guardOf({ ...world.system, guardDb: world.system.guardDb.withPlugin(gate.plugin) })
       const [{ header }, other] = [await issue(), await issue()]
@@ -129,7 +129,7 @@ for (const kind of systemKinds) {
       guard.close()
     })
 
-    test('forgets exactly what a change is about', async () => {
+    test('removes exactly the entries that a change affects', async () => {
       const guard = guardOf()
       const [one, two] = [await issue(), await issue()]
       await Promise.all([guard.authorize(one.header, []), guard.authorize(two.header, [])])
@@ -160,7 +160,7 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('reads the database while the feed cannot be read, and trusts nothing from before', async () => {
+    test('reads the database while the feed cannot be read, and does not use older entries', async () => {
       const guard = guardOf()
       const [good, bad] = [await issue(), await issue()]
       await Promise.all([guard.authorize(good.header, []), guard.authorize(bad.header, [])])
@@ -184,7 +184,7 @@ for (const kind of systemKinds) {
     })
 
     if (kind === 'postgresql') {
-      test('says 503 when the database does not answer in time', async () => {
+      test('returns 503 when the database does not respond in time', async () => {
         const gate = makeGate()
         const guard = guardOf({ ...world.system, guardDb: world.system.guardDb.withPlugin(gate.plugin) })
         const { header } = await issue()
@@ -207,7 +207,7 @@ for (const kind of systemKinds) {
       guard.close()
     })
 
-    test('verifies with no key that was withdrawn while nobody could tell of it', async () => {
+    test('does not verify with a key that was withdrawn while the feed was interrupted', async () => {
       let isFresh = true
       const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets, () => isFresh)
       const { db } = world.system
@@ -224,7 +224,7 @@ for (const kind of systemKinds) {
       assert.equal(await ring.verifier(id), undefined)
     })
 
-    test('asks for keys that nobody knows one after another, and never many at once', async () => {
+    test('loads unknown keys one after another, never many at the same time', async () => {
       const counter = makeCounter()
       const system = { ...world.system, guardDb: world.system.guardDb.withPlugin(counter.plugin) }
       const ring = await openKeyRing(system, (await openIdentity(world.host)).secrets)
@@ -255,7 +255,7 @@ for (const how of ['cut', 'freeze'] as const) {
       await world.close()
     })
 
-    test('trusts what it knows for a second, then answers 503 until the line is mended', async () => {
+    test('trusts its cache for a second, then returns 503 until the connection recovers', async () => {
       world.clock.freeze()
       const { body } = await world.logIn()
       const headers = bearer(body.token)

@@ -102,7 +102,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('asks who sends no token for one, without an error code', async () => {
+    test('requests a token if none was sent, without an error code', async () => {
       await askAll({}, (answer, at) => {
         assert.equal(answer.status, 401, `${at}: ${answer.text}`)
         assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer realm="[^"]+"(, [a-z_]+="[^"]*")*$/, at)
@@ -112,12 +112,12 @@ for (const kind of defaultKinds) {
     })
 
     for (const forgery of forgeries) {
-      test(`refuses a token ${forgery.name}`, async () => {
+      test(`rejects a token ${forgery.name}`, async () => {
         await askAll(bearer(await forge(forger, forgery)), assertInvalid)
       })
     }
 
-    test('refuses a token without a signature, and one that is signed with the public key as a secret', async () => {
+    test('rejects a token without a signature, and one that is signed with the public key as a secret', async () => {
       const good = await forge(forger, { name: 'good' })
       const claims = JSON.parse(Buffer.from(good.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>
       await askAll(bearer(new UnsecuredJWT(claims).encode()), assertInvalid)
@@ -127,7 +127,7 @@ for (const kind of defaultKinds) {
       await askAll(bearer(await hmac.sign(Buffer.from(pem))), assertInvalid)
     })
 
-    test('refuses a refresh token, and a token that was revoked', async () => {
+    test('rejects a refresh token, and a token that was revoked', async () => {
       const { body } = await world.token(world.app, { grant_type: 'client_credentials', scope: 'todo' })
       await askAll(bearer(body.refresh_token), assertInvalid)
       const headers = basic(world.app.id, world.app.secret)
@@ -135,7 +135,7 @@ for (const kind of defaultKinds) {
       await askAll(bearer(body.access_token), assertInvalid)
     })
 
-    test('refuses the token of a user or of a client that is disabled', async () => {
+    test('rejects the token of a user or of a client that is disabled', async () => {
       const token = await issue('todo')
       for (const [what, id] of [
         ['user', world.annId],
@@ -160,7 +160,7 @@ for (const kind of defaultKinds) {
       })
     })
 
-    test('refuses two tokens, in one header or in two', async () => {
+    test('rejects two tokens, in one header or in two', async () => {
       const token = await issue('')
       const twice = [`Bearer ${token}`, `Bearer ${token}`]
       const statusAt = (at: string) => (at.endsWith(' /authorization/whoami') ? 401 : 400)
@@ -174,7 +174,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('looks for a token neither in the query nor in a form', async () => {
+    test('reads tokens neither from the query nor from a form', async () => {
       const token = await issue('')
       const form = { access_token: token }
       for (const { method, path } of routes) {
@@ -188,7 +188,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual([open.status, open.body], [200, {}])
     })
 
-    test('of a plugin runs nothing of the plugin before the guard', async () => {
+    test('of a plugin runs no plugin code before the guard', async () => {
       const before = seen.calls
       for (const headers of [{}, bearer('x'), bearer(await forge(forger, forgeries[0]!))]) {
         assert.equal((await world.send('GET /plugin/any', { headers })).status, 401)
@@ -197,7 +197,7 @@ for (const kind of defaultKinds) {
       assert.equal(seen.calls, before)
     })
 
-    test('of a plugin lets in whoever may, and an open one whoever calls', async () => {
+    test('of a plugin admits authorized callers, and all callers if it is public', async () => {
       const token = await issue('note')
       const answer = await world.send('POST /plugin/todo/1', { headers: bearer(token), json: {} })
       assert.deepEqual([answer.status, answer.body.user.name, answer.body.scopes], [200, 'ann', ['note']])
@@ -217,7 +217,7 @@ describe('a route of a plugin', () => {
     { name: 'that it is public and needs scopes', config: { public: true, scopes: ['todo'] } },
   ]
   for (const { name, config } of wrong) {
-    test(`that says ${name} is not served`, async () => {
+    test(`with ${name} is not served`, async () => {
       const plugin = definePlugin({
         name: 'careless',
         requires: '^1.0.0',

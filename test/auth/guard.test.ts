@@ -48,18 +48,18 @@ for (const kind of defaultKinds) {
 
     const make = (forgery: Forgery) => forge({ world, keys }, forgery)
 
-    test('lets in a token that was made as these tests make theirs', async () => {
+    test('admits a token of the kind that these tests create', async () => {
       const answer = await get('/todo', await make({ name: 'good' }))
       assert.deepEqual([answer.status, answer.body], [200, { user: 'ann', scopes: ['todo'] }])
     })
 
     for (const forgery of forgeries) {
-      test(`refuses a token ${forgery.name}`, async () => {
+      test(`rejects a token ${forgery.name}`, async () => {
         assertInvalidToken(await get('/todo', await make(forgery)))
       })
     }
 
-    test('refuses a token without a signature, and one that is signed with the public key as a secret', async () => {
+    test('rejects a token without a signature, and one that is signed with the public key as a secret', async () => {
       const good = await make({ name: 'good' })
       const claims = JSON.parse(Buffer.from(good.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>
       assertInvalidToken(await get('/todo', new UnsecuredJWT(claims).encode()))
@@ -72,7 +72,7 @@ for (const kind of defaultKinds) {
       assertInvalidToken(await get('/todo', `${header}.${payload}.${der}`)) // DER is no JWS signature
     })
 
-    test('refuses what only looks like a token', async () => {
+    test('rejects malformed tokens', async () => {
       for (const token of malformed) assertInvalidToken(await get('/todo', token))
     })
 
@@ -91,7 +91,7 @@ for (const kind of defaultKinds) {
       },
     ]
     for (const { header, status, challenge } of headers) {
-      test(`answers the header "${header}" with ${status}`, async () => {
+      test(`responds to the header "${header}" with ${status}`, async () => {
         const answer = await world.send('GET /todo', header === '' ? {} : { headers: { authorization: header } })
         assert.equal(answer.status, status)
         assert.equal(answer.headers.get('www-authenticate'), challenge)
@@ -111,12 +111,12 @@ for (const kind of defaultKinds) {
       assert.equal(answer.body.detail, 'The token has note; the route requires todo')
     })
 
-    test('lets in whoever has one of the scopes, and any token where no scope is named', async () => {
+    test('admits a token with one of the scopes, and any valid token if no scope is required', async () => {
       const token = await issue('note')
       assert.deepEqual(await Promise.all(['/either', '/any'].map((path) => status(path, token))), [200, 200])
     })
 
-    test('reads the scheme in any case, and takes no token from the query or from a form', async () => {
+    test('reads the scheme in any case, and no token from the query or from a form', async () => {
       const token = await issue()
       for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
         assert.equal((await world.send('GET /any', { headers: { authorization: `${scheme} ${token}` } })).status, 200)
@@ -124,7 +124,7 @@ for (const kind of defaultKinds) {
       assert.equal((await world.send(`GET /any?access_token=${token}`)).status, 401)
     })
 
-    test('leaves a public route open to a bad token, and tells it who came with a good one', async () => {
+    test('allows an invalid token on a public route, and reports the principal of a valid one', async () => {
       for (const header of ['Bearer x', 'Bearer', 'Basic eDp5', `Bearer ${await make(forgeries[0]!)}`]) {
         const answer = await world.send('GET /open', { headers: { authorization: header } })
         assert.deepEqual([answer.status, answer.body], [200, {}])
@@ -132,13 +132,13 @@ for (const kind of defaultKinds) {
       assert.equal((await get('/open', await issue())).body.user, 'ann')
     })
 
-    test('refuses a refresh token and the secret of a client', async () => {
+    test('rejects a refresh token and the secret of a client', async () => {
       const { body } = await world.logIn()
       assertInvalidToken(await get('/any', body.refresh_token))
       assert.equal((await world.send('GET /any', { headers: basic(world.app.id, world.app.secret) })).status, 401)
     })
 
-    test('refuses a revoked token at once here, and soon on another server', async () => {
+    test('rejects a revoked token immediately here, and soon on another server', async () => {
       const token = await issue()
       assert.deepEqual(await Promise.all([status('/any', token), status('/any', token, second)]), [200, 200])
       const headers = basic(world.app.id, world.app.secret)
@@ -188,7 +188,7 @@ for (const kind of defaultKinds) {
       },
     ]
     for (const { name, path, detail, make, undo, ...expected } of changes) {
-      test(`refuses ${name} on every server, and lets it in again when that is undone`, async () => {
+      test(`rejects ${name} on every server, and admits it again after that is reverted`, async () => {
         const token = await issue()
         const everywhere = (wanted: number) => async () =>
           (await status(path, token)) === wanted && (await status(path, token, second)) === wanted
@@ -201,7 +201,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('asks no database about a token that it knows', async () => {
+    test('does not query the database for a cached token', async () => {
       world.clock.freeze() // keeps the feed fresh on slow machines
       await world.server.feed.catchUp() // after the changes of the previous tests
       const token = await issue()
@@ -237,7 +237,7 @@ for (const kind of defaultKinds) {
       await until('it is refused', async () => (await status('/any', token)) === 401)
     })
 
-    test('refuses a token at its end, also one that it knows', async () => {
+    test('rejects an expired token, also from the cache', async () => {
       const token = await issue()
       assert.equal(await status('/any', token), 200)
       world.clock.forward(hour - 2000)

@@ -29,7 +29,7 @@ for (const kind of defaultKinds) {
         form: { token, ...form },
       })
 
-    test('tells of an access token what it says, and that it counts', async () => {
+    test('returns the data of an access token, and that it is active', async () => {
       const { access } = await begin()
       const { exp, iat, jti } = decodeJwt(access)
       const answer = await ask(access)
@@ -50,7 +50,7 @@ for (const kind of defaultKinds) {
       })
     })
 
-    test('tells of a refresh token, and that it is no access token', async () => {
+    test('returns the data of a refresh token, and that it is not an access token', async () => {
       const { refresh } = await begin()
       const { exp, iat, ...rest } = (await ask(refresh)).body
       assert.deepEqual(rest, {
@@ -66,7 +66,7 @@ for (const kind of defaultKinds) {
       assert.equal(exp - iat, 30 * 86_400)
     })
 
-    test('takes the client in the body, and any hint', async () => {
+    test('accepts client credentials in the body, and any hint', async () => {
       const { access, refresh } = await begin()
       const form = { token: access, client_id: world.app.id, client_secret: world.app.secret }
       assert.equal((await world.send('POST /authorization/introspect', { form })).body.active, true)
@@ -77,7 +77,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('tells a client of tokens of another client of the same owner, and of nobody else', async () => {
+    test('describes tokens of another client only to clients of the same owner', async () => {
       const { access, refresh } = await begin()
       const login = (await world.logIn()).body
       for (const token of [access, refresh]) {
@@ -106,7 +106,7 @@ for (const kind of defaultKinds) {
       },
     ]
     for (const { name, end } of ends) {
-      test(`says at once that a token ${name}`, async () => {
+      test(`immediately reports that a token ${name}`, async () => {
         const { access, refresh } = await begin()
         for (const token of [access, refresh]) {
           assert.equal((await ask(token)).body.active, true)
@@ -116,7 +116,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('says that a token of a disabled user or client does not count, and what is left of its scopes', async () => {
+    test('reports tokens of a disabled user or client as inactive, and the remaining scopes otherwise', async () => {
       const carl = await addUser(world.system, { name: 'carl', scopes: ['note', 'todo'] })
       const client = await world.addClient({ user: 'carl' })
       const watcher = await world.addClient({ user: 'carl' })
@@ -134,7 +134,7 @@ for (const kind of defaultKinds) {
       for (const token of [access, refresh]) assert.deepEqual((await ask(token, watcher)).body, inactive)
     })
 
-    test('says that a refresh token that was used does not count, and that nothing does that has expired', async () => {
+    test('reports used refresh tokens and expired tokens as inactive', async () => {
       const { access, refresh } = await begin()
       await world.token(world.app, { grant_type: 'refresh_token', refresh_token: refresh })
       assert.deepEqual((await ask(refresh)).body, inactive)
@@ -143,7 +143,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual((await ask(access)).body, inactive)
     })
 
-    test('says no more of what is no token', async () => {
+    test('returns only "inactive" for an invalid token', async () => {
       const { access } = await begin()
       const [header, payload] = access.split('.')
       const forged = `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${payload}.`
@@ -208,7 +208,7 @@ for (const kind of defaultKinds) {
       },
     ]
     for (const { name, request, query = '', status, error } of refused) {
-      test(`refuses ${name}`, async () => {
+      test(`rejects ${name}`, async () => {
         const answer = await world.send(`POST /authorization/introspect${query}`, request(world))
         assert.equal(answer.status, status, answer.text)
         assert.equal(answer.body.error, error)

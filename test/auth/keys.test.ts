@@ -38,7 +38,7 @@ for (const kind of systemKinds) {
       kidOf((await server.send('POST /consumer/login', { json: login })).body.token)
     const login = { username: 'ann', password: 'correct horse battery' }
 
-    test('are published without anything private, for anybody who verifies tokens', async () => {
+    test('are published without private parts, for everyone who verifies tokens', async () => {
       const token = await issue()
       const answer = await world.send('GET /.well-known/jwks.json')
       assert.equal(answer.status, 200)
@@ -52,7 +52,7 @@ for (const kind of systemKinds) {
       assert.equal(payload['client_id'], world.app.id)
     })
 
-    test('are rotated on every server, and the old one verifies what it signed', async () => {
+    test('are rotated on every server, and the old key verifies the tokens that it signed', async () => {
       const old = await issue()
       assert.equal(await use(old, second), 200) // now it is in the cache of the second server
       const rotation = await rotateHostKey(world.host)
@@ -70,7 +70,7 @@ for (const kind of systemKinds) {
       }
     })
 
-    test('of another server are known before the change feed told of them', async () => {
+    test('of another server are known before the change feed reports them', async () => {
       const { key } = await rotateHostKey(world.host)
       const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets)
       assert.equal(ring.signer.kid, key)
@@ -79,7 +79,7 @@ for (const kind of systemKinds) {
       for (const server of [world, second]) assert.equal(await use(lonely, server), 200)
     })
 
-    test('are looked for in System while the feed cannot be read', async () => {
+    test('are read from System while the feed cannot be read', async () => {
       const { secrets } = await openIdentity(world.host)
       const [told, blind] = [
         await openKeyRing(world.system, secrets),
@@ -124,7 +124,7 @@ for (const kind of systemKinds) {
       for (const server of [world, second]) assert.equal(await use(young, server), 200)
     })
 
-    test('are kept for a token that a server signed which had not heard of the rotation yet', async () => {
+    test('are kept for tokens of a server that had not received the rotation yet', async () => {
       const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets) // which learns of nothing
       const kid = ring.signer.kid
       await rotateHostKey(world.host)

@@ -107,7 +107,7 @@ for (const kind of systemKinds) {
       return { code, code_verifier: verifier, redirect_uri: redirectUri }
     }
 
-    test('of several that are stored at once keeps only those that count', async () => {
+    test('of several that are stored at the same time, only valid ones are kept', async () => {
       const [one, other] = [await world.addClient({}), await world.addClient({})]
       await setStatus(world.system, 'client', { id: other.id, status: 'disabled' })
       const clients = [one, other, one, other, one]

@@ -16,7 +16,7 @@ describe('metadata', () => {
   after(() => world.close())
   const load = async (place: string, headers = {}) => (await world.send(`GET ${place}`, { headers })).body
 
-  test('of the authorization server says where everything stands and what it takes', async () => {
+  test('of the authorization server lists its endpoints and features', async () => {
     const { headers, body } = await world.send(`GET ${serverPlace}`)
     assert.match(headers.get('content-type') ?? '', /^application\/json\b/)
     assert.equal(headers.get('cache-control'), 'public, max-age=300')
@@ -41,7 +41,7 @@ describe('metadata', () => {
     assert.deepEqual(body.grant_types_supported.toSorted(), grants)
   })
 
-  test('of the resource says whose tokens it takes, and that they come in the header', async () => {
+  test('of the resource names the accepted issuer, and that tokens belong in the header', async () => {
     assert.deepEqual(await load(resourcePlace), {
       resource: issuer,
       authorization_servers: [issuer],
@@ -50,20 +50,20 @@ describe('metadata', () => {
     })
   })
 
-  test('is found by what a refused request is told', async () => {
+  test('is linked from the response to a rejected request', async () => {
     const challenge = (await world.send('GET /todo')).headers.get('www-authenticate') ?? ''
     const place = /resource_metadata="([^"]+)"/.exec(challenge)?.[1] ?? ''
     assert.equal((await load(place.slice(issuer.length))).resource, issuer)
   })
 
-  test('is the same whatever host a request names', async () => {
+  test('is the same for every host name of a request', async () => {
     const strange = { host: 'evil.example.com', 'x-forwarded-host': 'evil.example.com', forwarded: 'host=evil' }
     for (const place of [serverPlace, resourcePlace]) {
       assert.deepEqual(await load(place, strange), await load(place))
     }
   })
 
-  test('names endpoints that there are: each answers, and a grant it names is known', async () => {
+  test('names existing endpoints and known grants', async () => {
     const metadata = await load(serverPlace)
     for (const name of ['token_endpoint', 'revocation_endpoint', 'introspection_endpoint', 'jwks_uri']) {
       const path = metadata[name].slice(issuer.length)
@@ -78,7 +78,7 @@ describe('metadata', () => {
     assert.equal((await world.token(all, { grant_type: 'implicit' })).body.error, 'unsupported_grant_type')
   })
 
-  test('is nothing to write to', async () => {
+  test('is read-only', async () => {
     for (const place of [serverPlace, resourcePlace, '/.well-known/jwks.json']) {
       assert.equal((await world.send(`HEAD ${place}`)).status, 200)
       const answer = await world.send(`POST ${place}`, { form: {} })
@@ -88,7 +88,7 @@ describe('metadata', () => {
   })
 })
 
-test('metadata of an issuer with a path stands behind that path too, and names it everywhere', async () => {
+test('metadata of an issuer with a path is also available below that path, and contains it everywhere', async () => {
   const server = await startTestServer({ kind: 'sqlite' })
   const app = Fastify()
   try {

@@ -20,7 +20,7 @@ const scopeName = fc.string({
   maxLength: 20,
 })
 
-test('the scope parser reads what was written, by spaces or by commas, each name once', () => {
+test('the scope parser reads names separated by spaces or commas, each once', () => {
   fc.assert(
     fc.property(fc.array(scopeName), fc.constantFrom(' ', ',', ', ', '  '), (names, separator) => {
       const parsed = parseScopes(names.join(separator))
@@ -31,7 +31,7 @@ test('the scope parser reads what was written, by spaces or by commas, each name
   )
 })
 
-test('the scope parser gives names that are allowed, or nothing, for any text', () => {
+test('the scope parser returns valid names or undefined for any text', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const parsed = parseScopes(text)
@@ -46,7 +46,7 @@ test('the scope parser reads a long text of separators', () => {
   assert.equal(parseScopes(`${' '.repeat(50_000)}"`), undefined)
 })
 
-test('the Basic parser reads what a client wrote, with - as %2D and a space as + too', () => {
+test('the Basic parser decodes client credentials, with - as %2D and a space as +', () => {
   const half = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => text.isWellFormed())
   const encode = (text: string) => encodeURIComponent(text).replaceAll('-', '%2D').replaceAll('%20', '+')
   fc.assert(
@@ -59,7 +59,7 @@ test('the Basic parser reads what a client wrote, with - as %2D and a space as +
   )
 })
 
-test('the Basic parser gives credentials or nothing for any header', () => {
+test('the Basic parser returns credentials or undefined for any header', () => {
   const header = fc.oneof(
     anyText,
     fc.tuple(anyText, anyText).map((halves) => `Basic ${btoa8(halves.join(':'))}`),
@@ -72,7 +72,7 @@ test('the Basic parser gives credentials or nothing for any header', () => {
   )
 })
 
-test('the form reader gives texts that are not empty, or says invalid_request', () => {
+test('the form reader returns non-empty texts, or throws invalid_request', () => {
   const name = fc.oneof(anyText, fc.constantFrom('__proto__', 'constructor', 'toString', 'client_id', 'scope'))
   const value = fc.oneof(anyText, fc.array(anyText))
   const form = fc.oneof(
@@ -94,7 +94,7 @@ test('the form reader gives texts that are not empty, or says invalid_request', 
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
 })
 
-test('a name of the prototype is a parameter like any other, and never a value that nobody sent', () => {
+test('a parameter with a name of the prototype is an ordinary parameter, and never a value that was not sent', () => {
   const body = JSON.parse('{"__proto__": "polluted", "constructor": "x"}') as object
   const form = readForm(body)
   assert.equal(form['__proto__'], 'polluted')
@@ -104,7 +104,7 @@ test('a name of the prototype is a parameter like any other, and never a value t
 })
 
 for (const kind of defaultKinds) {
-  describe(`whatever is sent, on ${kind}`, () => {
+  describe(`arbitrary requests, on ${kind}`, () => {
     let server: TestServer
     before(async () => {
       server = await startTestServer({ kind })
@@ -141,7 +141,7 @@ for (const kind of defaultKinds) {
     )
 
     for (const path of ['/authorization/token', '/authorization/revoke']) {
-      test(`${path} answers no form with an error of the server`, async () => {
+      test(`no form causes a server error at ${path}`, async () => {
         await fc.assert(
           fc.asyncProperty(form, authorization, async (text, header) => {
             const headers: Record<string, string> = header === undefined ? {} : { authorization: header }
@@ -156,7 +156,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('/consumer/login answers no JSON and no text with an error of the server', async () => {
+    test('no JSON and no text causes a server error at /consumer/login', async () => {
       const json = fc.oneof(
         fc.json(),
         fc.record({ username: anyText, password: fc.constant('') }).map((body) => JSON.stringify(body)),
@@ -175,7 +175,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('a private route answers no Authorization header with an error of the server', async () => {
+    test('no Authorization header causes a server error on a private route', async () => {
       const segment = fc.oneof(
         fc.base64String({ maxLength: 60 }),
         fc.json().map((text) => Buffer.from(text).toString('base64url')),
@@ -192,7 +192,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('a client is found by no text but its id', async () => {
+    test('a client is found only by its exact id', async () => {
       await fc.assert(
         fc.asyncProperty(fc.option(anyText, { nil: undefined }), anyText, anyText, async (header, clientId, secret) => {
           const form = readForm({ client_id: clientId, client_secret: secret })
@@ -202,7 +202,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('nothing of it was worth a line in the log', () => {
+    test('none of the requests was logged', () => {
       assert.deepEqual(server.log, [])
     })
   })

@@ -35,7 +35,7 @@ for (const kind of defaultKinds) {
       assert.equal(await ask(`${longest}p`), 400)
     })
 
-    test('gives tokens for a name and password, with what client and user share', async () => {
+    test('returns tokens for a name and password, with the scopes that client and user share', async () => {
       const { status, body } = await world.token(trusted, form)
       assert.equal(status, 200)
       assert.deepEqual([body.token_type, body.expires_in, body.scope], ['bearer', 3600, 'note todo'])
@@ -48,14 +48,14 @@ for (const kind of defaultKinds) {
       assert.deepEqual([none.status, none.body.error], [400, 'invalid_scope'])
     })
 
-    test('works for a client without a secret, and gives no refresh token to one that may not use it', async () => {
+    test('works for a client without a secret, and issues no refresh token to a client without that grant', async () => {
       const { id } = await world.addClient({ name: 'native', public: true, grants: ['password'] })
       const { status, body } = await world.send('POST /authorization/token', { form: { ...form, client_id: id } })
       assert.equal(status, 200)
       assert.equal(body.refresh_token, undefined)
     })
 
-    test('says the same of a wrong password, an unknown name and a user that is disabled', async () => {
+    test('returns the same error for a wrong password, an unknown name and a disabled user', async () => {
       const gone = await addUser(world.system, { name: 'gone', password, scopes: ['todo'] })
       await setStatus(world.system, 'user', { id: gone.id, status: 'disabled' })
       const answers = [
@@ -81,7 +81,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('lends no scope of administration to a client of somebody else', async () => {
+    test('grants no administration scope to a client of another owner', async () => {
       const scopes = [...backendScopes, 'todo']
       const [boss] = await Promise.all(
         ['boss', 'rival'].map((name) => addUser(world.system, { name, password, scopes })),
@@ -96,7 +96,7 @@ for (const kind of defaultKinds) {
       assert.ok(boss)
     })
 
-    test('is throttled together with every other login, and says so in the form of OAuth2', async () => {
+    test('is throttled together with all other logins, with an OAuth2 error', async () => {
       for (const username of ['ann', 'nobody at all']) {
         world.clock.forward(15 * 60_000)
         for (let count = 0; count < 5; count++) {

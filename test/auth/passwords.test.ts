@@ -8,7 +8,7 @@ import { maxConcurrentHashes, hashPassword, isPassword } from '../../src/auth/ac
 const kept = { isDisposable: false }
 const secret = { name: 'ann', password: 'correct horse' }
 
-test('a password is kept as argon2id in PHC form, with the parameters of OWASP and a salt of its own', async () => {
+test('a password is stored as argon2id in PHC form, with the parameters of OWASP and its own salt', async () => {
   const [one, two] = await Promise.all([hashPassword(kept, secret), hashPassword(kept, secret)])
   assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
   assert.notEqual(one, two)
@@ -18,7 +18,7 @@ test('a password is kept as argon2id in PHC form, with the parameters of OWASP a
   )
 })
 
-test('a password of a System that is thrown away costs next to nothing, and is verified all the same', async () => {
+test('a password of a disposable System is hashed cheaply, and is still verified', async () => {
   const stored = await hashPassword({ isDisposable: true }, secret)
   assert.match(stored, /^\$argon2id\$v=19\$m=8,t=1,p=1\$/)
   assert.equal(await isPassword(kept, 'correct horse', stored), true)
@@ -34,7 +34,7 @@ test('a hash with other parameters is verified by those', async () => {
   assert.equal(await isPassword(kept, 'passwort', stored), false)
 })
 
-test('nothing is the password of somebody who has none, or of nobody', async () => {
+test('no password is valid for a user without one or for an unknown user', async () => {
   for (const stored of [null, undefined, '', '$2b$10$abcdefghijklmnopqrstuv', 'password']) {
     assert.equal(await isPassword(kept, 'password', stored), false)
   }
@@ -46,7 +46,7 @@ test('a password needs 8 to 1,024 characters', async () => {
   }
 })
 
-test('a password is not the username, in whatever case', async () => {
+test('a password must not be the username, in any case', async () => {
   for (const password of ['ann@example.com', 'Ann@Example.com']) {
     await assert.rejects(hashPassword(kept, { name: 'ann@EXAMPLE.com', password }), { code: 'WP_AUTH_PASSWORD_NAME' })
   }
@@ -81,7 +81,7 @@ test('a password may contain the username, and may be punctuation only', async (
   for (const [password, name, email] of allowed) await hashPassword(kept, { name, password, email })
 })
 
-test('of many hashes at once one or two run, as many wait as the queue holds, and the rest is refused', async () => {
+test('of many concurrent hashes one or two run, the queue holds some, and the rest is rejected', async () => {
   const results = await Promise.allSettled(Array.from({ length: 80 }, () => isPassword(kept, 'x', undefined)))
   const refused = results.filter((result) => result.status === 'rejected')
   assert.equal(refused.length, 80 - maxConcurrentHashes - 64)

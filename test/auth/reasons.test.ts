@@ -9,7 +9,7 @@ import { readTemplate } from '../support/template.ts'
 
 const redirectUri = 'https://app.example.com/callback'
 
-describe('the console says why OAuth2 refused, and who called', () => {
+describe('the console shows why OAuth2 rejected a request, and the caller', () => {
   const console = new EventEmitter<{ line: [reason: string | undefined]; caller: [user: string | undefined] }>()
   let server: ProjectServer
   let clientId: string
@@ -66,7 +66,7 @@ describe('the console says why OAuth2 refused, and who called', () => {
   }
 
   for (const path of ['/authorization/whoami', '/consumer/account', '/consumer/client']) {
-    test(`who called ${path}`, async () => {
+    test(`the caller of ${path}`, async () => {
       const { authorization } = await server.authorize('ann', ['consumer'])
       const said = once(console, 'caller')
       const answer = await fetch(server.url + path, { headers: { authorization } })

@@ -36,7 +36,7 @@ for (const kind of systemKinds) {
       assert.deepEqual(await Promise.all([first.access, answer.body.access_token].map(use)), [200, 200])
     })
 
-    test('give the same successor to a retry within the grace, while it is unused', async () => {
+    test('return the same successor to a retry within the grace period, while it is unused', async () => {
       const first = await begin()
       const answers = [await refresh(first.refresh), await refresh(first.refresh)]
       assert.equal(answers[0]!.body.refresh_token, answers[1]!.body.refresh_token)
@@ -72,7 +72,7 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('may narrow the scope, and widen it again to what was granted', async () => {
+    test('may narrow the scope, and widen it again to the granted scopes', async () => {
       const first = await begin()
       const narrow = (await refresh(first.refresh, { scope: 'todo' })).body
       assert.equal(narrow.scope, 'todo')
@@ -85,7 +85,7 @@ for (const kind of systemKinds) {
       assert.equal((await refresh(narrow.refresh_token)).body.scope, 'note todo')
     })
 
-    test('take the same scopes in another order for the same retry', async () => {
+    test('accept the same scopes in another order for the same retry', async () => {
       const first = await begin()
       const [one, two] = [
         await refresh(first.refresh, { scope: 'todo note' }),
@@ -96,7 +96,7 @@ for (const kind of systemKinds) {
       assert.equal(one.body.refresh_token, two.body.refresh_token)
     })
 
-    test('refuse a wider scope without being used up', async () => {
+    test('reject a wider scope without being used up', async () => {
       const { refresh: token } = await begin(world.app, 'todo')
       const wider = await refresh(token, { scope: 'todo note' })
       assert.equal(wider.status, 400)
@@ -104,7 +104,7 @@ for (const kind of systemKinds) {
       assert.equal((await refresh(token)).body.scope, 'todo')
     })
 
-    test('are nothing to another client, and stay what they are', async () => {
+    test('cannot be used by another client, and stay valid', async () => {
       const first = await begin()
       assertInvalidGrant(await refresh(first.refresh, {}, world.other))
       const answer = await world.send('POST /authorization/token', {
@@ -119,7 +119,7 @@ for (const kind of systemKinds) {
       assert.equal((await refresh(second.refresh_token)).status, 200)
     })
 
-    test('leave one live successor of 50 refreshes at once, on two servers', async () => {
+    test('leave one valid successor of 50 concurrent refreshes, on two servers', async () => {
       const first = await begin()
       await using second = await world.startSecond()
       const form = { grant_type: 'refresh_token', refresh_token: first.refresh }
@@ -137,7 +137,7 @@ for (const kind of systemKinds) {
       assert.equal((await refresh(successor)).status, 200)
     })
 
-    test('leave one live successor, or none, of 50 refreshes at once without a grace', async () => {
+    test('leave at most one valid successor of 50 concurrent refreshes without a grace period', async () => {
       await using strict = await openWorld(kind, { config: { refresh_grace: '0s' } })
       const { body } = await strict.token(strict.app, { grant_type: 'client_credentials' })
       const form = { grant_type: 'refresh_token', refresh_token: body.refresh_token }
@@ -147,7 +147,7 @@ for (const kind of systemKinds) {
       assert.ok((await countLive(strict, body.refresh_token)) <= 1)
     })
 
-    test('end with their life, and with that of their family', async () => {
+    test('expire after their lifetime, and that of their family', async () => {
       const { body } = await world.logIn()
       const renew = (token: string) => world.send('PUT /consumer/login', { json: { refresh_token: token } })
       let current = body.refresh_token
@@ -165,7 +165,7 @@ for (const kind of systemKinds) {
       assertInvalidGrant(await refresh(idle.refresh))
     })
 
-    test('end when their user or their client is disabled, and go on when it is enabled again', async () => {
+    test('are inactive while their user or client is disabled, and active again afterwards', async () => {
       const client = await world.addClient({})
       const { refresh: token } = await begin(client)
       await setStatus(world.system, 'user', { id: world.annId, status: 'disabled' })
@@ -204,7 +204,7 @@ for (const kind of systemKinds) {
       assert.equal(answer.status, 200)
     })
 
-    test('are no access tokens, and are stored as their hash only', async () => {
+    test('are not access tokens, and are stored only as their hash', async () => {
       const { refresh: token } = await begin()
       assert.equal(await use(token), 401)
       const rows = await world.system.db.selectFrom('waypost_refresh_token').selectAll().execute()

@@ -24,7 +24,7 @@ for (const kind of systemKinds) {
     const revoke = (token: string, client: Credentials = world.app) =>
       world.send('POST /authorization/revoke', { headers: basic(client.id, client.secret), form: { token } })
 
-    test('of an access token takes it at once, and nothing else', async () => {
+    test('of an access token revokes it immediately, and no other token', async () => {
       const { access, refresh } = await begin()
       const answer = await revoke(access)
       assert.equal(answer.status, 200)
@@ -33,7 +33,7 @@ for (const kind of systemKinds) {
       assert.equal(await renew(refresh), 200)
     })
 
-    test('of a refresh token takes every token of its family at once', async () => {
+    test('of a refresh token revokes every token of its family immediately', async () => {
       const first = await begin()
       const { body } = await world.token(world.app, { grant_type: 'refresh_token', refresh_token: first.refresh })
       assert.equal(await use(body.access_token), 200)
@@ -42,13 +42,13 @@ for (const kind of systemKinds) {
       assert.equal(await renew(body.refresh_token), 400)
     })
 
-    test('of a token that is unknown, or revoked already, is no error', async () => {
+    test('of an unknown or revoked token succeeds', async () => {
       const { access } = await begin()
       const tokens = ['x', 'a.b.c', '\0', access, access, `${access}x`, 'eyJhbGciOiJub25lIn0.eyJqdGkiOiJcdTAwMDAifQ.']
       for (const token of tokens) assert.equal((await revoke(token)).status, 200, token)
     })
 
-    test('takes any hint, right or wrong, and a client in the body', async () => {
+    test('accepts any hint, right or wrong, and client credentials in the body', async () => {
       for (const hint of ['access_token', 'refresh_token', 'nonsense', '']) {
         const { access, refresh } = await begin()
         for (const token of [access, refresh]) {
@@ -69,7 +69,7 @@ for (const kind of systemKinds) {
       await until('it is refused', async () => (await useThere()) === 401)
     })
 
-    test('does nothing to tokens of another client', async () => {
+    test('does not affect tokens of another client', async () => {
       const { access, refresh } = await begin()
       assert.equal((await revoke(access, world.other)).status, 200)
       assert.equal((await revoke(refresh, world.other)).status, 200)
@@ -77,7 +77,7 @@ for (const kind of systemKinds) {
       assert.equal(await renew(refresh), 200)
     })
 
-    test('of a login token takes the token itself: its id alone is not enough', async () => {
+    test('of a login token requires the token itself: its id is not enough', async () => {
       const { body } = await world.logIn()
       const [, payload = ''] = body.token.split('.')
       const forged = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`
@@ -114,7 +114,7 @@ for (const kind of systemKinds) {
       { name: 'as JSON', request: { json: { token: 'x' } }, status: 400, error: 'invalid_request' },
     ]
     for (const { name, request, query = '', status, error } of refused) {
-      test(`is refused ${name}`, async () => {
+      test(`is rejected ${name}`, async () => {
         const answer = await world.send(`POST /authorization/revoke${query}`, request)
         assert.equal(answer.status, status, answer.text)
         assert.equal(answer.body.error, error)
@@ -122,7 +122,7 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('of a user, or of a client, takes all their tokens, and says how many were valid', async () => {
+    test('of a user or of a client revokes all their tokens, and reports how many were valid', async () => {
       const client = await world.addClient({})
       const [first, second] = [await begin(client), await begin(client)]
       const login = await world.logIn()

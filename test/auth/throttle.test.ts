@@ -29,13 +29,13 @@ for (const kind of systemKinds) {
     const succeed = (attempt: Attempt) =>
       uncountAttempt(server.host.system, server.clock, { ...attempt, wasRight: true })
 
-    test('lets ten attempts of a name through from an address, counted exactly when they come at once', async () => {
+    test('allows ten attempts for a name from an address, counted exactly when they are concurrent', async () => {
       assert.equal(await count(times(15, () => ({ name: 'pair', address: '203.0.113.1' }))), 10)
       assert.equal(await count([{ name: 'pair', address: '203.0.113.2' }]), 1)
       assert.equal(await count([{ name: 'other', address: '203.0.113.1' }]), 1)
     })
 
-    test('lets a hundred attempts through from an address, whatever the names', async () => {
+    test('allows a hundred attempts from an address, with any names', async () => {
       assert.equal(await count(times(105, (index) => ({ name: `name${index}`, address: '203.0.113.3' }))), 100)
     })
 
@@ -46,7 +46,7 @@ for (const kind of systemKinds) {
       }
     })
 
-    test('lets fifty attempts of a name through from all strange addresses, and any from where it logged in', async () => {
+    test('allows fifty attempts for a name from all unknown addresses, and any number from addresses of earlier logins', async () => {
       const home = { name: 'popular', address: '198.51.100.200' }
       await countAttempt(server.host.system, server.clock, home)
       await succeed(home)
@@ -58,7 +58,7 @@ for (const kind of systemKinds) {
       assert.equal(await count([home]), 0, 'what was 31 days ago does not count')
     })
 
-    test('lets somebody in at once who got another password, and nobody else', async () => {
+    test('admits a user with a new password immediately, and no other user', async () => {
       const { id } = await addUser(server.host.system, { name: 'a_b', password, scopes: [] })
       const names = ['a_b', 'axb', 'a_b2']
       for (const name of names) assert.equal(await count(times(15, () => ({ name, address: '203.0.113.9' }))), 10)
@@ -73,7 +73,7 @@ for (const kind of systemKinds) {
       assert.equal(await count([{ name: 'six', address: '2001:db8:1:3::1' }]), 1)
     })
 
-    test('begins anew when the window is over, and not before', async () => {
+    test('starts a new count when the window has ended, and not before', async () => {
       const attempt = { name: 'window', address: '203.0.113.9' }
       assert.equal(await count(times(10, () => attempt)), 10)
       server.clock.forward(14 * 60_000)
@@ -82,7 +82,7 @@ for (const kind of systemKinds) {
       assert.equal(await count(times(11, () => attempt)), 10)
     })
 
-    test('takes back what nobody looked at', async () => {
+    test('refunds attempts that were not verified', async () => {
       const attempt = { name: 'busy', address: '203.0.113.10' }
       assert.equal(await count(times(10, () => attempt)), 10)
       await uncountAttempt(server.host.system, server.clock, { ...attempt, wasRight: false })
@@ -96,7 +96,7 @@ for (const kind of systemKinds) {
       assert.equal(await count(times(11, () => attempt)), 10)
     })
 
-    test('keeps names apart that read like a name and an address', async () => {
+    test('distinguishes names that look like a name and an address', async () => {
       assert.equal(await count(times(10, () => ({ name: 'a 203.0.113.20', address: '203.0.113.21' }))), 10)
       assert.equal(await count([{ name: 'a', address: '203.0.113.20 203.0.113.21' }]), 1)
       assert.equal(await count([{ name: 'a\0b', address: '203.0.113.21' }]), 1)
@@ -105,7 +105,7 @@ for (const kind of systemKinds) {
 }
 
 for (const kind of systemKinds) {
-  test(`logins are counted over all servers of one System, on ${kind}, for names that there are and that there are not`, async () => {
+  test(`logins are counted across all servers of one System, on ${kind}, for known and unknown names`, async () => {
     await using world = await openWorld(kind)
     await using second = await world.startSecond()
     for (const username of ['ann', 'nobody']) {

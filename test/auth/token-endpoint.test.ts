@@ -215,14 +215,14 @@ for (const kind of defaultKinds) {
     after(() => world.close())
 
     for (const { name, request, query = '', status, error, challenge } of refused) {
-      test(`refuses ${name}`, async () => {
+      test(`rejects ${name}`, async () => {
         const answer = await world.send(`POST /authorization/token${query}`, request(world))
         assertOAuthError(answer, { status, error })
         assert.equal(answer.headers.get('www-authenticate')?.startsWith('Basic realm=') ?? false, challenge === true)
       })
     }
 
-    test('says the same of an unknown client as of a wrong secret', async () => {
+    test('returns the same error for an unknown client as for a wrong secret', async () => {
       const [unknown, wrong] = await Promise.all(
         [unknownId, world.app.id].map((id) => world.token({ id, secret: 'wrong' }, { grant_type: grant })),
       )
@@ -246,7 +246,7 @@ for (const kind of defaultKinds) {
       },
     ]
     for (const { name, form, scope } of given) {
-      test(`gives ${name}`, async () => {
+      test(`returns ${name}`, async () => {
         const answer = await world.token(world.app, `grant_type=${grant}${form}`)
         assert.equal(answer.status, 200)
         assertNotCached(answer)
@@ -269,7 +269,7 @@ for (const kind of defaultKinds) {
       { name: 'a fragment', resources: [`${issuer}#a`], error: 'invalid_target' },
     ]
     for (const { name, resources: named, error } of resources) {
-      test(`answers ${error ?? 'a token'} for ${name} as the resource (RFC 8707)`, async () => {
+      test(`returns ${error ?? 'a token'} for ${name} as the resource (RFC 8707)`, async () => {
         const form = [`grant_type=${grant}`, ...named.map((uri) => `resource=${encodeURIComponent(uri)}`)].join('&')
         const answer = await world.token(world.app, form)
         assert.deepEqual([answer.status, answer.body.error], error === undefined ? [200, undefined] : [400, error])
@@ -331,13 +331,13 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('gives no refresh token to a client that may not use one', async () => {
+    test('returns no refresh token to a client without that grant', async () => {
       const client = await world.addClient({ grants: [grant] })
       const { body } = await world.token(client, { grant_type: grant })
       assert.equal(body.refresh_token, undefined)
     })
 
-    test('refuses a grant that the client may not use', async () => {
+    test('rejects a grant that the client does not have', async () => {
       const client = await world.addClient({ grants: ['refresh_token'] })
       assertOAuthError(await world.token(client, { grant_type: grant }), { status: 400, error: 'unauthorized_client' })
       const without = await world.addClient({ grants: [] })
@@ -345,7 +345,7 @@ for (const kind of defaultKinds) {
       assertOAuthError(answer, { status: 400, error: 'unauthorized_client' })
     })
 
-    test('gives only what the owner still has', async () => {
+    test('grants only the scopes that the owner still has', async () => {
       const bob = await addUser(world.system, { name: 'bob', scopes: ['todo', 'note'] })
       const client = await world.addClient({ user: 'bob' })
       await world.system.db
@@ -360,7 +360,7 @@ for (const kind of defaultKinds) {
       assertOAuthError(await world.token(client, { grant_type: grant }), { status: 400, error: 'unauthorized_client' })
     })
 
-    test('refuses a disabled client as if it were unknown', async () => {
+    test('rejects a disabled client like an unknown one', async () => {
       const client = await world.addClient({})
       await setStatus(world.system, 'client', { id: client.id, status: 'disabled' })
       const answer = await world.token(client, { grant_type: grant })
@@ -368,7 +368,7 @@ for (const kind of defaultKinds) {
       assert.equal(answer.text, (await world.token({ id: unknownId, secret: 'x' }, { grant_type: grant })).text)
     })
 
-    test('logs no line for what a caller did wrong', () => {
+    test('does not log errors of the caller', () => {
       assert.deepEqual(world.log, [])
     })
   })

@@ -27,7 +27,7 @@ describe('docs/token-endpoints.md', { skip: lacksShell }, () => {
   test('shows every call', () => assert.equal(calls.length, 10))
 
   for (const { command, status, body } of calls) {
-    test(`shows the answer to ${command.replaceAll(/\\\n\s*/g, '').trim()}`, async () => {
+    test(`shows the response to ${command.replaceAll(/\\\n\s*/g, '').trim()}`, async () => {
       const shell = `curl() { command curl -s -w '\\n%{http_code}' "$@"; }\n${command}`
       const { stdout } = await run('bash', ['-c', shell], { env: cleanEnvironment(variables) })
       const [, text = '', code] = /^(.*)\n(\d+)$/s.exec(stdout)!

@@ -48,14 +48,14 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('a user is added once, by whoever comes first', async () => {
+    test('a name can be added once; of concurrent callers, one succeeds', async () => {
       const adding = Array.from({ length: 5 }, (_, index) => addUser(system, { name: 'once', scopes: [`s${index}`] }))
       const results = await Promise.allSettled(adding)
       assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
       assert.equal((await loadUserScopes(system.db, (await findUser(system, 'once')).id)).length, 1)
     })
 
-    test('a name that nobody has names the nearest', async () => {
+    test('an unknown name suggests the nearest name', async () => {
       await assert.rejects(findUser(system, 'anne'), { code: 'WP_AUTH_USER_UNKNOWN', hint: 'Did you mean "ann"?' })
       await assert.rejects(findUser(system, 'zzzzzz'), {
         hint: 'List the users with waypost user:list, or add this one: waypost user:add zzzzzz',
@@ -86,7 +86,7 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('a client has a secret of 256 bits that only its hash is kept of, a public one has none', async () => {
+    test('a client has a secret of 256 bits, stored only as its hash; a public one has none', async () => {
       const { id, secret = '' } = await addClient(system, { ...client, scopes: ['todo'] })
       assert.equal(Buffer.from(secret, 'base64url').length, 32)
       const rows = await system.db.selectFrom('waypost_client').selectAll().execute()
@@ -136,7 +136,7 @@ for (const kind of systemKinds) {
   })
 }
 
-test('tokens live as long as the release says', async () => {
+test('tokens have the lifetime that the release sets', async () => {
   await using server = await startTestServer({ kind: 'sqlite', config: { token_lifetime: '2m' } })
   await addUser(server.host.system, { name: 'ann', password: 'correct horse', scopes: [] })
   const { body } = await server.send('POST /consumer/login', { json: { username: 'ann', password: 'correct horse' } })

@@ -16,7 +16,7 @@ for (const kind of defaultKinds) {
     const ask = (token: string): Promise<TestAnswer> =>
       world.send('GET /authorization/whoami', { headers: bearer(token) })
 
-    test('tells whoever has a token who he is, by which client, what he may do and how long', async () => {
+    test('returns the user, the client, the scopes and the expiry of the token', async () => {
       const { access_token: token } = (
         await world.token(world.app, { grant_type: 'client_credentials', scope: 'todo' })
       ).body
@@ -35,14 +35,14 @@ for (const kind of defaultKinds) {
       assert.equal((await ask(`${token}   `)).status, 200)
     })
 
-    test('needs no scope: a token that carries none, or lost them all, is told too', async () => {
+    test('requires no scope: tokens without scopes, or whose scopes were withdrawn, are accepted', async () => {
       const bare = await addUser(world.system, { name: 'bare', password, scopes: [] })
       const { token } = (await world.logIn({ json: { username: 'bare', password } })).body
       const { user, scope } = (await ask(token)).body
       assert.deepEqual([user, scope], [{ id: bare.id, name: 'bare' }, ''])
     })
 
-    test('answers 401 to a header that it cannot read: nginx turns any other status into a 500', async () => {
+    test('returns 401 for an invalid header: nginx turns any other status into a 500', async () => {
       for (const authorization of ['Bearer', 'Bearer ', 'bearer  ', 'Basic eDp5', 'Bearer a b', 'Bearer x, Bearer y']) {
         const answer = await world.send('GET /authorization/whoami', { headers: { authorization } })
         assert.equal(answer.status, 401, authorization)
@@ -50,7 +50,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('tells by its status that a token was revoked, which introspection does not', async () => {
+    test('shows by its status that a token was revoked, unlike introspection', async () => {
       const { access_token: token } = (await world.token(world.app, { grant_type: 'client_credentials' })).body
       const introspect = () =>
         world.send('POST /authorization/introspect', {
@@ -63,7 +63,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual([(await ask(token)).status, (await introspect()).status], [401, 200])
     })
 
-    test('refuses whoever has none, or one that does not count', async () => {
+    test('rejects requests without a valid token', async () => {
       const { token, refresh_token: refresh } = (await world.logIn()).body
       const without = await world.send('GET /authorization/whoami')
       assert.equal(without.status, 401)

@@ -5,7 +5,7 @@ import { basic } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openWorld } from './world.ts'
 
-test('without System the endpoints of OAuth2 say "later", and go on when it is back', async () => {
+test('without System the endpoints of OAuth2 return 503, and work again when it is back', async () => {
   let line: Line | undefined
   const rewriteUrl = async (url: string) => {
     line ??= await openLine(url)

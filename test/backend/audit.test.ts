@@ -4,7 +4,7 @@ import { openProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { makeGreeting } from './deployers.ts'
 
-test('each activation over HTTP is a line of the log: who, by which client, what; and no token', async () => {
+test('each activation over HTTP is logged with user, client and release, without the token', async () => {
   await using server = await openProjectServer({ files: { 'waypost.yml': 'routes: {}' } })
   const headers = await server.authorize('bo', ['backend.deploy'])
   const { manifest, artifacts } = makeGreeting('hello')

@@ -23,7 +23,7 @@ function read(body: unknown, task: Partial<ReadTask> = {}): Promise<ReadResult> 
 
 const bo = { client: 'bo', signal: new AbortController().signal }
 
-test('a manifest is checked, and what is needed of it is told', async () => {
+test('a manifest is checked, and the required parts are returned', async () => {
   const schemas = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`S${index}`, { type: 'string' }]))
   const text = JSON.stringify({ ...manifest, schemas })
   const found = await read({ protocol: 1, manifest: { ...manifest, schemas }, against: 'none' })
@@ -45,7 +45,7 @@ test('of a body there is an outline only, which is as wrong as the body', async 
   assert.deepEqual(artifacts[0], { hash: 'x'.repeat(600), content: '', more: {} })
 })
 
-test('artifacts are handed over some at a time, once all of them are sound', async () => {
+test('artifacts are passed on in parts, after all of them are verified', async () => {
   const thread = new BodyThread(classes, { idleMs: 0 })
   const contents = ['a', 'b'.repeat(700_000), 'c'.repeat(700_000), 'd', 'é'.repeat(900_000)]
   const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
@@ -91,13 +91,13 @@ for (const [what, body, said, task] of refusals) {
   })
 }
 
-test('what unpacks to more than the limit is rejected', async () => {
+test('a body that unpacks to more than the limit is rejected', async () => {
   const bytes = new Uint8Array(gzipSync(Buffer.alloc(1_000_000, '[')))
   const { failure } = await read('', { bytes, isCompressed: true, limit: 999_999 })
   assert.deepEqual([failure?.code, failure?.status], ['WP_BACKEND_BODY_SIZE', 413])
 })
 
-test('what takes too long to check is rejected, keeps nobody waiting, and the next body is read', async (t) => {
+test('a body that takes too long to check is rejected, blocks no other request, and the next body is read', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const thread = new BodyThread(classes, { timeoutMs: 10_000, idleMs: 0 })
   const slow = thread.use((ask) => ask(taskOf(makeExpensive(20_000))), bo)
@@ -109,7 +109,7 @@ test('what takes too long to check is rejected, keeps nobody waiting, and the ne
   t.mock.timers.tick(0) // ends the idle thread
 })
 
-test('what takes too much memory to check is rejected, and the next body is read', async () => {
+test('a body that takes too much memory to check is rejected, and the next body is read', async () => {
   const thread = new BodyThread(classes, { timeoutMs: 60_000, memoryMb: 48, idleMs: 0 })
   const large = thread.use((ask) => ask(taskOf(makeExpensive(20_000))), bo)
   await assert.rejects(large, { code: 'WP_BACKEND_BODY', message: /too much memory/ })
@@ -133,7 +133,7 @@ test('clients take turns', async () => {
   assert.deepEqual(turns, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
 })
 
-test('what an abandoned request sent is not checked further, and the next body is read', async () => {
+test('the body of an abandoned request is not checked further, and the next body is read', async () => {
   const thread = new BodyThread(classes, { timeoutMs: 600_000, idleMs: 0 })
   const [running, waiting] = [new AbortController(), new AbortController()]
   const begun: string[] = []
@@ -164,7 +164,7 @@ test('what an abandoned request sent is not checked further, and the next body i
   assert.deepEqual(third, { status: 'fulfilled', value: { body: [] } })
 })
 
-test('once its request is abandoned no more artifacts are handed over', async () => {
+test('after its request was abandoned, no more artifacts are passed on', async () => {
   const thread = new BodyThread(classes, { idleMs: 0 })
   const leaving = new AbortController()
   const artifacts = [{ hash: sha256('a'), content: 'a' }]

@@ -84,7 +84,7 @@ describe('a manifest that was built', () => {
     assert.deepEqual(await problemsOf(JSON.parse(JSON.stringify(release!.manifest))), [])
   })
 
-  test('is taken whatever its schemas are', async () => {
+  test('accepts a manifest with any schemas', async () => {
     const text = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 8 })
     const { schema } = fc.letrec((tie) => ({
       schema: fc.oneof(
@@ -211,7 +211,7 @@ const lies: readonly [what: string, edit: Edit, problem: RegExp][] = [
 
 describe('a manifest that lies', () => {
   for (const [what, edit, problem] of lies) {
-    test(`is refused for ${what}`, async () => {
+    test(`rejects ${what}`, async () => {
       const problems = await problemsOf(change(await buildWhole(), edit))
       assert.ok(
         problems.some((one) => problem.test(one)),
@@ -220,11 +220,11 @@ describe('a manifest that lies', () => {
     })
   }
 
-  test('is refused for whatever is no document of its kind', async () => {
+  test('rejects other documents', async () => {
     for (const document of [null, 1, 'x', [], {}, { format: 1 }]) assert.equal((await problemsOf(document)).length, 1)
   })
 
-  test('is refused when it is too deep or too much, before anybody walks it', async () => {
+  test('is rejected if it is too deep or too large, before it is traversed', async () => {
     const manifest = await buildWhole()
     let deep: unknown = {}
     for (let level = 0; level < 100_000; level++) deep = { items: deep }
@@ -238,7 +238,7 @@ describe('a manifest that lies', () => {
     assert.deepEqual(await problemsOf({ ...manifest, config: { many } }), [' has more than 1000000 values'])
   })
 
-  test('is refused when its connections or plugins are large, because the main thread receives a copy', async () => {
+  test('is rejected when its connections or plugins are large, because the main thread receives a copy', async () => {
     const manifest = await buildWhole()
     const [artifact = ''] = Object.keys(manifest.artifacts)
     const big = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, { a: 1 }]))
@@ -253,7 +253,7 @@ describe('a manifest that lies', () => {
     assert.deepEqual(await problemsOf({ ...manifest, connections }), ['/connections has more than 20000 values'])
   })
 
-  test('is refused when the config schema of a class never ends', async () => {
+  test('is rejected if the config schema of a class is endless', async () => {
     const manifest = await buildWhole()
     const catalog = {
       connections: { ...classes.connections, loop: { config: { $ref: '#' } } },
@@ -263,7 +263,7 @@ describe('a manifest that lies', () => {
     assert.match((await problemsOf({ ...manifest, connections }, catalog)).join(), /"loop" never ends/)
   })
 
-  test('never breaks what checks it, and what is taken can be compiled, whichever part of it is another', async () => {
+  test('never crashes the check, and accepted manifests can be compiled, for any change of a part', async () => {
     const manifest = await buildWhole()
     const places = placesOf(manifest)
     const value = fc.oneof(

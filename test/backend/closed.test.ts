@@ -5,7 +5,7 @@ import { send } from '../support/send.ts'
 import { startTestServer } from '../support/server.ts'
 import { openDeployers, makeGreeting } from './deployers.ts'
 
-test('a server with WAYPOST_REMOTE_DEPLOY=off takes no deployment and shows no plan, and says so to who might', async () => {
+test('a server with WAYPOST_REMOTE_DEPLOY=off rejects deployments and plans, and gives the reason to authorized callers', async () => {
   const world = await openDeployers('sqlite', { variables: { WAYPOST_REMOTE_DEPLOY: 'off' } })
   try {
     const { manifest, artifacts } = makeGreeting('hello')
@@ -32,14 +32,14 @@ test('a server with WAYPOST_REMOTE_DEPLOY=off takes no deployment and shows no p
   }
 })
 
-test('a server does not start with WAYPOST_REMOTE_DEPLOY that is neither on nor off', async () => {
+test('a server does not start if WAYPOST_REMOTE_DEPLOY is neither on nor off', async () => {
   await assert.rejects(startTestServer({ kind: 'sqlite', variables: { WAYPOST_REMOTE_DEPLOY: 'no' } }), {
     code: 'WP_SERVER_REMOTE_DEPLOY',
     message: /"no"/,
   })
 })
 
-test('dev takes no deployment: what stands in its folder would replace it', async () => {
+test('dev rejects deployments: its folder would replace them', async () => {
   await using server = await openProjectServer({ files: { 'waypost.yml': 'routes: {}' }, isDevelopment: true })
   const headers = await server.authorize('ann', ['backend.read', 'backend.deploy'])
   const { status, body } = await send(server.port, { path: '/backend/release/server', headers })

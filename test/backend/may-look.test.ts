@@ -28,7 +28,7 @@ function makeSpy() {
   return { opened, plugin }
 }
 
-test('who may only look has no connection opened that is not in the active release, nor learns of a variable', async () => {
+test('callers with backend.read only cannot open connections that are not in the active release, or learn of variables', async () => {
   const { opened, plugin } = makeSpy()
   const variables = { LEDGER: 'a-word-that-stays-here' }
   const world = await openDeployers('sqlite', { plugins: [plugin], variables })
@@ -64,7 +64,7 @@ test('who may only look has no connection opened that is not in the active relea
   }
 })
 
-test('a release of a newer Waypost is refused, with what to do', async () => {
+test('a release of a newer Waypost is rejected, with a hint', async () => {
   const world = await openDeployers('sqlite')
   try {
     const { manifest } = makeGreeting('hello', { waypost: '99.1.0' })

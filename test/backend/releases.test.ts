@@ -48,7 +48,7 @@ for (const kind of defaultKinds) {
       }
     }
 
-    test('answers nobody without a token, and names the scope that a token lacks', async () => {
+    test('rejects requests without a token, and names the scope that a token lacks', async () => {
       const lines = ['GET /backend/release/access', 'GET /backend/release/server', survey, upload, activate]
       for (const line of lines) {
         const json = line.startsWith('GET') ? undefined : {}
@@ -63,7 +63,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('tells with backend.read what a release would need, and changes nothing', async () => {
+    test('returns with backend.read what a release would need, and changes nothing', async () => {
       const built = makeGreeting('hello', {
         scopes: { note: {}, 'nobody-has-it': {} },
         events: { greeted: { scopes: ['nobody-has-it', 'note'] } },
@@ -93,7 +93,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual(await rows(), before)
     })
 
-    test('takes what is missing, activates all of it at once, and knows who did', async () => {
+    test('stores missing artifacts, activates the release atomically, and records the actor', async () => {
       const built = makeGreeting('first')
       const early = await world.deploy(activate, body(built, { against: 'none' }))
       assert.deepEqual([early.status, codeOf(early)], [409, 'WP_BACKEND_ARTIFACTS_MISSING'])
@@ -118,7 +118,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual([seen.id, seen.active.id, seen.active.manifest], [id, id, built.manifest])
     })
 
-    test('refuses to replace another release than the one that was looked at', async () => {
+    test('rejects an activation if the active release is not the expected one', async () => {
       const { id } = (await loadActiveRelease(world.system))!
       const next = makeGreeting('second')
       await uploadAll(next)
@@ -136,7 +136,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual(new Set(two.map(({ status }) => status)), new Set([200, 409]))
     })
 
-    test('serves what was activated only after it is, and mends what was damaged in System', async () => {
+    test('serves a release only after its activation, and repairs damage in System', async () => {
       const built = makeGreeting('mended')
       const [artifact] = built.artifacts
       await activateRelease(world.system, built, { by: 'somebody else' })
@@ -163,7 +163,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual((await loadActiveRelease(world.system))?.manifest, built.manifest)
     })
 
-    test('keeps no artifact that is not what its name says, nor any that came with it', async () => {
+    test('stores no artifact whose content does not match its hash, nor others of the same request', async () => {
       const [good] = makeGreeting('good').artifacts
       const before = await rows()
       const wrong = { hash: sha256('one'), content: 'another' }
@@ -190,7 +190,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual(await rows(), before)
     })
 
-    test('reads no body that is larger than it may be, packed or unpacked, nor one that is no JSON', async () => {
+    test('reads no body above the size limit, compressed or uncompressed, and no invalid JSON', async () => {
       const { access_token: token } = (await world.token(world.deployClient, { grant_type: 'client_credentials' })).body
       const post = async (bytes: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
         const response = await fetch(`${world.url}/backend/release/survey`, {
@@ -215,7 +215,7 @@ for (const kind of defaultKinds) {
       ])
     })
 
-    test('takes four requests of one client at once; those that were abandoned do not count', async () => {
+    test('accepts four concurrent requests of one client; abandoned requests do not count', async () => {
       const begin = await beginner(world.deployClient)
       const built = body(makeGreeting('busy'))
       for (let round = 0; round < 3; round += 1) {
@@ -239,7 +239,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('takes twelve requests at once and asks others to wait', async () => {
+    test('accepts twelve concurrent requests and asks others to wait', async () => {
       const built = body(makeGreeting('busy'))
       const begins = await Promise.all([1, 2, 3].map(async (n) => beginner(await world.addDeployClient(`busy ${n}`))))
       const unfinished: ReturnType<(typeof begins)[number]>[] = []
@@ -274,7 +274,7 @@ for (const kind of defaultKinds) {
       world.clock.forward(60_000)
     })
 
-    test('stops checking what abandoned requests sent', async () => {
+    test('stops checking the bodies of abandoned requests', async () => {
       const threads: Worker[] = []
       const count = (thread: Worker) => void threads.push(thread)
       process.on('worker', count)
@@ -298,7 +298,7 @@ for (const kind of defaultKinds) {
       world.clock.forward(60_000)
     })
 
-    test('whoever may only look keeps nobody from deploying', async () => {
+    test('callers with backend.read only cannot prevent deployments', async () => {
       const begin = await beginner(world.planClient)
       const built = body(makeGreeting('looking'))
       const unfinished: ReturnType<typeof begin>[] = []
@@ -317,7 +317,7 @@ for (const kind of defaultKinds) {
       world.clock.forward(60_000)
     })
 
-    test('counts how often somebody asks, and says when to come again', async () => {
+    test('limits the rate of requests, and returns when to retry', async () => {
       const built = body(makeGreeting('often'))
       let last = await world.plan(survey, built)
       await until('it is too many', async () => {

@@ -9,7 +9,7 @@ const rollback = 'POST /backend/release/rollback'
 const codeOf = ({ body: problem }: Awaited<ReturnType<Call>>) => String(problem.type).split('#')[1]
 
 for (const kind of defaultKinds) {
-  describe(`going back over HTTP on ${kind}`, () => {
+  describe(`rollbacks over HTTP on ${kind}`, () => {
     let world: Deployers
     let ids: string[]
     before(async () => {
@@ -21,7 +21,7 @@ for (const kind of defaultKinds) {
     })
     after(() => world.close())
 
-    test('is for who may deploy, a look at it too', async () => {
+    test('requires the permission to deploy, also for the survey', async () => {
       for (const line of [survey, rollback]) {
         assert.equal((await world.nobody(line, {})).status, 401)
         for (const call of [world.stranger, world.plan]) {
@@ -31,7 +31,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('tells what it would mean, and changes nothing', async () => {
+    test('returns what it would involve, and changes nothing', async () => {
       const [one, two, three] = ids
       const { status, body } = await world.deploy(survey, { protocol: 1 })
       assert.equal(status, 200, JSON.stringify(body))
@@ -43,7 +43,7 @@ for (const kind of defaultKinds) {
       assert.equal(await loadActiveId(world.system), three)
     })
 
-    test('makes the release the active one, and knows who did', async () => {
+    test('activates the release, and records the actor', async () => {
       const [one, two, three] = ids
       const late = await world.deploy(rollback, { protocol: 1, release: two, against: one })
       assert.deepEqual([late.status, codeOf(late)], [409, 'WP_RELEASE_SUPERSEDED'])
@@ -58,7 +58,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual([again.status, again.body], [200, { id: two, activated: false }])
     })
 
-    test('refuses what is none of its words, and a release that cannot be gone back to', async () => {
+    test('rejects invalid requests, and releases that cannot be restored', async () => {
       for (const body of [
         { protocol: 1 },
         { protocol: 1, release: ids[0]!.slice(0, 8) },

@@ -143,7 +143,7 @@ for (const [name, [words, expected]] of Object.entries(behaviours)) {
 const unwritable = '/dev/full'
 const skip = existsSync(unwritable) ? false : `there is no ${unwritable}`
 for (const words of [['greet', 'Ann'], ['greet', 'Ann', '--json'], ['--help'], ['greet', '--help']]) {
-  test(`what cannot be printed is a failure: ${words.join(' ')}`, { skip }, () => {
+  test(`output that cannot be written is a failure: ${words.join(' ')}`, { skip }, () => {
     const full = openSync(unwritable, 'w')
     const { status, stderr } = spawnSync(process.execPath, [start, ...words], {
       encoding: 'utf8',
@@ -160,7 +160,7 @@ test('SIGINT ends a command with 130, SIGTERM with 143', async () => {
   assert.deepEqual(await stopAfterStart(['wait'], 'SIGTERM'), { code: 143, output: 'waiting\n' })
 })
 
-test('a command that wants to end in order hears of the signal', async () => {
+test('a command that handles signals receives them', async () => {
   assert.deepEqual(await stopAfterStart(['wait', '--orderly'], 'SIGINT'), {
     code: 130,
     output: 'waiting\nended in order\n',

@@ -30,7 +30,7 @@ for (const [name, words, env] of [
   })
 }
 
-test('what goes into a pipe has no colour', () => {
+test('output to a pipe has no colour', () => {
   const { stderr } = spawnSync(process.execPath, [start, 'gret'], { encoding: 'utf8' })
   assert.match(stderr, /^Error: /)
 })
@@ -44,7 +44,7 @@ function onTerminal(words: string, env: NodeJS.ProcessEnv = {}): string {
   return stdout
 }
 
-test('FORCE_COLOR colours a pipe too, but not against NO_COLOR', () => {
+test('FORCE_COLOR also colours a pipe, unless NO_COLOR is set', () => {
   const { NO_COLOR, FORCE_COLOR, ...rest } = process.env
   const say = (env: NodeJS.ProcessEnv) =>
     spawnSync(process.execPath, [start, 'gret'], { encoding: 'utf8', env: { ...rest, ...env } }).stderr

@@ -35,7 +35,7 @@ function printStarted(t: TestContext, columns: number, news: Partial<Started> = 
   return text.split('\n')
 }
 
-test('what dev serves is shown in columns on a wide terminal', (t) => {
+test('the output of dev has columns on a wide terminal', (t) => {
   assert.deepEqual(printStarted(t, 120).slice(3, 8), [
     '  API       http://localhost:3000',
     '  Docs      http://localhost:3000/docs',
@@ -54,7 +54,7 @@ test('a target longer than its column is followed by two spaces, or by a line br
 })
 
 for (const columns of [60, 80, 140]) {
-  test(`what dev serves keeps to ${columns} columns`, (t) => {
+  test(`the output of dev fits ${columns} columns`, (t) => {
     for (const line of printStarted(t, columns)) assert.ok(line.length <= columns && line === line.trimEnd(), line)
   })
 }

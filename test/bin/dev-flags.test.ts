@@ -9,7 +9,7 @@ test('the value of a flag may be optional', () => {
   assert.deepEqual(withDefault(['--', '--inspect'], '--inspect', 9229), ['--', '--inspect'])
 })
 
-test('a browser is started without a shell, on each system by its own program', () => {
+test('a browser is started without a shell, by the program of each operating system', () => {
   const url = 'http://localhost:3000/docs?a=1&b=$(c)'
   for (const platform of ['linux', 'darwin', 'win32', 'freebsd'] as const) {
     const words = browserCommand(url, platform)

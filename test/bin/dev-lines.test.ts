@@ -43,13 +43,13 @@ test('a reason follows its request if it fits, otherwise below it; without a ter
   assert.ok(line!.endsWith('x'.repeat(300)) && below === undefined)
 })
 
-test('who called, the id of what failed and how often it happened are named', () => {
+test('callers, ids of failures and repetitions are shown', () => {
   assert.match(formatAnswered({ ...answered, user: 'dev' }, { width: 80 })[0]!, / {3}dev$/)
   assert.match(formatAnswered({ ...answered, status: 503 }, { width: 80 })[0]!, / {3}request 7Q4F2K$/)
   assert.match(formatAnswered(answered, { width: 80, times: 12 })[0]!, / {3}×12$/)
 })
 
-test('nothing that a caller sends moves the cursor', () => {
+test('no input of a caller moves the cursor', () => {
   const escape = '\u001B[2J'
   for (const part of [{ path: `/a${escape}` }, { reason: `a${escape}\nb\u202E` }, { user: `a${escape}` }]) {
     // oxlint-disable-next-line no-control-regex
@@ -82,7 +82,7 @@ test('values that may be secret are left out', () => {
   assert.doesNotMatch(formatAnswered({ ...answered, reason: `not ${jwt}` }, { width: 120 })[0]!, /eyJ/)
 })
 
-test('of a stack only the lines of the project are shown, and what the error came from', () => {
+test('of a stack, only lines of the project and of its causes are shown', () => {
   const error = new TypeError('no\nway', { cause: new Error('because') })
   error.stack = `TypeError: no\nway\n    at A.handle (waypost:///src/a.ts:8:35)\n    at run (/x/node_modules/y.js:1:1)`
   ;(error.cause as Error).stack = 'Error: because\n    at B (waypost:///src/b.ts:1:2)'
@@ -93,7 +93,7 @@ test('of a stack only the lines of the project are shown, and what the error cam
   assert.equal(describeFailure('words'), 'words')
 })
 
-test('an answer that broke off says so', () => {
+test('an interrupted response is marked', () => {
   assert.match(
     formatAnswered({ ...answered, aborted: 'failed' }, { width: 80 })[0]!,
     /  200 .* {3}response aborted {3}request 7Q4F2K$/,

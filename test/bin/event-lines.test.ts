@@ -15,7 +15,7 @@ const retrying = { ...attempt, outcome: 'retrying', result: { failure: 'timeout 
 const dead = { ...attempt, outcome: 'dead', attempt: 4, result: { status: 404, latencyMs: 12 } } as const
 const to = 'todo_created → http://…@localhost:4000/hook?token=…'
 
-test('in the log of dev a delivery names event, endpoint, answer and time, and what follows a failure', () => {
+test('a delivery in the log of dev shows event, endpoint, response and time, and what follows a failure', () => {
   assert.equal(formatDelivered(attempt), `event  ✓ ${to}   204   6.0 ms`)
   const [start, next] = formatDelivered(retrying).split('   again ')
   assert.equal(start, `event  ✗ ${to}   timeout 15 s   15000 ms`)
@@ -23,7 +23,7 @@ test('in the log of dev a delivery names event, endpoint, answer and time, and w
   assert.equal(formatDelivered(dead), `event  ✗ ${to}   404   12 ms   dead: npx waypost event:replay dlv_1`)
 })
 
-test('a failure printed by event:execute says when the next attempt is, or how to replay it', () => {
+test('a failure printed by event:execute shows when the next attempt is, or how to replay it', () => {
   assert.match(
     formatFailedAttempt(retrying),
     /^retrying {2}todo_created → \S+ {3}timeout 15 s {3}next \d\d:\d\d:\d\d \(attempt 2 of 4\)$/,
@@ -31,7 +31,7 @@ test('a failure printed by event:execute says when the next attempt is, or how t
   assert.equal(formatFailedAttempt(dead), `dead      ${to}   404   waypost event:replay dlv_1`)
 })
 
-test('what a subscriber chose moves no cursor', () => {
+test('no input of a subscriber moves the cursor', () => {
   const hostile = { ...dead, result: { failure: 'no\u001B[2J\r\nway', latencyMs: 0 } }
   assert.match(formatFailedAttempt(hostile), / {3}no \[2J {2}way {3}/)
 })

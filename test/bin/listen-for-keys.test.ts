@@ -33,7 +33,7 @@ function listen() {
   return { terminal, done, stop }
 }
 
-test('a key does its action, small or capital; other keys and what is pasted do nothing', () => {
+test('a key runs its action, lowercase or uppercase; other keys and pasted text do nothing', () => {
   const { terminal, done, stop } = listen()
   for (const text of ['r', 'R', '\r', 'x', 'error', '\u001B[A', '']) terminal.type(text)
   stop()
@@ -48,7 +48,7 @@ test('Ctrl-C and Ctrl-\\ are the signals that the terminal would have sent', () 
   assert.deepEqual(done, ['SIGINT', 'SIGQUIT'])
 })
 
-test('the terminal is raw while keys are listened to, and given back at the end, whatever comes first', () => {
+test('the terminal is raw while keys are read, and is restored at the end in every case', () => {
   const exits = process.listenerCount('exit')
   const { terminal, done, stop } = listen()
   assert.deepEqual([terminal.isRaw, terminal.isPaused], [true, false])
@@ -60,7 +60,7 @@ test('the terminal is raw while keys are listened to, and given back at the end,
   assert.deepEqual(done, [])
 })
 
-test('Ctrl-Z gives the terminal back before everything stops', () => {
+test('Ctrl-Z restores the terminal before the process stops', () => {
   const { terminal, done, stop } = listen()
   terminal.type('\u001A')
   assert.deepEqual([terminal.isRaw, terminal.isPaused, done], [false, true, ['SIGTSTP']])
@@ -76,7 +76,7 @@ test('a closed terminal is not an error', () => {
   assert.equal(terminal.listenerCount('data'), 0)
 })
 
-test('a process is in front when its group is that of the terminal', () => {
+test('a process is in the foreground if its group is that of the terminal', () => {
   assert.equal(readsTerminal('7 (a (b) c) S 1 7 7 34816 7 4194304 0'), true)
   assert.equal(readsTerminal('7 (node) S 1 7 7 34816 9 4194304 0'), false)
 })

@@ -27,7 +27,7 @@ function open(isTTY: boolean) {
 const rewind = '\u001B[1A\r\u001B[2K'
 const show = (times: number) => `a ×${times}`
 
-test('what happens again replaces its line and counts', () => {
+test('a repeated event replaces its line and is counted', () => {
   const { out, live } = open(true)
   for (let i = 0; i < 3; i++) live.write('a', show)
   live.write('b', () => 'b')
@@ -35,7 +35,7 @@ test('what happens again replaces its line and counts', () => {
   assert.equal(out.text, `a ×1\n${rewind}a ×2\n${rewind}a ×3\nb\na ×1\n`)
 })
 
-test('nothing is replaced where something was printed since, to either stream, or where a line has two rows', () => {
+test('no line is replaced after other output to either stream, or if a line has two rows', () => {
   const { out, err, live } = open(true)
   live.write('a', show)
   out.write('from an action\n')
@@ -49,7 +49,7 @@ test('nothing is replaced where something was printed since, to either stream, o
   assert.ok(!out.text.includes(rewind))
 })
 
-test('nothing is replaced without a terminal', () => {
+test('no line is replaced without a terminal', () => {
   const { out, live } = open(false)
   live.write('a', () => 'a')
   live.write('a', () => 'a')

@@ -57,7 +57,7 @@ const plan = {
 const streamOf = (columns: number, colours: boolean) =>
   ({ columns, isTTY: colours, hasColors: () => colours }) as unknown as NodeJS.WriteStream
 
-test('a plan is as wide as the terminal, and says of each thing what has to be known', () => {
+test('a plan is as wide as the terminal, and shows the details of each change', () => {
   assert.equal(
     formatPlan({ ...plan, migrates: false }, streamOf(80, false)).join('\n'),
     `  + route      GET  /order            private, scope order
@@ -85,7 +85,7 @@ test('a plan is as wide as the terminal, and says of each thing what has to be k
   ])
 })
 
-test('colours change nothing else', () => {
+test('colours change no text', () => {
   const coloured = formatPlan(plan, streamOf(80, true))
   assert.notDeepEqual(coloured, formatPlan(plan, streamOf(80, false)))
   assert.deepEqual(coloured.map(stripVTControlCharacters), formatPlan(plan, streamOf(80, false)))
@@ -129,7 +129,7 @@ test('in a comment names stay names', () => {
   assert.match(text, /3 break callers/)
 })
 
-test('a comment stays short enough to be one', () => {
+test('a comment is short enough for GitHub', () => {
   const changes = Array.from({ length: 5000 }, (_, index) =>
     change('added', 'route', `GET /many/${index}`, is('public')),
   )

@@ -40,7 +40,7 @@ test('errors that come back are printed again', () => {
   assert.deepEqual(printed.update({ diagnostics: [error] }, false).fresh, [error])
 })
 
-test('what fails although no file has an error is named too', () => {
+test('failures outside of files are listed too', () => {
   const printed = new PrintedProblems()
   const failed = { diagnostics: [], error: new Error('too late\nmore') }
   assert.equal(printed.update(failed, false).unchangedErrors, undefined)
@@ -48,7 +48,7 @@ test('what fails although no file has an error is named too', () => {
   assert.equal(printed.update({ diagnostics: [], error: new Error('elsewhere') }, false).unchangedErrors, undefined)
 })
 
-test('a warning is printed once as long as it stays', () => {
+test('a warning is printed once while it persists', () => {
   const printed = new PrintedProblems()
   assert.deepEqual(printed.update({ diagnostics: [warning] }, false).fresh, [warning])
   assert.deepEqual(printed.update({ diagnostics: [warning, second] }, false), {

@@ -13,7 +13,7 @@ function open(isTTY: boolean) {
   return { stream, state, line }
 }
 
-test('is overwritten in place while something changes, and gone at the end', () => {
+test('is overwritten in place while the state changes, and removed at the end', () => {
   const { stream, state, line } = open(true)
   try {
     mock.timers.tick(300)
@@ -29,7 +29,7 @@ test('is overwritten in place while something changes, and gone at the end', () 
   }
 })
 
-test('what stays is printed above it', () => {
+test('permanent lines are printed above it', () => {
   const { stream, line } = open(true)
   try {
     mock.timers.tick(300)
@@ -42,7 +42,7 @@ test('what stays is printed above it', () => {
   }
 })
 
-test('fast work shows no progress, nor does a pipe', () => {
+test('short work and pipes show no progress', () => {
   for (const [isTTY, ms] of [
     [true, 299],
     [false, 5000],

@@ -14,7 +14,7 @@ const skip = older === undefined ? 'no Node older than 24.11 on PATH' : false
 
 before(() => assert.ok(existsSync(path.join(root, 'dist/bin/cli/launch.js')), 'npm run build first'))
 
-test('--version and -v say the version, the platform and the Node', () => {
+test('--version and -v print the version, the platform and the version of Node', () => {
   for (const flag of ['--version', '-v']) {
     const { stdout, status } = run(process.execPath, [launcher, flag])
     assert.equal(stdout, `waypost/${version} ${process.platform}-${process.arch} node-${process.version}\n`)
@@ -36,7 +36,7 @@ test('a command that does not exist is wrong usage', () => {
   assert.equal(status, 2)
 })
 
-test('an older Node hands over to the one that the checkout pins', { skip }, () => {
+test('an older Node starts the pinned Node of the checkout', { skip }, () => {
   const { stdout, status } = run(older!, [launcher, '--version'])
   const pinned = run(path.join(root, 'node_modules/node/bin/node'), ['--version']).stdout.trim()
   assert.match(stdout, new RegExp(`node-${pinned}\n$`))
@@ -62,12 +62,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-test('an older Node dies of the signal that its successor died of', { skip }, async (t) => {
+test('an older Node ends with the signal of the Node that it started', { skip }, async (t) => {
   const launch = `setInterval(() => {}, 1000); console.log('ready')`
   assert.deepEqual(await runUntilReady(makePackage(t, { launch }), 'SIGTERM'), { code: null, signal: 'SIGTERM' })
 })
 
-test('an older Node that is killed takes its successor along', { skip }, async (t) => {
+test('an older Node that is killed ends the Node that it started', { skip }, async (t) => {
   const launch = `setInterval(() => {}, 1000); console.log('ready')`
   const child = spawn(older!, [makePackage(t, { launch })], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(child.stdout, 'data')
@@ -75,20 +75,20 @@ test('an older Node that is killed takes its successor along', { skip }, async (
   await once(child.stdout, 'close') // the successor keeps the other end open until it ends
 })
 
-test('an older Node without a successor says in one line which Node is needed', { skip }, (t) => {
+test('an older Node without a replacement prints one line with the required version', { skip }, (t) => {
   const { stdout, stderr, status } = run(older!, [makePackage(t, { pinned: null })])
   assert.match(stderr, /^Waypost needs Node 24\.11 or newer; this is \d+\.\d+\.\d+ \(.+\)\.\n$/)
   assert.equal(stdout, '')
   assert.equal(status, 1)
 })
 
-test('a pinned Node that is too old itself does not start over and over', (t) => {
+test('a pinned Node that is too old does not start itself repeatedly', (t) => {
   const { stderr, status } = run(process.execPath, [makePackage(t, { engines: '>=99.1' })])
   assert.match(stderr, /^Waypost needs Node 99\.1 or newer; this is .+\n$/)
   assert.equal(status, 1)
 })
 
-test('a checkout that was not built says how to build it', (t) => {
+test('a checkout that was not built prints how to build it', (t) => {
   const { stderr, status } = run(process.execPath, [makePackage(t, { launch: null }), 'validate'])
   assert.equal(stderr, 'Waypost is not built: npm run build makes dist/.\n')
   assert.equal(status, 1)

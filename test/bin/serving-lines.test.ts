@@ -25,7 +25,7 @@ test('servers that serve a release are listed side by side, as many as fit', () 
   ])
 })
 
-test('one that fails is named with its cause, what it still serves, and what to do', () => {
+test('a failed server is shown with its cause, the release that it still serves, and the next step', () => {
   const missing = [{ name: 'ORDERS_URL', servers: ['app-3'] }]
   const lines = format([serving('app-1'), serving('app-2', 400), failed], { missing })
   assert.deepEqual(lines, [
@@ -76,7 +76,7 @@ test('a late server is not reported as a failure without waiting', () => {
   assert.match(format([late]).join('\n'), /app-3 not ready within 30 s/)
 })
 
-test('without any server it says so', () => {
+test('says that no server is running', () => {
   assert.deepEqual(format([]), ['  Serving    no server is running; start one with waypost serve'])
 })
 

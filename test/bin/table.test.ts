@@ -43,7 +43,7 @@ test('a table without rows is its titles', () => {
   )
 })
 
-test('a path keeps its end, with whole folders if one fits', () => {
+test('a path keeps its end, with complete folders if one fits', () => {
   assert.equal(shortenPath('resources/routes/todo/collection.yml:3', 24), '…/todo/collection.yml:3')
   assert.equal(shortenPath('a-very-long-file-name.ts:12', 12), '…-name.ts:12')
 })

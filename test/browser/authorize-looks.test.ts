@@ -15,7 +15,7 @@ const sizes = [
   { name: 'a desktop', viewport: { width: 1280, height: 860 } },
 ]
 
-describe('the pages of the authorization code flow, looked at', { timeout: 600_000 }, () => {
+describe('the pages of the authorization code flow, checked visually', { timeout: 600_000 }, () => {
   let browser: Browser
   let world: BrowserWorld
   let urls: { readonly plain: string; readonly device: string; readonly long: string; readonly unknown: string }
@@ -71,7 +71,7 @@ describe('the pages of the authorization code flow, looked at', { timeout: 600_0
   for (const [index, { name, viewport }] of sizes.entries()) {
     const colours = ['light', 'dark'] as const
     for (const colorScheme of isLong ? colours : [colours[index % 2]!]) {
-      test(`on ${name}, ${colorScheme}: nothing is wrong for who cannot see it, nothing too wide or too small`, async () => {
+      test(`on ${name}, ${colorScheme}: accessible, and no element is too wide or too small`, async () => {
         await using opened = await openPage(browser, world.server.url, { viewport, colorScheme })
         const { page, complaints } = opened
         for (const { says, show } of pages) {
@@ -93,7 +93,7 @@ describe('the pages of the authorization code flow, looked at', { timeout: 600_0
     }
   }
 
-  test('they take a text of twice the size, and can be used with the keyboard alone', async () => {
+  test('they allow text of twice the size, and can be used with the keyboard alone', async () => {
     await using opened = await openPage(browser, world.server.url, { viewport: { width: 640, height: 480 } })
     const { page } = opened
     await page.goto(urls.plain)

@@ -58,7 +58,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     assert.equal(created.status, 201)
   })
 
-  test('tells the client when the user denies, and asks again the next time', async () => {
+  test('informs the client when the user denies, and asks again the next time', async () => {
     const client = await world.addClient({})
     await using opened = await open()
     const { page } = opened
@@ -73,7 +73,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     }
   })
 
-  test('shows nothing once the user has allowed it, and asks for what is wider', async () => {
+  test('is skipped after the user has allowed the scopes, and shown for additional ones', async () => {
     const client = await world.addClient({})
     await using opened = await open()
     const { page } = opened
@@ -88,7 +88,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     assert.deepEqual(await page.getByRole('listitem').allInnerTexts(), ['todo', 'note'])
   })
 
-  test('a public client on this device is asked about each time, and the page says why', async () => {
+  test('asks each time for a public client on this device, and explains why', async () => {
     const client = await world.addClient({ public: true })
     await using opened = await open()
     const { page } = opened
@@ -102,7 +102,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     }
   })
 
-  test('another account takes over where the first one was asked', async () => {
+  test('another account continues the request of the first one', async () => {
     const client = await world.addClient({ user: 'ann' })
     await using opened = await open()
     const { page } = opened
@@ -204,7 +204,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     assert.deepEqual(complaints, [])
   })
 
-  test('what a client is called stays text', async () => {
+  test('names of clients stay text', async () => {
     const name = `<img src=x onerror="document.title='owned'">&lt;`
     const client = await world.addClient({ name })
     await using opened = await openPage(browser, world.server.url)

@@ -40,7 +40,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
   for (const [index, { name, ...size }] of sizes.entries()) {
     const colours = ['dark', 'light'] as const
     for (const colorScheme of isLong ? colours : [colours[index % 2]!]) {
-      test(`shows every operation on ${name}, ${colorScheme}, loads nothing from elsewhere and complains of nothing`, async () => {
+      test(`shows every operation on ${name}, ${colorScheme}, loads no external resources and reports no errors`, async () => {
         await using opened = await openPage(browser, server.url, { ...size, colorScheme })
         const { page, complaints } = opened
         await page.goto(`${server.url}/docs`)
@@ -55,7 +55,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     }
   }
 
-  test('shows what is hard to describe, too', async () => {
+  test('shows complex schemas', async () => {
     await using hard = await openProjectServer({ files: nastyFiles, isDevelopment: true })
     await using opened = await openPage(browser, hard.url, { viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
@@ -98,7 +98,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('sends a request with the token that was typed in, and shows the answer', async () => {
+  test('sends a request with the entered token, and shows the response', async () => {
     const { authorization } = await server.authorize('ann', ['todo'])
     await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
     const { page, complaints } = opened
@@ -144,7 +144,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.match((await page.locator('main').textContent()) ?? '', /Any program on this device can claim to be/)
   })
 
-  test('asks for a token where the reference is private, says why one does not do, and shows it with one that does', async () => {
+  test('asks for a token if the reference is private, explains why a token is rejected, and accepts a valid one', async () => {
     await using closed = await openPrivate()
     const { authorization } = await closed.authorize('ann', [])
     await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })

@@ -31,7 +31,7 @@ test('a release has an artifact for each action, named by the SHA-256 of its con
   assert.notEqual(actions[0]!.artifact, actions[1]!.artifact)
 })
 
-test('the manifest says what the definition says, sorted, without its places', async () => {
+test('the manifest contains the sorted definition without source positions', async () => {
   await using project = await makeProject({
     'src/a.ts': actionReturning('1'),
     'src/tick.ts': actionReturning('2'),

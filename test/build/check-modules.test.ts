@@ -50,7 +50,7 @@ test('a module that throws is named, with the place in the project where it thre
   ])
 })
 
-test("a module finds the project's variables, and none of Waypost's own", async () => {
+test("a module reads the project's variables, but not Waypost's own", async () => {
   exportVariables({ CHECKED_KEY: 'there' }, 'CHECKED_')
   exportVariables({ WAYPOST_CHECKED_KEY: 'hidden' }, 'WAYPOST_')
   await using project = await makeProject({

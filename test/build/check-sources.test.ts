@@ -7,7 +7,7 @@ import { actionReturning, defineActions, makeProject } from './project.ts'
 
 const show = ({ file, code }: Diagnostic): string => `${file} ${code}`
 
-test('sources and migrations are checked as a build would, and nothing is written', async () => {
+test('sources and migrations are checked as in a build, and no file is written', async () => {
   await using project = await makeProject({
     'src/a.ts': actionReturning('x', 'import { x } from "./gone.ts"'),
     'src/b.ts': 'export default class {\n',

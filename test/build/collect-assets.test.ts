@@ -124,7 +124,7 @@ test('in development an edit of such a file is built, and its other users stay a
   await builder.close()
 })
 
-test('what is not a file of the project is refused where it is named', async () => {
+test('a reference to a missing asset is rejected at its position', async () => {
   const names = [
     './gone.txt', './folder', '../../outside.txt', './link.txt', '../.env', '../.git/config', './a.txt?raw', './big.bin',
   ] // prettier-ignore

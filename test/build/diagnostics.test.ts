@@ -35,7 +35,7 @@ test('a missing action file is shown where it is named, with the file that was m
   )
 })
 
-test('an action file that is a link to nothing is not suggested for itself', async () => {
+test('a dangling link is not suggested as an action file', async () => {
   await using project = await makeProject({})
   await symlink('gone.ts', path.join(project.root, 'a.ts'))
   const [diagnostic] = await diagnose(project.root, defineActions('a.ts'))
@@ -120,7 +120,7 @@ test('a syntax error is marked in its file', async () => {
   assert.match(show(diagnostic!), /^src\/a\.ts:3:1 <\}> \| Expected .* \| WP_BUILD_SOURCE$/)
 })
 
-test("doubtful code of the project is a warning, that of a package is nobody's here", async () => {
+test('warnings of the bundler in the project are reported, those in packages are not', async () => {
   const doubtful = 'export const x = (a) => a === NaN\n'
   await using project = await makeProject({
     'src/a.ts': actionReturning('[x, p.x]', `import * as p from 'p'\n${doubtful}`),
@@ -157,7 +157,7 @@ test('a migration folder that names no connection is reported once', async () =>
   ])
 })
 
-test('nothing from outside the project comes in, by path or by link', async () => {
+test('imports from outside the project are rejected, by path or by link', async () => {
   await using project = await makeProject({
     'waypost.yml': '\n\n    action: src/link.ts\n',
     'src/a.ts': actionReturning('secret', `import { secret } from '../../outside/secret.ts'`),
@@ -275,7 +275,7 @@ test('a file that is not code is named with its import', async () => {
   ])
 })
 
-test('a pipe among the sources is refused and not waited for', async () => {
+test('a pipe among the sources is rejected and not waited for', async () => {
   await using project = await makeProject({
     'waypost.yml': '',
     'package.json': '{}',
@@ -298,7 +298,7 @@ test('a pipe among the sources is refused and not waited for', async () => {
   ])
 })
 
-test('a package.json that is a pipe is refused also where only an import leads', async () => {
+test('a package.json that is a pipe is rejected also where only an import leads', async () => {
   await using project = await makeProject({
     'waypost.yml': '',
     'src/a.ts': actionReturning('b', `import { b } from '../lib/inner/b.ts'`),

@@ -47,7 +47,7 @@ const graphs: readonly [what: string, modules: readonly UnlinkedModule[]][] = [
   ],
 ]
 
-test('modules are named by their content, whatever they were called and in what order they come', () => {
+test('modules are named by their content, regardless of their names and order', () => {
   for (const [what, modules] of graphs) {
     const expected = hashes(modules)
     assert.deepEqual(
@@ -84,7 +84,7 @@ test('circles of the same texts that are wired otherwise have other aliases', ()
   for (const name of ['a', 'b', 'c']) assert.notEqual(alias(around, name), alias(back, name))
 })
 
-test('a change below a circle changes the names of all of it and of what is above', () => {
+test('a change below a cycle changes the names of the whole cycle and of its importers', () => {
   const make = (text: string) =>
     hashes([
       makeModule('top', 'T', 'a'),

@@ -102,7 +102,7 @@ const rows: readonly [schema: JsonSchema, type: string][] = [
   [{ not: { type: 'string' }, if: {}, then: { type: 'number' } }, 'unknown'],
 ]
 
-test('each schema has the type of what it accepts', () => {
+test('each schema has the type of the values that it accepts', () => {
   for (const [schema, type] of rows) {
     const schemas = {
       Other: { properties: { x: { type: 'string' } } },
@@ -114,7 +114,7 @@ test('each schema has the type of what it accepts', () => {
   }
 })
 
-test('the compiler takes every one of them', async () => {
+test('the compiler accepts every one of them', async () => {
   const others = { Other: { properties: { x: { type: 'string' } } }, 'other-one': true, 'Other Two': true }
   const samples = Object.fromEntries(rows.map(([schema], index) => [`Sample${index}`, schema]))
   const events = Object.fromEntries(rows.map(([schema], index) => [`event-${index}`, { schema }]))
@@ -123,7 +123,7 @@ test('the compiler takes every one of them', async () => {
   assert.deepEqual(await compile({ 'src/a.ts': 'export {}\n', '.waypost/types.d.ts': types }), [])
 })
 
-test('names of schemas become names of types, each its own', () => {
+test('names of schemas become unique names of types', () => {
   assert.deepEqual(
     Object.keys(
       typesOf({
@@ -150,7 +150,7 @@ test('descriptions become comments that cannot end early', () => {
   )
 })
 
-test('the same definition gives the same text', () => {
+test('the same definition results in the same text', () => {
   const make = () =>
     makeTypes({ ...emptyDefinition, schemas: { B: true, A: { $ref: 'schema:///B' } } }, { tables: {}, clientTypes: {} })
   assert.equal(make(), make())

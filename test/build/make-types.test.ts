@@ -99,7 +99,7 @@ const mistakes: readonly [what: string, body: string, error: RegExp][] = [
   ['a Buffer', `return Buffer.from('x')`, /^$/],
 ]
 
-test('mistakes in an action are errors of the compiler, and what is allowed is none', async () => {
+test('mistakes in an action are compiler errors, and valid actions compile', async () => {
   const make = (body: string, key = 'POST /todo') => `import type { Action, Context, Request } from 'waypost'
 const ok = { success: true, message: 'x' }
 const todo = { id: 1, status: 1, title: 't', content: 'c', insert_date: 'd' }
@@ -188,7 +188,7 @@ export async function use(context: Context) {
   )
 })
 
-test('what has no schema is typed by what the runtime passes', () => {
+test('parts without a schema have the types of the values that the runtime passes', () => {
   const definition: Definition = {
     ...defineActions(),
     routes: [
@@ -243,7 +243,7 @@ test('a query or parameter by the name of a schema is coerced and defaulted like
   )
 })
 
-test('what an action receives has every default; what it returns need not', async () => {
+test('an action receives all defaults; its result may omit them', async () => {
   const line = { type: 'object', properties: { count: { type: 'integer', default: 1 }, next: { $ref: '#' } } }
   const definition: Definition = {
     ...emptyDefinition,
@@ -353,7 +353,7 @@ test('declared variables are typed, and no others', async () => {
   assert.deepEqual(await compile({ 'src/a.ts': use('env.ANY.length') }), [])
 })
 
-test('a method that declares 204 may return nothing, and another 2xx beside it', async () => {
+test('a method that declares 204 besides another 2xx may return undefined', async () => {
   const empty = { type: 'null' }
   const definition: Definition = {
     ...emptyDefinition,

@@ -8,7 +8,7 @@ import { actionReturning, defineActions, makeProject } from './project.ts'
 
 const options = { name: 'sample', version: '1.0.0' }
 
-test('a builder gives what a fresh build gives, after a change, a mistake and its mending, and with other files', async () => {
+test('a builder returns the same as a fresh build, after a change, a mistake, its correction, and with other files', async () => {
   await using project = await makeProject({ 'src/a.ts': actionReturning('1'), 'src/b.ts': actionReturning('2') })
   const builder = openBuilder({ ...options, root: project.root })
   const same = async (definition = defineActions('src/a.ts')) => {
@@ -158,7 +158,7 @@ test('a package that is imported when it is needed is never taken for another on
   await builder.close()
 })
 
-test('a file that is imported in two ways is bundled anew in both', async () => {
+test('a file that is imported in two ways is bundled again in both', async () => {
   const json = (how: string) => actionReturning('data', `import data from './data.json'${how}`)
   await using project = await makeProject({
     'src/a.ts': json(''),
@@ -176,7 +176,7 @@ test('a file that is imported in two ways is bundled anew in both', async () => 
   await builder.close()
 })
 
-test('an action file that came to be a link out of the project is refused', async () => {
+test('an action file that was replaced by a link out of the project is rejected', async () => {
   await using project = await makeProject({ 'src/a.ts': actionReturning('1'), 'src/b.ts': actionReturning('2') })
   const builder = openBuilder({ ...options, root: project.root, isDevelopment: true })
   const definition = defineActions('src/a.ts', 'src/b.ts')
@@ -193,7 +193,7 @@ test('an action file that came to be a link out of the project is refused', asyn
   await builder.close()
 })
 
-test('builds that are asked for at once each see the files as they are then', async () => {
+test('concurrent builds each read the current files', async () => {
   await using project = await makeProject({ 'src/a.ts': actionReturning('1'), 'src/b.ts': actionReturning('2') })
   const builder = openBuilder({ ...options, root: project.root })
   const definitions = [defineActions('src/a.ts'), defineActions('src/b.ts'), defineActions('src/a.ts', 'src/b.ts')]

@@ -52,7 +52,7 @@ async function makeLinked(outer: string, root: string): Promise<void> {
   await symlink(folder, path.join(root, 'node_modules/linked'))
 }
 
-test('the same sources give the same release in folders of another name and depth', async () => {
+test('the same sources result in the same release in folders of another name and depth', async () => {
   await using first = await makeProject({ ...files, ...packages }, 'a')
   await using second = await makeProject({ ...files, ...packages }, 'a much/deeper/folder/with-another_name')
   await makeLinked(first.outer, first.root)
@@ -67,7 +67,7 @@ test('the same sources give the same release in folders of another name and dept
   assert.doesNotMatch(text, /waypost-build-|another_name|elsewhere/)
 })
 
-test('packages that are installed above the project give the same release', async () => {
+test('packages that are installed above the project result in the same release', async () => {
   await using first = await makeProject({ ...files, ...packages }, 'a')
   await makeLinked(first.outer, first.root)
   const release = await build(first.root)
@@ -79,7 +79,7 @@ test('packages that are installed above the project give the same release', asyn
   assert.deepEqual(await build(second.root), release)
 })
 
-test('a project that is reached through a link gives the same release', async () => {
+test('a project that is opened through a link results in the same release', async () => {
   await using project = await makeProject({ ...files, ...packages }, 'a')
   await makeLinked(project.outer, project.root)
   const release = await build(project.root)
@@ -88,7 +88,7 @@ test('a project that is reached through a link gives the same release', async ()
   assert.deepEqual(await build(project.root), release)
 })
 
-test('a change changes the names of what it is in and of what imports that, and of nothing else', async () => {
+test('a change changes the names of its module and of its importers, and no others', async () => {
   const sources = {
     'src/a.ts': actionReturning('shared()', 'import { shared } from "./shared.ts"'),
     'src/b.ts': actionReturning('shared()', 'import { shared } from "./shared.ts"'),

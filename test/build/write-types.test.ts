@@ -19,7 +19,7 @@ test('types are written when they change and left alone when not', async () => {
   assert.deepEqual(await readdir(path.dirname(file)), ['types.d.ts'])
 })
 
-test('two at once leave one whole text and nothing beside it', async () => {
+test('two concurrent writes leave one complete file and no temporary file', async () => {
   await using project = await makeProject({})
   const texts = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000))
   await Promise.all(texts.map((text) => writeTypes(project.root, text)))
@@ -27,7 +27,7 @@ test('two at once leave one whole text and nothing beside it', async () => {
   assert.deepEqual(await readdir(path.join(project.root, '.waypost')), ['types.d.ts'])
 })
 
-test('a file in the place of the folder is an error and leaves nothing', async () => {
+test('a file in place of the folder is an error, and no temporary file remains', async () => {
   await using project = await makeProject({})
   await writeFile(path.join(project.root, '.waypost'), '')
   await assert.rejects(writeTypes(project.root, 'one'), { code: 'ENOTDIR' })

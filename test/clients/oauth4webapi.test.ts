@@ -42,7 +42,7 @@ for (const kind of defaultKinds) {
     })
     after(() => world.close())
 
-    test('a route says where its authorization server is, and that one is discovered from it', async () => {
+    test('a route names its authorization server, which can be discovered', async () => {
       const route = new URL(`${world.issuer}/todo`)
       const call = () => oauth.protectedResourceRequest('x', 'GET', route, undefined, undefined, insecure)
       await assert.rejects(call(), (thrown) => {

@@ -35,7 +35,7 @@ routes:
   'src/list.ts': actionFile('return { query: request.query }'),
 }
 
-describe('an API whose methods do not all declare what they answer is called by', () => {
+describe('an API whose methods do not all declare responses is called by', () => {
   let server: ProjectServer
   let headers: { authorization: string }
   before(async () => {

@@ -78,7 +78,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('client credentials, and what introspection says of the token before and after its revocation', async () => {
+    test('client credentials, and introspection of the token before and after its revocation', async () => {
       for (const { name, discover } of cases.slice(0, 3)) {
         const config = await discover(world)
         const tokens = await client.clientCredentialsGrant(config, { scope: 'todo note' })
@@ -99,7 +99,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('what is refused arrives as the client’s own errors', async () => {
+    test('rejections arrive as the client’s own errors', async () => {
       const config = await cases[0]!.discover(world)
       const stranger = await discover(world, { ...world.web, secret: 'not the secret' })
       const bare = await discover(world, world.native, client.None())

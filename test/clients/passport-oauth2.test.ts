@@ -62,7 +62,7 @@ for (const kind of defaultKinds) {
       assert.notEqual(renewed.refreshToken, user.refreshToken)
     })
 
-    test('asks for scopes, by a space or a comma', async () => {
+    test('requests scopes, separated by a space or a comma', async () => {
       for (const scopeSeparator of [' ', ',']) {
         site.use(makeStrategy({ scope: ['todo', 'note'], scopeSeparator }))
         const { cookie, url } = await leave()

@@ -73,7 +73,7 @@ beforeEach(() => {
   failing = unreachable = opening = undefined
 })
 
-test('a connection is opened and checked once and kept while its config stays the same', async () => {
+test('a connection is opened and checked once and kept while its config is unchanged', async () => {
   const registry = makeRegistry()
   const first = await registry.acquire({ A: use('a'), B: use('b') }, classes)
   const second = await registry.acquire({ A: use('a', { size: 3 }), B: use('other') }, classes)
@@ -117,7 +117,7 @@ test('one that is being closed is not given to the next generation', async () =>
   await registry.close()
 })
 
-test('variables are resolved, become what the schema asks for, and tell configs apart', async () => {
+test('variables are resolved, converted to the type of the schema, and distinguish configs', async () => {
   const registry = makeRegistry()
   const set = await registry.acquire(
     { A: { class: 'box', config: { label: '${env.LABEL}', size: '${env.SIZE}' } } },
@@ -166,7 +166,7 @@ for (const [what, uses, code, message] of [
     /must NOT have additional properties$/,
   ],
 ] as const) {
-  test(`${what} keeps a generation from coming up, and opens nothing`, async () => {
+  test(`${what} prevents a generation from starting, and opens nothing`, async () => {
     const registry = makeRegistry()
     await assert.rejects(registry.acquire({ Good: use('good'), ...uses }, classes), { code, message })
     await pause(5)
@@ -201,7 +201,7 @@ test('one that cannot be opened is down, others work, and it is tried again at e
   await registry.close()
 })
 
-test('one that opens and does not answer is said to be down, but may answer later', async () => {
+test('a connection that opens but does not respond is reported as down, and may respond later', async () => {
   const registry = makeRegistry()
   unreachable = 'no route to host'
   const set = await registry.acquire({ A: use('a') }, classes)
@@ -231,7 +231,7 @@ test('one that hangs does not block a generation forever, and is closed if it op
   )
 })
 
-test('nothing is opened any more for who gave it back', async () => {
+test('no connection is opened after its generation has released it', async () => {
   const registry = makeRegistry()
   failing = 'nobody there'
   const set = await registry.acquire({ A: use('a') }, classes)

@@ -38,7 +38,7 @@ for (const kind of systemKinds) {
     })
     after(() => people.close())
 
-    test('says who its user is', async () => {
+    test('returns its user', async () => {
       const ann = await people.come('ann')
       const answer = await ann.send('GET /consumer/account')
       assert.equal(answer.status, 200)
@@ -48,7 +48,7 @@ for (const kind of systemKinds) {
       assert.ok(Math.abs(Date.parse(created) - Date.now()) < 600_000, created)
     })
 
-    test('takes another address, and none', async () => {
+    test('accepts another email address, and null', async () => {
       const ann = await people.come('ann')
       const changed = await ann.send('PATCH /consumer/account', { email: 'ann@example.com' })
       assert.equal(changed.status, 200)
@@ -59,14 +59,14 @@ for (const kind of systemKinds) {
     })
 
     for (const { name, json, path } of wrongAccounts) {
-      test(`refuses ${name}`, async () => {
+      test(`rejects ${name}`, async () => {
         const answer = await (await people.come('ann')).send('PATCH /consumer/account', json)
         assert.equal(answer.status, 400, answer.text)
         assert.equal(answer.body.errors[0].path, path)
       })
     }
 
-    test('is read with the token of a client, and changed only with that of a login', async () => {
+    test('can be read with the token of a client, and changed only with that of a login', async () => {
       const { token } = await people.lend('ann')
       const lent = sendAs(people, token)
       assert.equal((await lent('GET /consumer/account')).body.name, 'ann')
@@ -84,7 +84,7 @@ for (const kind of systemKinds) {
     })
 
     for (const { name, json, status } of wrongPasswords) {
-      test(`refuses ${name} with ${status}, and leaves the password`, async () => {
+      test(`rejects ${name} with ${status}, and keeps the password`, async () => {
         const user = await people.come('careful-person')
         const answer = await user.send('PUT /consumer/account/password', json)
         assert.equal(answer.status, status, answer.text)
@@ -94,7 +94,7 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('refuses the email address as a new password, from its user and from an operator', async () => {
+    test('rejects the email address as a new password, from its user and from an operator', async () => {
       const user = await people.come('reachable')
       await user.send('PATCH /consumer/account', { email: 'reach.able@example.com' })
       const answer = await user.send('PUT /consumer/account/password', { old: password, new: ' Reach Able ' })
@@ -105,7 +105,7 @@ for (const kind of systemKinds) {
       assert.equal((await people.logIn({ json: { username: 'reachable', password } })).status, 200)
     })
 
-    test('with another password goes on for the caller alone', async () => {
+    test('a password change keeps only the session of the caller', async () => {
       const other = await people.come('changer')
       const own = await people.come('changer')
       const lent = await people.lend('changer')
@@ -135,7 +135,7 @@ for (const kind of systemKinds) {
       assert.equal((await logIn(better)).status, 200)
     })
 
-    test('with another password ends what an older token of the same login may do', async () => {
+    test('a password change limits what older tokens of the same login may do', async () => {
       const first = await people.come('renewer')
       const { body } = await people.send('PUT /consumer/login', { json: { refresh_token: first.refreshToken } })
       const second = sendAs(people, body.token)
@@ -144,7 +144,7 @@ for (const kind of systemKinds) {
       assert.equal(await people.use(body.token), 200)
     })
 
-    test('with another password is asked for it in a browser that was logged in', async () => {
+    test('a browser with a session must log in with the new password', async () => {
       const user = await people.come('browsing')
       const site = await people.addClient({
         scopes: ['todo'],
@@ -162,7 +162,7 @@ for (const kind of systemKinds) {
       assert.equal((await people.token(site, form)).body.error, 'invalid_grant')
     })
 
-    test('changes its password once when two ask at the same time', async () => {
+    test('changes its password once when two requests are concurrent', async () => {
       const user = await people.come('twice')
       const answers = await Promise.all(
         ['the first new one', 'the second new one'].map((word) =>
@@ -175,7 +175,7 @@ for (const kind of systemKinds) {
       )
     })
 
-    test('lets nothing that was issued for the old password outlast the new one', async () => {
+    test('a password change ends everything that was issued for the old password', async () => {
       const user = await people.come('raced')
       const racing = new AbortController()
       const tokens: string[] = []
@@ -204,7 +204,7 @@ for (const kind of systemKinds) {
       assert.equal((await people.logIn({ json: { username: 'guessed', password } })).status, 429)
     })
 
-    test('with another password is refused to others on every server', async () => {
+    test('tokens of other sessions are rejected on every server after a password change', async () => {
       const other = await people.come('abroad')
       const own = await people.come('abroad')
       const second = await people.startSecond()
@@ -218,7 +218,7 @@ for (const kind of systemKinds) {
       }
     })
 
-    test('logs nothing of all this', () => assert.deepEqual(people.log, []))
+    test('logs none of these requests', () => assert.deepEqual(people.log, []))
   })
 }
 

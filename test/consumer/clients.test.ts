@@ -115,7 +115,7 @@ for (const kind of systemKinds) {
     })
 
     for (const { name, json, status = 400, says } of wrong) {
-      test(`are refused with ${name}`, async () => {
+      test(`are rejected with ${name}`, async () => {
         const before = await owned(ann)
         const answer = await ann.send('POST /consumer/client', json)
         assert.equal(answer.status, status, answer.text)
@@ -125,7 +125,7 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('are nobody else’s to see or to touch', async () => {
+    test('are not visible to other users and cannot be changed by them', async () => {
       const { id, secret } = await add()
       const bob = await people.come('bob')
       assert.equal(
@@ -147,7 +147,7 @@ for (const kind of systemKinds) {
       assert.equal((await ask({ id, secret })).status, 200)
     })
 
-    test('get another secret, which stops the old one at once; tokens go on', async () => {
+    test('get a new secret, which invalidates the old one immediately; tokens stay valid', async () => {
       const client = await add()
       const token = (await ask(client)).body.access_token
       const answer = await ann.send(`POST /consumer/client/${client.id}/secret`)
@@ -175,7 +175,7 @@ for (const kind of systemKinds) {
       assert.equal((await ann.send(`POST /consumer/client/${id}/secret`)).status, 409)
     })
 
-    test('take other names, grants and redirect URIs', async () => {
+    test('accept other names, grants and redirect URIs', async () => {
       const { id, secret, ...rest } = await add()
       const change = { name: 'Käse & Co', grants: ['authorization_code'], redirect_uris: [redirect] }
       const answer = await ann.send(`PATCH /consumer/client/${id}`, change)
@@ -195,7 +195,7 @@ for (const kind of systemKinds) {
       ['codes without a redirect URI', { grants: ['authorization_code'] }, 400],
       ['a redirect URI with a fragment', { redirect_uris: [`${redirect}#x`] }, 400],
     ] as const) {
-      test(`refuse a change to ${name}, and stay as they are`, async () => {
+      test(`reject a change to ${name}, and stay unchanged`, async () => {
         const { id, secret } = await add()
         const before = (await ann.send(`GET /consumer/client/${id}`)).body
         assert.equal((await ann.send(`PATCH /consumer/client/${id}`, json)).status, status)
@@ -222,7 +222,7 @@ for (const kind of systemKinds) {
       assert.equal((await ask(client, { scope: 'todo' })).body.error, 'invalid_scope')
     })
 
-    test('that are disabled lose their tokens and get none, until they are active again', async () => {
+    test('that are disabled lose their tokens and get none until they are active again', async () => {
       const client = await add({ grants: ['client_credentials', 'refresh_token'] })
       const { access_token: token, refresh_token: refreshToken } = (await ask(client)).body
       const answer = await ann.send(`PATCH /consumer/client/${client.id}`, { status: 'disabled' })
@@ -238,7 +238,7 @@ for (const kind of systemKinds) {
       assert.equal((await people.token(client, refreshed)).body.error, 'invalid_grant')
     })
 
-    test('that whoever administers disabled stay disabled, whatever their owner does', async () => {
+    test('that an administrator disabled stay disabled, whatever their owner does', async () => {
       const client = await add()
       const now = people.clock.now()
       const patch = (json: object) => ann.send(`PATCH /consumer/client/${client.id}`, json)
@@ -252,7 +252,7 @@ for (const kind of systemKinds) {
       assert.equal((await ann.send(`GET /consumer/client/${client.id}`)).body.status, 'disabled')
     })
 
-    test('that are deleted are gone with all that they had of anybody', async () => {
+    test('that are deleted disappear with all tokens and grants', async () => {
       const client = await add({ grants: ['client_credentials', 'refresh_token'] })
       const { access_token: token, refresh_token: refreshToken } = (await ask(client)).body
       await people.system.db
@@ -274,7 +274,7 @@ for (const kind of systemKinds) {
       }
     })
 
-    test('give a token that was narrowed no way to more than it carries', async () => {
+    test('cannot extend a narrowed token', async () => {
       const whole = await people.come('ann')
       const client = await add()
       const narrow = await people.narrow(whole, 'consumer')
@@ -296,7 +296,7 @@ for (const kind of systemKinds) {
       assert.equal((await narrow(`DELETE /consumer/client/${client.id}`)).status, 204)
     })
 
-    test('never get a scope of administration here, and those that have one are not managed here', async () => {
+    test('never get an administration scope here, and those that have one cannot be changed here', async () => {
       await addUserScopes(people.system, people.annId, ['backend.read'])
       try {
         const admin = await people.come('ann')
@@ -343,7 +343,7 @@ for (const kind of systemKinds) {
       for (const { body } of answers) assert.match(body.detail, /requires a login token/)
     })
 
-    test('are 50 at most, also of those that are added at the same time', async () => {
+    test('are limited to 50, also with concurrent requests', async () => {
       const collector = await people.come('collector')
       for (let round = 0; round < 9; round++) {
         await Promise.all(Array.from({ length: 5 }, () => add({}, collector)))

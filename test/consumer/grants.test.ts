@@ -23,7 +23,7 @@ for (const kind of systemKinds) {
     const refresh = async (refreshToken: string) =>
       (await people.token(people.foreign, { grant_type: 'refresh_token', refresh_token: refreshToken })).body
 
-    test('are none for a login and for own clients', async () => {
+    test('do not exist for logins and own clients', async () => {
       const user = await people.come('fresh')
       const { body } = await user.send('POST /consumer/client', { name: 'Own', scopes: ['todo'] })
       await people.token({ id: body.id, secret: body.secret }, { grant_type: 'client_credentials' })
@@ -112,7 +112,7 @@ for (const kind of systemKinds) {
       assert.equal(await people.use((await people.lend('changed-mind')).token), 200)
     })
 
-    test('on the page are listed, and asked for again when they were taken back', async () => {
+    test('on the page are listed, and requested again after their withdrawal', async () => {
       const user = await people.come('visitor')
       const redirectUris = [callback]
       const site = await people.addClient({
@@ -162,7 +162,7 @@ for (const kind of systemKinds) {
       assert.equal(await people.use(token), 200)
     })
 
-    test('that were taken back are refused on every server', async () => {
+    test('that were withdrawn are rejected on every server', async () => {
       const user = await people.come('far')
       const { token } = await people.lend('far')
       const second = await people.startSecond()

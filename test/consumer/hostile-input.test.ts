@@ -65,7 +65,7 @@ for (const kind of defaultKinds) {
     })
     after(() => world.close())
 
-    test('of a method that a path does not answer are told which it does', async () => {
+    test('with an unsupported method return the supported methods', async () => {
       for (const [path, allow] of Object.entries(answers)) {
         for (const method of methods.filter((one) => !allow.split(', ').includes(one))) {
           const answer = await world.send(`${method} ${path}`)
@@ -78,7 +78,7 @@ for (const kind of defaultKinds) {
     })
 
     for (const event of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'Happened', 'happened\0', ' ']) {
-      test(`of the event ${JSON.stringify(event)} find none`, async () => {
+      test(`of the event ${JSON.stringify(event)} return 404`, async () => {
         const json = { event, endpoint: 'https://example.com/hook' }
         const answer = await world.send('POST /consumer/subscription', { headers, json })
         assert.equal(answer.status, 400, answer.text)
@@ -86,7 +86,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('with a body of more than 64 KB are refused before it is parsed', async () => {
+    test('with a body of more than 64 KB are rejected before it is parsed', async () => {
       const type = { 'content-type': 'application/json' }
       for (const line of own.filter((one) => !one.startsWith('GET'))) {
         const answer = await world.send(line, { headers: { ...headers, ...type }, body: '['.repeat(65_537) })
@@ -94,7 +94,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('of any body subscribe nothing and end in no error of the server', async () => {
+    test('with any body create no subscription and cause no server error', async () => {
       const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.webUrl())
       const json = fc.oneof(
         fc.json(),
@@ -155,7 +155,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('of any id find nothing', async () => {
+    test('with any id return 404', async () => {
       const id = fc.oneof(
         fc
           .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
@@ -183,7 +183,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('without a token that carries the scope consumer see nothing but login and registration', async () => {
+    test('without a token with the scope consumer reach only login and registration', async () => {
       const { body } = await world.token(world.app, { grant_type: 'client_credentials' })
       for (const line of own) {
         const answer = await world.send(line)

@@ -68,7 +68,7 @@ for (const kind of defaultKinds) {
       assert.equal((await renew('a'.repeat(16_384))).status, 413)
     })
 
-    test('gives a token with every scope of the user', async () => {
+    test('returns a token with every scope of the user', async () => {
       const answer = await world.logIn()
       assert.equal(answer.status, 200)
       assert.equal(answer.headers.get('cache-control'), 'no-store')
@@ -81,7 +81,7 @@ for (const kind of defaultKinds) {
     })
 
     for (const { name, request, status, detail, errors } of refused) {
-      test(`refuses ${name} with ${status}`, async () => {
+      test(`rejects ${name} with ${status}`, async () => {
         const answer = await world.send('POST /consumer/login', request)
         assert.equal(answer.status, status, answer.text)
         assert.equal(answer.headers.get('content-type'), 'application/problem+json')
@@ -97,7 +97,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('refuses a disabled user as if it had another password', async () => {
+    test('rejects a disabled user like a wrong password', async () => {
       const user = await addUser(world.system, { name: 'gone', password, scopes: [] })
       assert.equal((await world.send('POST /consumer/login', say('gone'))).status, 200)
       await setStatus(world.system, 'user', { id: user.id, status: 'disabled' })
@@ -106,7 +106,7 @@ for (const kind of defaultKinds) {
       assert.equal(answer.text, (await world.send('POST /consumer/login', say('nobody'))).text)
     })
 
-    test('gives a user without any scope a token that is good where none is needed', async () => {
+    test('returns a token to a user without scopes, valid where none is required', async () => {
       await addUser(world.system, { name: 'plain', password, scopes: [] })
       const { body } = await world.send('POST /consumer/login', say('plain'))
       assert.equal(body.scope, '')
@@ -193,7 +193,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('is throttled by what another server of the same System counted', async () => {
+    test('is throttled by the count of another server of the same System', async () => {
       const second = await world.startSecond()
       try {
         for (let attempt = 0; attempt < 10; attempt++) await world.send('POST /consumer/login', say('shared', 'wrong'))
@@ -203,7 +203,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('answers 429 while too many passwords wait to be hashed, and counts no attempt then', async () => {
+    test('returns 429 while too many passwords wait to be hashed, and does not count the attempt', async () => {
       await addUser(world.system, { name: 'late', password, scopes: [] })
       // Each filler takes its place in the turn in which it leaves it, so no request meets a gap.
       const filling = new AbortController()
@@ -222,7 +222,7 @@ for (const kind of defaultKinds) {
       assert.equal((await world.send('POST /consumer/login', say('late'))).status, 200)
     })
 
-    test('logs no password and nothing else of what was sent', () => {
+    test('logs no password and no other input', () => {
       assert.deepEqual(world.log, [])
     })
   })

@@ -32,7 +32,7 @@ describe('docs/consumer.md', { skip: lacksShell }, () => {
   test('shows every call', () => assert.equal(calls.length, 16))
 
   for (const { command, status, body } of calls) {
-    test(`shows the answer to ${command.replaceAll(/\\\n\s*/g, '').slice(0, 90)}`, async () => {
+    test(`shows the response to ${command.replaceAll(/\\\n\s*/g, '').slice(0, 90)}`, async () => {
       const shell = `curl() { command curl -s -w '\\n%{http_code}' "$@"; }\n${command}`
       const { stdout } = await run('bash', ['-c', shell], { env: { PATH: process.env['PATH'], ...variables } })
       const [, text = '', code] = /^(.*)\n(\d+)$/s.exec(stdout)!

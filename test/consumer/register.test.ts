@@ -39,7 +39,7 @@ for (const kind of defaultKinds) {
     after(() => world.close())
     const register = (json: unknown) => world.send('POST /consumer/register', { json })
 
-    test('makes a user with the scopes that everybody gets, who can log in', async () => {
+    test('creates a user with the default scopes, who can log in', async () => {
       const answer = await register({ username: 'carl', password, email: 'carl@example.com' })
       assert.equal(answer.status, 201, answer.text)
       assert.equal(answer.headers.get('cache-control'), 'no-store')
@@ -53,7 +53,7 @@ for (const kind of defaultKinds) {
     })
 
     for (const { name, json, path, detail } of wrong) {
-      test(`refuses ${name}`, async () => {
+      test(`rejects ${name}`, async () => {
         const answer = await register(json)
         assert.equal(answer.status, 400, answer.text)
         assert.equal(answer.headers.get('content-type'), 'application/problem+json')
@@ -68,7 +68,7 @@ for (const kind of defaultKinds) {
       assert.equal(answer.status, 413, answer.text)
     })
 
-    test('says of a name that is taken no more than that it cannot be had', async () => {
+    test('reports only that a name is taken', async () => {
       const answers = await Promise.all(['ann', 'ANN', 'Carl'].map((username) => register({ username, password })))
       for (const answer of answers) {
         assert.equal(answer.status, 409)
@@ -79,7 +79,7 @@ for (const kind of defaultKinds) {
     })
 
     for (const name of ['Waypost', 'my-waypost', 'wayp0st']) {
-      test(`refuses ${name}, which a consent page would show as a source`, async () => {
+      test(`rejects ${name}, which a consent page would show as a source`, async () => {
         const answer = await register({ username: name, password })
         assert.equal(answer.status, 409, answer.text)
       })
@@ -105,20 +105,20 @@ for (const kind of defaultKinds) {
       'admin_1',
       'b1lling',
     ]) {
-      test(`refuses ${name}, which reads like the operator of the service`, async () => {
+      test(`rejects ${name}, which looks like the operator of the service`, async () => {
         const answer = await register({ username: name, password })
         assert.equal(answer.status, 409, answer.text)
       })
     }
 
-    test('reserves whole names only, and not for the operator', async () => {
+    test('reserves complete names only, and not for the operator', async () => {
       await addUser(world.system, { name: 'support', password, scopes: [] })
       for (const username of ['john.root', 'supporter', '1234']) {
         assert.equal((await register({ username, password })).status, 201)
       }
     })
 
-    test('gives a name to one of those who ask at the same time, in whatever case', async () => {
+    test('gives a name to one of several concurrent requests, in any case', async () => {
       const names = ['dora', 'dora', 'Dora', 'DORA']
       const answers = await Promise.all(names.map((username) => register({ username, password })))
       assert.deepEqual(
@@ -127,7 +127,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('is throttled by address, over all servers, and is possible again after an hour', async () => {
+    test('is throttled by address, across all servers, and is possible again after an hour', async () => {
       const second = await world.startSecond()
       try {
         const attempts = Array.from({ length: 100 }, () => register({ username: 'ann', password }))
@@ -157,7 +157,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('logs nothing of all this', () => assert.deepEqual(world.log, []))
+    test('logs none of these requests', () => assert.deepEqual(world.log, []))
   })
 
   describe(`registration that is off on ${kind}`, () => {
@@ -167,7 +167,7 @@ for (const kind of defaultKinds) {
     })
     after(() => world.close())
 
-    test('is not there, whatever is sent', async () => {
+    test('returns 404 for any request', async () => {
       const elsewhere = await world.send('POST /consumer/nothing', { json: {} })
       for (const json of [{ username: 'carl', password }, {}, null]) {
         const answer = await world.send('POST /consumer/register', { json })
@@ -177,6 +177,6 @@ for (const kind of defaultKinds) {
       assert.equal((await world.logIn({ json: { username: 'carl', password } })).status, 401)
     })
 
-    test('logs nothing of all this', () => assert.deepEqual(world.log, []))
+    test('logs none of these requests', () => assert.deepEqual(world.log, []))
   })
 }

@@ -52,7 +52,7 @@ for (const kind of systemKinds) {
       assert.deepEqual([foreign.scope, foreign.current], ['consumer todo', false])
     })
 
-    test('hold nothing by which they could be used', async () => {
+    test('contain nothing that would allow their use', async () => {
       const user = await people.come('lister')
       const { text } = await user.send('GET /consumer/token')
       for (const secret of [user.token, user.refreshToken, user.token.split('.')[2]!]) {
@@ -60,7 +60,7 @@ for (const kind of systemKinds) {
       }
     })
 
-    test('say when a server saw them last', async () => {
+    test('show when a server last received them', async () => {
       const user = await people.come('watched')
       const second = await people.startSecond()
       const before = people.clock.now()
@@ -77,7 +77,7 @@ for (const kind of systemKinds) {
       assert.equal(family!.used_at, usedAt)
     })
 
-    test('come in pages, each once, whatever is added meanwhile', async () => {
+    test('are paged, each token once, even if others are added meanwhile', async () => {
       await people.come('reader')
       for (let count = 0; count < 6; count++) await people.lend('reader')
       const user = await people.come('reader')
@@ -139,7 +139,7 @@ for (const kind of systemKinds) {
       )
     })
 
-    test('are revoked with whatever could renew them', async () => {
+    test('are revoked together with the refresh tokens that could renew them', async () => {
       const user = await people.come('revoker')
       const lent = await people.lend('revoker')
       assert.equal(await people.use(lent.token), 200)
@@ -153,7 +153,7 @@ for (const kind of systemKinds) {
       assert.equal(await people.use(user.token), 200)
     })
 
-    test('that have nothing to renew them are revoked alone', async () => {
+    test('without a refresh token are revoked alone', async () => {
       const user = await people.come('revoker')
       const { body } = await user.send('POST /consumer/client', { name: 'Own', scopes: ['todo'] })
       const client = { id: body.id, secret: body.secret }
@@ -171,7 +171,7 @@ for (const kind of systemKinds) {
       assert.equal((await renew(user.refreshToken)).status, 401)
     })
 
-    test('are nobody else’s to see or to revoke', async () => {
+    test('are not visible to other users and cannot be revoked by them', async () => {
       const ann = await people.come('ann')
       const bob = await people.come('bob')
       const seen = new Set((await list(bob)).flatMap(({ jti, family }) => [jti, family]))

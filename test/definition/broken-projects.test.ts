@@ -4,7 +4,7 @@ import { groups } from './cases/all-cases.ts'
 import { loadFiles, showProblem } from './project.ts'
 
 for (const [group, cases] of Object.entries(groups)) {
-  suite(`says where and how to mend: ${group}`, () => {
+  suite(`shows the location and how to fix it: ${group}`, () => {
     for (const { name, files, options, problems } of cases) {
       test(name, async () => {
         const { definition, diagnostics } = await loadFiles({ 'src/a.ts': '', ...files }, options)

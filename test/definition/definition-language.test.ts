@@ -22,7 +22,7 @@ async function loadMethod(method: string, rest = ''): Promise<Method> {
 }
 
 suite('includes', () => {
-  test('an empty section, and an empty file that is included, say nothing', async () => {
+  test('an empty section and an empty included file cause no diagnostics', async () => {
     assert.deepEqual((await loadYaml('routes:')).routes, [])
     assert.deepEqual((await loadYaml('{}')).routes, [])
     assert.deepEqual((await loadYaml('routes:\nschema: !include empty.yml\n'.replace(/schema.*\n/, ''))).schemas, {})
@@ -58,7 +58,7 @@ suite('includes', () => {
 })
 
 suite('methods', () => {
-  test("a method's scopes replace the route's; none at all, or [], mean any valid token", async () => {
+  test("a method's scopes replace the route's; an empty list means any valid token", async () => {
     const { routes, scopes } = await loadYaml(`
 scope: { todo: { description: To-dos }, unused: {}, admin: {}, write: {}, listen: {} }
 routes:
@@ -80,7 +80,7 @@ event: { e: { scopes: [listen] } }
     assert.deepEqual(Object.keys(scopes).toSorted(), 'admin consumer listen todo unused write'.split(' '))
   })
 
-  test('answers are in the order of their status, `response` is 200, and 204 has none', async () => {
+  test('responses are ordered by status, `response` is 200, and 204 has none', async () => {
     const { responses } = await loadMethod(
       'scopes: [], responses: { 404: true, 201: Made, 204: }',
       'schema: { Made: true }\n',
@@ -239,7 +239,7 @@ suite('schemas', () => {
     assert.deepEqual(request.properties, { child: { $ref: '#' }, leaf: { $ref: '#/$defs/leaf' } })
   })
 
-  test('a parameter in a map may refer to itself: its place in the made object is known', async () => {
+  test('a parameter in a map may refer to itself: its path in the definition is known', async () => {
     const method = await loadMethod(
       'scopes: [], parameters: { tags: { type: array, items: { $ref: "#/$defs/t" }, $defs: { t: { type: string } } } }',
     )
@@ -323,7 +323,7 @@ suite('schemas', () => {
     assert.deepEqual(schemas['pairs.json.definitions.pair'], pair)
   })
 
-  test('schemas may refer to each other in circles, through properties, and by pointer and anchor', async () => {
+  test('schemas may refer to each other in cycles, through properties, and by pointer and anchor', async () => {
     const definition = await loadYaml(`
 schema:
   Tree: { type: object, required: [name], properties: { name: { $ref: "schema:///Names#/$defs/n" }, kids: { type: array, items: { $ref: schema:///Tree } } } }
@@ -396,7 +396,7 @@ cronjob: { nightly: { schedule: "\${env.WHEN:-0 4 * * *}", timezone: Europe/Berl
     await load({ 'waypost.yml': yaml }, { classes })
   })
 
-  test('an event and a scope of which nothing is said may be empty', async () => {
+  test('an event and a scope without details may be empty', async () => {
     const { events, scopes } = await loadYaml('event:\n  made: { scopes: [todo] }\nscope:\n  todo:\n  other: {}\n')
     assert.deepEqual([events, scopes], [{ made: { scopes: ['todo'] } }, { todo: {}, other: {} }])
     const { definition, diagnostics } = await loadFiles({ 'waypost.yml': 'event:\n  made:\n' })

@@ -204,7 +204,7 @@ test('a second edit continues from the texts of the first', () => {
   )
 })
 
-test('nothing is added where the key is there, where no map is, or to JSON that would have to include', () => {
+test('no entry is added if the key exists, if there is no map, or to JSON that would need an include', () => {
   const refuses = (files: Readonly<Record<string, string>>, keys: readonly string[], value: Writable = order) => {
     using project = makeProject(files)
     assert.equal(addToDefinition({ root: project.root, texts: new Map() }, keys, value), undefined)
@@ -293,7 +293,7 @@ const styles = fc.record({
   flowCollectionPadding: fc.boolean(),
 })
 
-test('whatever the map holds and however it is written, it holds the same and one entry more', () => {
+test('any map, however it is written, keeps its entries and gains one', () => {
   const maps = fc.dictionary(keys, value, { maxKeys: 5, noNullPrototype: true })
   fc.assert(
     fc.property(maps, value, fc.record({ style: styles, isJson: fc.boolean() }), (schema, added, { style, isJson }) => {

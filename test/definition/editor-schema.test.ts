@@ -20,7 +20,7 @@ function check(yaml: string): ErrorObject[] {
 }
 
 suite('waypost.schema.json', () => {
-  test('has nothing against the to-do project, with its includes and without', () => {
+  test('accepts the to-do project, with and without includes', () => {
     const read = (file: string) => readFileSync(path.join(folder, file), 'utf8')
     assert.deepEqual(check(read('waypost.yml')), [])
     const indent = (text: string) => text.replace(/^/gm, '    ')
@@ -81,14 +81,14 @@ plugins: !include p.yml
     })
   }
 
-  test('has nothing against the templates, nor against a project of all that there is', () => {
+  test('accepts the templates and a project with all features', () => {
     const templates = path.join(import.meta.dirname, '../../templates')
     for (const name of ['todo', 'empty'])
       assert.deepEqual(check(readFileSync(path.join(templates, name, 'waypost.yml'), 'utf8')), [], name)
     assert.deepEqual(check(whole), [])
   })
 
-  test('has nothing against what validate takes', async () => {
+  test('accepts everything that validate accepts', async () => {
     let taken = 0
     for (const { name, files, options } of allCases) {
       const { definition } = await loadFiles({ 'src/a.ts': '', ...files }, options)
@@ -99,7 +99,7 @@ plugins: !include p.yml
     assert.ok(taken > 3, `${taken} projects`)
   })
 
-  test('says what every key means', () => {
+  test('describes every key', () => {
     interface Shape {
       readonly description?: string
       readonly properties?: Readonly<Record<string, Shape>>

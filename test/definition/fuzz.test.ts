@@ -149,7 +149,7 @@ function apply(tree: unknown, { at, kind, key, value }: Change): void {
   }
 }
 
-suite('whatever stands in the files', () => {
+suite('arbitrary file contents', () => {
   test('text of all that YAML has', async () => {
     const text = fc.array(fc.oneof(typed, keyword, word, fc.constantFrom(': ', '\n', '\n  ', ', ')), { maxLength: 60 })
     await assertAlways(text, (parts) => ({ 'waypost.yml': parts.join('') }))

@@ -34,8 +34,8 @@ async function problemsAfter(
   return diagnostics.map(showProblem)
 }
 
-suite('files that are not what they seem', () => {
-  test('a link that leads out of the project is refused, whatever it leads to', async () => {
+suite('files of unexpected kinds', () => {
+  test('a link that leads out of the project is rejected, whatever its target', async () => {
     const outside = mkdtempSync(path.join(os.tmpdir(), 'waypost-outside-'))
     try {
       writeFileSync(path.join(outside, 'schema.yml'), 'A: true\n')
@@ -75,7 +75,7 @@ suite('files that are not what they seem', () => {
     assert.match(problems.join(), /^waypost.yml:2:49 «a.ts» WP_DEFINITION_ACTION_INVALID "a.ts" is outside the project/)
   })
 
-  test('a pipe neither hangs nor is read', async () => {
+  test('a pipe neither blocks nor is read', async () => {
     const problems = await problemsAfter(includesSchema, (root) => {
       assert.equal(spawnSync('mkfifo', [path.join(root, 'schema.yml')]).status, 0)
     })
@@ -84,7 +84,7 @@ suite('files that are not what they seem', () => {
     ])
   })
 
-  test('links that lead in a circle, and links to nothing', async () => {
+  test('circular and dangling links', async () => {
     const circle = await problemsAfter(includesSchema, (root) =>
       symlinkSync('schema.yml', path.join(root, 'schema.yml')),
     )
@@ -102,14 +102,14 @@ suite('files that are not what they seem', () => {
     assert.match(action.join(), /ACTION_MISSING File not found: a\.ts \| a\.ts is a broken symbolic link: fix/)
   })
 
-  test('a file that this user may not read', { skip: isRoot && 'root may read everything' }, async () => {
+  test('a file without read permission', { skip: isRoot && 'root may read everything' }, async () => {
     const problems = await problemsAfter({ ...includesSchema, 'schema.yml': '' }, (root) =>
       chmodSync(path.join(root, 'schema.yml'), 0),
     )
     assert.match(problems.join(), /permission denied/)
   })
 
-  test('a file over 1 MB is refused, one of exactly 1 MB is read', async () => {
+  test('a file over 1 MB is rejected, one of exactly 1 MB is read', async () => {
     const grow = (bytes: number) => (root: string) => truncateSync(path.join(root, 'schema.yml'), bytes)
     const files = { ...includesSchema, 'schema.yml': '' }
     const large = await problemsAfter(files, grow(1024 ** 2 + 1))
@@ -225,7 +225,7 @@ function makeUnknown(count: number): string {
   return `schema:\n${schemas.join('\n')}\n`
 }
 
-suite('content that somebody is just typing', () => {
+suite('content that is being typed', () => {
   const folder = path.join(import.meta.dirname, '../fixtures/definition/todo')
   const names = [
     'waypost.yml',

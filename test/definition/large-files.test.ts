@@ -30,7 +30,7 @@ suite('a file of', () => {
   }
 })
 
-test('thousands of included files, each looked at once', async () => {
+test('thousands of included files, each read once', async () => {
   const count = isLong ? 10_000 : 1000
   using project = makeProject(manyFiles(count))
   const { diagnostics, definition } = await loadDefinition(project.root)
@@ -38,7 +38,7 @@ test('thousands of included files, each looked at once', async () => {
   assert.equal(Object.keys(definition!.schemas).length, count)
 })
 
-test('many files of a megabyte are refused together', async () => {
+test('many files of a megabyte are rejected together', async () => {
   const large = `A: { description: ${fill('x', 1_000_000)} }\n`
   const files = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}.yml`, large]))
   const codes = await check({
@@ -48,7 +48,7 @@ test('many files of a megabyte are refused together', async () => {
   assert.ok(codes.includes('WP_DEFINITION_FILE_REFUSED'))
 })
 
-test('of more problems than anybody reads two thousand are kept, and that there are more is one', async () => {
+test('of very many problems two thousand are kept, plus one that says there are more', async () => {
   using project = makeProject({ 'waypost.yml': lines(3000, (index) => `k${index}: 1`) })
   const { diagnostics, definition } = await loadDefinition(project.root)
   assert.equal(diagnostics.length, 2001)

@@ -10,7 +10,7 @@ const todo = path.join(import.meta.dirname, '../fixtures/definition/todo')
 const collection = 'resources/routes/todo/collection.yml'
 const entity = 'resources/routes/todo/entity.yml'
 
-test('the to-do project has no problem, and this is what it says', async () => {
+test('the to-do project has no problem, and its definition is as expected', async () => {
   const loaded = await loadDefinition(todo)
   assert.deepEqual(loaded.diagnostics, [])
   assert.deepEqual(loaded.files, ['waypost.yml', collection, entity, 'resources/schema.yml'])
@@ -33,7 +33,7 @@ test('three mistakes in the to-do project read as promised', async () => {
   }
 })
 
-test('a cache of parsed files changes nothing of what is said', async () => {
+test('a cache of parsed files does not change diagnostics', async () => {
   const root = copyTodo()
   const cache = makeSourceCache()
   try {
@@ -50,7 +50,7 @@ test('a cache of parsed files changes nothing of what is said', async () => {
   }
 })
 
-test('of the files that did not change none is looked at, unless a link leads to it', async () => {
+test('unchanged files are not read again, unless a link leads to them', async () => {
   const root = copyTodo()
   const cache = makeSourceCache()
   const load = (...changed: string[]) => loadDefinition(root, { cache, changed: new Set(changed) })

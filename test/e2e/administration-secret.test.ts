@@ -58,7 +58,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     })
   }
 
-  it('secret:rotate refuses a secret that is none of this System, and one that comes alone', async () => {
+  it('secret:rotate rejects a secret that does not belong to this System, and a single secret', async () => {
     const other = 'a-secret-that-belongs-to-another-system-altogether'
     assert.equal((await errorOf('secret:rotate', use(`${fresh},${other}`))).code, 'WP_STORE_SECRET_CHANGED')
     const single = await errorOf('secret:rotate')
@@ -136,7 +136,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.equal((await renew()).status, 200)
     })
 
-    it('afterwards the new secret alone works, the old one alone is refused, and both in either order are taken', async () => {
+    it('afterwards the new secret alone works, the old one alone is rejected, and both in either order are accepted', async () => {
       for (const [value, code] of [
         [fresh, 0],
         [secret, 1],
@@ -150,14 +150,14 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([check.state, check.message], ['ok', 'WAYPOST_SECRET decrypts the secrets in System'])
     })
 
-    it('run again there is nothing to do', async () => {
+    it('a second run changes nothing', async () => {
       const again = await run('secret:rotate --json', use(`${fresh},${secret}`))
       const behind = JSON.parse(again.stdout)
       assert.deepEqual(behind, { from: 'WAYPOST_SECRET', changed: false, resealed: 0 })
     })
   })
 
-  it('a rotation that is killed half-way has changed everything or nothing', async () => {
+  it('a rotation that is killed has changed everything or nothing', async () => {
     const both = `${secret},${fresh}` // back to the first one
     await addSubscriptions(made.host.system, 3000, 'many')
     await made.host.system.transaction((trx) =>
@@ -180,7 +180,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     assert.equal((await run('token:issue --user ann')).code, 0)
   })
 
-  it('doctor --restored says what is running and asks for confirmation, unless --yes is given', async () => {
+  it('doctor --restored shows what is active and asks for confirmation, unless --yes is given', async () => {
     const asked = await run('doctor --restored')
     assert.deepEqual([asked.code, asked.stdout], [2, ''])
     assert.match(
@@ -216,7 +216,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
         })
       ).status
 
-    it('says what it means, and needs --yes without a terminal', async () => {
+    it('explains its effect, and requires --yes without a terminal', async () => {
       const { code, stdout, stderr } = await run(`issuer:change ${next}`)
       assert.deepEqual([code, stdout], [2, ''])
       assert.match(
@@ -227,7 +227,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.equal((await loadFacts(made.host.system)).issuer, baseUrl)
     })
 
-    it('takes no address that cannot be one', async () => {
+    it('rejects an invalid address', async () => {
       for (const url of ['api.example.com', 'ftp://example.com', `${next}/?a=b`]) {
         assert.equal((await errorOf(`issuer:change ${url} --yes`)).code, 'WP_SERVER_BASE_URL')
       }
@@ -251,7 +251,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.equal(await ask(), 200)
     })
 
-    it('the same again is nothing to do', async () => {
+    it('the same change again does nothing', async () => {
       const same = await run(`issuer:change ${next} --json`, { env: { WAYPOST_BASE_URL: next } })
       assert.equal(same.code, 0)
       assert.deepEqual(JSON.parse(same.stdout), { changed: false, from: next, to: next, servers: [], tokens: 0 })
@@ -260,7 +260,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
 }
 
 describe("a folder's own secret", { concurrency: 1 }, () => {
-  it('is made anew in its file, which stays its owner’s; an interrupted change is brought to its end', async () => {
+  it('replaces the secret in its file, which keeps its owner; an interrupted change is completed', async () => {
     const project = await makeProject()
     try {
       await project.ok('migrate')

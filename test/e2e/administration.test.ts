@@ -92,7 +92,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     assert.equal((await json('user:list --limit 1')).users.length, 1)
   })
 
-  it('scopes of administration come with --admin only, and a client gets none by default', async () => {
+  it('scopes of administration require --admin, and are never a default of clients', async () => {
     const [ann] = (await json('user:list')).users
     assert.deepEqual(ann.scopes, ['consumer', 'todo'])
     const { scopes } = await json('client:add desk --user bob')
@@ -105,7 +105,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     await ok('user:scopes ann --remove backend.read')
   })
 
-  it('client:list lists clients with their owner; a hidden secret stays hidden', async () => {
+  it('client:list lists clients with their owner, without their secrets', async () => {
     const text = await ok('client:list --user ann')
     assert.match(text, /^CLIENT +NAME +USER +SCOPES +GRANTS\n/)
     assert.ok(text.includes(`${shop.client_id}  shop  ann   consumer, todo  client_credentials, refresh_token\n`), text)
@@ -116,7 +116,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     }
   })
 
-  it('scope:list says who needs and who has each scope, and which no user has', async () => {
+  it('scope:list shows which routes need and which users have each scope, and unused scopes', async () => {
     const { stdout, stderr } = await made.folder.run('scope:list')
     const rows = stdout.split('\n').map((line) => line.split(/ {2,}/))
     assert.deepEqual(rows[0], ['SCOPE', 'ROUTES', 'EVENTS', 'USERS', 'CLIENTS', 'DESCRIPTION'])
@@ -133,7 +133,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     )
   })
 
-  it('a scope that nothing needs is given, and said to be unused', async () => {
+  it('an unneeded scope can be granted, with a notice that it is unused', async () => {
     const { code, stderr } = await made.folder.run('user:scopes bob --add todoo,consumer')
     assert.equal(code, 0)
     assert.match(stderr, /^ {2}Unused {5}the active release does not use todoo: waypost scope:list$/m)
@@ -178,7 +178,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     assert.deepEqual([none.code, JSON.parse(none.stdout).error.code], [1, 'WP_AUTH_CLIENT_PUBLIC'])
   })
 
-  it('client:disable ends what a client has; --enable lets it ask again, and revives nothing', async () => {
+  it('client:disable ends all access of a client; --enable allows new tokens and restores no old ones', async () => {
     const { access_token: token } = (await askToken(shop)).body
     assert.equal(await use(token), 200)
     const disabled = await json('client:disable shop')
@@ -202,7 +202,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     assert.deepEqual([login.code, JSON.parse(login.stdout).error.code], [1, 'WP_AUTH_CLIENT_BUILT_IN'])
   })
 
-  it('user:disable ends tokens, logins and sessions; --enable lets the user in, and revives nothing', async () => {
+  it('user:disable ends tokens, logins and sessions; --enable allows new logins and restores no old ones', async () => {
     const { token, refresh_token } = (await logIn(password)).body
     await addSession(made)
     assert.equal(await use(token), 200)
@@ -220,7 +220,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     assert.ok(renewed.status >= 400)
   })
 
-  it('user:password takes a password from stdin, or makes one, and ends what was opened with the old one', async () => {
+  it('user:password takes a password from stdin or generates one, and ends sessions of the old one', async () => {
     const { token } = (await logIn(password)).body
     await addSession(made)
     const changed = await json('user:password ann --password-stdin', 'another-otter-1\n')
@@ -257,7 +257,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     })
   }
 
-  it('token:revoke takes a token, a user with its sessions and codes, or a client by its name', async () => {
+  it('token:revoke accepts a token, a user with its sessions and codes, or a client by its name', async () => {
     const one = (await askToken(shop)).body.access_token
     assert.deepEqual(await json(`token:revoke ${one}`), { revoked: 1, sessions: 0 })
     await refused(one)
@@ -300,7 +300,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     ['client:disable shop --enabled', 2, /Unknown flag "--enabled"/],
   ]
   for (const [words, code, says] of wrong) {
-    it(`${words} ends with ${code} and says why`, async () => {
+    it(`${words} exits with ${code} and the reason`, async () => {
       const ended = await made.folder.run(words)
       assert.equal(ended.code, code, ended.stderr)
       assert.match(ended.stderr, says)
@@ -309,7 +309,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     })
   }
 
-  it('of several clients with one name none is taken by chance', async () => {
+  it('of several clients with one name none is chosen by chance', async () => {
     await ok('client:add twin --user ann')
     await ok('client:add twin --user bob')
     const { code, stdout } = await made.folder.run('client:disable twin --json')

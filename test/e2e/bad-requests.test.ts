@@ -269,7 +269,7 @@ const refusals: Record<string, Refusal> = {
 }
 
 for (const [what, { sent, status, says, check }] of Object.entries(refusals)) {
-  test(`${what} is refused with ${status}`, async () => {
+  test(`${what} is rejected with ${status}`, async () => {
     const answer = await call(sent())
     assert.equal(answer.status, status, answer.text)
     const isOauth = sent().path === '/authorization/token'
@@ -292,7 +292,7 @@ for (const [what, { sent, status, says, check }] of Object.entries(refusals)) {
   })
 }
 
-test('none of this is an error of the server', () => {
+test('none of this is a server error', () => {
   const logged = serving.stdout().trim().split('\n')
   assert.deepEqual(
     logged.filter((line) => JSON.parse(line).level >= 50),

@@ -88,7 +88,7 @@ describe('a System that is not there', () => {
     assert.equal(existsSync(path.join(project.folder, 'other.db')), false)
   })
 
-  it('cannot be reached: every command says so at once, and serve retries', async () => {
+  it('cannot be reached: every command reports it immediately, and serve retries', async () => {
     const env = { WAYPOST_SYSTEM_URL: `postgresql://waypost:geheim@127.0.0.1:${await closedPort()}/api` }
     const stderr =
       /^Error: Cannot reach the PostgreSQL database "api" at "127\.0\.0\.1:\d+": connect ECONNREFUSED .*\n {2}Check /
@@ -99,7 +99,7 @@ describe('a System that is not there', () => {
     assert.doesNotMatch((await serving.stop()).stdout, /geheim/)
   })
 
-  it('refuses the password', async () => {
+  it('rejects the password', async () => {
     const env = { WAYPOST_SYSTEM_URL: postgres.url('postgres').replace(/:[^:@]+@/, ':geheim@') }
     await assertRefused('serve', {
       words: 'serve --port 0',
@@ -178,13 +178,13 @@ describe('the secret and the base URL of a System', () => {
     },
   }
   for (const [name, refusal] of Object.entries(beforeAnything)) {
-    it(`${name}: refused, and System knows no more than before`, async () => {
+    it(`${name}: rejected, and System is unchanged`, async () => {
       await assertRefused(name, refusal)
       assert.deepEqual(readSystem(project, 'production.db'), fresh)
     })
   }
 
-  it('right ones are remembered; others are refused from then on', async () => {
+  it('valid ones are stored; others are rejected from then on', async () => {
     await project.ok('deploy --yes', { env: complete })
     const { port } = occupied.address() as AddressInfo
     await assertRefused('a port that is taken', {

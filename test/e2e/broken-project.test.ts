@@ -144,7 +144,7 @@ before(async () => {
 after(() => project.remove())
 
 for (const [what, { break: breakIt, at, code, says }] of Object.entries(cases)) {
-  test(`${what} stops deploy`, async (t) => {
+  test(`${what} prevents deploy`, async (t) => {
     t.after(restore)
     await breakIt(project)
     const { code: exitCode, stdout, stderr } = await project.run('deploy --yes')
@@ -159,7 +159,7 @@ for (const [what, { break: breakIt, at, code, says }] of Object.entries(cases)) 
 }
 
 for (const what of ['a YAML syntax error', 'an action file that is missing', 'an unknown connection class']) {
-  test(`${what} is data for validate --json`, async (t) => {
+  test(`${what} is reported by validate --json`, async (t) => {
     t.after(restore)
     const { break: breakIt, at, code, says } = cases[what]!
     await breakIt(project)
@@ -173,7 +173,7 @@ for (const what of ['a YAML syntax error', 'an action file that is missing', 'an
   })
 }
 
-test('validate runs no code of the project: what only loading shows is left to deploy', async (t) => {
+test('validate runs no code of the project: errors on loading are found by deploy', async (t) => {
   t.after(restore)
   await cases['an action file that fails when it is loaded']!.break(project)
   assert.match(await project.ok('validate'), /^No problems: /)

@@ -43,7 +43,7 @@ describe('client:add', { concurrency: 1 }, () => {
   }
 
   for (const [words, said] of refused) {
-    it(`${words}: is refused`, async () => {
+    it(`${words}: is rejected`, async () => {
       const { code, stdout, stderr } = await made.folder.run(words)
       assert.deepEqual([code, stdout], [1, ''])
       assert.match(stderr, said)

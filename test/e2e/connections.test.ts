@@ -200,7 +200,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       await project.edit(second, `'whole'`, `'half'`)
     })
 
-    it('an action uses both databases; what fails in a transaction is rolled back', async () => {
+    it('an action uses both databases; a failed transaction is rolled back', async () => {
       await project.ok('deploy --yes', { env })
       const host = await makeHost({ ...env, HOST: '127.0.0.1' })
       closers.push(host.remove)
@@ -218,7 +218,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       )
     })
 
-    it('a database that is down keeps its own routes from working, and no others', async () => {
+    it('a database that is down affects only its own routes', async () => {
       const down = kind === 'sqlite' ? '/dev/null/orders.db' : 'postgresql://waypost:geheim@127.0.0.1:1/orders'
       const host = await makeHost({ ...env, ORDERS: down, HOST: '127.0.0.1' })
       closers.push(host.remove)

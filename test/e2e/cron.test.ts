@@ -110,12 +110,12 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     return server
   }
 
-  it('cron:execute says nothing when nothing is due', async () => {
+  it('cron:execute prints nothing if no cronjob is due', async () => {
     assert.deepEqual(await host.run('cron:execute'), { code: 0, stdout: '', stderr: '' })
     assert.deepEqual(await loadMarks(), [])
   })
 
-  it('cron:execute runs what is due once, however long nothing ran', async () => {
+  it('cron:execute runs each due cronjob once, however long no process ran', async () => {
     await rewind('mark', 5)
     const { code, stdout, stderr } = await host.run('cron:execute --json')
     assert.deepEqual([code, stderr], [0, ''])
@@ -202,7 +202,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
   })
 }
 
-it('dev runs cronjobs and prints them; what came before it was started is left out', async () => {
+it('dev runs cronjobs and prints them; slots before its start are skipped', async () => {
   const project = await makeProject()
   const open: (() => Promise<unknown>)[] = [project.remove]
   try {

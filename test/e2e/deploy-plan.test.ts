@@ -32,7 +32,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     return { ...ended, plan: JSON.parse(ended.stdout) as PlanJson }
   }
 
-  it('stops where it would reach nothing', async () => {
+  it('stops early if the target is invalid', async () => {
     const { code, stderr, stdout } = await project.run('deploy --yes')
     assert.equal(code, 1)
     assert.equal(stdout, '')
@@ -42,7 +42,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     )
   })
 
-  it('says by its exit code whether there is something to do', async () => {
+  it('reports by its exit code whether there are changes', async () => {
     await project.ok('migrate', { env })
     const first = await planned(' --detailed-exitcode')
     assert.deepEqual([first.code, first.plan.active, first.plan.activated], [3, null, false])
@@ -62,7 +62,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     await project.edit('waypost.yml', 'rooutes:', 'routes:')
   })
 
-  it('asks nothing without a terminal, and breaks no caller without confirmation', async () => {
+  it('does not prompt without a terminal, and rejects breaking changes without confirmation', async () => {
     await project.edit('resources/schema.yml', 'required: [title, content]', 'required: [title]')
     await project.edit('resources/schema.yml', 'maxLength: 64', 'maxLength: 32')
     const plan = await project.ok('deploy --plan', { env: reading })
@@ -88,7 +88,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     assert.equal((await project.run('deploy --yes', { env })).code, 0)
   })
 
-  it('takes no empty word for a release', async () => {
+  it('rejects an empty release id', async () => {
     const { code, stderr } = await project.run(['deploy', '--plan', '--against', ''], { env: reading })
     assert.equal(code, 2)
     assert.match(stderr, /is not a release id/)

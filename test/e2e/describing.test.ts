@@ -16,7 +16,7 @@ describe('commands that describe a project', () => {
   })
   after(() => project.remove())
 
-  it('openapi prints the document that a server gives', async () => {
+  it('openapi prints the document that a server returns', async () => {
     const printed = JSON.parse(await project.ok('openapi'))
     const dev = project.start('dev --port 0 --no-deliver')
     const [, docs = ''] = await dev.waitFor(/Docs +(\S+)/)
@@ -25,7 +25,7 @@ describe('commands that describe a project', () => {
     assert.equal((await dev.stop()).code, 0)
   })
 
-  it('openapi writes a file, and says where callers reach the API', async () => {
+  it('openapi writes a file with the address of the API', async () => {
     const env = { WAYPOST_BASE_URL: 'https://api.acme.test/' }
     const { code, stdout, stderr } = await project.run('openapi --output out/api/openapi.json', { env })
     assert.deepEqual([code, stdout, stderr], [0, '', '  Wrote  out/api/openapi.json\n'])
@@ -34,7 +34,7 @@ describe('commands that describe a project', () => {
     assert.deepEqual(Object.keys(paths), ['/todo', '/todo/{todo_id}'])
   })
 
-  it('openapi fails where it cannot write, and where the base URL is none', async () => {
+  it('openapi fails if it cannot write, and if the base URL is invalid', async () => {
     const unwritable = await project.run('openapi --output waypost.yml/openapi.json')
     assert.equal(unwritable.code, 1)
     assert.match(unwritable.stderr, /^Error: Cannot write "waypost\.yml\/openapi\.json": /)
@@ -43,7 +43,7 @@ describe('commands that describe a project', () => {
     assert.match(wrong.stderr, /^Error: .*"api"/)
   })
 
-  it('routes prints who may call what, and its location: whole paths, which editors open', async () => {
+  it('routes prints required scopes and locations as whole paths, which editors open', async () => {
     const { code, stdout, stderr } = await project.run('routes')
     assert.equal(code, 0)
     assert.equal(
@@ -88,7 +88,7 @@ describe('commands that describe a project', () => {
     ])
   })
 
-  it('a client of what it generated reaches the API', async () => {
+  it('a generated client reaches the API', async () => {
     const dev = project.start('dev --port 0 --no-deliver')
     const [, url = ''] = await dev.waitFor(/API +(\S+)/)
     const script = `import { defaults, getTodo, postTodo } from './client/api.ts'
@@ -102,7 +102,7 @@ describe('commands that describe a project', () => {
     await dev.stop()
   })
 
-  it('a project with errors is described by nothing: they are listed on stderr', async () => {
+  it('a project with errors is not described: its errors are listed on stderr', async () => {
     await project.edit(
       'resources/schema.yml',
       'content: { type: string }\n    insert_date',

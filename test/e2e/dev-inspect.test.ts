@@ -50,7 +50,7 @@ function findLine(script: Script, line: number): { lineNumber: number; columnNum
   return undefined
 }
 
-test('dev --inspect lets a debugger stop at a line of an action in TypeScript', async () => {
+test('dev --inspect allows a debugger to stop at a line of an action in TypeScript', async () => {
   const project = await makeProject()
   const lines = (await project.read('src/todo/entity.ts')).split('\n')
   const dev = project.start('dev --port 0 --inspect=0')

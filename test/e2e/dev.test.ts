@@ -118,7 +118,7 @@ describe('dev', () => {
     assert.match(await project.read('migrations/System/tables.ts'), /note: \{/)
   })
 
-  it('shows what an action throws with the place in its source; the caller sees an id', async () => {
+  it('shows thrown errors with their position in the source; the caller gets an id', async () => {
     await project.edit(
       'src/todo/entity.ts',
       '    return context\n',
@@ -136,7 +136,7 @@ describe('dev', () => {
     )
   })
 
-  it('says nothing of a file that changes nothing, for example one that holds this output', async () => {
+  it('does not report files that change nothing, for example one with this output', async () => {
     const reloads = () => dev.stdout().split(' reload ').length
     const before = reloads()
     for (const file of ['dev.txt', 'dev.log', 'src/.insert.ts.swp']) await project.write(file, dev.stdout())
@@ -144,7 +144,7 @@ describe('dev', () => {
     assert.equal(reloads(), before)
   })
 
-  it('says why a request was refused, and shows nothing that may be secret', async () => {
+  it('shows why a request was rejected, without secrets', async () => {
     const headers = { 'content-type': 'application/json' }
     const token = (await project.ok('token:issue --user dev --scopes consumer')).trim()
     const wrong = { authorization: `Bearer ${token}` }
@@ -161,7 +161,7 @@ describe('dev', () => {
     assert.ok(!dev.stdout().includes(token))
   })
 
-  it('a second one on the same port says so', async () => {
+  it('a second one on the same port reports the conflict', async () => {
     const other = await makeProject()
     const foreign = await other.run(`dev --port ${dev.port}`)
     const own = await project.run(`dev --port ${dev.port}`)
@@ -219,7 +219,7 @@ test('dev --no-deliver leaves events to event:execute; SIGINT ends it with 130',
   }
 })
 
-test('a hangup ends dev in order, and then nothing says that it runs', async () => {
+test('a hangup stops dev gracefully, and no marker of a running dev remains', async () => {
   const project = await makeProject()
   const dev = await startDev(project)
   try {
@@ -234,7 +234,7 @@ test('a hangup ends dev in order, and then nothing says that it runs', async () 
   }
 })
 
-test('dev answers 421 to hosts that are not allowed, for any request', async () => {
+test('dev returns 421 for hosts that are not allowed, for any request', async () => {
   const project = await makeProject()
   const dev = await startDev(project, ' --allow-host box.local --allow-host api')
   try {
@@ -286,7 +286,7 @@ test('dev starts on a broken project, shows its errors, and serves it once it is
   }
 })
 
-test('dev refuses a System that serves a deployment, and changes nothing in it', async () => {
+test('dev rejects a System that serves a deployment, and does not change it', async () => {
   const project = await makeProject()
   try {
     await project.ok('migrate')

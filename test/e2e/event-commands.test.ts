@@ -48,7 +48,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
   const deliveries = async (words = '') =>
     JSON.parse(await project.ok(`event:deliveries --json${words}`)).deliveries as Record<string, unknown>[]
 
-  it('event:list shows what waits before anybody fanned it out', async () => {
+  it('event:list shows messages before they are fanned out', async () => {
     await create()
     assert.match(
       await project.ok('event:list'),
@@ -68,7 +68,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     })
   })
 
-  it('event:execute succeeds though a subscriber fails, and says in a pipe only what is dead', async () => {
+  it('event:execute succeeds if a subscriber fails, and prints only dead deliveries to a pipe', async () => {
     receiver.answer(503)
     const { code, stdout, stderr } = await project.run('event:execute')
     assert.deepEqual([code, stderr], [0, ''])
@@ -104,7 +104,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.match(wrong.stderr, /"lately" is not a valid time/)
   })
 
-  it('event:replay wants to know what, and asks before it sends many', async () => {
+  it('event:replay requires a selection, and asks before it sends many', async () => {
     for (const [words, said] of [
       ['', /Specify either DELIVERY or --dead --since TIME/],
       [' dlv_1 --dead --since 1h', /Specify either DELIVERY or --dead/],
@@ -122,7 +122,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.equal(receiver.received.length, 4)
   })
 
-  it('event:replay sends what is dead anew, under the same id', async () => {
+  it('event:replay resends dead deliveries with the same id', async () => {
     const replayed = await project.run('event:replay --dead --since 1h --event todo_created --yes')
     assert.deepEqual(replayed, {
       code: 0,
@@ -148,7 +148,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 1)
   })
 
-  it('event:execute ends with 130 when it is interrupted, after what it has begun', async () => {
+  it('event:execute exits with 130 when interrupted, after the deliveries in progress', async () => {
     const before = receiver.received.length
     receiver.delay(1000)
     await create()
@@ -160,7 +160,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.deepEqual(JSON.parse(stdout), { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
   })
 
-  it('event:execute begins nothing more when its time limit expires', async () => {
+  it('event:execute starts no delivery after its time limit', async () => {
     for (let n = 0; n < 8; n++) await create()
     receiver.delay(500)
     const printed = await project.ok('event:execute --concurrency 1 --time-limit 1s --json')
@@ -195,7 +195,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       }
     })
 
-    it('event:execute shows how far it is, and nothing of that at the end', async () => {
+    it('event:execute shows its progress, and clears it at the end', async () => {
       await create()
       receiver.delay(1000)
       const { code, printed } = await onTerminal(project, 'event:execute')
@@ -206,7 +206,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       assert.match(last, /^ {2}1 attempted {3}1 delivered {3}0 retrying {3}0 dead {5}\d+\.\d s\r?\n$/)
     })
 
-    it('event:execute lists what failed below the numbers', async () => {
+    it('event:execute lists failures below the numbers', async () => {
       await create()
       receiver.answer(500)
       const { code, printed } = await onTerminal(project, 'event:execute')
@@ -228,7 +228,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       assert.deepEqual(words, ['retrying', 'retrying', 'retrying', 'dead', '4 attempted'])
     })
 
-    it('event:replay says how many, and asks', async () => {
+    it('event:replay shows the count, and asks', async () => {
       const no = await onTerminal(project, 'event:replay --dead --since 1h', { after: '(y/N)', text: 'n\n' })
       assert.equal(no.code, 1)
       assert.match(
@@ -258,7 +258,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.equal(readSystem(project)['waypost_subscription']?.length, 1)
   })
 
-  it('event:listen says when a signature is wrong; --json prints one line of JSON each', async () => {
+  it('event:listen reports invalid signatures; --json prints one line of JSON each', async () => {
     const listening = project.start('event:listen todo_created --json --answer 202')
     const [, endpoint] = await listening.waitFor(/Listening {2}(\S+)\n[^]*Event {6}/)
     const forged = { method: 'POST', body: '{"id":1}', headers: { 'waypost-event': 'todo_created' } }
@@ -303,7 +303,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     }
   })
 
-  it('subscription:list, disable and delete show and end subscriptions of anybody', async () => {
+  it('subscription:list, disable and delete work on subscriptions of all users', async () => {
     const list = async (words = '') =>
       JSON.parse(await project.ok(`subscription:list --json${words}`)).subscriptions as Record<string, unknown>[]
     const [only] = await list()

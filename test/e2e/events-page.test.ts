@@ -53,10 +53,10 @@ describe('docs/events.md', () => {
   })
 
   for (const [index, { name, kind, shown }] of steps.entries()) {
-    it(`shows what is printed by ${name}`, () => comparePrinted[kind]!(printed[index] ?? 'nothing', shown))
+    it(`shows the output of ${name}`, () => comparePrinted[kind]!(printed[index] ?? 'nothing', shown))
   }
 
-  it('has an action and events that validate takes, without a warning', async () => {
+  it('has an action and events that validate accepts without a warning', async () => {
     assert.match((await project.run('validate --types --strict')).stdout, /^No problems: /)
   })
 

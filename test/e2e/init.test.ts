@@ -30,7 +30,7 @@ function npmEnvironment(): Record<string, string> {
 describe('the scaffolded to-do project, installed by npm', () => {
   const folder = () => path.join(home, 'npm', 'installed')
 
-  it('is made by one command that says what it did and what comes next', async () => {
+  it('is created by one command that reports what it did and the next step', async () => {
     const { code, stdout, stderr } = await init('npm/installed --template todo --yes')
     assert.equal(code, 0, stderr)
     const lines = stdout.replace(/\d+\.\d s$/m, 'T s').split('\n')
@@ -53,7 +53,7 @@ describe('the scaffolded to-do project, installed by npm', () => {
     for (const { code, output } of results.map(withOutput)) assert.equal(code, 0, output)
   })
 
-  it('passes its own tests as they are', async () => {
+  it('passes its own tests unchanged', async () => {
     const { code, output } = await run('npm', ['test'], folder())
     assert.equal(code, 0, output)
     assert.match(output, /pass 4\b/)
@@ -89,7 +89,7 @@ const refusals: Record<string, { words: string; prepare?: () => Promise<unknown>
   },
 }
 for (const [what, { words, prepare, stderr }] of Object.entries(refusals)) {
-  test(`init refuses ${what} and writes nothing`, async () => {
+  test(`init rejects ${what} and writes nothing`, async () => {
     await prepare?.()
     const before = await list()
     const refused = await init(words)
@@ -116,7 +116,7 @@ test('init --force writes only the files that are missing', async () => {
   assert.equal((await readdir(folder)).includes('.gitignore'), true)
 })
 
-test('init --with adds to a project that is there, and says what it left as it was', async () => {
+test('init --with adds to an existing project, and reports what it did not change', async () => {
   const folder = path.join(home, 'added')
   await mkdir(folder)
   await writeFile(path.join(folder, 'waypost.yml'), 'routes: {}\n')
@@ -139,7 +139,7 @@ test('init --with adds to a project that is there, and says what it left as it w
   ])
 })
 
-test('init --with a part that does not exist is wrong usage, and nothing is written', async () => {
+test('init --with an unknown part is a usage error, and nothing is written', async () => {
   const { code, stdout, stderr } = await init('wrong --with docker,kubernets')
   assert.equal(code, 2)
   assert.equal(stdout, '')
@@ -147,7 +147,7 @@ test('init --with a part that does not exist is wrong usage, and nothing is writ
   await assert.rejects(readdir(path.join(home, 'wrong')), { code: 'ENOENT' })
 })
 
-test('init without npm on the PATH scaffolds all the same and says what is left to do', async () => {
+test('init without npm on the PATH creates the files and prints the remaining step', async () => {
   const env = { PATH: path.join(home, 'nowhere') }
   const { code, stdout, stderr } = await runCli(['init', 'offline', '--yes'], { cwd: home, env })
   assert.equal(code, 0, stderr)

@@ -38,7 +38,7 @@ for (const kind of defaultKinds) {
     const published = async (): Promise<string[]> =>
       (await send(serving.port, { path: '/.well-known/jwks.json' })).body.keys.map(({ kid }: { kid: string }) => kid)
 
-    it('makes a server sign with the new key, and what was signed before stays valid', async () => {
+    it('makes a server sign with the new key, and older tokens stay valid', async () => {
       const old = await logIn()
       const { code, stdout, stderr } = await made.folder.run('key:rotate --yes --json')
       assert.equal(code, 0, stderr)
@@ -50,7 +50,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual([await whoami(old), await whoami(await logIn())], [200, 200])
     })
 
-    it('says in words what it did, and asks nothing without a terminal', async () => {
+    it('describes its effect, and does not prompt without a terminal', async () => {
       const [before] = await published()
       const { code, stdout, stderr } = await made.folder.run('key:rotate')
       assert.equal(code, 0, stderr)
@@ -59,7 +59,7 @@ for (const kind of defaultKinds) {
       assert.doesNotMatch(stdout + stderr, /"d"|PRIVATE/)
     })
 
-    it('--withdraw refuses what was signed before, and says so', async () => {
+    it('--withdraw invalidates older tokens, and says so', async () => {
       const old = await logIn()
       const { code, stdout, stderr } = await made.folder.run('key:rotate --withdraw')
       assert.equal(code, 0, stderr)
@@ -76,7 +76,7 @@ for (const kind of defaultKinds) {
       })
     })
 
-    it('asks in a terminal first, and does nothing for a no', { skip: noTerminal }, async () => {
+    it('prompts in a terminal first, and does nothing if declined', { skip: noTerminal }, async () => {
       const before = await published()
       const command = `${process.execPath} ${path.join(checkout, 'bin/run.js')} key:rotate`
       const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
@@ -90,7 +90,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual(await published(), before)
     })
 
-    it('refuses another secret, and another base URL', async () => {
+    it('rejects another secret, and another base URL', async () => {
       const before = await published()
       for (const env of [
         { WAYPOST_SECRET: 'another secret that is long enough to be one' },

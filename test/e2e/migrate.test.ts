@@ -38,7 +38,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
     })
     after(() => project.remove())
 
-    it('says what would run and changes nothing', async () => {
+    it('shows what would run and changes nothing', async () => {
       const { code, stdout } = await project.run('migrate --dry-run')
       assert.deepEqual(
         [code, stdout.split('\n').filter((line) => line.includes('System/'))],
@@ -58,7 +58,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       assert.deepEqual([code, stderr.includes('Did you mean "20261121-note"?')], [1, true])
     })
 
-    it('takes the last one back, and asks before', async () => {
+    it('reverts the last one, and asks before', async () => {
       const { code, stderr } = await project.run('migrate:down')
       assert.deepEqual([code, /--yes is required/.test(stderr)], [2, true])
       assert.deepEqual(JSON.parse(await project.ok('migrate:down --yes --json')), {
@@ -109,7 +109,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       )
     })
 
-    it('does nothing again on a System that is not one of development', async () => {
+    it('does nothing on a System that is not a development System', async () => {
       await project.ok('migrate')
       await setOrigin('production')
       await project.ok('deploy --yes --json')
@@ -146,7 +146,7 @@ describe('with a PostgreSQL', () => {
   })
 })
 
-test('a plan makes no database, neither System nor that of a connection, and knows all the same what is there', async () => {
+test('a plan creates no database, neither System nor that of a connection, and shows the state', async () => {
   const project = await makeProject()
   try {
     const connection = `connection:\n  Orders: { class: sqlite, config: { file: data/orders.db } }\n`
@@ -239,7 +239,7 @@ test('dev reports an edited migration, and continues after it was reapplied with
   }
 })
 
-test('dev leaves out what is not written yet, says so once, and applies it when it is', async () => {
+test('dev skips stubs with one notice, and applies them once they are written', async () => {
   const project = await makeProject()
   const dev = project.start('dev --port 0')
   try {

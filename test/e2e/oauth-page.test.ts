@@ -30,10 +30,10 @@ describe('docs/oauth.md', () => {
   })
 
   for (const [index, { name, kind, shown }] of steps.entries()) {
-    it(`shows what is printed by ${name}`, () => comparePrinted[kind]!(printed[index] ?? 'nothing', shown))
+    it(`shows the output of ${name}`, () => comparePrinted[kind]!(printed[index] ?? 'nothing', shown))
   }
 
-  it('has an answer to what each flow prints', () => {
+  it('contains a response for the output of each flow', () => {
     const silent = steps.filter(({ shown, kind }) => shown === '' || !(kind in comparePrinted))
     assert.deepEqual(
       silent.map(({ name }) => name),

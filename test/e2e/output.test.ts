@@ -75,7 +75,7 @@ describe('--json prints one line of JSON and nothing else', { concurrency: 1 }, 
     })
   }
 
-  it('what goes wrong is data too', async () => {
+  it('errors are data too', async () => {
     const { code, stdout } = await project.run('token:issue --user anna --json')
     assert.equal(code, 1)
     assert.deepEqual(JSON.parse(stdout), {
@@ -106,7 +106,7 @@ describe('for people', { concurrency: 1 }, () => {
     assert.match((await text('token:issue --user bob')).stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/)
   })
 
-  it('deploy shows what it changes', async () => {
+  it('deploy shows the changes', async () => {
     await project.edit('resources/schema.yml', 'maxLength: 64', 'maxLength: 60')
     await project.edit('resources/routes/todo/entity.yml', '  DELETE:', '  PATCH:')
     const { stdout, stderr } = await text('deploy --yes')
@@ -129,7 +129,7 @@ describe('for people', { concurrency: 1 }, () => {
     }
   })
 
-  it('validate says where, what, and what to do', async () => {
+  it('validate shows location, problem and hint', async () => {
     await project.edit('resources/routes/todo/collection.yml', 'Todo-Collection', 'Todo-Colection')
     const { stdout, stderr } = await text('validate')
     assert.equal(
@@ -164,7 +164,7 @@ describe('on a terminal', { skip, concurrency: 1 }, () => {
     assert.ok(!onTerminal('validate', 80, { NO_COLOR: '1' }).includes(escape))
   })
 
-  it('routes keeps to the width, down to a least that can be read', async () => {
+  it('routes fits the width of the terminal, down to a readable minimum', async () => {
     await project.edit('resources/routes/todo/collection.yml', 'Todo-Colection', 'Todo-Collection')
     const widest = (columns: number) => {
       const lines = onTerminal('routes', columns).split(/\r?\n/)
@@ -174,7 +174,7 @@ describe('on a terminal', { skip, concurrency: 1 }, () => {
     assert.ok(widest(60) <= 72)
   })
 
-  it('event:execute says that nothing is due', () => {
+  it('event:execute reports that no delivery is due', () => {
     // On a slow machine the line that says how far it is was there before.
     const [printed] = onTerminal('event:execute', 80).split(`\r${escape}[2K`).slice(-1)
     assert.match(printed!, /^ {2}Nothing is due\.\r?\n$/)

@@ -68,7 +68,7 @@ describe('the pipelines of init', { concurrency: 1 }, () => {
     })
   }
 
-  it('of GitHub show a plan, and deploy what it was made against', async () => {
+  it('of GitHub show a plan, and deploy the release that it was made against', async () => {
     const { jobs } = parse(await project.read('.github/workflows/waypost.yml')) as Workflow
     const scriptOf = (job: string) => jobs[job]!.steps.find(({ run = '' }) => run.includes('waypost deploy'))!.run!
     const credentials = ({ id, secret }: Env): Env => ({ WAYPOST_CLIENT_ID: id!, WAYPOST_CLIENT_SECRET: secret! })

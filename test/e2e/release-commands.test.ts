@@ -38,7 +38,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
   }
   const list = async () => JSON.parse(await system.folder.ok('release:list --json')) as ListedJson
 
-  it('says what to do while there is none', async () => {
+  it('shows the next step if there is no release', async () => {
     const { code, stdout, stderr } = await system.folder.run('release:list')
     assert.deepEqual([code, stdout.includes('SERVER')], [0, true])
     assert.match(stderr, /No releases\. Deploy one: waypost deploy/)
@@ -47,7 +47,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     assert.match(refused.stderr, /There is no previous release to roll back to: none is active/)
   })
 
-  it('lists releases, the newest first, and what the server makes of them', async () => {
+  it('lists releases, newest first, with the state of the server', async () => {
     await deploy('--migrate --message First')
     await project.edit('src/todo/collection.ts', 'const itemsPerPage = 16', 'const itemsPerPage = 7')
     await deploy('--message Smaller')
@@ -66,7 +66,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     assert.ok(text.split('\n').every((line) => line.length <= 80))
   })
 
-  it('shows one of them by the beginning of its id, and what differs between two', async () => {
+  it('shows a release by the beginning of its id, and the differences between two', async () => {
     const [one, two] = ids as [string, string]
     const text = await system.folder.ok(`release:show ${one.slice(0, 9)}`)
     assertCalm(text)
@@ -86,7 +86,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     assert.deepEqual([unknown.code, /Unknown release "ffffffff0"/.test(unknown.stderr)], [1, true])
   })
 
-  it('goes back with a yes, waits for the server, and then has nothing further to go back to', async () => {
+  it('rolls back after confirmation, waits for the server, and then has no release left to roll back to', async () => {
     const refused = await system.folder.run('release:rollback')
     assert.deepEqual([refused.code, await pageSize()], [2, 7])
     assert.match(refused.stderr, /--yes/)

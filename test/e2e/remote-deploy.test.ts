@@ -72,7 +72,7 @@ describe('deploying to a running server', { concurrency: 1 }, () => {
     assert.equal((await list()).status, 200)
   })
 
-  it('does nothing the second time, and uploads only what is new then', async () => {
+  it('does nothing the second time, and then uploads only new artifacts', async () => {
     const again = await deploy(deployer)
     assert.equal(again.code, 0, again.stderr)
     assert.doesNotMatch(again.stdout, /Uploaded/)
@@ -120,7 +120,7 @@ export default class Report implements Action<'GET /report'> {
     assert.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes))
   })
 
-  it('shows a plan to who may read, and changes nothing', async () => {
+  it('shows a plan to callers with backend.read, and changes nothing', async () => {
     const before = await system.host.system.db.selectFrom('waypost_upload').selectAll().execute()
     await project.edit('resources/routes/todo/collection.yml', 'public: true', 'public: false')
     const plan = await project.run(`deploy --plan --detailed-exitcode --url ${url}`, { env: planner })
@@ -135,7 +135,7 @@ export default class Report implements Action<'GET /report'> {
     assert.equal(nothing.code, 0, nothing.stdout + nothing.stderr)
   })
 
-  it('says what is wrong with credentials and addresses, and what to do', async () => {
+  it('reports problems of credentials and addresses, with hints', async () => {
     await project.edit('src/todo/collection.ts', 'const itemsPerPage = 7', 'const itemsPerPage = 8')
     const cases: [env: Env, words: string, stderr: RegExp][] = [
       [

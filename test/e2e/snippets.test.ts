@@ -47,7 +47,7 @@ describe('the snippets of the guides', () => {
   })
   after(() => project.remove())
 
-  it('type-check in the to-do project, and its definition takes theirs', async () => {
+  it('type-check in the to-do project, which accepts their definition', async () => {
     const code = readSnippets('docs/actions.md', 'ts')
     assert.equal(code.length, 5)
     await project.write('src/snippets/report.pdf', 'x')

@@ -26,7 +26,7 @@ const additions = `config:
   delivery_delays: [1s, 0s, 0s]
 `
 
-describe('the whole story', { concurrency: 2 }, () => {
+describe('from init to a rollback', { concurrency: 2 }, () => {
   for (const kind of defaultKinds) describe(kind, { concurrency: 1 }, () => tell(kind))
 })
 
@@ -139,7 +139,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.equal((await call('/todo', { body: milk, headers: as(renewed.body.access_token) })).status, 201)
   })
 
-  it('a callback on a private address is refused in production', async () => {
+  it('a callback on a private address is rejected in production', async () => {
     const refused = await subscribe()
     assert.equal(refused.status, 400)
     assert.match(refused.body.detail, /"127\.0\.0\.1" is not on the public internet/)
@@ -176,7 +176,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.ok(answers > 0)
   })
 
-  it('the same deployment again does nothing', async () => {
+  it('deploying the same release again does nothing', async () => {
     const again = JSON.parse(await project.ok('deploy --yes --json'))
     assert.deepEqual([again.activated, again.changes], [false, []])
   })
@@ -192,7 +192,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.equal(again.body.id, subscribed.body.id)
   })
 
-  it('event:execute beside the running server delivers exactly what was dispatched, signed', async () => {
+  it('event:execute beside the running server delivers exactly the dispatched events, signed', async () => {
     const { body } = await call('/todo', { body: milk, headers: as(token) })
     const executed = await execute(' --json')
     assert.deepEqual(executed, {
@@ -212,7 +212,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.throws(() => webhook.verify(`${delivery.body} `, delivery.headers as Record<string, string>))
   })
 
-  it('without a terminal event:execute says nothing; what failed is sent again later', async () => {
+  it('without a terminal event:execute prints nothing; failed deliveries are retried later', async () => {
     const before = receiver.received.length
     receiver.answer(500)
     await call('/todo', { body: milk, headers: as(token) })
@@ -256,7 +256,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.deepEqual(await watching.stop(), { code: 0, stdout: '', stderr: '' })
   })
 
-  it('a revoked token is refused', async () => {
+  it('a revoked token is rejected', async () => {
     const { access_token: own, jti } = JSON.parse(await project.ok('token:issue --user ann --scopes todo --json'))
     assert.equal((await call('/todo', { body: milk, headers: as(own) })).status, 201)
     assert.match(await project.ok(`token:revoke ${jti}`), /Revoked {4}1 valid token\n/)

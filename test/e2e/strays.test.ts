@@ -97,7 +97,7 @@ test('migrate in a folder that is not a project creates no database', async () =
   }
 })
 
-test('user:scopes gives and takes, token:revoke takes the token itself and never repeats it', async () => {
+test('user:scopes adds and removes scopes, token:revoke reads the token itself and never prints it', async () => {
   const project = await makeProject()
   try {
     await project.ok('migrate')

@@ -59,7 +59,7 @@ test('without a repository the workspace of the workflow is its top, if the proj
   })
 })
 
-test('what does not fit the types is annotated too', async () => {
+test('type errors are annotated too', async () => {
   await broken('src/todo/delete.ts', ["message: 'To-do removed'", 'message: 1'], async () => {
     const { code, stdout, stderr } = await project.run('validate --types --format=github')
     assert.equal(code, 1)
@@ -74,7 +74,7 @@ test('what does not fit the types is annotated too', async () => {
   })
 })
 
-test('warnings are printed and do not fail, but with --strict', async () => {
+test('warnings are printed and do not fail, except with --strict', async () => {
   await broken('resources/schema.yml', ['Message:\n', 'Unused: { type: string }\nMessage:\n'], async () => {
     const { code, stdout, stderr } = await project.run('validate')
     assert.equal(code, 0)

@@ -83,7 +83,7 @@ describe('an action that dispatches', () => {
     { name: 'result-refused', status: 409, delivers: false },
   ]
   for (const { name, status, delivers } of cases) {
-    test(`and then ${name} answers ${status}, and ${delivers ? 'the' : 'no'} event goes out`, async () => {
+    test(`and then ${name} returns ${status}, and ${delivers ? 'the' : 'no'} event is delivered`, async () => {
       const before = app.events.delivered('noted').length
       const answer = await app.inject(`GET /${name}`)
       assert.equal(answer.status, status)

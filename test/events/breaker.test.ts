@@ -13,7 +13,7 @@ const minute = 60_000
 const day = 24 * 60 * minute
 
 onEachDatabase('the breaker of a subscription', (world) => {
-  test('opens after ten failures in a row, and deliveries that it postpones do not count as failed', async () => {
+  test('opens after ten consecutive failures, and postponed deliveries do not count as failed', async () => {
     const { receiver } = await prepare(world(), 40)
     receiver.choose = () => 500
     const { attempted, retrying } = await world().execute({ concurrency: 1 })
@@ -63,7 +63,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     ['disables it', 0, 410],
     ['posts to one that failed', failuresToOpen, 204],
   ] as const) {
-    test(`keeps no worker waiting that ${what} while another process has it locked`, async (t) => {
+    test(`does not block a worker that ${what} while another process has locked it`, async (t) => {
       if (world().kind === 'sqlite') return t.skip('a writing transaction is alone there')
       const { receiver, id } = await prepare(world(), 1)
       receiver.choose = () => answer
@@ -89,7 +89,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     })
   }
 
-  test('lets one delivery through over all workers', async () => {
+  test('lets one delivery through across all workers', async () => {
     const { receiver, id } = await prepare(world(), 40)
     receiver.choose = () => 500
     await world().execute({ concurrency: 1 })
@@ -121,7 +121,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     }
   })
 
-  test('that was half open when a worker was lost lets the next one through when the lease expires', async () => {
+  test('that was half open when a worker was lost lets the next delivery through when the lease expires', async () => {
     const { receiver, id } = await prepare(world(), 20)
     await world()
       .system.db.updateTable('waypost_subscription')
@@ -166,7 +166,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     assert.partialDeepStrictEqual(await world().execute(), { delivered: 3 })
   })
 
-  test('that stays open for three days ends what was due for so long, which can be sent anew', async () => {
+  test('open for three days ends deliveries that were due for that time, and they can be replayed', async () => {
     const { receiver, id } = await prepare(world(), 30)
     receiver.choose = () => 500
     await world().execute({ concurrency: 1 })
@@ -200,7 +200,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     assert.ok((await world().deliveries()).every((row) => row.status === 'delivered'))
   })
 
-  test('ends nothing that was due for days for another reason than that the endpoint failed', async () => {
+  test('does not end deliveries that were due for days for other reasons', async () => {
     const { receiver, id } = await prepare(world(), 30)
     await fanOutChunk(world().system, world().catalog)
     world().clock.forward(4 * day) // paused, or no worker was there
@@ -218,7 +218,7 @@ onEachDatabase('the breaker of a subscription', (world) => {
     assert.equal((await breaker(world(), id)).failures, failuresToOpen + 2)
   })
 
-  test('that a worker which was away for days finds open ends nothing before it was tried', async () => {
+  test('found open by a worker that was stopped for days ends no delivery before an attempt', async () => {
     const { receiver } = await prepare(world(), 30)
     receiver.choose = () => 500
     await world().execute({ concurrency: 1 })

@@ -11,13 +11,13 @@ const body = '{"title":"Käse"}'
 const sign = (key: string) => new Webhook(key).sign('dlv_1', new Date(now), body)
 const post = { id: 'dlv_1', timestamp, signature: sign(secret), body }
 
-test('takes what standardwebhooks signed, also as one of two', () => {
+test('accepts signatures by standardwebhooks, also as one of two', () => {
   assert.equal(findSignatureProblem(post, secret, now), undefined)
   assert.equal(findSignatureProblem({ ...post, signature: `${sign(other)} ${sign(secret)}` }, secret, now), undefined)
   assert.equal(findSignatureProblem(post, secret, now + 299_000), undefined)
 })
 
-test('says what is wrong with any other', () => {
+test('explains why another signature is invalid', () => {
   for (const [change, problem] of [
     [{ body: `${body} ` }, 'wrong'],
     [{ id: 'dlv_2' }, 'wrong'],

@@ -52,7 +52,7 @@ onEachDatabase('a claim', (world) => {
     assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', lost: 4, failures: 0 }])
   })
 
-  test('that ran out for the fifth time is the end, and the log of attempts says so', async () => {
+  test('that expired for the fifth time ends the delivery, and the log of attempts says so', async () => {
     const receiver = await prepare(world(), 204)
     for (let lost = 0; lost < 5; lost++) {
       await claim(world())
@@ -68,7 +68,7 @@ onEachDatabase('a claim', (world) => {
     assert.partialDeepStrictEqual(world().attempts, [{ outcome: 'dead', result: { failure: 'lost 5 times' } }])
   })
 
-  test('that was taken over leaves the first worker with nothing to say', async () => {
+  test('that was taken over ignores the result of the first worker', async () => {
     for (const late of [410, 500, 204]) {
       const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const receiver = await world().openReceiver()
@@ -95,7 +95,7 @@ onEachDatabase('a claim', (world) => {
     assert.equal((await world().attemptRows()).length, 3)
   })
 
-  test('takes no more than the cap of an endpoint, over all of its subscriptions', async () => {
+  test('respects the limit of an endpoint, across all of its subscriptions', async () => {
     world().settings = { ...world().settings, delivery_concurrency_per_endpoint: 3 }
     const receiver = await world().openReceiver()
     // each comes to its end alone, so that there is always room for one more and never for three
@@ -106,7 +106,7 @@ onEachDatabase('a claim', (world) => {
     assert.equal(receiver.open.most, 3)
   })
 
-  test('takes no more than the worker can start', async () => {
+  test('is limited to what the worker can start', async () => {
     const receiver = await world().openReceiver((response) => setTimeout(() => response.writeHead(204).end(), 200))
     await world().addSubscriptions(
       await world().addUser(),
@@ -145,7 +145,7 @@ onEachDatabase('a claim', (world) => {
     assert.partialDeepStrictEqual(await run, { delivered: 100, retrying: 8 })
   })
 
-  test('is not made once the signal aborts, and what is under way is finished', async () => {
+  test('is not made after the signal aborts, and deliveries in progress are finished', async () => {
     const held: ServerResponse[] = []
     const receiver = await world().openReceiver((response) => held.push(response))
     await world().addSubscriptions(
@@ -171,7 +171,7 @@ onEachDatabase('a claim', (world) => {
     assert.ok(rows.every((row) => row.claim_id === null))
   })
 
-  test('that was on its way when the signal aborts is given back, and nothing is posted under it', async () => {
+  test('that is being made when the signal aborts is released, and nothing is posted for it', async () => {
     const receiver = await prepare(world(), 204)
     const stop = new AbortController()
     const db = world().system.db.withPlugin({
@@ -188,7 +188,7 @@ onEachDatabase('a claim', (world) => {
     assert.partialDeepStrictEqual(await world().execute(), { attempted: 1, delivered: 1 })
   })
 
-  test('asks again who may receive it', async () => {
+  test('checks again who may receive it', async () => {
     const receiver = await world().openReceiver()
     const { db } = world().system
     const lostScope = await world().addUser(['secret'])
@@ -207,7 +207,7 @@ onEachDatabase('a claim', (world) => {
     assert.deepEqual(states.toSorted(), ['cancelled', 'cancelled', 'cancelled', 'delivered'])
   })
 
-  test('of an event without scopes asks for the scope of every consumer', async () => {
+  test('of an event without scopes requires the scope of every consumer', async () => {
     const receiver = await world().openReceiver()
     const { db } = world().system
     const [kept, lost] = [await world().addUser(['consumer', 'other']), await world().addUser(['consumer', 'other'])]
@@ -232,7 +232,7 @@ onEachDatabase('a claim', (world) => {
     assert.deepEqual(await world().execute(), { attempted: 2, delivered: 2, retrying: 0, dead: 0 })
   })
 
-  test('leaves what is for a paused subscription where it is', async () => {
+  test('skips deliveries of a paused subscription', async () => {
     const receiver = await prepare(world(), 204)
     const subscriptions = world().system.db.updateTable('waypost_subscription')
     await fanOutOnly(world())
@@ -243,7 +243,7 @@ onEachDatabase('a claim', (world) => {
     assert.equal(receiver.received.length, 1)
   })
 
-  test('of which too little is left is given back, and nothing is posted under it', async () => {
+  test('with too little time left is released, and nothing is posted for it', async () => {
     const receiver = await prepare(world(), 204)
     let jump = 0
     let claims = 0

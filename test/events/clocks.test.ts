@@ -10,7 +10,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 onEachDatabase('a worker whose clock is an hour ahead', (world) => {
-  test('waits as long as a date in Retry-After says', async () => {
+  test('waits until the date in Retry-After', async () => {
     const { receiver } = await prepare(world())
     const date = new Date(world().clock.now() + 30 * minute).toUTCString()
     receiver.choose = () => (response) => response.writeHead(503, { 'retry-after': date }).end()
@@ -27,7 +27,7 @@ onEachDatabase('a worker whose clock is an hour ahead', (world) => {
 })
 
 onEachDatabase("when the database's clock is set back an hour", (world) => {
-  test('what was fanned out before is delivered at once', async () => {
+  test('messages that were fanned out before are delivered immediately', async () => {
     const { receiver } = await prepare(world())
     await world().dispatch('note', 1)
     await fanOut(world())
@@ -37,7 +37,7 @@ onEachDatabase("when the database's clock is set back an hour", (world) => {
     assert.equal(receiver.received.length, 2)
   })
 
-  test('what is dispatched from then on reaches subscriptions that were made before', async () => {
+  test('messages dispatched afterwards reach subscriptions that were created before', async () => {
     const { receiver } = await prepare(world())
     setBack(world())
     await world().dispatch('note', 1)
@@ -72,7 +72,7 @@ onEachDatabase("when the database's clock is set back an hour", (world) => {
     assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
   })
 
-  test('what is being posted is not posted again, and its outcome counts', async () => {
+  test('a delivery in progress is not posted again, and its outcome is recorded', async () => {
     const { receiver } = await prepare(world())
     const held: ServerResponse[] = []
     receiver.choose = () => (response) => held.push(response)
@@ -87,7 +87,7 @@ onEachDatabase("when the database's clock is set back an hour", (world) => {
     assert.equal(receiver.received.length, 1)
   })
 
-  test('what a worker had that is lost is had by another one when its lease would have been over', async () => {
+  test('deliveries of a lost worker are taken over when its lease would have expired', async () => {
     const { receiver } = await prepare(world())
     await world().dispatch('note', 1)
     await fanOut(world())
@@ -103,7 +103,7 @@ onEachDatabase("when the database's clock is set back an hour", (world) => {
 })
 
 onEachDatabase("when the database's clock is set forward an hour", (world) => {
-  test('what is due later is sent sooner, once, and nothing is lost', async () => {
+  test('deliveries that are due later are sent early, once, and none is lost', async () => {
     const { receiver } = await prepare(world())
     receiver.choose = (count) => (count === 1 ? 500 : 204)
     await world().dispatch('note', 1)
@@ -117,7 +117,7 @@ onEachDatabase("when the database's clock is set forward an hour", (world) => {
     assert.equal(receiver.received.length, 4)
   })
 
-  test('the worker whose lease expired by it changes nothing if another one was faster', async () => {
+  test('the worker whose lease expired changes nothing if another one was faster', async () => {
     const { receiver } = await prepare(world())
     const held: ServerResponse[] = []
     receiver.choose = (count) => (count === 1 ? (response) => held.push(response) : 204)

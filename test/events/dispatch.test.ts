@@ -40,7 +40,7 @@ onEachDatabase('dispatch', (world) => {
     assert.deepEqual(await messages(world()), ['note 1', 'other_note 2'])
   })
 
-  test('of an action that threw comes to nothing', async () => {
+  test('in an action that throws is discarded', async () => {
     const context = makeContext(world())
     await context.dispatch('note', 1)
     assert.deepEqual(await messages(world()), []) // whoever runs the action does not call storeDispatched then
@@ -87,7 +87,7 @@ onEachDatabase('dispatch', (world) => {
     assert.deepEqual(await messages(world()), [])
   })
 
-  test('of what cannot be written as JSON throws inside the action', async () => {
+  test('data that cannot be serialized as JSON throws inside the action', async () => {
     const context = makeContext(world())
     const circle: { self?: unknown } = {}
     circle.self = circle
@@ -106,7 +106,7 @@ onEachDatabase('dispatch', (world) => {
     }
   })
 
-  test('of more events than a statement has room for stores all of them or none', async () => {
+  test('of more events than a statement can contain stores all of them or none', async () => {
     const context = makeContext(world())
     for (let n = 0; n < 6000; n++) await context.dispatch('note', n)
     await context.storeDispatched()

@@ -33,7 +33,7 @@ onEachDatabase('fan-out', (world) => {
     assert.deepEqual(await reached(world()), [active])
   })
 
-  test('leaves out users who are disabled or hold none of the scopes that the event names', async () => {
+  test('excludes users who are disabled or have none of the scopes that the event names', async () => {
     const holders = [await world().addUser(['secret']), await world().addUser(['other', 'consumer'])]
     const disabled = await world().addUser(['secret'])
     const stranger = await world().addUser(['consumer'])
@@ -77,7 +77,7 @@ onEachDatabase('fan-out', (world) => {
     assert.deepEqual(await Promise.all(counts), [2, 3, 2])
   })
 
-  test('to more users than a statement takes parameters works too', async () => {
+  test('to more users than a statement accepts parameters works too', async () => {
     const user = await world().addUser()
     const wanted = await world().addSubscriptions(user, 'note', ['http://a/'])
     await world().dispatch('note', 1, [...Array.from({ length: 70_000 }, (_, n) => `nobody ${n}`), user])
@@ -101,7 +101,7 @@ onEachDatabase('fan-out', (world) => {
     )
   })
 
-  test('of many messages of one event asks once who subscribed, and still by the age of each message', async () => {
+  test('of many messages of one event queries the subscriptions once, and still respects the age of each message', async () => {
     const user = await world().addUser()
     const [first] = await world().addSubscriptions(user, 'note', ['http://a/'])
     for (let n = 0; n < 10; n++) await world().dispatch('note', n)
@@ -114,7 +114,7 @@ onEachDatabase('fan-out', (world) => {
     assert.equal(ids.filter((id) => id === second).length, 600)
   })
 
-  test('of many messages to many subscriptions keeps to its chunks', async () => {
+  test('of many messages to many subscriptions respects its chunk size', async () => {
     await world().addSubscriptions(await world().addUser(), 'note', endpoints(600))
     for (let n = 0; n < 8; n++) await world().dispatch('note', n)
     const counts: number[] = []

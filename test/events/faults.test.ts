@@ -53,7 +53,7 @@ onEachDatabase('what fails', (world) => {
     }
   })
 
-  test('a database that fails while outcomes are written is asked again, and nothing is posted twice', async () => {
+  test('a database that fails while outcomes are written is retried, and nothing is posted twice', async () => {
     const receiver = await prepare(world(), 30)
     const broken = breakable(world().system, 'waypost_attempt')
     receiver.choose = (count) => {
@@ -70,7 +70,7 @@ onEachDatabase('what fails', (world) => {
     assert.equal(receiver.received.length, 30)
   })
 
-  test('an outcome that the database refuses does not keep the others from being written', async () => {
+  test('an outcome that the database rejects does not prevent the others from being written', async () => {
     const receiver = await prepare(world(), 12)
     const poison = (await world().deliveries())[5]!.id
     const system = refuseStatements(world().system, (text) => {
@@ -92,7 +92,7 @@ onEachDatabase('what fails', (world) => {
     assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
   })
 
-  test('a run whose database is away ends with what was under way, and says why', async () => {
+  test('a run without its database exits with the deliveries in progress, and reports why', async () => {
     const receiver = await prepare(world(), 4)
     const answer = Promise.withResolvers<void>()
     receiver.choose = () => (response) => void answer.promise.then(() => response.writeHead(204).end())
@@ -139,7 +139,7 @@ onEachDatabase('what fails', (world) => {
 })
 
 onEachDatabase('a name that resolves to a public address first', (world) => {
-  test('and to a private one when connecting is rejected each time, and nothing is posted', async () => {
+  test('and to a private one when connecting is rejected each time, and no request is posted', async () => {
     const receiver = await world().openReceiver()
     const { system, secrets } = world()
     let lookups = 0
@@ -209,7 +209,7 @@ onEachDatabase('a clock that is set back an hour', (world) => {
   const back = -3_600_000
   const dataOf = (receiver: Receiver) => receiver.received.map(({ body }) => body).toSorted()
 
-  test('keeps nothing waiting for that hour, and nothing is posted twice', async () => {
+  test('blocks nothing during that hour, and nothing is posted twice', async () => {
     const receiver = await world().openReceiver()
     await world().subscribe(await world().addUser(), 'note', receiver.url)
     receiver.choose = () => 500
@@ -285,7 +285,7 @@ onEachDatabase('a worker without work', (world) => {
     assert.equal(counted.count(), 0)
   })
 
-  test('opens no transaction while it watches, and still delivers what comes', async () => {
+  test('opens no transaction while it watches, and still delivers new messages', async () => {
     const receiver = await waitingOnly(world())
     let statements = 0
     const counted = countTransactions(refuseStatements(world().system, () => void (statements += 1)))

@@ -82,7 +82,7 @@ onEachDatabase('a look for work', (world) => {
     assert.ok(rows.every((row) => ![...paused, ...open, ...busy].includes(row.subscription_id)))
   })
 
-  test('gives each subscription its turn, however many others have waiting', async () => {
+  test('serves each subscription in turn, however many deliveries others have', async () => {
     const users = await Promise.all(Array.from({ length: 20 }, () => world().addUser()))
     const [first] = await world().addSubscriptions(users[0]!, 'note', ['http://127.0.0.1:9/first'])
     for (let n = 0; n < 150; n++) await world().dispatch('note', n)
@@ -100,7 +100,7 @@ onEachDatabase('a look for work', (world) => {
     assert.equal(new Set(found.slice(0, 20).map((one) => one.endpoint)).size, 20, 'one of each comes first')
   })
 
-  test('comes round to where it began, and says that there is nothing', async () => {
+  test('ends after a full pass without deliveries', async () => {
     const user = await world().addUser()
     const ids = await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 250))
     await world().dispatch('note', 1)
@@ -114,7 +114,7 @@ onEachDatabase('a look for work', (world) => {
     }
   })
 
-  test('ends, and hears a signal, though very many subscriptions are held back', async () => {
+  test('ends, and handles a signal, even if very many subscriptions are held back', async () => {
     const user = await world().addUser()
     await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 2100))
     await world().dispatch('note', 1)
@@ -136,7 +136,7 @@ onEachDatabase('a look for work', (world) => {
 })
 
 onEachDatabase('a worker that finds nothing to start, though much is due', (world) => {
-  test('looks ever less often through it, and at once when something becomes due', async () => {
+  test('polls less and less often, and immediately when a delivery becomes due', async () => {
     const { system, catalog, settings } = world()
     const user = await world().addUser()
     const held = await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 300))

@@ -22,7 +22,7 @@ onEachDatabase('a host with many endpoints', (world) => {
     })
   })
 
-  test('that answered until now and then hangs leaves places, and what was claimed for it is given back', async () => {
+  test('that responded before and then hangs uses few places, and its claimed deliveries are released', async () => {
     const held: ServerResponse[] = []
     const host = await world().openReceiver()
     host.choose = (count) => (count <= 300 ? 204 : (response) => void held.push(response))
@@ -64,7 +64,7 @@ onEachDatabase('a host with many endpoints', (world) => {
     })
   })
 
-  test('that answers at once has nearly all of them', async () => {
+  test('that responds immediately gets nearly all of them', async () => {
     const host = await world().openReceiver()
     host.choose = () => (response) => void setTimeout(() => response.writeHead(204).end(), 20)
     await subscribeMany(world(), host, 40)

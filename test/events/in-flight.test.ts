@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { InFlight } from '../../src/events/worker/in-flight.ts'
 
-test('what was claimed ahead is given back when nothing has moved for a second, and not before', async () => {
+test('claimed deliveries are released when none has moved for a second, and not before', async () => {
   let now = 5000
   const inFlight = new InFlight({ now: () => now, monotonic: () => now })
   inFlight.setLimits({ total: 2, perEndpoint: 1 })

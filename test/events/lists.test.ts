@@ -6,7 +6,7 @@ import { openTestHost, type TestHost } from './host.ts'
 const hour = 3_600_000
 
 for (const kind of ['sqlite', 'postgresql'] as const) {
-  describe(`what operators see of events, ${kind}`, () => {
+  describe(`event lists for operators, ${kind}`, () => {
     let opened: TestHost
     let user: string
     before(async () => {
@@ -113,7 +113,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       ])
     })
 
-    test('deliveries are listed newest first, with their last attempt and what comes next', async () => {
+    test('deliveries are listed newest first, with their last attempt and the next one', async () => {
       await addSubscription('sub_1', 'note')
       await addMessage('msg_1', 'note')
       await addMessage('msg_2', 'note')
@@ -145,7 +145,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       })
     })
 
-    test('one delivery is found with its attempts and what was answered', async () => {
+    test('one delivery is found with its attempts and their responses', async () => {
       await addSubscription('sub_1', 'note')
       await addMessage('msg_1', 'note')
       await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1', state: 'dead' })

@@ -51,7 +51,7 @@ onEachDatabase('the measured queue', (world) => {
     assert.ok(Math.abs(now() - before.oldestDueMs - oldest) < minute / 2, 'the oldest is the oldest message')
   })
 
-  test('holds back what waits for an event that the release does not name', async () => {
+  test('does not count deliveries of an event that the release does not declare', async () => {
     await world().subscribe(await world().addUser(), 'note', 'http://127.0.0.1:9/')
     await world().dispatch('note', 1)
     await fanOutChunk(world().system, world().catalog)

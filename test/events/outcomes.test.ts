@@ -36,7 +36,7 @@ onEachDatabase('what an answer means', (world) => {
     })
   }
 
-  test('each of the three delays is as set, give or take a fifth', async () => {
+  test('each of the three delays is as configured, within a fifth', async () => {
     await prepare(world(), () => 500)
     for (const delay of [minute, 10 * minute, 60 * minute]) {
       const began = world().clock.now()
@@ -52,7 +52,7 @@ onEachDatabase('what an answer means', (world) => {
     assert.partialDeepStrictEqual(await world().execute(), { attempted: 1, dead: 1 })
   })
 
-  test('delays differ, so that what failed together does not come back together', async () => {
+  test('delays are random, so that deliveries that failed together are not retried together', async () => {
     const receiver = await world().openReceiver(500)
     const user = await world().addUser()
     await world().addSubscriptions(
@@ -105,7 +105,7 @@ onEachDatabase('what an answer means', (world) => {
     )
   })
 
-  test('an endpoint that never answers is a failure after the time limit', async () => {
+  test('an endpoint that never responds is a failure after the time limit', async () => {
     world().settings = { ...world().settings, ...quick }
     const receiver = await prepare(world(), () => () => {})
     assert.partialDeepStrictEqual(await world().execute(), { attempted: 1, retrying: 1 })
@@ -128,7 +128,7 @@ onEachDatabase('what an answer means', (world) => {
     assert.deepEqual(outcomes.toSorted(), ['ECONNREFUSED', 'UND_ERR_SOCKET'])
   })
 
-  test('410 ends the delivery, disables that subscription and cancels what waits for it', async () => {
+  test('410 ends the delivery, disables that subscription and cancels its pending deliveries', async () => {
     const gone = await world().openReceiver()
     const other = await world().openReceiver()
     const user = await world().addUser()
@@ -154,7 +154,7 @@ onEachDatabase('what an answer means', (world) => {
     assert.equal(other.received.length, 3)
   })
 
-  test('a 410 of the endpoint before a change disables nothing, and the new one gets the resend', async () => {
+  test('a 410 of the previous endpoint disables nothing, and the new one gets the resend', async () => {
     const { system } = world()
     const fresh = await world().openReceiver()
     const before = await prepare(world(), () => (response) => {
@@ -168,13 +168,13 @@ onEachDatabase('what an answer means', (world) => {
     assert.equal((await world().deliveries())[0]!.status, 'delivered')
   })
 
-  test('an answer is kept up to 4 KB, without what PostgreSQL cannot store', async () => {
+  test('a response is kept up to 4 KB, without characters that PostgreSQL cannot store', async () => {
     await prepare(world(), () => (response) => response.writeHead(500).end(`\0${'é'.repeat(5000)}`))
     await world().execute()
     assert.partialDeepStrictEqual(await world().attemptRows(), [{ status: 500, answer: 'é'.repeat(2047) }])
   })
 
-  test('attempts are counted by outcome and latency, over all runs', async () => {
+  test('attempts are counted by outcome and latency, across all runs', async () => {
     const { db } = world().system
     await db.deleteFrom('waypost_attempt_total').execute()
     await prepare(world(), (count) => (count < 3 ? 500 : 204))
@@ -190,7 +190,7 @@ onEachDatabase('what an answer means', (world) => {
     )
   })
 
-  test('what is reported to the caller is what was recorded', async () => {
+  test('the result returned to the caller equals the recorded one', async () => {
     await prepare(world(), () => 500)
     await executeForADay(world())
     const reported = world().attempts.map(({ outcome, attempt }) => `${attempt} ${outcome}`)

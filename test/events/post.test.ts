@@ -23,7 +23,7 @@ const bodies: readonly { name: string; data: unknown; body: string }[] = [
 
 onEachDatabase('a POST', (world) => {
   for (const { name, data, body } of bodies) {
-    test(`has as its body exactly what was dispatched: ${name}`, async () => {
+    test(`has exactly the dispatched body: ${name}`, async () => {
       const receiver = await world().openReceiver()
       await world().subscribe(await world().addUser(), 'note', receiver.url)
       await world().dispatch('note', data)
@@ -33,7 +33,7 @@ onEachDatabase('a POST', (world) => {
     })
   }
 
-  test('says what it is, who sends it and which event it carries', async () => {
+  test('identifies its content, sender and event', async () => {
     const receiver = await world().openReceiver()
     await world().subscribe(await world().addUser(), 'note', `${receiver.url}/hook?key=1`)
     await world().dispatch('note', {})
@@ -48,7 +48,7 @@ onEachDatabase('a POST', (world) => {
     assert.equal(headers['webhook-id'], delivery!.id)
   })
 
-  test('is signed so that standardwebhooks accepts it, the same id over its attempts', async () => {
+  test('is signed as standardwebhooks accepts it, with the same id for all attempts', async () => {
     world().settings = { ...world().settings, delivery_delays: [20, 20, 20] }
     const receiver = await world().openReceiver(500)
     const { secret } = await world().subscribe(await world().addUser(), 'note', receiver.url)
@@ -63,7 +63,7 @@ onEachDatabase('a POST', (world) => {
     assert.throws(() => verify(secret, { ...receiver.received[0]!, body: '{"text":"forged"}' }))
   })
 
-  test('is signed for its own subscription, and its timestamp is by the clock of the database', async () => {
+  test('is signed for its own subscription, and its timestamp is that of the database', async () => {
     const receivers = [await world().openReceiver(), await world().openReceiver()] as const
     const user = await world().addUser()
     const secrets: string[] = []

@@ -58,7 +58,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await dispatcher.store(Array.from({ length: count }, (_, n) => dispatcher.prepare({ event, data: n })))
     }
 
-    test('four at once deliver everything, and nothing twice', async () => {
+    test('four at the same time deliver everything, and nothing twice', async () => {
       await subscribe(8)
       await dispatch(20)
       const runs = await Promise.all([1, 2, 3, 4].map(() => start('--json').ended))
@@ -77,7 +77,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.match(receiver.received[0]!.headers['user-agent'] ?? '', /^waypost\/\d+\.\d+\.\d+@\w+$/)
     })
 
-    test('says nothing to cron while all goes well, and one line for each dead delivery', async () => {
+    test('prints nothing under cron without failures, and one line for each dead delivery', async () => {
       await subscribe(2)
       await dispatch(1)
       receiver.choose = () => 500
@@ -91,7 +91,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         assert.match(line, /^dead +note → http:\/\/127\.0\.0\.1:\d+\/\d +500 +waypost event:replay dlv_\w+$/)
     })
 
-    test('finishes what it began when it is stopped, and begins nothing more', async () => {
+    test('finishes deliveries in progress when it is stopped, and starts no others', async () => {
       await subscribe(4)
       await dispatch(1)
       const held: ServerResponse[] = []
@@ -130,7 +130,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 }
 
 describe('event:execute', () => {
-  test('rejects an invalid duration or number, and says which', async () => {
+  test('rejects an invalid duration or number, and names it', async () => {
     for (const words of [
       ['--time-limit', 'soon'],
       ['--concurrency', '0'],

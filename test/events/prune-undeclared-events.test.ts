@@ -8,7 +8,7 @@ import { openTestHost, type TestHost } from './host.ts'
 const day = 86_400_000
 
 for (const kind of systemKinds) {
-  describe(`what waits for an event, ${kind}`, () => {
+  describe(`deliveries of an event, ${kind}`, () => {
     let opened: TestHost
     before(async () => {
       opened = await openTestHost(kind)
@@ -46,7 +46,7 @@ for (const kind of systemKinds) {
       return Object.fromEntries(['noted', 'gone'].map((event) => [event, [of(messages, event), of(deliveries, event)]]))
     }
 
-    test('stays before anything was deployed, and goes after a while once a release does not name it', async () => {
+    test('stays before the first deployment, and is deleted some time after a release no longer declares it', async () => {
       for (const event of ['noted', 'gone']) {
         await opened.host.system.db
           .insertInto('waypost_subscription')

@@ -27,7 +27,7 @@ onEachDatabase('a batch of attempts', (world) => {
     assert.deepEqual(written.toSorted(), ['delivered, 200', 'status 500, 500', 'status 500, 500'])
   })
 
-  test('leaves out those whose claim was taken over, also where the one who took it is in it', async () => {
+  test('excludes deliveries whose claim was taken over, even by the same batch', async () => {
     const [stale] = await claimEach(world(), 1)
     world().clock.forward(stale!.leaseMs)
     const [current] = await claimAll(world())
@@ -46,7 +46,7 @@ onEachDatabase('a batch of attempts', (world) => {
     assert.equal((await world().attemptRows()).length, 1)
   })
 
-  test('is recorded also where texts hold what PostgreSQL has no text for', async () => {
+  test('is recorded even if texts contain characters that PostgreSQL cannot store', async () => {
     const [delivery] = await claimEach(world(), 1)
     const one = completion(delivery!, 200, { outcome: 'dead', delayMs: 0 })
     const strange = { ...one, result: { latencyMs: 1, failure: 'a\0b \ud800', answer: 'c\0d \udc00 "é"' } }
@@ -54,7 +54,7 @@ onEachDatabase('a batch of attempts', (world) => {
     assert.partialDeepStrictEqual(await world().attemptRows(), [{ outcome: 'ab �', answer: 'cd � "é"' }])
   })
 
-  test('takes one statement on PostgreSQL and three on SQLite, however many they are', async () => {
+  test('takes one statement on PostgreSQL and three on SQLite, for any number', async () => {
     const deliveries = await claimEach(world(), 40)
     const completions = deliveries.map((one) => completion(one, 200, { outcome: 'delivered', delayMs: 0 }))
     const statements: string[] = []

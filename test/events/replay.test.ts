@@ -6,7 +6,7 @@ import { onEachDatabase, type World } from './world.ts'
 const hour = 3_600_000
 
 onEachDatabase('a replay', (world) => {
-  test('of one that is dead sends it anew under the same id, with four attempts', async () => {
+  test('of a dead delivery resends it with the same id, with four attempts', async () => {
     const receiver = await world().openReceiver(500)
     const [id = ''] = await makeDead(world(), receiver.url, 1)
     await replayDelivery(world().system, { delivery: id })
@@ -18,7 +18,7 @@ onEachDatabase('a replay', (world) => {
   })
 
   for (const status of ['delivered', 'cancelled'] as const) {
-    test(`of one that is ${status} sends it anew`, async () => {
+    test(`of a ${status} delivery resends it`, async () => {
       const receiver = await world().openReceiver()
       const [id = ''] = await makeDead(world(), receiver.url, 1)
       await world().system.db.updateTable('waypost_delivery').set({ status }).execute()
@@ -29,7 +29,7 @@ onEachDatabase('a replay', (world) => {
     })
   }
 
-  test('of one that is on its way is refused, of several at once all but one', async () => {
+  test('of a delivery in progress is rejected; of several concurrent requests, one succeeds', async () => {
     const receiver = await world().openReceiver(500)
     const [id = ''] = await makeDead(world(), receiver.url, 1)
     const tried = await Promise.allSettled([1, 2, 3].map(() => replayDelivery(world().system, { delivery: id })))
@@ -60,7 +60,7 @@ onEachDatabase('a replay', (world) => {
     },
   ]
   for (const { name, code, prepare } of refusals) {
-    test(`of one ${name} says so, and one of all that are dead leaves it`, async () => {
+    test(`of one ${name} reports it, and one of all dead deliveries skips it`, async () => {
       const receiver = await world().openReceiver(500)
       const [id = ''] = await makeDead(world(), receiver.url, 1)
       await prepare(world())
@@ -70,7 +70,7 @@ onEachDatabase('a replay', (world) => {
     })
   }
 
-  test('of one of another subscription finds none', async () => {
+  test('of another subscription returns 404', async () => {
     const receiver = await world().openReceiver(500)
     const [id = ''] = await makeDead(world(), receiver.url, 1)
     const which = { delivery: id, subscription: 'sub_other' }
@@ -109,7 +109,7 @@ onEachDatabase('a replay', (world) => {
     assert.ok((await world().deliveries()).every(({ status }) => status === 'pending'))
   })
 
-  test('takes only those of an event or of a subscription if that is asked', async () => {
+  test('selects only those of an event or of a subscription on request', async () => {
     const { system } = world()
     const receiver = await world().openReceiver(500)
     await makeDead(world(), receiver.url, 2)

@@ -14,7 +14,7 @@ withSubscribers('a change of a subscription', (world) => {
   })
   const patch = (id: string, change: unknown, person = ann) => person.send(`PATCH /consumer/subscription/${id}`, change)
 
-  test('sends what waits, and what is dispatched later, to the new endpoint only', async () => {
+  test('sends pending and later messages to the new endpoint only', async () => {
     const before = await world().openReceiver(500)
     const after = await world().openReceiver()
     const { id } = await world().subscribe(ann, before.url)
@@ -58,7 +58,7 @@ withSubscribers('a change of a subscription', (world) => {
     ['a private address, and a pause', { endpoint: 'http://10.0.0.1/', status: 'paused' }, 400],
   ]
   for (const [name, change, status] of refused) {
-    test(`to ${name} is ${status} and changes nothing`, async () => {
+    test(`to ${name} returns ${status} and changes nothing`, async () => {
       const { url } = await world().openReceiver()
       const { id } = await world().subscribe(ann, url)
       const before = (await ann.send(`GET /consumer/subscription/${id}`)).body
@@ -68,7 +68,7 @@ withSubscribers('a change of a subscription', (world) => {
     })
   }
 
-  test('to the endpoint of another subscription to the same event is refused, also of two at once', async () => {
+  test('to the endpoint of another subscription to the same event is rejected, also of two concurrent ones', async () => {
     const { url } = await world().openReceiver()
     const [one, two, three] = await Promise.all(['a', 'b', 'c'].map((path) => world().subscribe(ann, `${url}/${path}`)))
     const answer = await patch(one!.id, { endpoint: `${url}/b` })
@@ -130,7 +130,7 @@ withSubscribers('a change of a subscription', (world) => {
     assert.equal(row.failures, 0)
   })
 
-  test('to active brings back one that its receiver disabled by 410', async () => {
+  test('to active restores one that its receiver disabled by 410', async () => {
     const receiver = await world().openReceiver(410)
     const { id } = await world().subscribe(ann, receiver.url)
     await world().dispatch('todo_created', 1)
@@ -159,7 +159,7 @@ withSubscribers('a change of a subscription', (world) => {
     assert.equal((await ann.send(`GET /consumer/subscription/${id}`)).body.status, 'active')
   })
 
-  test('and its removal at once leave nothing on its way', async () => {
+  test('and its immediate removal leave no delivery pending', async () => {
     const receiver = await world().openReceiver(500)
     const { id } = await world().subscribe(ann, receiver.url)
     await world().dispatch('todo_created', 1)
@@ -176,7 +176,7 @@ withSubscribers('a change of a subscription', (world) => {
     assert.deepEqual(rows, [{ status: 'cancelled' }])
   })
 
-  test("is nobody else's to make", async () => {
+  test('is not possible for other users', async () => {
     const { url } = await world().openReceiver()
     const { id } = await world().subscribe(ann, url)
     for (const line of linesOf(id)) {

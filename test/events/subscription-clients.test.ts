@@ -62,7 +62,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     [`DELETE /consumer/subscription/${id}`],
   ]
 
-  test('says which one it was, and a login sees all of them', async () => {
+  test('names the client, and a login sees all subscriptions', async () => {
     const [own, lent] = [await make(ann.send), await make(shop)]
     const { body } = await shop(`GET /consumer/subscription/${lent}`)
     assert.deepEqual(body.client, { id: world().foreign.id, name: 'Foreign' })
@@ -71,7 +71,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     assert.deepEqual(client, { id: '00000000-0000-4000-8000-000000000001', name: 'login' })
   })
 
-  test('so the client of another user sees and touches none but its own', async () => {
+  test('a client of another user sees and changes only its own', async () => {
     const { url } = await world().openReceiver()
     const theirs = [await make(ann.send), await make(ann.send, 'todo_created')]
     const before = await world().system.db.selectFrom('waypost_subscription').selectAll().execute()
@@ -118,7 +118,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     assert.deepEqual(await list(shop), [lent])
   })
 
-  test('tells a token of no event that it may not receive', async () => {
+  test('does not reveal events that a token may not receive', async () => {
     for (const event of ['note_kpet', 'order_piad', 'nothing like it']) {
       const answer = await subscribe(shop, event)
       assert.equal(answer.status, 400)
@@ -128,7 +128,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     assert.match((await subscribe(ann.send, 'note_kpet')).text, /note_kept/)
   })
 
-  test('of another user shows its owner where data goes, and can be paused and deleted, no more', async () => {
+  test('of another user shows its owner the endpoint, and can only be paused and deleted', async () => {
     const { url } = await world().openReceiver()
     const id = await make(shop, 'todo_shared', 'hook?key=hidden')
     const { body } = await ann.send(`GET /consumer/subscription/${id}`)
@@ -175,7 +175,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     narrow = await lend('consumer')
   })
 
-  test('of a request that was admitted before the grant was withdrawn is refused after', async () => {
+  test('of a request that was admitted before the grant was withdrawn is rejected after it', async () => {
     const { system } = world()
     const late = await lend('consumer todo')
     assert.equal((await late('GET /consumer/subscription')).status, 200) // the guard knows the token
@@ -251,7 +251,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     assert.equal((await shop(line, { status: 'active' })).status, 200)
   })
 
-  test('that an administrator disabled is not enabled by its user, and what waits is cancelled', async () => {
+  test('disabled by an administrator cannot be enabled by its user, and pending deliveries are cancelled', async () => {
     const { host } = world()
     const receiver = await world().openReceiver(503)
     const made = await ann.send('POST /consumer/subscription', { event: 'todo_shared', endpoint: receiver.url })
@@ -293,7 +293,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     assert.equal(receiver.received.length, 1)
   })
 
-  test('goes with a client that its owner deletes', async () => {
+  test('is deleted with a client that its owner deletes', async () => {
     const bob = await world().come('bob')
     const owner = { id: world().bobId, scopes: ['consumer', 'todo'] }
     const parts = {

@@ -72,7 +72,7 @@ withSubscribers('deliveries of a subscription', (world) => {
     )
   })
 
-  test('say no more than whether it was delivered where only delivery_allow opened the address', async () => {
+  test('show only whether they were delivered if only delivery_allow opened the address', async () => {
     const kept = { status: null, latency_ms: null, answer: null, answer_hidden: true }
     const receiver = await world().openReceiver()
     receiver.choose = (count) => (response) => response.writeHead(count === 1 ? 418 : 200).end('from within')
@@ -149,7 +149,7 @@ withSubscribers('deliveries of a subscription', (world) => {
     assert.equal((await list(id)).body.entry[0].attempts.length, 10)
   })
 
-  test('that are dead are sent anew under the same id, one of them or all since a time', async () => {
+  test('that are dead are resent with the same id, one of them or all since a time', async () => {
     const receiver = await world().openReceiver(500)
     const { id } = await world().subscribe(ann, receiver.url)
     for (const data of ['a', 'b', 'c']) await makeDead(data)
@@ -173,7 +173,7 @@ withSubscribers('deliveries of a subscription', (world) => {
     assert.deepEqual((await replayDead(id, '1h')).body, { replayed: 0, more: false })
   })
 
-  test('that died before the time that is asked for stay dead', async () => {
+  test('that died before the given time stay dead', async () => {
     const receiver = await world().openReceiver(500)
     const { id } = await world().subscribe(ann, receiver.url)
     await makeDead('early')

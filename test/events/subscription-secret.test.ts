@@ -22,7 +22,7 @@ withSubscribers('the secret of a subscription', (world) => {
     return url.received.at(-1)!
   }
 
-  test('that was replaced signs beside the new one for a day, and then no more', async () => {
+  test('that was replaced signs beside the new one for a day only', async () => {
     const receiver = await world().openReceiver()
     const { id, secret: old } = await world().subscribe(ann, receiver.url)
     const began = world().clock.now()
@@ -45,7 +45,7 @@ withSubscribers('the secret of a subscription', (world) => {
     world().clock.forward(-25 * hour)
   })
 
-  test('is given this once, and is in no other answer and in clear in no table', async () => {
+  test('is returned once, appears in no other response, and is stored encrypted', async () => {
     const receiver = await world().openReceiver()
     const { id, secret: old } = await world().subscribe(ann, receiver.url)
     const { secret: fresh } = (await rotate(id)).body
@@ -80,7 +80,7 @@ withSubscribers('the secret of a subscription', (world) => {
     for (const one of secrets) verify(post, one)
   })
 
-  test('is not replaced a fifth time within the overlaps: none of them ends early, and a header does not grow', async () => {
+  test('is not replaced a fifth time within the overlaps: none of them ends early, and the header stays short', async () => {
     const receiver = await world().openReceiver()
     const { id, secret } = await world().subscribe(ann, receiver.url)
     const secrets = [secret]
@@ -117,7 +117,7 @@ withSubscribers('the secret of a subscription', (world) => {
     [],
   ]
   for (const body of bad) {
-    test(`with ${JSON.stringify(body)} is 400 and stays`, async () => {
+    test(`with ${JSON.stringify(body)} returns 400 and changes nothing`, async () => {
       const { url } = await world().openReceiver()
       const { id } = await world().subscribe(ann, url)
       const select = () => world().system.db.selectFrom('waypost_subscription').select(['secret', 'previous_secrets'])
@@ -154,7 +154,7 @@ withSubscribers('a test event', (world) => {
   })
   const sendTest = (id: string) => ann.send(`POST /consumer/subscription/${id}/test`)
 
-  test('goes signed to that subscription only, and says what it is', async () => {
+  test('is signed, goes to that subscription only, and identifies itself', async () => {
     const receiver = await world().openReceiver()
     const other = await world().openReceiver()
     const { id, secret } = await world().subscribe(ann, receiver.url)
@@ -182,7 +182,7 @@ withSubscribers('a test event', (world) => {
     assert.partialDeepStrictEqual(entry, [{ id: delivery, event: 'waypost.test', status: 'delivered', failures: 2 }])
   })
 
-  test('goes at once, though the breaker kept others back', async () => {
+  test('is sent immediately, even if the breaker holds others back', async () => {
     const receiver = await world().openReceiver()
     const { id } = await world().subscribe(ann, receiver.url)
     const later = world().clock.now() + hour
@@ -219,7 +219,7 @@ withSubscribers('a test event', (world) => {
     })
   }
 
-  test('of an event that no longer exists returns 400, since nothing of it is delivered', async () => {
+  test('of an event that no longer exists returns 400, since no delivery would be made', async () => {
     const { url } = await world().openReceiver()
     const { id } = await world().subscribe(ann, url)
     await world().system.db.updateTable('waypost_subscription').set({ event: 'todo_created2' }).execute()

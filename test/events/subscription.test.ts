@@ -73,7 +73,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     const subscribe = (user: string, event: string, endpoint: string) =>
       call(user, 'POST', { body: { event, endpoint } })
 
-    test('answers 201 with the secret once, and 200 without it when the same is asked again', async () => {
+    test('returns 201 with the secret once, and 200 without it for the same request', async () => {
       const endpoint = `${receiver.url}/ann`
       const first = await subscribe('ann', 'todo_created', endpoint)
       assert.equal(first.status, 201)
@@ -93,7 +93,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal((await call('ann', 'DELETE', { id })).status, 204)
     })
 
-    test('of an event that there is not names the nearest', async () => {
+    test('of an unknown event suggests the nearest', async () => {
       const answer = await subscribe('ann', 'todo_craeted', receiver.url)
       assert.equal(answer.status, 400)
       assert.match(JSON.stringify(answer.body), /Unknown event \\"todo_craeted\\".*Did you mean \\"todo_created\\"\?/)
@@ -102,7 +102,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       }
     })
 
-    test('of an event that there is not lists only events that the caller may receive', async () => {
+    test('of an unknown event lists only events that the caller may receive', async () => {
       const hintFor = async (user: string, event: string) => (await subscribe(user, event, receiver.url)).body.hint
       assert.equal(await hintFor('ann', 'zzzzzzzzzzzzzzz'), 'Available: todo_created, order_paid.')
       assert.equal(await hintFor('bob', 'zzzzzzzzzzzzzzz'), 'Available: todo_created.')
@@ -149,7 +149,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await call('ann', 'DELETE', { id: allowed.body.id })
     })
 
-    test("somebody else's is 404, like one that there is not", async () => {
+    test('of another user returns 404, like an unknown one', async () => {
       const { body } = await subscribe('ann', 'todo_created', receiver.url)
       for (const id of [body.id, 'sub_none', '\0', "' or 1=1 --"]) {
         for (const method of ['GET', 'DELETE']) {
@@ -162,7 +162,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await call('ann', 'DELETE', { id: body.id })
     })
 
-    test('has a limit for each user, also for those who ask for many at once', async () => {
+    test('has a limit for each user, also for concurrent requests', async () => {
       const asked = Array.from({ length: 6 }, (_, n) => subscribe('cid', 'todo_created', `${receiver.url}/${n % 5}`))
       const statuses = (await Promise.all(asked)).map((answer) => answer.status)
       assert.equal(statuses.filter((status) => status === 201).length, 3)
@@ -175,7 +175,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal((await subscribe('bob', 'todo_created', receiver.url)).status, 201)
     })
 
-    test('asked for by several at once is made once', async () => {
+    test('requested several times concurrently is created once', async () => {
       const answers = await Promise.all(
         [1, 2, 3, 4].map(() => subscribe('dan', 'todo_created', `${receiver.url}/once`)),
       )
@@ -184,7 +184,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal(answers.filter((answer) => 'secret' in answer.body).length, 1)
     })
 
-    test('removed gets nothing more, and what waited for it is cancelled', async () => {
+    test('gets no deliveries after its removal, and pending ones are cancelled', async () => {
       const { system } = opened.host
       receiver.choose = (count) => (count === 1 ? 500 : 204)
       await system.db.deleteFrom('waypost_subscription').execute()

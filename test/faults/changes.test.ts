@@ -52,7 +52,7 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
     },
   ]
   for (const { name, make, undo } of made) {
-    test(`refuse ${name}, the server that did it at once`, async (t) => {
+    test(`reject ${name}, on the server that made the change immediately`, async (t) => {
       for (let round = 0; round < (isLong ? 3 : 1); round++) {
         const token = await world.issueKnown()
         const { hammers, since } = await assertNoticed(t, token, { make: () => make(token), status: 401 })
@@ -89,7 +89,7 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
     },
   ]
   for (const { name, make, undo, status } of changes) {
-    test(`refuse ${name}, and let it in again when that is undone`, async (t) => {
+    test(`reject ${name}, and admit it again after that is reverted`, async (t) => {
       const token = await world.issueKnown()
       await assertNoticed(t, token, { make, status })
       await undo()

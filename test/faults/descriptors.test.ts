@@ -42,7 +42,7 @@ describe('a server with few descriptors', { skip: platform() !== 'linux' }, () =
     assert.match(stdout, /"limit":768,"msg":"connection limit reached/)
   })
 
-  test('survives when sockets take all of them, and recovers when they are gone', async () => {
+  test('survives when all descriptors are used by sockets, and recovers when they are closed', async () => {
     const serving = await startServe(host, { descriptors, env: { WAYPOST_CONNECTION_LIMIT: '5000' } })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = () => send(serving.port, { path: '/health/live', agent })

@@ -13,7 +13,7 @@ const preload = `--import=${pathToFileURL(path.join(import.meta.dirname, 'note-m
 const day = 86_400_000
 const megabyte = 1024 * 1024
 
-describe('endpoints that do not do what they should', () => {
+describe('misbehaving endpoints', () => {
   let folder: string
   let site: DeliverySite
   let hostile: HostileEndpoints
@@ -56,7 +56,7 @@ describe('endpoints that do not do what they should', () => {
     assert.ok(hostile.seen.sentBytes < 64 * megabyte, `${hostile.seen.sentBytes} bytes of 2 GB were sent`)
   })
 
-  test('get four POSTs, and the log of attempts says why each of them failed', async () => {
+  test('get four POSTs, and the log of attempts shows why each failed', async () => {
     for (let run = 0; run < 3; run++) {
       await site.passTime(day)
       await site.execute()

@@ -20,7 +20,7 @@ describe('a worker whose line to PostgreSQL is half open', () => {
     await postgres.stop()
   })
 
-  test('ends with 1 within a lease and a moment after its time limit, and says why', async () => {
+  test('exits with 1 within a lease and a moment after its time limit, and reports why', async () => {
     const config = { delivery_timeout: '1s', delivery_lease: '6s' }
     await using site = await openDeliverySite({ kind: 'postgresql', url, config })
     await site.subscribe('/hook')

@@ -19,7 +19,7 @@ const mortal = pathToFileURL(path.join(import.meta.dirname, 'mortal-worker.ts'))
 
 describe('a worker that is killed', { concurrency: systemKinds.length }, () => {
   for (const kind of systemKinds) {
-    test(`at any statement loses nothing, and only what it had claimed is posted again, on ${kind}`, async (t) => {
+    test(`at any statement loses nothing, and only its claimed deliveries are posted again, on ${kind}`, async (t) => {
       await using site = await openDeliverySite({ kind })
       await site.subscribe('/one')
       await site.subscribe('/two')

@@ -64,7 +64,7 @@ describe('a worker', { concurrency: systemKinds.length }, () => {
       assert.equal((await site.system.db.selectFrom('waypost_attempt').select('id').execute()).length, 1)
     })
 
-    test(`that dies of one message each time: that one ends as lost, those beside it arrive, on ${kind}`, async () => {
+    test(`that crashes on one message each time: that one ends as lost, others are delivered, on ${kind}`, async () => {
       await using site = await openDeliverySite({ kind })
       await site.subscribe('/hook')
       await site.dispatch(6)

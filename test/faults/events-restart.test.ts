@@ -36,7 +36,7 @@ describe('PostgreSQL that crashes in the middle of a batch', () => {
     back.resolve()
   }
 
-  test('ends a run with 1 once what was under way is recorded; the next run posts the rest, and nothing twice', async () => {
+  test('ends a run with 1 after recording the deliveries in progress; the next run posts the rest, and nothing twice', async () => {
     await using site = await openSite()
     const worker = site.startWorker()
     await crashUnder(site, 20)
@@ -52,7 +52,7 @@ describe('PostgreSQL that crashes in the middle of a batch', () => {
     await assertOnce(site)
   })
 
-  test('is awaited by a worker that watches, which posts everything, and nothing twice', async () => {
+  test('is awaited by a watching worker, which posts everything, and nothing twice', async () => {
     await using site = await openSite()
     const worker = site.startWorker(['--watch'])
     await crashUnder(site, 20)

@@ -62,7 +62,7 @@ for (const kind of systemKinds) {
     }
     const leave = (socket: Socket) => void socket.destroy()
 
-    test('does nothing for a refresh whose caller has gone', async () => {
+    test('ignores a refresh whose caller has disconnected', async () => {
       const first = await begin()
       await freeze()
       leave(await post(port, world.app, refreshForm(first)))
@@ -72,7 +72,7 @@ for (const kind of systemKinds) {
       await refresh(third)
     })
 
-    test('does nothing for a refresh that it had begun when its caller went', async () => {
+    test('ignores a refresh that it had begun when its caller disconnected', async () => {
       const first = await begin()
       const armed = once(child, 'message')
       child.send({ stopAt: '^begin' } satisfies Order)
@@ -86,7 +86,7 @@ for (const kind of systemKinds) {
       await refresh(third)
     })
 
-    test('does nothing for a code whose caller has gone', async () => {
+    test('ignores a code whose caller has disconnected', async () => {
       const site = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
       const code = await obtainCode(world, requestOf(site))
       const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }

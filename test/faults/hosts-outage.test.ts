@@ -11,7 +11,7 @@ import { send, type Answer } from '../support/send.ts'
 import { openHosts, type Hosts, type People } from './hosts.ts'
 import { openLane } from './lane.ts'
 
-describe('three servers and a worker whose PostgreSQL goes away', { concurrency: 1 }, () => {
+describe('three servers and a worker whose PostgreSQL is unavailable', { concurrency: 1 }, () => {
   let postgres: OwnPostgres
   let hosts: Hosts
   let servers: readonly Serving[]
@@ -88,7 +88,7 @@ describe('three servers and a worker whose PostgreSQL goes away', { concurrency:
     ['SIGQUIT', 'crashes'],
     ['SIGINT', 'is stopped'],
   ] as const) {
-    test(`answer what needs no database, refuse the rest with when to try again, and recover, when it ${how}`, async () => {
+    test(`answer requests that need no database, reject others with a time to retry, and recover, when it ${how}`, async () => {
       const lanes = servers.map(({ port }) => openLane(port, { path: '/version' }))
       try {
         await postgres.crash({ signal, whileAway: async () => void (await eachServer(assertWithout)) })

@@ -52,7 +52,7 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
     )
   })
 
-  test('a release is deployed with its migrations, and servers take it over', async () => {
+  test('a release is deployed with its migrations, and servers load it', async () => {
     await hosts.deploy('zero')
     servers = await Promise.all([hosts.serve(), hosts.serve({ WAYPOST_SYSTEM_DIRECT_URL: direct })])
     await hosts.project.write('migrations/System/20261121-second.ts', migration('app_second'))
@@ -65,7 +65,7 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
     await sql`select id from app_second`.execute(hosts.system.db)
   })
 
-  test('more requests at once than there are connections are answered, and an event is delivered', async () => {
+  test('more concurrent requests than connections are answered, and an event is delivered', async () => {
     const people = await hosts.addPeople()
     const receiver = await openReceiver()
     try {
@@ -89,7 +89,7 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
     }
   })
 
-  test('times are in UTC, whatever others who share the connections have set', async () => {
+  test('times are in UTC, regardless of the settings of others who share the connections', async () => {
     const system = await openSystem({ url })
     const other = new Client({ connectionString: url })
     await other.connect()

@@ -107,7 +107,7 @@ describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
     return rows.length
   }
 
-  test('serve the old or the new release, and never a mixture, at whatever point a deployment is killed', async (t) => {
+  test('serve the old or the new release, never a mixture, at whatever point a deployment is killed', async (t) => {
     let point = 0
     let served = 'base'
     await hosts.deploy(served)

@@ -18,7 +18,7 @@ const limits = { sqlite: 40, postgresql: 8 }
 describeEachSystem('a deployment with a migration that is killed', ({ kind, newSystem }) => {
   const limit = limits[kind]
   const step = kind === 'sqlite' && !isLong ? 2 : 1
-  test('leaves the old or the new release with all that it needs, at whatever point, and can be done again', async (t) => {
+  test('leaves the complete old or new release, at whatever point, and can be repeated', async (t) => {
     await using world = await openDeployWorld(await newSystem())
     await world.deploy({ [yml]: projectOf(1), [fileOf(0)]: makesTable(tableOf(0)) })
     let deaths = 0

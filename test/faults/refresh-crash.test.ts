@@ -15,7 +15,7 @@ const limit = 40
 
 for (const kind of defaultKinds) {
   describe(`a server that is killed while it rotates a refresh token, on ${kind}`, () => {
-    test('leaves one token that can be used, at whatever point it dies', async () => {
+    test('leaves one valid token, at whatever point it is killed', async () => {
       // The grace is the survivor's, and long enough for any machine.
       await using world = await openWorld(kind, { config: { refresh_grace: '1h' } })
       let deaths = 0

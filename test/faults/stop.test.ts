@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => postgres.stop())
 
-test('a server stops on SIGTERM though nothing comes over its line to the database any more', async () => {
+test('a server stops on SIGTERM even if its database connection is dead', async () => {
   const url = await postgres.createSystem()
   const line = await openLine(url)
   const host = await makeHost({

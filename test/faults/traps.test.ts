@@ -126,7 +126,7 @@ describe('three servers, and', { concurrency: 1 }, () => {
     await Promise.all(held)
   })
 
-  test('a line that is cut: what it had cached counts for a while, then it answers 503', async (t) => {
+  test('an interrupted connection: cached entries are used for a while, then it returns 503', async (t) => {
     const [token, revoked] = [await world.issueKnown(), await world.issueKnown()]
     const asking = hammer(world.servers[2].port, token.headers)
     const askingRevoked = hammer(world.servers[2].port, revoked.headers)
@@ -140,7 +140,7 @@ describe('three servers, and', { concurrency: 1 }, () => {
     assert.equal((await world.ask(world.servers[2].port, revoked)).status, 401)
   })
 
-  test('a line over which only the feed is silent: it reads the database', async (t) => {
+  test('a connection on which only the feed is silent: it reads the database', async (t) => {
     await allFollow()
     const [token, revoked] = [await world.issueKnown(), await world.issueKnown()]
     const asking = hammer(world.servers[2].port, revoked.headers)
@@ -178,7 +178,7 @@ describe('three servers, and', { concurrency: 1 }, () => {
     const position = async () =>
       (await world.system.db.selectFrom('waypost_feed_head').select('position').executeTakeFirstOrThrow()).position
 
-    test('under them: positions go back, and nothing from after the backup counts', async (t) => {
+    test('at run time: positions go back, and nothing from after the backup is used', async (t) => {
       const [old, revived] = [await world.issueKnown(), await world.issueKnown()]
       await backUp()
       await revoke(revived)

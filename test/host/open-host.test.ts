@@ -77,7 +77,7 @@ for (const kind of systemKinds) {
       return await openIdentity(one.host) // before it is closed
     }
 
-    test('keeps the secret and the issuer of the first command, and tells later ones apart', async () => {
+    test('keeps the secret and the issuer of the first command, and compares later ones', async () => {
       const { open } = await makeSystem('production')
       const good = { WAYPOST_SECRET: secret, WAYPOST_BASE_URL: base }
       const identity = await identify(open, good)
@@ -103,7 +103,7 @@ for (const kind of systemKinds) {
       )
     })
 
-    test('takes new,old while the secret changes, in both orders', async () => {
+    test('accepts new,old while the secret changes, in both orders', async () => {
       const { open } = await makeSystem()
       const sealed = (await identify(open, { WAYPOST_SECRET: secret, WAYPOST_BASE_URL: base })).secrets.seal('x', place)
       const during = await identify(open, { WAYPOST_SECRET: `${other},${secret}` })
@@ -111,7 +111,7 @@ for (const kind of systemKinds) {
       assert.equal((await identify(open, { WAYPOST_SECRET: `${secret},${other}` })).secrets.unseal(sealed, place), 'x')
     })
 
-    test('takes two ways to write one address for the same issuer', async () => {
+    test('accepts two notations of one address as the same issuer', async () => {
       const { open } = await makeSystem()
       await identify(open, { WAYPOST_SECRET: secret, WAYPOST_BASE_URL: base })
       for (const written of [`${base}/`, 'HTTPS://API.Example.COM', `${base}:443`, ` ${base} `]) {
@@ -119,7 +119,7 @@ for (const kind of systemKinds) {
       }
     })
 
-    test('stores nothing when the command fails', async () => {
+    test('stores nothing if the command fails', async () => {
       const { open } = await makeSystem()
       const wrong: Variables[] = [
         { WAYPOST_SECRET: secret },
@@ -133,7 +133,7 @@ for (const kind of systemKinds) {
       assert.deepEqual(await loadFacts(one.host.system), {})
     })
 
-    test('lets one of several first commands win, whatever the others bring', async () => {
+    test('stores the values of one of several concurrent first commands', async () => {
       const { open } = await makeSystem()
       const variables = [secret, other, secret, other].map((one, index) => ({
         WAYPOST_SECRET: one,
@@ -162,7 +162,7 @@ for (const kind of systemKinds) {
       assert.ok((await readFile(path.join(folder, '.waypost', 'secret'), 'utf8')).length > 32)
     })
 
-    test('of development says so when its secret was lost', async () => {
+    test('of development reports that its secret was lost', async () => {
       const { folder, open } = await makeSystem('development')
       await identify(open, { WAYPOST_BASE_URL: base })
       await rm(path.join(folder, '.waypost', 'secret'))
@@ -177,7 +177,7 @@ for (const kind of systemKinds) {
       )
     })
 
-    test('refuses a System that has no tables yet', async () => {
+    test('rejects a System without tables', async () => {
       const url = kind === 'sqlite' ? 'sqlite:empty.db' : await postgres.createDatabase()
       const opening = openHost({ folder: await makeFolder(), variables: { WAYPOST_SYSTEM_URL: url }, create: true })
       await assert.rejects(opening, tellsUser('WP_STORE_NOT_MIGRATED', ['waypost migrate']))
@@ -186,7 +186,7 @@ for (const kind of systemKinds) {
 }
 
 describe('the embedded System', () => {
-  test('is there when it was made only, and nothing else makes it', async () => {
+  test('exists only after it was created, and no other command creates it', async () => {
     const folder = await makeFolder()
     const opening = openHost({ folder, variables: {} })
     await assert.rejects(opening, tellsUser('WP_SERVER_NO_SYSTEM', ['WAYPOST_SYSTEM_URL', '.waypost/system.db']))
@@ -207,7 +207,7 @@ describe('the embedded System', () => {
     assert.deepEqual(files, ['secret'])
   })
 
-  test('takes WAYPOST_SECRET where it is given, and makes no file then', async () => {
+  test('uses WAYPOST_SECRET if it is set, and creates no file then', async () => {
     const folder = await makeFolder()
     await using one = disposable(await openEmbedded(folder, { WAYPOST_SECRET: secret }))
     await openIdentity(one.host)
@@ -216,7 +216,7 @@ describe('the embedded System', () => {
     await assert.rejects(openIdentity(two.host), tellsUser('WP_STORE_SECRET_CHANGED'))
   })
 
-  test('refuses a secret file that is too short', async () => {
+  test('rejects a secret file that is too short', async () => {
     const folder = await makeFolder()
     await using one = disposable(await openEmbedded(folder))
     await writeFile(path.join(folder, '.waypost', 'secret'), 'short\n')
@@ -311,7 +311,7 @@ describe('a host that waits for PostgreSQL', () => {
     return { told, host }
   }
 
-  test('opens it when it is there, and says once that it is not', async () => {
+  test('opens it once it is reachable, and reports once that it is not', async () => {
     const line = await openLine(url)
     await line.cut()
     const onUnavailable = () => void pause(100).then(() => line.mend()) // it is tried several times

@@ -16,7 +16,7 @@ import { bearer, startTestServer, systemKinds, type TestServer } from '../suppor
 
 const dayMs = 86_400_000
 
-test('each table of System has a rule or is listed as one that needs none', () => {
+test('each table of System has a rule or is listed as one without', () => {
   const listed = [...retentionRules.map(({ table }) => table), ...prunedSeparately, ...boundedTables]
   assert.deepEqual(listed.toSorted(), entities.map(({ meta }) => meta.tableName).toSorted())
 })
@@ -82,7 +82,7 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('what is still on its way stays with its message, however old both are', async () => {
+    test('pending deliveries stay with their message, however old both are', async () => {
       const { db } = system
       for (const [id, status] of [
         ['dlv_00WAITS', 'pending'],
@@ -182,7 +182,7 @@ for (const kind of systemKinds) {
       assert.equal(await ask(), 401)
     })
 
-    test('a key that signs no more goes when its last token has expired', async () => {
+    test('a retired key is deleted when its last token has expired', async () => {
       const [signing] = await system.db.selectFrom('waypost_key').selectAll().execute()
       const retired = { ...signing!, id: 'key_OLD', retired_at: Date.now() - 10 * 60_000, created_at: 1 }
       await system.db.insertInto('waypost_key').values(retired).execute()
@@ -194,7 +194,7 @@ for (const kind of systemKinds) {
       assert.equal(await count('waypost_key'), 1)
     })
 
-    test('releases that ended long ago go with what only they hold, but for the newest', async () => {
+    test('releases that ended long ago are deleted with their artifacts, except for the newest', async () => {
       const ids: string[] = []
       for (let index = 0; index < 12; index++) {
         const { id } = await activateRelease(system, makeRelease(`release ${index}`, `code ${index}`), { by: 'ann' })
@@ -211,7 +211,7 @@ for (const kind of systemKinds) {
       await system.db.updateTable('waypost_active').set({ release_id: null }).execute()
     })
 
-    test('it goes in chunks, and several at once delete each row once', async () => {
+    test('it runs in chunks, and concurrent runs delete each row once', async () => {
       for (let index = 0; index < 25; index++) {
         await addRow('waypost_code', { id: `code ${index}`, column: 'expires_at', at: 1 })
       }

@@ -25,7 +25,7 @@ test('the network of an address is itself, and for IPv6 its /64', () => {
   for (const [address, net] of Object.entries(cases)) assert.equal(networkOf(address), net, address)
 })
 
-test('every address that Node connects to can be parsed, and nothing else', () => {
+test('every address that Node connects to can be parsed, and no other text', () => {
   for (const text of ['127.1', '0x7f.0.0.1', '010.0.0.1', '2130706433', '[::1]', '::1 ', '1.2.3.4/8', '']) {
     assert.equal(parseAddress(text), undefined, text)
   }

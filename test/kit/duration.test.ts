@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatDuration } from '../../src/kit/index.ts'
 
-test('a wait is written in the largest unit that says enough', () => {
+test('a wait is written in the largest sufficient unit', () => {
   const waits = [1, 40, 119, 120, 121, 894, 7199, 7200, 86_400, 172_800].map((seconds) =>
     formatDuration(seconds * 1000),
   )

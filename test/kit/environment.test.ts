@@ -12,7 +12,7 @@ async function makeFolder(t: TestContext): Promise<{ folder: string; file: strin
   return { folder, file: path.join(folder, '.env') }
 }
 
-test('.env is read where it is there, also through a link, and what is set outside wins', async (t) => {
+test('.env is read if it exists, also through a link, and variables set outside take precedence', async (t) => {
   const { folder, file } = await makeFolder(t)
   assert.equal(readEnvironment(folder)['WP_TEST_ENV'], undefined)
   await writeFile(file, 'WP_TEST_ENV=1\nPATH=none\n')
@@ -32,7 +32,7 @@ const refused: readonly [what: string, make: (file: string) => unknown, reason: 
 ]
 
 for (const [what, make, reason] of refused) {
-  test(`${what} in place of .env is refused, and what was read before stays`, async (t) => {
+  test(`${what} in place of .env is rejected, and the previous values stay`, async (t) => {
     const { folder, file } = await makeFolder(t)
     await writeFile(file, 'WP_TEST_ENV=1\n')
     const variables = readEnvironment(folder)
@@ -45,7 +45,7 @@ for (const [what, make, reason] of refused) {
   })
 }
 
-test('a .env that this user may not read is refused', { skip: process.getuid?.() === 0 }, async (t) => {
+test('a .env without read permission is rejected', { skip: process.getuid?.() === 0 }, async (t) => {
   const { folder, file } = await makeFolder(t)
   await writeFile(file, 'A=1\n')
   await chmod(file, 0)

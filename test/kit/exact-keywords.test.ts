@@ -5,7 +5,7 @@ import { fc, runs } from '../support/property.ts'
 import { isMultipleOf, useExactKeywords } from '../../src/kit/index.ts'
 
 describe('multipleOf', () => {
-  test('takes every value of up to two decimals as a multiple of 0.01, and none with a third', () => {
+  test('accepts every value of up to two decimals as a multiple of 0.01, and none with a third', () => {
     for (let cents = -100_000; cents <= 1_000_000; cents += 1) {
       const text = `${cents < 0 ? '-' : ''}${Math.floor(Math.abs(cents) / 100)}.${String(Math.abs(cents) % 100).padStart(2, '0')}`
       assert.ok(isMultipleOf(Number(text), 0.01), text)
@@ -124,7 +124,7 @@ describe('uniqueItems', () => {
     test(`${text} ${is ? 'are unique' : 'are not unique'}`, () => assert.equal(check(JSON.parse(text)), is))
   }
 
-  test('says which items are equal', () => {
+  test('reports which items are equal', () => {
     assert.ok(!check([{}, { a: 1 }, 'x', { a: 1 }]))
     const [error] = check.errors!
     assert.deepEqual(

@@ -18,19 +18,19 @@ suite('annotations of GitHub Actions', () => {
     ])
   })
 
-  test('a warning is one, and a mark of nothing is one character wide', () => {
+  test('a warning is a warning, and an empty range is one character wide', () => {
     const range = { start: { line: 1, column: 1 }, end: { line: 1, column: 1 } }
     assert.deepEqual(format({ severity: 'warning', range }), [
       '::warning file=a.yml,line=1,endLine=1,col=1,endColumn=1,title=WP_ROOM_WHAT::There is no "b"',
     ])
   })
 
-  test('a mark over several lines has no last column', () => {
+  test('a range over several lines has no last column', () => {
     const range = { start: { line: 1, column: 5 }, end: { line: 4, column: 2 } }
     assert.match(format({ range })[0]!, /line=1,endLine=4,col=5,title=/)
   })
 
-  test('hint and including files are lines of the message; nothing in them or in a name ends the command', () => {
+  test('hint and including files are lines of the message; no text or name ends the command', () => {
     const includedAt = [{ file: 'b.yml', line: 1, column: 2 }]
     const changes = { file: 'a,b:c%.yml', message: '100%\r\n::error::x', hint: 'Write a', includedAt }
     assert.deepEqual(format(changes), [

@@ -50,18 +50,18 @@ suite('the text of diagnostics', () => {
     assert.deepEqual(format({}).slice(3), [code])
   })
 
-  test('a mark over several lines ends with the first; one after the end of the line is one character wide', () => {
+  test('a range over several lines ends with the first; one after the end of the line is one character wide', () => {
     const range = { start: { line: 1, column: 4 }, end: { line: 9, column: 1 } }
     assert.deepEqual(format({ source: 'a: bcd  ', range }).slice(1, 3), ['  a: bcd', '     ^^^'])
     const behind = { start: { line: 1, column: 5 }, end: { line: 1, column: 5 } }
     assert.deepEqual(format({ source: 'a: b', range: behind }).slice(1, 3), ['  a: b', '      ^'])
   })
 
-  test('without a source there is no mark', () => {
+  test('without a source no range is shown', () => {
     assert.deepEqual(format({ source: '' }).length, 2)
   })
 
-  test('a long line is cut around what is marked, to the width', () => {
+  test('a long line is cut around its range, to the width', () => {
     const source = `${'a'.repeat(500)}HERE${'b'.repeat(500)}`
     const range = { start: { line: 1, column: 501 }, end: { line: 1, column: 505 } }
     const [, shown = '', marks = ''] = format({ source, range }, { colour: false, width: 60 })
@@ -77,7 +77,7 @@ suite('the text of diagnostics', () => {
     assert.deepEqual([long.length, long.indexOf('WP_')], [60, 27])
   })
 
-  test('colour marks the place and the word warning, and changes nothing else', () => {
+  test('colour marks the place and the word warning, and no other text', () => {
     const diagnostic = makeDiagnostic({ severity: 'warning', hint: 'Write a' })
     const coloured = formatDiagnostics([diagnostic], { colour: true, width: 100 })
     // oxlint-disable-next-line no-control-regex -- the colours themselves

@@ -14,13 +14,13 @@ suite('references to variables', () => {
   })
 
   for (const text of ['${env.}', '${env.a-b}', '${env.1A}', '${env.A', '${env.A:default}', '${env.A:-${env.B}}']) {
-    test(`${text} is none`, () => {
+    test(`${text} is not a reference`, () => {
       const { references, broken } = parseReferences(text)
       assert.deepEqual([references.length, broken[0]?.start], [0, 0])
     })
   }
 
-  test('are resolved at any depth; one that is set to nothing has its default', () => {
+  test('are resolved at any depth; empty variables use their default', () => {
     const value = {
       url: '${env.A}/${env.B:-b}',
       list: ['${env.B:-b}', 7, null, true],

@@ -74,7 +74,7 @@ suite('settings', () => {
     ['title', 5, []],
   ]
   for (const [name, value, path] of wrong) {
-    test(`says what is wrong with ${name}: ${JSON.stringify(value)}, and keeps the default`, () => {
+    test(`reports the error of ${name}: ${JSON.stringify(value)}, and keeps the default`, () => {
       const { settings, problems } = parseSettings({ [name]: value })
       assert.deepEqual(
         problems.map((problem) => [problem.name, problem.path]),
@@ -84,7 +84,7 @@ suite('settings', () => {
     })
   }
 
-  test('an administration scope cannot be a default, and the error says how to grant it', () => {
+  test('an administration scope cannot be a default, and the error explains how to grant it', () => {
     const { problems } = parseSettings({ scopes_default: ['consumer', 'backend.deploy'] })
     assert.deepEqual(problems, [
       {

@@ -25,7 +25,7 @@ for (const kind of systemKinds) {
     })
     after(() => server.close())
 
-    test('a user is meant by its name or its id, and by no name that looks like the id of another', async () => {
+    test('a user is identified by its name or its id, and by no name that looks like the id of another', async () => {
       const request = { scopes: ['todo'], admin: false }
       const ann = await addHostUser(host, { name: 'ann', ...request })
       const impostor = await addHostUser(host, { name: ann.id, ...request })
@@ -47,7 +47,7 @@ for (const kind of systemKinds) {
       assert.equal(owner, ann.id)
     })
 
-    test('two who change the issuer at once do not both believe that they did', async () => {
+    test('of two concurrent changes of the issuer, one fails', async () => {
       let arrived = 0
       const both = Promise.withResolvers<void>()
       const confirm = () => {
@@ -65,13 +65,13 @@ for (const kind of systemKinds) {
       await replaceFact(host.system, 'issuer', issuer)
     })
 
-    test('nothing changes when nobody wants another issuer', async () => {
+    test('nothing changes without confirmation', async () => {
       const change = changeHostIssuer(host, { url: 'https://a.example.com', confirm: () => Promise.resolve(false) })
       assert.equal(await change, undefined)
       assert.equal((await loadFacts(host.system)).issuer, issuer)
     })
 
-    test('a server whose row is gone says again that it is there, and what it serves', async () => {
+    test('a server whose row was deleted reports itself and its release again', async () => {
       const report = await reportServer(host, { secrets: { keyIds: ['k1', 'k2'] }, issuer }, { intervalMs: 20 })
       await report.update({ state: 'serving', release: 'r1' })
       const [before] = await listServers(host)
@@ -82,7 +82,7 @@ for (const kind of systemKinds) {
       assert.deepEqual(await listServers(host), [])
     })
 
-    test('on a System that dev made the issuer is its affair, and of two who change its secret both leave one that fits', async () => {
+    test('on a development System dev sets the issuer; of two concurrent changes of its secret, the result is consistent', async () => {
       await replaceFact(host.system, 'origin', 'development')
       const change = changeHostIssuer(host, { url: 'https://a.example.com', confirm: () => Promise.resolve(true) })
       await assert.rejects(change, { code: 'WP_SERVER_ISSUER_DEVELOPMENT' })

@@ -65,7 +65,7 @@ for (const kind of systemKinds) {
     const refusedBy = (one: TestServer, token: string) =>
       until('it is refused', async () => (await ask(one, token)) === 401)
 
-    test('what a server has cached of the time after the backup counts no more', async () => {
+    test('cache entries of a server from after the backup are invalid', async () => {
       const backup = await backUp(system)
       const later = await issue() // not recorded in the feed
       assert.deepEqual([await ask(server, later.accessToken), await ask(second, later.accessToken)], [200, 200])
@@ -75,7 +75,7 @@ for (const kind of systemKinds) {
       await refusedBy(second, later.accessToken)
     })
 
-    test('a token that was revoked after the backup is what the restored System says: valid', async () => {
+    test('a token that was revoked after the backup is valid again in the restored System', async () => {
       const token = await issue()
       await ask(second, token.accessToken)
       const backup = await backUp(system)
@@ -99,7 +99,7 @@ for (const kind of systemKinds) {
       await refusedBy(second, token.accessToken)
     })
 
-    test('told to, it revokes every token and ends every session', async () => {
+    test('on request, it revokes every token and ends every session', async () => {
       const token = await issue()
       assert.equal(await ask(second, token.accessToken), 200)
       const now = Date.now()
@@ -114,14 +114,14 @@ for (const kind of systemKinds) {
       assert.equal((await declare())?.sessions, 0)
     })
 
-    test('nothing is changed when nobody wants it', async () => {
+    test('nothing is changed without confirmation', async () => {
       const head = await system.db.selectFrom('waypost_feed_head').selectAll().execute()
       const declined = await declareRestored(server.host, { revokeTokens: true, confirm: () => Promise.resolve(false) })
       assert.equal(declined, undefined)
       assert.deepEqual(await system.db.selectFrom('waypost_feed_head').selectAll().execute(), head)
     })
 
-    test('it says how old the backup is, by what people did last', async () => {
+    test('it shows the age of the backup, from the latest activity of users', async () => {
       await system.db.deleteFrom('waypost_feed').execute()
       const ann = await system.db.selectFrom('waypost_user').select('created_at').executeTakeFirstOrThrow()
       assert.equal((await declare())?.backupAt, ann.created_at)

@@ -55,19 +55,19 @@ const allowed = [
   '198.20.0.0', '223.255.255.255', '2001:200::1', '2001:4860:4860::8888', '2003::1', '2606:4700::1111', '3ffe::1',
 ] // prettier-ignore
 
-test('refuses what is not on the public internet', () => {
+test('rejects addresses outside the public internet', () => {
   const policy = makeAddressPolicy({ allow: [], loopback: false })
   for (const [what, addresses] of Object.entries(refused)) {
     for (const address of addresses) assert.equal(policy.isAllowed(address), false, `${what}: ${address}`)
   }
 })
 
-test('allows what is on the public internet', () => {
+test('allows addresses on the public internet', () => {
   const policy = makeAddressPolicy({ allow: [], loopback: false })
   for (const address of allowed) assert.equal(policy.isAllowed(address), true, address)
 })
 
-test('opens loopback when told so, and nothing else', () => {
+test('allows loopback on request, and no other range', () => {
   const policy = makeAddressPolicy({ allow: [], loopback: true })
   for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1']) {
     assert.equal(policy.isAllowed(address), true, address)
@@ -104,7 +104,7 @@ test('a range that opens everything opens everything', () => {
     assert.equal(policy.isAllowed(address), true, address)
 })
 
-test('tells what only an opened range allows from what is public, or loopback of a development System', () => {
+test('distinguishes addresses that only an opened range allows from public ones and from loopback of a development System', () => {
   const allow = ['10.1.0.0/16', '127.0.0.0/8', '0.0.0.0/0']
   const policy = makeAddressPolicy({ allow, loopback: false })
   for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '127.0.0.1', '169.254.169.254']) {

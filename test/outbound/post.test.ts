@@ -45,14 +45,14 @@ describe('a POST to the outside', () => {
     return outbound.post({ url: `http://${host}:${port}/`, headers: { 'x-one': '1' }, body: '{}', timeoutMs })
   }
 
-  test('says what was answered and how long it took', async () => {
+  test('returns the response and the latency', async () => {
     const port = await serve((_request, response) => response.writeHead(202, { 'retry-after': '3' }).end('thanks'))
     const { latencyMs, ...result } = await post(open(), port)
     assert.deepEqual(result, { status: 202, answer: 'thanks', retryAfterMs: 3000 })
     assert.ok(Number.isInteger(latencyMs) && latencyMs >= 0)
   })
 
-  test('uses a connection again, also after an answer that was longer than what is kept', async () => {
+  test('reuses a connection, also after a response that was longer than the kept part', async () => {
     const ports = new Set<number>()
     const port = await serve((request, response) => {
       ports.add(request.socket.remotePort!)
@@ -64,7 +64,7 @@ describe('a POST to the outside', () => {
     assert.ok(ports.size <= 2, `${ports.size} connections`)
   })
 
-  test('is over when its time is, however slowly the answer drips', async () => {
+  test('ends at its time limit, however slowly the response arrives', async () => {
     const port = await serve((_request, response) => {
       response.writeHead(200)
       const drip = setInterval(() => response.write('.'), 20)
@@ -74,7 +74,7 @@ describe('a POST to the outside', () => {
     assert.partialDeepStrictEqual(result, { status: 200, failure: 'timeout 0.3 s' })
   })
 
-  test('is over when its time is, however slowly the headers drip', async () => {
+  test('ends at its time limit, however slowly the headers arrive', async () => {
     const server = createSocketServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n')
       const drip = setInterval(() => socket.write('x: y\r\n'), 20)
@@ -84,7 +84,7 @@ describe('a POST to the outside', () => {
     assert.equal(result.failure, 'timeout 0.3 s')
   })
 
-  test('is over when its time is, although no connection has come about', async () => {
+  test('ends at its time limit, even without a connection', async () => {
     const port = await listen(createSocketServer(() => undefined)) // which never starts TLS
     const result = await open().post({ url: `https://127.0.0.1:${port}/`, headers: {}, body: '', timeoutMs: 300 })
     assert.equal(result.failure, 'timeout 0.3 s')
@@ -93,7 +93,7 @@ describe('a POST to the outside', () => {
     assert.equal(unresolved.failure, 'timeout 0.3 s')
   })
 
-  test('gives up an answer that does not end, and keeps none of it but the beginning', async () => {
+  test('aborts a response that does not end, and keeps only its beginning', async () => {
     let sent = 0
     const port = await serve((_request, response) => {
       const part = Buffer.alloc(64 * 1024, 'y')
@@ -109,12 +109,12 @@ describe('a POST to the outside', () => {
     assert.ok(sent < 16 * 1024 * 1024, `${sent} bytes were sent`)
   })
 
-  test('does not take headers without end', async () => {
+  test('limits the size of headers', async () => {
     const port = await serve((_request, response) => response.writeHead(200, { long: 'z'.repeat(40_000) }).end())
     assert.match((await post(open(), port)).failure ?? '', /HEADERS_OVERFLOW|HPE_/)
   })
 
-  test('fails when the answer breaks off', async () => {
+  test('fails when the response is cut off', async () => {
     const port = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half')
       setTimeout(() => response.destroy(), 20)
@@ -122,12 +122,12 @@ describe('a POST to the outside', () => {
     assert.partialDeepStrictEqual(await post(open(), port), { status: 200, failure: 'UND_ERR_SOCKET' })
   })
 
-  test('does not take part in another protocol, and not in nonsense', async () => {
+  test('rejects other protocols and invalid responses', async () => {
     const server = createSocketServer((socket) => socket.end('220 mail.example ESMTP\r\n'))
     assert.match((await post(open(), await listen(server))).failure ?? '', /does not match the HTTP\/1.1 protocol/)
   })
 
-  test('refuses a certificate that nobody trusts', async () => {
+  test('rejects an untrusted certificate', async () => {
     const server = createSecureServer({ ...selfSigned }, (_request, response) => response.end())
     const port = await listen(server)
     const result = await open().post({
@@ -147,7 +147,7 @@ describe('a POST to the outside', () => {
     assert.equal(answer, `a${'€'.repeat(1364)}`)
   })
 
-  test('does not dial a literal address that is refused', async () => {
+  test('does not connect to a rejected literal address', async () => {
     const port = await serve(() => assert.fail('it was dialled'))
     const outbound = open({ loopback: false })
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]', '[::127.0.0.1]']) {
@@ -155,7 +155,7 @@ describe('a POST to the outside', () => {
     }
   })
 
-  test('does not dial a name that resolves to a refused address, whatever it resolved to before', async () => {
+  test('does not connect to a name that resolves to a rejected address, whatever it resolved to before', async () => {
     let count = 0
     const port = await serve((_request, response) => response.end(String(++count)))
     let address = '127.0.0.1'
@@ -173,7 +173,7 @@ describe('a POST to the outside', () => {
     assert.equal(count, 0)
   })
 
-  test('does not dial a name of which any address is refused', async () => {
+  test('does not connect to a name with any rejected address', async () => {
     const port = await serve(() => assert.fail('it was dialled'))
     const outbound = open({
       loopback: false,
@@ -195,7 +195,7 @@ describe('a POST to the outside', () => {
     assert.equal((await post(outbound, port)).status, 200)
   })
 
-  test('says of what an opened range allowed that it is not for everybody, also of a failure', async () => {
+  test('marks results of an opened range as hidden, also failures', async () => {
     const port = await serve((_request, response) => response.end('from within'))
     const lookup: OutboundOptions['lookup'] = (_host, _options, done) =>
       done(null, [{ address: '127.0.0.1', family: 4 }])
@@ -210,7 +210,7 @@ describe('a POST to the outside', () => {
     assert.equal((await post(open(), port)).hidden, undefined)
   })
 
-  test('goes past the proxy that the environment names', async () => {
+  test('ignores the proxy of the environment', async () => {
     let proxied = 0
     const proxy = await serve((_request, response) => response.end(String(++proxied)))
     const target = await serve((_request, response) => response.end('direct'))

@@ -14,7 +14,7 @@ function makeNameServer() {
   return { asked, lookup, answer: (host: string) => answers.get(host)!() }
 }
 
-test('looks up two names at once, and the next when one is answered', async () => {
+test('looks up two names at a time, and the next when one is resolved', async () => {
   const { asked, lookup, answer } = makeNameServer()
   const resolve = makeResolver(lookup)
   const found = ['a', 'b', 'c', 'd'].map((host) => resolve(host))
@@ -27,7 +27,7 @@ test('looks up two names at once, and the next when one is answered', async () =
   assert.deepEqual(await Promise.all(found), [['at a'], ['at b'], ['at c'], ['at d']])
 })
 
-test('a name that is never answered keeps its place; who waited for one is told that it is busy', async () => {
+test('a lookup that never completes keeps its slot; waiting callers get a busy error', async () => {
   const { asked, lookup, answer } = makeNameServer()
   const resolve = makeResolver(lookup, { maxConcurrent: 1, maxQueued: 5, limitMs: 20 })
   const hung = resolve('hung')

@@ -13,7 +13,7 @@ function makeNames() {
 
 const address: LookupAddress = { address: '127.0.0.1', family: 4 }
 
-test('a name is asked for once while it is being looked up, and anew afterwards', () => {
+test('a name is looked up once for concurrent callers, and again afterwards', () => {
   const { asked, lookup } = makeNames()
   const shared = shareLookups(lookup)
   const told: string[] = []
@@ -32,7 +32,7 @@ test('a name is asked for once while it is being looked up, and anew afterwards'
   assert.equal(asked.length, 3, 'nothing is remembered')
 })
 
-test('a failure is told to everybody who asked', () => {
+test('a failure is returned to all callers', () => {
   const { asked, lookup } = makeNames()
   const shared = shareLookups(lookup)
   const told: unknown[] = []
@@ -42,7 +42,7 @@ test('a failure is told to everybody who asked', () => {
   assert.deepEqual(told, [error, error, error])
 })
 
-test('addresses of another family are asked for by themselves', () => {
+test('addresses of another family are looked up separately', () => {
   const { asked, lookup } = makeNames()
   const shared = shareLookups(lookup)
   for (const family of [4, 6, 4]) shared('a.example', { all: true, family }, () => undefined)

@@ -66,7 +66,7 @@ test('a plugin for another version of Waypost is rejected; a file of the project
   assert.equal(assertPlugin({ name: 'a' }, './plugins/a.ts', { isLocal: true }).name, 'a')
 })
 
-test('names of plugins and of classes are unique, whatever kind of class it is', () => {
+test('names of plugins and of classes are unique, across all kinds of classes', () => {
   const named = (name: string, more: Partial<Plugin> = {}): Plugin => definePlugin({ name, requires: '*', ...more })
   const one = named('one', { connections: { box } })
   const other = named('other', { actions: { box: hello } })

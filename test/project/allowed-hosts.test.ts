@@ -72,7 +72,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe('dev answers', () => {
+describe('dev responds', () => {
   for (const { name, listening = '127.0.0.1', baseUrl = 'http://localhost:3000', allowed = [], ...hosts } of cases) {
     test(name, () => {
       const check = makeHostCheck({ listening, baseUrl, allowed })

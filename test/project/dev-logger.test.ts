@@ -10,7 +10,7 @@ function open(variables: Record<string, string> = {}) {
   return { lines, logger, action: markActionLogger(logger.child({ reqId: '7Q4F2K' })) }
 }
 
-test('what an action logs is shown from info on, with its own fields only', () => {
+test('log lines of an action are shown from info on, with their own fields only', () => {
   const { lines, action } = open()
   action.debug('not this')
   action.info({ order: 7 }, 'an order')
@@ -34,13 +34,13 @@ test('an error is shown as it was thrown, alone and among fields', () => {
   ])
 })
 
-test('what a cronjob logs names it', () => {
+test('log lines of a cronjob name it', () => {
   const { lines, logger } = open()
   markActionLogger(logger.child({ cronjob: 'nightly', run: 'r1' })).info('done')
   assert.deepEqual(lines, [{ level: 'info', message: 'done', cronjob: 'nightly', fields: {} }])
 })
 
-test('what Waypost itself logs is not shown', () => {
+test("Waypost's own log lines are not shown", () => {
   const { lines, logger } = open()
   logger.error('no')
   logger.child({ reqId: '7Q4F2K' }).error({ err: new Error('no') }, 'request failed')

@@ -58,12 +58,12 @@ const setBack = async (name: string, ms: number) => {
     .execute()
 }
 
-test('doctor says nothing of cronjobs where there is none', async () => {
+test('doctor does not mention cronjobs if there are none', async () => {
   await deploy('')
   assert.equal(await look(), undefined)
 })
 
-test('doctor says how to have cronjobs run that nothing has run yet', async () => {
+test('doctor explains how to run cronjobs that have never run', async () => {
   await deploy(two)
   const { state, message, next, command = '' } = (await look())!
   assert.deepEqual([state, message], ['warn', 'No cronjob has run yet: sweep, tidy'])
@@ -77,7 +77,7 @@ test('doctor is content while cronjobs are run', async () => {
   assert.deepEqual([state, message], ['ok', 'Cronjobs are running on schedule: sweep, tidy'])
 })
 
-test('doctor names those that fail, and how to see why', async () => {
+test('doctor names failing cronjobs, and how to find the reason', async () => {
   await executeHostCronjobs(host, { name: 'sweep' })
   assert.deepEqual((await look())!.message, 'Cronjobs failing: sweep once')
   await executeHostCronjobs(host, { name: 'sweep' })

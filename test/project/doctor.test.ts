@@ -200,7 +200,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await clear()
     })
 
-    test('it changes neither a file nor a row, and says no secret', async () => {
+    test('it changes neither a file nor a row, and prints no secret', async () => {
       await addDeliveries(1)
       const [filesBefore, rowsBefore] = [await snapshot(folder), await dump(host)]
       const reports = [await run(), await run({ WAYPOST_SECRET: `${secret}, but another` })]
@@ -330,7 +330,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       })
     }
 
-    test('deliveries that wait while nothing delivers fail, with the line for cron', async () => {
+    test('pending deliveries without a worker are a failure, with the line for cron', async () => {
       await addDeliveries(14)
       const found = find(await run(), 'events')
       assert.deepEqual([found.state, found.message], ['fail', 'event:execute never ran, 14 deliveries waiting'])
@@ -443,7 +443,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await writeFile(one, files['migrations/System/20261120-one.ts'])
     })
 
-    test('a project with an error fails, and the rest is looked at', async () => {
+    test('a project with an error fails, and the other checks still run', async () => {
       await writeFile(path.join(folder, 'src/ping.ts'), 'export default class {')
       const report = await run()
       const found = find(report, 'project')
@@ -509,7 +509,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
   })
 }
 
-test('a System that is not there, not reachable, or no database fails without a word of its password', async () => {
+test('a System that is missing, unreachable or not a database fails without its password', async () => {
   const folder = await makeFolder({ 'note.db': 'this is a text and no database, however long it goes on' })
   const before = await snapshot(folder)
   const cases: readonly (readonly [url: string, says: RegExp])[] = [
@@ -530,7 +530,7 @@ test('a System that is not there, not reachable, or no database fails without a 
   await rm(folder, { recursive: true })
 })
 
-test('a System that dev made: its secret is not made, its issuer and its deliveries are its own affair', async () => {
+test('a System of dev: the secret is not created, and issuer and deliveries are not checked', async () => {
   const folder = await makeFolder(files)
   await migrateProject({ folder, variables: {} })
   const host = await openHost({ folder, variables: {} })

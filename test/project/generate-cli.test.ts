@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { makeProject } from '../support/project.ts'
 
-test('a route that is generated while dev runs is served at once, checked, and honest about having no code', async () => {
+test('a route that is generated while dev runs is served immediately, and reports that it is not implemented', async () => {
   const project = await makeProject()
   const dev = project.start('dev --port 0 --no-deliver')
   try {
@@ -69,7 +69,7 @@ test('a route that is generated while dev runs is served at once, checked, and h
   }
 })
 
-test('doctor says line by line what is right and what to do, and exits 1 when something fails', async () => {
+test('doctor prints a line for each check with its hint, and exits 1 when one fails', async () => {
   const project = await makeProject()
   try {
     const fresh = await project.run('doctor')

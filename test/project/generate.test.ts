@@ -125,7 +125,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     ])
   })
 
-  test('every method, public or not, passes validate --types with what it wrote', async () => {
+  test('every method, public or not, passes validate --types with the generated files', async () => {
     await using project = await openProject({}, 'todo')
     const routes = [
       'POST /order --scopes order',
@@ -216,7 +216,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     assert.deepEqual((await validateProject(project.folder)).diagnostics, [])
   })
 
-  test('a map of routes that is included as a whole gets the line, relative to its file', async () => {
+  test('a map of routes that is included completely gets the line, relative to its file', async () => {
     await using project = await openProject({
       'waypost.yml': 'routes: !include resources/routes.yml\n',
       'resources/routes.yml': '# all\n/a: !include routes/a.yml\n',
@@ -280,7 +280,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     )
   })
 
-  test('warns of a scope that the project does not declare, and of nothing that was there before', async () => {
+  test('warns of an undeclared scope of the new route only', async () => {
     await using project = await openProject({
       'waypost.yml':
         'scope: { order.read: }\nroutes:\n  /a: { methods: { GET: { scopes: [old], action: src/a.ts } } }\nschema: {}\n',
@@ -293,7 +293,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     assert.deepEqual(said, ['"order.raed" is not a declared scope'])
   })
 
-  test('a dry run says the same and writes nothing', async () => {
+  test('a dry run prints the same and writes nothing', async () => {
     await using project = await openProject({}, 'todo')
     const before = await project.files()
     const dry = await project.route('POST /order --scopes order --dry-run')
@@ -348,7 +348,7 @@ export default class InsertOrder implements Action<'POST /order'> {
     },
   ]
   for (const { route, files, says, hint = /./ } of refused) {
-    test(`refuses ${route}${files === undefined ? '' : ` with ${Object.keys(files).join(', ')}`} and changes nothing`, async () => {
+    test(`rejects ${route}${files === undefined ? '' : ` with ${Object.keys(files).join(', ')}`} and changes nothing`, async () => {
       await using project = await openProject({}, 'todo')
       for (const [file, text] of Object.entries(files ?? {})) {
         await mkdir(path.dirname(path.join(project.folder, file)), { recursive: true })
@@ -390,7 +390,7 @@ describe('generate:action', () => {
     await assertValid(project)
   })
 
-  test('writes the class that a cronjob names, as the hint of validate says', async () => {
+  test('writes the class that a cronjob names, as the hint of validate suggests', async () => {
     await using project = await openProject({}, 'todo')
     const yaml = `${await project.read('waypost.yml')}cronjob:\n  tidy-up: { schedule: "0 4 * * *", action: src/tidy.ts }\n`
     await writeFile(path.join(project.folder, 'waypost.yml'), yaml)
@@ -406,7 +406,7 @@ describe('generate:action', () => {
     await assertValid(project)
   })
 
-  test('writes one more for a given route, and says where to name it', async () => {
+  test('writes another one for a given route, and prints where to use it', async () => {
     await using project = await openProject({}, 'todo')
     const { answeredAt } = await project.action('src/todo/other.js', 'put  /todo/:todo_id')
     assert.equal(answeredAt, 'resources/routes/todo/entity.yml:10')
@@ -429,7 +429,7 @@ describe('generate:action', () => {
     { file: 'src/x.d.ts', route: 'POST /todo', says: /is not a valid action file/, hint: /\.ts or \.js/ },
   ]
   for (const { file, route, says, hint } of refused) {
-    test(`refuses ${file}${route === undefined ? '' : ` for ${route}`} and changes nothing`, async () => {
+    test(`rejects ${file}${route === undefined ? '' : ` for ${route}`} and changes nothing`, async () => {
       await using project = await openProject({}, 'todo')
       const before = await project.files()
       await assert.rejects(project.action(file, route), (error: Error & { hint?: string }) => {
@@ -441,7 +441,7 @@ describe('generate:action', () => {
     })
   }
 
-  test('asks for which route it is when several name the file', async () => {
+  test('requires the route when several name the file', async () => {
     const both = 'methods:\n  GET: { public: true, action: src/a.ts }\n  POST: { scopes: [], action: src/a.ts }\n'
     await using project = await openProject({ 'waypost.yml': 'routes:\n  /a: !include a.yml\n', 'a.yml': both })
     await assert.rejects(project.action('src/a.ts'), { message: 'GET /a and POST /a use src/a.ts' })

@@ -118,7 +118,7 @@ describe('dev', () => {
     for (let count = 0; count < said.length; await pause(60)) count = said.length
   }
 
-  test('a save of an action, of what it imports, of an included file, a schema or waypost.yml shows in the next request', async () => {
+  test('a save of an action, of its imports, of an included file, a schema or waypost.yml is visible in the next request', async () => {
     assert.equal(await valueOf('/value'), 1)
     await save(() => edit('src/value.ts', '+ 1', '+ 2'))
     assert.equal(await valueOf('/value'), 2)
@@ -169,7 +169,7 @@ describe('dev', () => {
     await hear()
   })
 
-  test('a request in flight ends with the code that it began with', async () => {
+  test('a request in flight ends with the code of its start', async () => {
     const [began, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const held = globalThis as { holdSlow?: (() => Promise<void>) | undefined }
     held.holdSlow = () => {
@@ -189,7 +189,7 @@ describe('dev', () => {
     await hear()
   })
 
-  test('a broken save leaves the last good state in service, says what is wrong once, and that it is fixed', async () => {
+  test('a broken save keeps the last valid state, reports the error once, and its correction', async () => {
     await save(() => edit('value.yml', 'response: Value', 'response: Vlue'))
     assert.equal(await valueOf('/value'), 13)
     assert.deepEqual(await hear(), ['reloadFailed value.yml WP_DEFINITION_SCHEMA_UNKNOWN'])
@@ -211,7 +211,7 @@ describe('dev', () => {
     assert.deepEqual(await hear(), ['reloaded src/value.ts fixed'])
   })
 
-  test('a waypost.yml that a save has emptied for a moment takes nothing out of service', async () => {
+  test('a waypost.yml that is empty for a moment during a save takes nothing out of service', async () => {
     const before = await valueOf('/value')
     await save(() => write('waypost.yml', ''))
     assert.equal(await valueOf('/value'), before)
@@ -256,7 +256,7 @@ describe('dev', () => {
     assert.match((await hear()).join('\n'), /fixed/)
   })
 
-  test('a save of .env shows in the next request, and what counts at the start only is named', async () => {
+  test('a save of .env is visible in the next request, and variables that apply only at start are named', async () => {
     assert.equal((await ask('/openapi.json')).body.openapi, '3.1.0')
     await save(() => write('.env', 'DOCS=off\n'))
     assert.equal((await ask('/openapi.json')).status, 404)
@@ -268,7 +268,7 @@ describe('dev', () => {
     assert.deepEqual(await hear(), ['warned', 'reloaded .env fixed'])
   })
 
-  test('a save of .env changes the variables of actions; a value of another type is refused', async () => {
+  test('a save of .env changes the variables of actions; a value of another type is rejected', async () => {
     await save(() => write('.env', 'DOCS=public\nPORT=81\nSTEP=11\n'))
     assert.equal(await valueOf('/step'), 11)
     await save(() => write('.env', 'DOCS=public\nPORT=81\nSTEP=few\n'))
@@ -278,7 +278,7 @@ describe('dev', () => {
     assert.deepEqual(await hear(), ['reloaded .env', 'reloadFailed .env WP_DEFINITION_ENV_TYPE', 'reloaded .env fixed'])
   })
 
-  test('nothing is lost that was saved while something was broken or named by nothing', async () => {
+  test('no save is lost that happened while the project was broken or the file unused', async () => {
     await save(() => write('waypost.yml', `${files['waypost.yml']}broken\n`))
     await save(() => edit('schema.yml', '} }', '}, extra: { type: string } }'))
     await save(() => write('waypost.yml', files['waypost.yml']))
@@ -348,7 +348,7 @@ describe('dev', () => {
     await hear()
   })
 
-  test('two actions with the same text can take the place of one another', async () => {
+  test('two actions with the same text can be swapped', async () => {
     for (const name of ['x', 'y']) await write(`src/${name}.ts`, "export { default } from './value.ts'\n")
     const route = (file: string) =>
       `  /same: { methods: { GET: { public: true, response: Value, action: ${file} } } }\n`
@@ -376,7 +376,7 @@ describe('dev', () => {
     assert.match(await readFile(types, 'utf8'), /page\?: number/)
   })
 
-  test('files that mean nothing to a project are not heard of', async () => {
+  test('files that do not belong to a project are not reported', async () => {
     await write('notes.md', 'a')
     await write('src/.value.ts.swp', 'a')
     await symlink('nobody@host.1', path.join(root, 'src/.#value.ts'))

@@ -15,7 +15,7 @@ after(() => rm(home, { recursive: true, force: true }))
 
 const options = { force: false, install: false }
 
-test('a new project has what surrounds it, under its own name', async () => {
+test('a new project has deployment files with its own name', async () => {
   const folder = path.join(home, 'Shop API')
   const report = await initProject({ ...options, folder, parts: ['docker', 'github', 'docker'] })
   assert.equal(report.template, 'todo')
@@ -80,7 +80,7 @@ cronjob: { tidy: { schedule: 0 3 * * *, action: src/tidy.ts } }
     assert.doesNotMatch(await text(file), /variables>|With cronjobs/, file)
 })
 
-test('without variables and cronjobs they say where such would be', async () => {
+test('without variables and cronjobs they show where to add them', async () => {
   const folder = path.join(home, 'plain')
   await initProject({ ...options, folder, parts: ['docker', 'kubernetes'] })
   const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')
@@ -91,7 +91,7 @@ test('without variables and cronjobs they say where such would be', async () => 
   assert.deepEqual(parse(list).resources, ['config.yml', 'server.yml', 'events.yml'])
 })
 
-test('the folder of a server holds Waypost and no project, and takes parts too', async () => {
+test('the folder of a server contains Waypost and no project, and accepts parts too', async () => {
   const folder = path.join(home, 'server')
   const made = await initProject({ ...options, folder, template: 'host' })
   assert.deepEqual(made.files, ['.env.example', '.gitignore', 'README.md', 'package.json'])
@@ -105,7 +105,7 @@ test('the folder of a server holds Waypost and no project, and takes parts too',
   assert.ok(added.includes('deploy/systemd/waypost@.service'))
 })
 
-test('a folder with other files is not a project and gets nothing without --force', async () => {
+test('a folder with other files is not a project, and nothing is written without --force', async () => {
   const folder = path.join(home, 'other')
   await mkdir(folder)
   await writeFile(path.join(folder, 'package.json'), '{"dependencies":{"fastify":"*"}}')

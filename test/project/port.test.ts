@@ -11,7 +11,7 @@ import { announceDev, findRunningDev } from '../../src/project/dev-server-file.t
 import { listeningUrls } from '../../src/project/listening-urls.ts'
 import { findPortOwner, listeningInodes, parseLsof } from '../../src/project/port-owner.ts'
 
-test('of a table of sockets those that listen on the port are found', () => {
+test('listening sockets of a port are found in a table of sockets', () => {
   const table = [
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
     '   0: 0100007F:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100 0 0 10 0',
@@ -22,7 +22,7 @@ test('of a table of sockets those that listen on the port are found', () => {
   assert.deepEqual(listeningInodes(table, 80), [])
 })
 
-test('what lsof prints is read', () => {
+test('the output of lsof is parsed', () => {
   assert.deepEqual(parseLsof('p4711\ncnode\nf21\n'), { pid: 4711, command: 'node', folder: undefined })
   assert.equal(parseLsof(''), undefined)
 })
@@ -45,7 +45,7 @@ test('addresses are written so that they can be opened', () => {
   assert.deepEqual(listeningUrls('0.0.0.0', 3000, ['192.0.2.7']), every)
 })
 
-test('a dev that runs is found in its folder; what an ended one left counts as none', async () => {
+test('a running dev is found in its folder; the marker of an ended one is ignored', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-dev-file-'))
   const file = path.join(folder, '.waypost/server.json')
   const server = createServer((_, response) => response.end('{}'))

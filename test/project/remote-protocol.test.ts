@@ -66,7 +66,7 @@ function makeLarge(greeting: string, names: readonly string[]): BuiltRelease {
 }
 
 for (const kind of systemKinds) {
-  describe(`a deployment over the line, on ${kind}`, () => {
+  describe(`a deployment over HTTP, on ${kind}`, () => {
     let world: Deployers
     let line: Line
     let target: DeployTarget
@@ -88,7 +88,7 @@ for (const kind of systemKinds) {
     const uploads = async () =>
       (await world.system.db.selectFrom('waypost_upload').select('hash').execute()).map(({ hash }) => hash)
 
-    test('is done step by step, with what the server knows', async () => {
+    test('runs step by step, with the knowledge of the server', async () => {
       await target.assertDeployable()
       assert.deepEqual(await target.listServers(), [])
       const release = makeLarge('one', ['a', 'b', 'c'])
@@ -103,7 +103,7 @@ for (const kind of systemKinds) {
       assert.equal((await survey(release)).active?.activatedBy, 'bo (pipeline)')
     })
 
-    test('sends only what the server does not have, and nothing where it has all', async () => {
+    test('sends only missing artifacts, and none if the server has all', async () => {
       line.sent.clear()
       const release = makeLarge('two', ['a', 'b', 'c'])
       const { missingArtifacts } = await survey(release)
@@ -138,7 +138,7 @@ for (const kind of systemKinds) {
       assert.deepEqual(await uploads(), [])
     })
 
-    test('sends again what was pruned between the look and the activation', async () => {
+    test('sends artifacts again that were pruned between survey and activation', async () => {
       const release = makeLarge('four', ['l'])
       await target.upload(release, (await survey(release)).missingArtifacts)
       await world.system.db.deleteFrom('waypost_upload').execute()

@@ -129,7 +129,7 @@ function flood(response: ServerResponse): void {
   pipeline(endless, response, () => undefined)
 }
 
-describe('a server that answers a deployment', () => {
+describe('a server that receives a deployment', () => {
   for (const [what, answer, code, words] of answers) {
     test(`${what} is reported with a hint`, async () => {
       await using site = await openSite(answer)
@@ -209,7 +209,7 @@ describe('the token endpoint', () => {
     })
   }
 
-  test('is not asked without a client, and its token is given back in the end', async () => {
+  test('is not asked without a client, and its token is revoked at the end', async () => {
     await assert.rejects(openRemoteTarget({ url: 'http://localhost:1', variables: { WAYPOST_CLIENT_ID: 'a' } }), {
       code: 'WP_PROJECT_REMOTE_CREDENTIALS',
       message: /WAYPOST_CLIENT_SECRET is not set/,
@@ -224,7 +224,7 @@ describe('the token endpoint', () => {
   })
 })
 
-test('an address to deploy to is https, or on this machine, and has nothing in it that is secret', () => {
+test('the address of a deployment is https or local, and contains no secret', () => {
   for (const [given, expected] of [
     ['https://api.example.com', 'https://api.example.com'],
     ['https://api.example.com:8443/base/', 'https://api.example.com:8443/base'],
@@ -253,7 +253,7 @@ test('an address to deploy to is https, or on this machine, and has nothing in i
   }
 })
 
-test('artifacts travel in requests that proxies take, a large one alone, each once', () => {
+test('artifacts are sent in requests of a size that proxies accept, a large one alone, each once', () => {
   const make = (name: string, bytes: number) => ({ hash: name, content: name.padEnd(bytes, 'x') })
   const small = Array.from({ length: 1100 }, (_, index) => make(`small ${index}`, 2000))
   const artifacts = [...small, make('large', 3_000_000), make('last', 10)]
@@ -267,7 +267,7 @@ test('artifacts travel in requests that proxies take, a large one alone, each on
   assert.deepEqual(groupUploads([]), [])
 })
 
-test('a message goes out in one line', async () => {
+test('a message is sent as one line', async () => {
   const id = 'a'.repeat(64)
   await using site = await openSite(json(200, { id, activated: true }))
   const target = await openRemoteTarget({ url: site.url, variables: { WAYPOST_TOKEN: token } })

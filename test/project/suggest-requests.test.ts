@@ -43,7 +43,7 @@ test('an open GET without parameters comes first, then a POST to the same path w
   ])
 })
 
-test('what a path and a query need is filled in', () => {
+test('required path and query parameters are filled in', () => {
   const params = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
   const query = {
     type: 'object',
@@ -55,7 +55,7 @@ test('what a path and a query need is filled in', () => {
   ])
 })
 
-test('what the author gives as an example is used, and what nothing plain fits is left out', () => {
+test('examples of the author are used, and parameters that no simple value fits are left out', () => {
   const body = (schema: JsonSchema) => suggest({ path: '/a', methods: [method('POST', { request: schema })] })[0]?.body
   const text = (schema: JsonSchema) => body({ type: 'object', required: ['a'], properties: { a: schema } })
   assert.equal(body({ type: 'object', examples: [{ title: 'Buy milk' }] }), '{"title":"Buy milk"}')
@@ -70,7 +70,7 @@ test('what the author gives as an example is used, and what nothing plain fits i
   assert.deepEqual(suggestRequests({ routes, schemas: loop }), [])
 })
 
-test('a request is written as a shell takes it', () => {
+test('a request is quoted for a shell', () => {
   const to = { url: 'http://localhost:3000', user: 'dev' }
   assert.deepEqual(formatCurl({ method: 'GET', path: '/todo?a=1&b=2', needsToken: false, body: undefined }, to), [
     `curl 'localhost:3000/todo?a=1&b=2'`,

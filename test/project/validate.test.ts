@@ -25,7 +25,7 @@ async function validate(files: Readonly<Record<string, string>>, variables?: Var
 
 const sound = 'export default class A { handle() { return 1 } }\n'
 
-test('problems of the definition, of sources and of migrations come in one pass, none of them twice', async () => {
+test('problems of the definition, of sources and of migrations are reported in one run, each once', async () => {
   const found = await validate({
     'waypost.yml': `routes:
   /a: { methods: { GET: { pubic: true, public: true, action: src/a.ts } } }

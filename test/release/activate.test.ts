@@ -35,7 +35,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
   const activate = (name: string, ...contents: string[]) =>
     activateRelease(system, makeRelease(name, ...contents), { by: 'ann' })
 
-  test('stores it with its artifacts, makes it the active one, and tells the feed', async () => {
+  test('stores it with its artifacts, activates it, and notifies the feed', async () => {
     assert.equal(await loadActiveRelease(system), undefined)
     const feed = await startFeed(system)
     const changes: Change[] = []
@@ -80,7 +80,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     assert.equal(id, sha256(JSON.stringify(makeRelease('one', 'a').manifest)))
   })
 
-  test('is all or nothing: a failure of the last statement leaves the release before', async () => {
+  test('is atomic: a failure of the last statement keeps the previous release', async () => {
     const first = await activate('one', 'a')
     const before = await counts()
     await breakFeed(system)
@@ -91,7 +91,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     assert.equal((await activate('two', 'b', 'c')).activated, true)
   })
 
-  test('against another one than the active is refused and changes nothing', async () => {
+  test('with another expected release than the active one is rejected and changes nothing', async () => {
     await assert.rejects(activateRelease(system, makeRelease('one'), { by: 'ann', against: 'ffff' }), {
       code: 'WP_RELEASE_SUPERSEDED',
       message: 'The active release is none, not ffff',
@@ -110,7 +110,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     )
   })
 
-  test('beside another activation has one winner, and the feed says which', async () => {
+  test('concurrent with another activation, one succeeds, and the feed names it', async () => {
     const base = await activate('base')
     const names = ['a', 'b', 'c', 'd']
     const outcomes = await Promise.allSettled(
@@ -175,7 +175,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     assert.deepEqual(loaded.map(({ content }) => content).toSorted(), contents.toSorted())
   })
 
-  test('in development prunes old ones now and then, but neither the active one nor artifacts in use', async () => {
+  test('in development sometimes prunes old releases, but neither the active one nor artifacts in use', async () => {
     const first = await activate('first', 'shared', 'first')
     for (let save = 0; save < 45; save += 1) await activate(`save ${save}`, 'shared', `only ${save}`)
     assert.deepEqual(await activate('first', 'shared', 'first'), { id: first.id, activated: true })

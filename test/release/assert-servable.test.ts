@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertServable } from '../../src/release/index.ts'
 
-test('a release of a newer Waypost is refused, naming both versions', () => {
+test('a release of a newer Waypost is rejected, with both versions', () => {
   for (const built of ['1.2.4', '1.3.0', '2.0.0', '10.0.0']) {
     assert.throws(() => assertServable({ waypost: built }, '1.2.3'), {
       code: 'WP_RELEASE_NEWER',

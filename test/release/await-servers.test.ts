@@ -36,7 +36,7 @@ async function wait(looks: readonly (readonly LiveServer[] | Error)[], more: Par
   return { asked, outcomes, told: outcomes.map(({ name, state, ms }) => `${name} ${state} ${ms}`) }
 }
 
-test('waits until every server serves the release, and says when each of them did', async () => {
+test('waits until every server serves the release, and reports the time of each', async () => {
   const { told, asked } = await wait([
     [server('1', {}), server('2', {})],
     [server('1', serving), server('2', swapping)],
@@ -57,7 +57,7 @@ test('does not wait for a server that reports why it failed to start the release
   })
 })
 
-test('what a server says of the release before is none of this one', async () => {
+test('the outcome of the previous release on a server does not count', async () => {
   const { told } = await wait([
     [server('1', { state: 'failed', wanted: 'older', error: 'Broken' })],
     [server('1', swapping)],
@@ -66,12 +66,12 @@ test('what a server says of the release before is none of this one', async () =>
   assert.deepEqual(told, ['app-1 serving 3000'])
 })
 
-test('one that goes back to what it serves has to say that nothing is wrong any more', async () => {
+test('a server that rolls back to its served release must report that it has recovered', async () => {
   const back = { release: 'new', state: 'failed', wanted: 'other', error: 'Broken' }
   assert.equal((await wait([[server('1', back)], [server('1', serving)]])).asked, 2)
 })
 
-test('servers that stop during the wait are not awaited, those that start are', async () => {
+test('servers that stop during the wait are not awaited, new ones are', async () => {
   const { told } = await wait([
     [server('1', serving), server('2', {}), server('3', {})],
     [server('1', serving), server('2', { state: 'stopping' }), server('4', { state: 'starting', release: null })],
@@ -80,7 +80,7 @@ test('servers that stop during the wait are not awaited, those that start are', 
   assert.deepEqual(told, ['app-1 serving 1000', 'app-4 serving 3000'])
 })
 
-test('without any server there is nothing to wait for', async () => {
+test('without servers it does not wait', async () => {
   assert.deepEqual(await wait([[]]), { asked: 1, outcomes: [], told: [] })
 })
 
@@ -89,12 +89,12 @@ test('a server that has not come so far in time is late, and the others keep the
   assert.deepEqual(told, ['app-1 serving 1000', 'app-2 late 1000'])
 })
 
-test('an interrupt returns what is known so far', async () => {
+test('an interrupt returns the current state', async () => {
   const { told, asked } = await wait([[server('1', swapping)]], { signal: AbortSignal.abort() })
   assert.deepEqual([asked, told], [1, ['app-1 late 1000']])
 })
 
-test('a System that does not answer for a moment is asked again, and what else goes wrong is thrown', async () => {
+test('a System that is unavailable for a moment is retried, and other errors are thrown', async () => {
   const away = errors.WP_STORE_UNREACHABLE({ database: 'db', host: 'db.internal', reason: 'away' })
   assert.equal((await wait([away, away, [server('1', serving)]])).asked, 3)
   await assert.rejects(wait([away], { limitMs: 5000 }), { code: 'WP_STORE_UNREACHABLE' })

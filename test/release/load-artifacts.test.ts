@@ -138,7 +138,7 @@ test("a stack names the line and column of the project's file, also behind a fir
   })
 })
 
-test('an artifact that is not what its name says is not run, and can be registered again', async () => {
+test('an artifact whose content does not match its hash is not run, and can be registered again', async () => {
   const sound = makeArtifact('globalThis.ranCorrupt = true\nexport default 1\n')
   registerArtifacts([{ ...sound, content: `${sound.content} ` }])
   await assert.rejects(importArtifact(sound.hash), {
@@ -150,7 +150,7 @@ test('an artifact that is not what its name says is not run, and can be register
   assert.deepEqual({ ...((await importArtifact(sound.hash)) as object) }, { default: 1 })
 })
 
-test('a corrupt artifact does not run as an import of a sound one, and cannot take the alias of another', async () => {
+test('a corrupt artifact is not run as an import of an intact one, and cannot take the alias of another', async () => {
   const alias = sha256('alias')
   const sound = makeArtifact(`/*waypost-alias:${alias}*/\nexport default 'sound'\n`)
   const forged = { hash: sha256('forged'), content: `/*waypost-alias:${alias}*/\nexport default 'forged'\n` }
@@ -171,7 +171,7 @@ test('an artifact that is not there is named', async () => {
   await assert.rejects(importArtifact(sha256('never')), { code: 'WP_RUNTIME_ARTIFACT_MISSING' })
 })
 
-test('an artifact reaches modules of Node and waypost and nothing else', async () => {
+test('an artifact can import only modules of Node and waypost', async () => {
   const refused = [
     'kysely',
     './a.js',

@@ -44,7 +44,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
       .set((column) => ({ activated_at: column('activated_at', '-', ms) }))
       .execute()
 
-  test('keeps the active one and the one before it, whole, and deletes what only the others named', async () => {
+  test('keeps the active release and the previous one completely, and deletes artifacts used only by others', async () => {
     const [one, two, three, four] = await deployAll('one', 'two', 'three', 'four')
     assert.deepEqual(await prune({ dryRun: true }), { releases: [two, one], artifacts: 2, kept: 2 })
     assert.equal((await ids()).length, 4)
@@ -57,7 +57,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
     assert.deepEqual(await prune(), { releases: [], artifacts: 0, kept: 2 })
   })
 
-  test('keeps so many of the newest, and those that ended lately, however long ago they began', async () => {
+  test('keeps the given number of newest releases, and those that ended recently, however long ago they began', async () => {
     const [one, two, three] = await deployAll('one', 'two', 'three')
     await age(100 * dayMs)
     const [four, five] = await deployAll('four', 'five')
@@ -67,7 +67,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
     await assertLeft(two, three, four, five)
   })
 
-  test('after a rollback keeps what one further back goes to, and counts from when a release was active last', async () => {
+  test('after a rollback keeps the target of another one, and counts from the last activation of a release', async () => {
     const [one, two, three] = await deployAll('one', 'two', 'three')
     await rollBack(system, two!, { by: 'bob' })
     assert.deepEqual((await prune()).releases, [three])
@@ -88,14 +88,14 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
     assert.ok([one, two, three].every((id) => left.includes(id!)))
   })
 
-  test('deletes no artifact while what names them is damaged', async () => {
+  test('deletes no artifact while a manifest is damaged', async () => {
     await deployAll('one', 'two', 'three')
     await system.db.updateTable('waypost_release').set({ manifest: '{"artifacts":{}}' }).execute()
     assert.deepEqual(await prune().then(({ releases, artifacts }) => [releases.length, artifacts]), [1, 0])
     assert.equal(await count('waypost_artifact'), 4)
   })
 
-  test('beside a deployment of what would go leaves a release that is whole', async () => {
+  test('concurrent with a deployment of an old release leaves it complete', async () => {
     for (let round = 0; round < 5; round++) {
       await deployAll('old', `${round} a`, `${round} b`)
       await Promise.all([prune(), deploy('old')])

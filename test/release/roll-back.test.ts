@@ -23,7 +23,7 @@ describeEachSystem('going back to a release', ({ newSystem }) => {
   const deploy = async (name: string) => (await activateRelease(system, makeRelease(name, name), { by: 'ann' })).id
   const back = async () => (await rollBack(system, await findPrevious(system), { by: 'bob' })).id
 
-  test('tells the feed, and the list says who went back', async () => {
+  test('notifies the feed, and the list shows who rolled back', async () => {
     const [one, two] = [await deploy('one'), await deploy('two')]
     const feed = await startFeed(system)
     const subjects: string[] = []
@@ -63,7 +63,7 @@ describeEachSystem('going back to a release', ({ newSystem }) => {
     assert.notEqual(four, three)
   })
 
-  test('is refused where nothing is active, or what was active before was pruned', async () => {
+  test('is rejected if no release is active, or the previous one was pruned', async () => {
     await assert.rejects(findPrevious(system), { code: 'WP_RELEASE_NO_PREVIOUS', message: /none is active/ })
     const one = await deploy('one')
     await deploy('two')
@@ -72,19 +72,19 @@ describeEachSystem('going back to a release', ({ newSystem }) => {
     await assert.rejects(rollBack(system, one, { by: 'bob' }), { code: 'WP_RELEASE_UNKNOWN' })
   })
 
-  test('to the active one does nothing, whatever it is against', async () => {
+  test('to the active release does nothing, for any expected release', async () => {
     const one = await deploy('one')
     assert.deepEqual(await rollBack(system, one, { by: 'bob', against: 'ffff' }), { id: one, activated: false })
     assert.equal((await listReleases(system, 10)).length, 1)
   })
 
-  test('against another one than the active is refused and changes nothing', async () => {
+  test('with another expected release than the active one is rejected and changes nothing', async () => {
     const [one, two] = [await deploy('one'), await deploy('two')]
     await assert.rejects(rollBack(system, one, { by: 'bob', against: one }), { code: 'WP_RELEASE_SUPERSEDED' })
     assert.equal(await loadActiveId(system), two)
   })
 
-  test('beside a deployment has one winner', async () => {
+  test('concurrent with a deployment, one succeeds', async () => {
     const [one, two] = [await deploy('one'), await deploy('two')]
     const outcomes = await Promise.allSettled([
       rollBack(system, one, { by: 'bob', against: two }),

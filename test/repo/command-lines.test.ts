@@ -57,7 +57,7 @@ const mistakes: Readonly<Record<string, string | undefined>> = {
   'npx waypost deploy --yes ${ACTIVE:+--against "$ACTIVE"} --message "a b"   # why': undefined,
 }
 
-test('a command that does not exist, a wrong flag and what is missing are seen', () => {
+test('unknown commands, wrong flags and missing arguments are found', () => {
   const found = Object.keys(mistakes).map((line) =>
     commandsIn(line)
       .map((words) => findWrongUse(commands, words, 'whole'))

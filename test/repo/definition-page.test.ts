@@ -10,7 +10,7 @@ import { writeFiles } from '../support/project-server.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
-test('docs/definition.md says what validate checks, with an example for each key', () => {
+test('docs/definition.md describes what validate checks, with an example for each key', () => {
   assert.equal(readFileSync(path.join(root, 'docs/definition.md'), 'utf8'), makeDefinitionPage())
 })
 

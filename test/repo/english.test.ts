@@ -53,7 +53,7 @@ test('pages contain no phrase of the list outside of code', () => {
   assert.deepEqual(found, [])
 })
 
-test('each phrase of the list is found where it is planted, and not in what replaces it', () => {
+test('each listed phrase is found where it is planted, and not in its replacement', () => {
   for (const { before, after } of phrases) {
     const planted = `// ${after}\nthrow new Error(${JSON.stringify(before)})\nexport const hint = \`\${name}: ${before}\``
     assert.equal(textsIn(planted).flatMap(findPhrases).length, 2, before)

@@ -9,7 +9,7 @@ const tables = await loadErrorTables()
 const codes = tables.flatMap(({ rows }) => Object.keys(rows))
 const sources = globSync(['bin/**/*.ts', 'commands/**/*.ts', 'src/**/*.ts'], { cwd: root })
 
-test('docs/errors.md says what the tables say; npm run write:errors writes it', async () => {
+test('docs/errors.md matches the tables; npm run write:errors writes it', async () => {
   const written = readFileSync(path.join(root, 'docs/errors.md'), 'utf8').split('\n')
   const wanted = (await makeErrorsPage()).split('\n')
   assert.deepEqual(without(wanted, written), [], 'missing')
@@ -28,7 +28,7 @@ const prefixes: Readonly<Record<string, readonly string[]>> = {
   release: ['RUNTIME'],
 }
 
-test('every code begins with the name of its room or inner room, and is in one table only', () => {
+test('every code starts with the name of its room or inner room, and is in one table only', () => {
   for (const { file, room, rows } of tables) {
     const names = new Set([...path.dirname(file).toUpperCase().split(path.sep), ...(prefixes[room] ?? [])])
     for (const code of Object.keys(rows)) assert.ok(names.has(code.split('_')[1]!), `${code} in ${file}`)

@@ -31,7 +31,7 @@ const planted: Readonly<Record<string, { readonly content: string; readonly rule
   'src/kit/camelCase.ts': { content: `export const one = 1`, rule: 'unicorn(filename-case)' },
 }
 
-test('every planted violation is seen, and nothing where nothing is planted', (t) => {
+test('every planted violation is reported, and no others', (t) => {
   const seen = lint(makeTree(t))
   for (const [file, { rule }] of Object.entries(planted)) {
     assert.deepEqual(seen.get(file) ?? [], rule === null ? [] : [rule], file)

@@ -96,7 +96,7 @@ const files = {
 const answered = { id: 1, tags: [{ name: 'a' }], note: null }
 const jsonType = 'application/json; charset=utf-8'
 
-describe('an answer of a route', () => {
+describe('the result of a route', () => {
   let server: ProjectServer
   before(async () => {
     server = await openProjectServer({ files })
@@ -104,21 +104,21 @@ describe('an answer of a route', () => {
   after(() => server[Symbol.asyncDispose]())
   const get = (path: string, method = 'GET') => send(server.port, { path, method })
 
-  test('goes out with the lowest declared 2xx, without what its schema does not name', async () => {
+  test('is sent with the lowest declared 2xx, without properties that its schema does not declare', async () => {
     const { status, body, headers } = await get('/created', 'POST')
     assert.equal(status, 201)
     assert.deepEqual(body, answered)
     assert.equal(headers['content-type'], jsonType)
   })
 
-  test('goes out as it is where nothing is declared', async () => {
+  test('is sent unchanged if no schema is declared', async () => {
     const { status, body } = await get('/open')
     assert.equal(status, 200)
     assert.deepEqual(body.list, [1, 'b', null])
     assert.equal(body.password, 'hash')
   })
 
-  test('takes status and headers from context.respond', async () => {
+  test('uses status and headers of context.respond', async () => {
     const taken = await get('/respond')
     assert.equal(taken.status, 409)
     assert.deepEqual(taken.body, { reason: 'taken' })
@@ -130,14 +130,14 @@ describe('an answer of a route', () => {
     assert.equal((await get('/respond?with=undeclared')).status, 418)
   })
 
-  test('is 204 where there is nothing to answer', async () => {
+  test('is 204 without a result', async () => {
     for (const method of ['GET', 'DELETE']) {
       const { status, text, headers } = await get('/nothing', method)
       assert.deepEqual([status, text, headers['content-type']], [204, '', undefined], method)
     }
   })
 
-  test('is 204 where there is nothing to answer and 204 is declared beside another status', async () => {
+  test('is 204 without a result if 204 is declared beside another status', async () => {
     assert.deepEqual([(await get('/either')).status, (await get('/either?all')).status], [204, 200])
   })
 
@@ -145,7 +145,7 @@ describe('an answer of a route', () => {
     assert.deepEqual((await get('/dates')).body, { at: '1970-01-01T00:00:00.000Z' })
   })
 
-  test('to HEAD has the headers of the answer to GET and no body', async () => {
+  test('to HEAD has the headers of the response to GET and no body', async () => {
     for (const path of ['/open', '/raw/buffer']) {
       const full = await get(path)
       const head = await get(path, 'HEAD')
@@ -170,7 +170,7 @@ describe('an answer of a route', () => {
     ['/raw/early', /secret in a stream/],
     ['/raw/fetched', /it is a fetch Response; return its body instead/],
   ] as const) {
-    test(`is a 500 with an id and nothing else when it cannot be sent: ${path}`, async () => {
+    test(`is a 500 with only an id when it cannot be sent: ${path}`, async () => {
       const { status, body, headers, text } = await get(path)
       assert.equal(status, 500)
       assert.equal(headers['content-type'], 'application/problem+json')
@@ -200,7 +200,7 @@ describe('an answer of a route', () => {
     ['list', 'application/json, text/html', '<script>'],
     ['quoted', 'text/html;a="+json"', '{"a":1}'],
   ] as const) {
-    test(`that is no JSON is sandboxed unless its method says html: trusted (${kind})`, async () => {
+    test(`that is not JSON is sandboxed unless its method declares html: trusted (${kind})`, async () => {
       const closed = await get(`/raw/${kind}`)
       assert.deepEqual([closed.status, closed.headers['content-type'], closed.text], [200, type, text])
       assert.equal(closed.headers['x-content-type-options'], 'nosniff')
@@ -245,25 +245,25 @@ describe('an answer of a route', () => {
     })
   }
 
-  test('to what changes something goes out whatever the caller takes', async () => {
+  test('of a changing method is sent regardless of the Accept header', async () => {
     const { status } = await send(server.port, { path: '/created', method: 'POST', headers: { accept: 'text/html' } })
     assert.equal(status, 201)
   })
 
-  test('of a JSON type of its own keeps it', async () => {
+  test('with its own JSON type keeps it', async () => {
     const { headers, body } = await get('/raw/hal')
     assert.match(headers['content-type']!, /^application\/hal\+json/)
     assert.equal(headers['content-security-policy'], undefined)
     assert.deepEqual(body, { a: 1 })
   })
 
-  test('is cut off when its stream breaks in the middle, and the server goes on', async () => {
+  test('is cut off when its stream fails in the middle, and the server continues', async () => {
     await assert.rejects(get('/raw/late'), { code: 'ECONNRESET' })
     assert.equal((await get('/open')).status, 200)
   })
 })
 
-describe('a stream that nobody reads', () => {
+describe('a stream that is not read', () => {
   const source = `import { createReadStream } from 'node:fs'
     import { Readable } from 'node:stream'
     let [closed, late] = [0, 0]
@@ -314,7 +314,7 @@ describe('a stream that nobody reads', () => {
   }
 
   for (const kind of ['plain', 'given', 'generator']) {
-    test(`is closed when its caller goes away: ${kind}`, async () => {
+    test(`is closed when its caller disconnects: ${kind}`, async () => {
       const before = await countClosed()
       const controller = new AbortController()
       const answer = await fetch(`${server.url}/slow/${kind}`, { signal: controller.signal })
@@ -325,14 +325,14 @@ describe('a stream that nobody reads', () => {
   }
 
   for (const kind of ['plain', 'given']) {
-    test(`is closed when it comes after the timeout, and the caller has got one answer: ${kind}`, async () => {
+    test(`is closed when it arrives after the timeout, and the caller has got one response: ${kind}`, async () => {
       const before = await countClosed()
       const { status, body: answer } = await send(server.port, { path: `/stream/${kind}?late` })
       assert.deepEqual([status, answer.detail], [503, 'The response took longer than 0.1 s'])
       await untilClosed(before + 1)
     })
 
-    test(`is closed when its caller went away before it came: ${kind}`, async () => {
+    test(`is closed when its caller disconnected before it arrived: ${kind}`, async () => {
       const before = await countClosed()
       const late = await countLate()
       const controller = new AbortController()
@@ -352,7 +352,7 @@ describe('a stream that nobody reads', () => {
     ['/stream/missing', 500],
     ['/slow/missing', 500],
   ] as const) {
-    test(`is closed when it cannot be sent, and its own failure stops nothing: ${path}`, async () => {
+    test(`is closed when it cannot be sent, and its own failure has no effect: ${path}`, async () => {
       const before = await countClosed()
       assert.equal((await send(server.port, { path })).status, expected)
       await untilClosed(before + 1)
@@ -372,7 +372,7 @@ describe('a stream that nobody reads', () => {
   })
 })
 
-describe('an answer of a route in dev', () => {
+describe('the result of a route in dev', () => {
   let server: ProjectServer
   before(async () => {
     server = await openProjectServer({ files, isDevelopment: true })
@@ -386,7 +386,7 @@ describe('an answer of a route in dev', () => {
     assert.deepEqual([warning?.['action'], warning?.['dropped']], ['src/item.ts', ['tags/0/secret', 'password']])
   })
 
-  test('that is wrong or lacks something is a 500, and the log says where', async () => {
+  test('that is invalid or incomplete is a 500, and the log shows where', async () => {
     for (const [path, reason] of [
       ['/missing', 'result/tags is required'],
       ['/wrong', 'result/id must be integer'],
@@ -400,7 +400,7 @@ describe('an answer of a route in dev', () => {
     }
   })
 
-  test('is judged by what JSON makes of it', async () => {
+  test('is validated after its conversion to JSON', async () => {
     assert.equal((await send(server.port, { path: '/dates' })).status, 200)
   })
 })

@@ -172,7 +172,7 @@ describeEachSystem('a constraint that an action violates', ({ newSystem }) => {
   const call = (path: string, body: object, method = 'POST') => send(server.port, { method, path, body })
 
   for (const { what, path = '/book', method = 'POST', first, sent = {}, detail, problems } of cases) {
-    test(`${what}: 409, with the field where it is known`, async () => {
+    test(`${what}: 409, with the field if it is known`, async () => {
       if (first !== undefined) await call(path === '/late' ? path : '/book', first)
       const { length } = server.logs
       const { status, headers, body, text } = await call(path, sent, method)
@@ -190,7 +190,7 @@ describeEachSystem('a constraint that an action violates', ({ newSystem }) => {
     })
   }
 
-  test('what is still referred to cannot be deleted', async () => {
+  test('a row that is still referenced cannot be deleted', async () => {
     await call('/author/5', {}, 'PUT')
     await call('/book', book({ authorId: 5 }))
     const { status, body } = await call('/author/5', {}, 'DELETE')

@@ -141,7 +141,7 @@ const floods: readonly (readonly [name: string, request: string])[] = [
   ['bodies', `POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`],
 ]
 for (const [name, request] of floods) {
-  test(`100 connections that pipeline ${name} and read nothing cost less than 100 MB`, async () => {
+  test(`100 connections that pipeline ${name} and read no response cost less than 100 MB`, async () => {
     await using site = await openSite()
     const flood = Buffer.from(request.repeat(33))
     const sockets: Socket[] = []
@@ -162,7 +162,7 @@ for (const [name, request] of floods) {
   })
 }
 
-test('clients that ask for large responses and read nothing come to cost less than 100 MB; one that reads slowly is served', async () => {
+test('clients that request large responses and read nothing cost less than 100 MB; a slow reader is served', async () => {
   await using site = await openSite()
   const large = 'x'.repeat(900_000)
   const sockets = new Set<Socket>()
@@ -216,7 +216,7 @@ test('a body that is sent bit by bit is read bit by bit', async () => {
   }
 })
 
-test('a connection on which large requests wait is closed; one with few of them is answered', async () => {
+test('a connection with large waiting requests is closed; one with few is answered', async () => {
   await using site = await openSite()
   const post = `POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n${'x'.repeat(60_000)}`
   const [patient, flooding] = [await site.open(), await site.open()]
@@ -250,7 +250,7 @@ test('a new connection beyond the limit replaces the one that was idle longest',
   await busy.until(/<slow>/)
 })
 
-test('while every connection is busy new ones are refused, until one is free', async () => {
+test('while every connection is busy new ones are rejected, until one is free', async () => {
   await using site = await openSite(2)
   const [one, two] = [await site.open(), await site.open()]
   for (const { socket } of [one, two]) socket.write(get('/slow'))

@@ -200,7 +200,7 @@ describeEachSystem('a context', ({ newSystem }) => {
     await notes()
   })
 
-  test('keeps the transactions of parallel requests apart', async () => {
+  test('isolates the transactions of parallel requests', async () => {
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map((name) => post('/parallel', { name })))
     for (const [index, { body }] of answers.entries()) {
       const own = ['a', 'b', 'c', 'd'][index]!
@@ -220,13 +220,13 @@ describeEachSystem('a context', ({ newSystem }) => {
     assert.deepEqual(await notes(), [])
   })
 
-  test('lends functions that an action may take out of it', async () => {
+  test('has functions that an action may destructure', async () => {
     assert.deepEqual((await post('/destructured')).body, { names: ['a'] })
     await notes()
     await messages()
   })
 
-  test('says in the log which connection there is not', async () => {
+  test('logs the name of an unknown connection', async () => {
     assert.equal((await post('/none')).status, 500)
     assert.match(JSON.stringify(server.logs.at(-1)), /Unknown connection \\"Nowhere\\"/)
   })
@@ -245,7 +245,7 @@ describeEachSystem('a context', ({ newSystem }) => {
     })
   }
 
-  test('dispatches nothing when the action answers 400 or above', async () => {
+  test('discards events if the action responds with 400 or above', async () => {
     for (const [status, count] of [
       [200, 1],
       [302, 1],
@@ -264,7 +264,7 @@ describeEachSystem('a context', ({ newSystem }) => {
     now -= 3 * day
   })
 
-  test('aborts its signal when the caller goes away', async () => {
+  test('aborts its signal when the caller disconnects', async () => {
     const started = new Promise<void>((resolve) => (state['started'] = resolve))
     const caller = new AbortController()
     const answer = send(server.port, { path: '/signal', signal: caller.signal })
@@ -283,13 +283,13 @@ describeEachSystem('a context', ({ newSystem }) => {
     assert.doesNotMatch(JSON.stringify(server.logs), /nobody hears this/)
   })
 
-  test('has a signal that is aborted already for who asks after the timeout', async () => {
+  test('has an aborted signal if it is read after the timeout', async () => {
     assert.equal((await send(server.port, { path: '/late-quiet' })).status, 503)
     await until('it has asked', () => state['lateQuiet'] !== undefined)
     assert.equal(state['lateQuiet'], true)
   })
 
-  test('knows who calls, also a public route, where a token that does not count is none', async () => {
+  test('knows the caller, also on a public route, where an invalid token means no caller', async () => {
     assert.equal((await send(server.port, { path: '/who' })).body.principal, null)
     const headers = await server.authorize('ann', ['todo', 'consumer'])
     const { principal } = (await send(server.port, { path: '/who', headers })).body

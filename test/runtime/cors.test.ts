@@ -45,7 +45,7 @@ test('pages of the origins in config may call every method, others none', async 
   assert.match(called.headers.vary!, /Origin/)
 })
 
-test('pages are told of errors too', async () => {
+test('pages can read errors too', async () => {
   await using server = await openProjectServer({ files: files('config: { cors: [https://app.example.com] }') })
   const headers = { origin: 'https://app.example.com' }
   for (const [status, sent] of [
@@ -65,7 +65,7 @@ test('pages are told of errors too', async () => {
   }
 })
 
-test('an OPTIONS that is no pre-flight is answered with the methods of the path, whether pages may call or not', async () => {
+test('an OPTIONS request that is not a preflight returns the methods of the path, with and without CORS', async () => {
   for (const config of ['', 'config: { cors: [https://app.example.com] }']) {
     await using server = await openProjectServer({ files: files(config) })
     for (const headers of [{}, { origin: 'https://app.example.com' }]) {
@@ -85,7 +85,7 @@ test('without origins in config no page of another origin may call', async () =>
   assert.equal((await send(server.port, { method: 'OPTIONS', path: '/nowhere' })).status, 404)
 })
 
-test('in dev pages of this machine may call', async () => {
+test('in dev pages of the local machine may call', async () => {
   await using server = await openProjectServer({ files: files(), isDevelopment: true })
   for (const [origin, isAllowed] of [
     ['http://localhost:5173', true],

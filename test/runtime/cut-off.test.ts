@@ -37,7 +37,7 @@ const files = {
   'src/whole.ts': actionFile("return (async function* () { yield 'a'; yield 'b' })()"),
 }
 
-describe('an answer that is streamed', () => {
+describe('a streamed response', () => {
   let server: ProjectServer
   const answered: RequestReport[] = []
   const failed: { error: unknown; id: string }[] = []
@@ -83,7 +83,7 @@ describe('an answer that is streamed', () => {
     })
   }
 
-  test('and whose caller leaves is no failure', async () => {
+  test('whose caller disconnects is not a failure', async () => {
     const abort = new AbortController()
     const response = await fetch(`${server.url}/endless`, { signal: abort.signal })
     await response.body!.getReader().read()
@@ -93,7 +93,7 @@ describe('an answer that is streamed', () => {
     assert.deepEqual(failed, [])
   })
 
-  test('to a command of Waypost is not reported, and to whatever else it calls itself it is', async () => {
+  test('to a Waypost command is not reported; to other clients it is', async () => {
     await fetch(`${server.url}/health/live`, { headers: { 'user-agent': probeAgent } })
     await fetch(`${server.url}/health/live`, { headers: { 'user-agent': userAgent } })
     assert.equal((await answeredOnce()).path, '/health/live')

@@ -38,7 +38,7 @@ describe('/openapi.json and /docs', () => {
     assert.deepEqual(body.servers, [{ url: 'https://api.acme.test/v1' }])
   })
 
-  test('who has the document is told so, until another release is served', async () => {
+  test('clients with the current document get 304, until another release is served', async () => {
     const first = await send(server.port, { path: '/openapi.json' })
     const known = { 'if-none-match': `"other", W/${first.headers.etag}` }
     const again = await send(server.port, { path: '/openapi.json', headers: known })
@@ -49,7 +49,7 @@ describe('/openapi.json and /docs', () => {
     assert.notEqual(changed.headers.etag, first.headers.etag)
   })
 
-  test('the page loads nothing from elsewhere and lets nobody frame it', async () => {
+  test('the page loads no external resources and cannot be framed', async () => {
     const { status, headers, text } = await send(server.port, { path: '/docs', headers: html })
     assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'])
     const policy = String(headers['content-security-policy'])
@@ -60,7 +60,7 @@ describe('/openapi.json and /docs', () => {
     assert.doesNotMatch(text, /<script>|<style>| on[a-z]+=/)
   })
 
-  test('the window in which somebody authorizes the reference keeps to the one that opened it, up to its end', async () => {
+  test('the window that authorizes the reference stays connected to its opener to the end', async () => {
     const page = await send(server.port, { path: '/docs', headers: html })
     assert.equal(page.headers['cross-origin-opener-policy'], 'same-origin-allow-popups')
     const { status, headers, text } = await send(server.port, { path: '/docs/signed-in?code=secret&state=x' })
@@ -73,7 +73,7 @@ describe('/openapi.json and /docs', () => {
     assert.doesNotMatch(text, /secret|<script|https?:/)
   })
 
-  test('the viewer comes packed to who can unpack it, and once', async () => {
+  test('the viewer is sent compressed to clients that accept it, and once', async () => {
     const path = '/docs/viewer.js'
     const plain = await send(server.port, { path })
     assert.deepEqual([plain.status, plain.headers['content-encoding']], [200, undefined])
@@ -134,7 +134,7 @@ describe('/openapi.json and /docs', () => {
   }
 })
 
-test('private ones are for who has any valid token; a browser gets the page that asks for it', async () => {
+test('private ones require any valid token; a browser gets the page that asks for it', async () => {
   await using server = await openProjectServer({ files: files('private') })
   const token = await server.authorize('ann', [])
   const ask = async (path: string, headers: Record<string, string> = {}) => {
@@ -152,7 +152,7 @@ test('private ones are for who has any valid token; a browser gets the page that
   assert.doesNotMatch(page.text, /todo/)
 })
 
-test('where they are off there is nothing', async () => {
+test('disabled ones return 404', async () => {
   await using server = await openProjectServer({ files: files('off') })
   for (const path of ['/openapi.json', '/docs', '/docs/viewer.js', '/docs/signed-in']) {
     assert.equal((await send(server.port, { path })).status, 404, path)

@@ -31,7 +31,7 @@ describe('a request whose type is named although it has no body', () => {
     ['/authorization/token', 'application/x-www-form-urlencoded', /"error":"invalid_/],
     ['/consumer/login', 'application/json', /it is empty/],
   ] as const) {
-    test(`is answered at once: ${type} to ${path}`, async () => {
+    test(`responds immediately: ${type} to ${path}`, async () => {
       const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`
       const answer = await exchange(server.port, head)
       assert.match(answer, /^HTTP\/1\.1 4\d\d /)

@@ -56,14 +56,14 @@ const cases: readonly [name: string, payload: string | Buffer, status: number, s
 ]
 
 for (const [name, payload, status, said] of cases) {
-  test(`a body with ${name} is answered ${status}`, async () => {
+  test(`a body with ${name} returns ${status}`, async () => {
     const answer = await post(payload)
     assert.equal(answer.status, status, JSON.stringify(answer.body))
     if (said !== undefined) assert.match(String(answer.body.message), said)
   })
 }
 
-test('what is accepted arrives as it was sent', async () => {
+test('accepted values arrive unchanged', async () => {
   const { body } = await post('{"a":"\\ud83d\\ude00 \\\\u0000","n":1.5,"l":[null,true]}')
   assert.deepEqual(body, { body: { a: '😀 \\u0000', n: 1.5, l: [null, true] } })
 })

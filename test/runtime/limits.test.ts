@@ -40,7 +40,7 @@ describe('a rate', () => {
     return found
   }
 
-  test('by principal is counted for each user, whatever token he has, and from whatever route it is named', async () => {
+  test('by principal counts each user, across tokens and routes', async () => {
     const ann = await server.authorize('ann', ['mine'])
     const annAgain = await server.authorize('ann', ['mine'])
     const bob = await server.authorize('bob', ['mine'])
@@ -51,7 +51,7 @@ describe('a rate', () => {
     assert.deepEqual(await statuses('/open', 3), [200, 200, 429], 'who has no token is counted by address')
   })
 
-  test('does not count who was refused anyway', async () => {
+  test('does not count rejected requests', async () => {
     assert.deepEqual(await statuses('/mine', 4), [401, 401, 401, 401])
     const carol = await server.authorize('carol', ['other'])
     assert.deepEqual(await statuses('/mine', 3, carol), [403, 403, 403])
@@ -68,7 +68,7 @@ describe('a rate', () => {
     assert.deepEqual(await statuses('/free', 5), [200, 200, 200, 200, 200])
   })
 
-  test('says in headers what is left, and when to come again', async () => {
+  test('returns the remaining requests and the time to retry in headers', async () => {
     const first = await get('/here')
     assert.deepEqual(
       [first.headers['x-ratelimit-limit'], first.headers['x-ratelimit-remaining'], first.headers['x-ratelimit-reset']],
@@ -88,14 +88,14 @@ describe('a rate', () => {
     assert.equal((await get('/here')).status, 200)
   })
 
-  test('goes on counting when another release is served', async () => {
+  test('keeps counting when another release is served', async () => {
     assert.deepEqual(await statuses('/other', 1), [200])
     await server.deploy({ 'src/ok.ts': actionFile('return { version: 2 }') })
     assert.equal((await get('/free')).body.version, 2)
     assert.deepEqual(await statuses('/other', 1), [429])
   })
 
-  test('is not needed for the header of what is deprecated', async () => {
+  test('is not needed for the header of deprecated routes', async () => {
     const since = `@${Date.parse('2026-11-30') / 1000}`
     assert.equal((await get('/old')).headers['deprecation'], since)
     const refused = await send(server.port, { path: '/old', method: 'DELETE' })

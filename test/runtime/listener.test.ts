@@ -72,7 +72,7 @@ test('a generation without requests is closed at the swap, and each only once', 
   await until('it is closed', () => late.events.includes('closed'))
 })
 
-test('a caller who goes away in the middle does not keep a generation', async () => {
+test('a caller who disconnects does not keep a generation', async () => {
   const [old, next] = [makeGeneration('old'), makeGeneration('new')]
   await using listener = await open(old.generation)
   const leaving = new AbortController()
@@ -84,7 +84,7 @@ test('a caller who goes away in the middle does not keep a generation', async ()
   await until('it is closed', () => old.events.includes('closed'))
 })
 
-test('requests that stand in line on a connection that breaks do not keep a generation', async () => {
+test('queued requests on a closed connection do not keep a generation', async () => {
   const [old, next] = [makeGeneration('old'), makeGeneration('new')]
   await using listener = await open(old.generation)
   const socket = connect(listener.port, '127.0.0.1')
@@ -95,7 +95,7 @@ test('requests that stand in line on a connection that breaks do not keep a gene
   await until('it is closed', () => old.events.includes('closed'))
 })
 
-test('close lets what is in flight end, and answers 503 to what comes meanwhile', async () => {
+test('close completes requests in flight, and returns 503 for new ones', async () => {
   const one = makeGeneration('one')
   const listener = await open(one.generation)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -121,7 +121,7 @@ test('close lets what is in flight end, and answers 503 to what comes meanwhile'
   waiting.destroy()
 })
 
-test('close cuts off what takes longer than its grace', async () => {
+test('close aborts requests that take longer than its limit', async () => {
   const one = makeGeneration('one')
   const listener = await open(one.generation)
   const slow = assert.rejects(send(listener.port, { path: '/slow' }), { code: 'ECONNRESET' })
@@ -131,7 +131,7 @@ test('close cuts off what takes longer than its grace', async () => {
   assert.deepEqual(one.events, ['/slow', 'closed'])
 })
 
-test('held requests wait, are answered by what is served then, and leave nothing when their caller went', async () => {
+test('held requests wait, are answered by the next generation, and leave nothing if their caller disconnects', async () => {
   const [old, next] = [makeGeneration('old'), makeGeneration('new')]
   await using listener = await open(old.generation)
   const letGo = listener.hold()

@@ -10,7 +10,7 @@ const generation: Generation = {
   close: async () => undefined,
 }
 
-test('under pressure requests are told to come again, questions about health are answered', async () => {
+test('under pressure requests get 503, health checks are answered', async () => {
   let isHigh = false
   const pressure = { isHigh: () => isHigh, delayMs: () => 0, stop: () => undefined }
   const listener = await openListener({ host: '127.0.0.1', port: 0, generation, pressure })
@@ -30,7 +30,7 @@ test('under pressure requests are told to come again, questions about health are
   }
 })
 
-test('an event loop that is late all the time is pressure; it is over when the loop is in time again', async () => {
+test('a constantly late event loop is pressure; it ends when the loop is on time again', async () => {
   const changes: boolean[] = []
   const pressure = watchPressure({ delayMs: 40, onChange: (isHigh) => changes.push(isHigh) })
   try {
@@ -47,7 +47,7 @@ test('an event loop that is late all the time is pressure; it is over when the l
   }
 })
 
-test('a stall is noticed by either clock, and counts until what came during it has been read', () => {
+test('a stall is noticed by either clock, and counts until its backlog has been read', () => {
   const time = { now: 1_000_000, monotonic: 0 }
   const pass = (wall: number, monotonic = wall) => {
     time.now += wall

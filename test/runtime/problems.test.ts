@@ -126,7 +126,7 @@ describe('a problem', () => {
     })
   }
 
-  test('that an action makes says what it was made with', async () => {
+  test('that an action creates contains its values', async () => {
     const { body } = await send(server.port, { path: '/problem/409' })
     assert.deepEqual(body, { type: 'about:blank', title: 'Conflict', status: 409, detail: 'Because of "this"' })
     const unavailable = await send(server.port, { path: '/problem/503' })

@@ -638,7 +638,7 @@ describe('a request to a route', () => {
     })
   }
 
-  test('a large body that does not fit is answered with one problem, not with millions', async () => {
+  test('a large body that does not match returns one problem, not millions', async () => {
     await using large = await openProjectServer({
       files: {
         'waypost.yml': yml.replace('2kb', '1mb').replace(', maxItems: 3', ''),

@@ -229,13 +229,13 @@ describe('a schema', () => {
       for (const value of misfits) assert.ok(check(value), JSON.stringify(value))
     })
 
-    test(`writes results that fit: ${what}`, () => {
+    test(`writes matching results: ${what}`, () => {
       const write = cache.serializer(schema, named)
       for (const value of fits) assert.deepEqual(JSON.parse(write(value)), value)
     })
   }
 
-  test('drops what it does not name, at every depth and behind names', () => {
+  test('drops undeclared properties, at every depth and behind references', () => {
     const write = cache.serializer({ $ref: 'schema:///Tree' }, tree)
     const written = write({
       name: 'a',
@@ -247,7 +247,7 @@ describe('a schema', () => {
     assert.deepEqual(JSON.parse(writeOne({ name: 'a', secret: 1 })), { name: 'a' })
   })
 
-  test('drops what it does not name where several types are possible', () => {
+  test('drops undeclared properties if several types are possible', () => {
     const part = { type: ['object', 'string', 'null'], properties: { a: { type: 'integer' }, next: { $ref: '#' } } }
     const write = cache.serializer(part, {})
     assert.equal(write({ a: 1, secret: 2, next: { secret: 3, next: 'x' } }), '{"a":1,"next":{"next":"x"}}')
@@ -255,7 +255,7 @@ describe('a schema', () => {
     assert.equal(writeNull({ a: 1, secret: 2, next: { secret: 3, next: null } }), '{"a":1,"next":{"next":null}}')
   })
 
-  test('drops what it does not name where no code can be made of it', () => {
+  test('drops undeclared properties if no code can be generated', () => {
     const part = (a: object, b: object) => ({
       allOf: [
         { type: 'object', ...a },
@@ -283,7 +283,7 @@ describe('a schema', () => {
     assert.throws(() => write({ a: ['x', {}] }), /does not match its schema/)
   })
 
-  test('refuses a result that lacks something required, at every depth', () => {
+  test('rejects a result that lacks a required property, at every depth', () => {
     const write = cache.serializer({ $ref: 'schema:///Tree' }, tree)
     assert.throws(() => write({ children: [] }), /"name" is required/)
     assert.throws(() => write({ name: 'a', children: [{}] }), /"name" is required/)
@@ -309,7 +309,7 @@ describe('a schema', () => {
     assert.throws(() => write('c'))
   })
 
-  test('whose pattern would take for ever elsewhere is checked all the same', () => {
+  test('with a pattern of exponential cost elsewhere is checked in linear time', () => {
     const check = cache.validator({ type: 'string', pattern: '^(a+)+$' }, {}, 'body')
     assert.ok(check(`${'a'.repeat(50_000)}!`))
     assert.equal(check('aaa'), undefined)
@@ -322,7 +322,7 @@ describe('compiled schemas', () => {
   const named = (n: JsonSchema): Named => ({ ...chain, D: { $defs: { n } } })
   const schema = { $ref: 'schema:///A' }
 
-  test('are kept as long as nothing that they reach has changed', () => {
+  test('are reused as long as no referenced schema has changed', () => {
     const cache = makeSchemaCache()
     const first = cache.validator(schema, named({ type: 'integer' }), 'body')
     const unrelated = { ...named({ type: 'integer' }), Other: string }
@@ -330,7 +330,7 @@ describe('compiled schemas', () => {
     assert.equal(cache.size, 1)
   })
 
-  test('are made anew when the last schema of a chain of references has changed', () => {
+  test('are compiled again when the last schema of a chain of references has changed', () => {
     const cache = makeSchemaCache()
     const before = cache.validator(schema, named({ type: 'integer' }), 'body')
     const after = cache.validator(schema, named({ type: 'string' }), 'body')
@@ -341,7 +341,7 @@ describe('compiled schemas', () => {
     assert.throws(() => cache.serializer(schema, named({ type: 'integer' }))(body))
   })
 
-  test('are not shared between a body and what is coerced', () => {
+  test('are not shared between bodies and coerced parameters', () => {
     const cache = makeSchemaCache()
     const one = { type: 'object', properties: { n: { type: 'integer', default: 3 } } }
     assert.ok(cache.validator(one, {}, 'body')({ n: '1' }))
@@ -350,7 +350,7 @@ describe('compiled schemas', () => {
     assert.deepEqual(query, { n: 1 })
   })
 
-  test('that two generations in a row did not ask for are forgotten', () => {
+  test('that two consecutive generations did not use are dropped', () => {
     const cache = makeSchemaCache()
     const kept = cache.validator(schema, chain, 'body')
     for (let save = 0; save < 50; save += 1) {

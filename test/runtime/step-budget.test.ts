@@ -115,7 +115,7 @@ describe('the check of a body', () => {
     }
   })
 
-  test('may take more steps where bodies may be larger', async () => {
+  test('may take more steps if bodies may be larger', async () => {
     const files = (config: string) => ({
       'waypost.yml': `
 routes:
@@ -149,7 +149,7 @@ describe('a result with recursive alternatives', () => {
     })
   }
 
-  test('is written without what its schema does not declare', () => {
+  test('is written without undeclared properties', () => {
     const value = { left: formulaOf(8, 'plus'), right: 1, operation: 'minus', more: 1 }
     assert.deepEqual(JSON.parse(write(value)), { left: value.left, right: 1, operation: 'minus' })
   })

@@ -42,7 +42,7 @@ const variables = {
 }
 const env = { STOCK_URL: 'http://stock.example', API_KEY: key, MOST: -12, DEBUG: true, OPTIONAL: '', constructor: 'x' }
 
-test('actions get what is declared, with its type, and nothing else', async () => {
+test('actions get the declared variables, with their types, and no others', async () => {
   await using app = await openProjectServer({ files, variables })
   const { body } = await send(app.port, { path: '/env' })
   assert.deepEqual(body, { env, isFrozen: true, undeclared: null })
@@ -50,7 +50,7 @@ test('actions get what is declared, with its type, and nothing else', async () =
   assert.ok(!app.host.logSecrets.has('http://stock.example'))
 })
 
-test('each release reads the variables when it is brought up; one that lacks one or has a wrong one is refused', async () => {
+test('each release reads the variables when it starts; one with a missing or invalid variable is rejected', async () => {
   await using app = await openProjectServer({ files, variables })
   const values = app.host.variables as Record<string, string | undefined>
   const release = (n: number) => ({ 'src/env.ts': actionFile(`return { n: ${n}, most: context.env.MOST }`) })

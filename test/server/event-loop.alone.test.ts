@@ -240,7 +240,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
     return measured
   }
 
-  test('and every route that takes one is known here, with its limit', async () => {
+  test('and every route that takes one is listed here, with its limit', async () => {
     assert.ok(routes.length > 25, String(routes.length))
     for (const { method, path } of routes) {
       const body = Buffer.alloc(limitOf(path) + 1, '[')

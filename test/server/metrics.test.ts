@@ -17,7 +17,7 @@ for (const kind of systemKinds) {
     })
     after(() => server.close())
 
-    test('is for who has a token with backend.read', async () => {
+    test('requires a token with backend.read', async () => {
       assert.equal((await server.send('GET /metrics')).status, 401)
       const { status, body } = await server.send('GET /metrics', { headers: await tokenFor(server, 'consumer') })
       assert.equal(status, 403)
@@ -43,7 +43,7 @@ for (const kind of systemKinds) {
       assert.equal(new Set(samples).size, samples.length)
     })
 
-    test('says what waits, for how long the oldest is due, and what is dead', async () => {
+    test('shows pending deliveries, how long the oldest is due, and dead ones', async () => {
       const { db } = server.host.system
       const now = server.clock.now()
       const subscription = { user_id: 'u', event: 'e', endpoint: '', secret: '', revision: 1, created_at: 1 }
@@ -126,7 +126,7 @@ for (const kind of systemKinds) {
       assert.partialDeepStrictEqual(numbers, wanted)
     })
 
-    test('says what this process needs', async () => {
+    test('shows the resources of this process', async () => {
       const numbers = await read(server, headers)
       assert.ok(numbers['process_resident_memory_bytes']! > 1e7)
       assert.ok(numbers['process_cpu_seconds_total']! > 0)

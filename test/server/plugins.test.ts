@@ -257,7 +257,7 @@ describe('a broken plugin leaves the release before on the server, and is named'
     })
   }
 
-  test('a hook that throws stops nothing', async () => {
+  test('a failing hook has no effect on others', async () => {
     const hook = `hooks: { 'generation:ready'() { throw new Error('not ready') } }`
     await server.deploy(route('bad', hook))
     const isLogged = () =>

@@ -40,7 +40,7 @@ for (const kind of systemKinds) {
     const keep = (guard: ReturnType<typeof makeGuard>, errors: unknown[] = []) =>
       recordTokenUses({ guard, system: world.system, onError: (error) => void errors.push(error) })
 
-    test('is written with that of the family, and never moves back', async () => {
+    test('is written together with that of the family, and never moves back', async () => {
       const guard = makeGuard()
       const uses = keep(guard)
       guard.use(jti, 5000)
@@ -54,7 +54,7 @@ for (const kind of systemKinds) {
       assert.deepEqual(await read(), [6000, 6000])
     })
 
-    test('is written for many tokens at once, with some that nobody knows', async () => {
+    test('is written for many tokens at the same time, including unknown ones', async () => {
       const guard = makeGuard()
       const uses = keep(guard)
       const ids: string[] = []
@@ -68,7 +68,7 @@ for (const kind of systemKinds) {
       )
     })
 
-    test('of two servers that write at the same time is that of one of them', async () => {
+    test('written by two servers at the same time is one of the two times', async () => {
       const at = [7000, 8000]
       const writers = at.map((time) => {
         const guard = makeGuard()
@@ -80,7 +80,7 @@ for (const kind of systemKinds) {
       assert.ok(at.includes(token!) && at.includes(family!), `${token} ${family}`)
     })
 
-    test('waits for nobody who holds a row', { skip: kind === 'sqlite' }, async () => {
+    test('does not wait for locked rows', { skip: kind === 'sqlite' }, async () => {
       const guard = makeGuard()
       const uses = keep(guard)
       await world.system.transaction(async (trx) => {
@@ -96,7 +96,7 @@ for (const kind of systemKinds) {
       assert.deepEqual(await read(), [9500, 9500])
     })
 
-    test('that cannot be written is told once, and written later', async () => {
+    test('that cannot be written is reported once, and written later', async () => {
       const errors: unknown[] = []
       const guard = makeGuard()
       let isDown = true

@@ -68,7 +68,7 @@ describeEachSystem('serve', ({ newSystem }) => {
     return error === null ? state : `${state}: ${error}`
   }
 
-  test('without a release answers everything but routes, and takes the first as soon as there is one', async () => {
+  test('without a release answers everything except routes, and serves the first one as soon as it is activated', async () => {
     const server = await start()
     assert.equal((await send(server.port, { path: '/version' })).status, 404)
     assert.equal((await send(server.port, { path: '/health/ready' })).status, 200)
@@ -95,7 +95,7 @@ describeEachSystem('serve', ({ newSystem }) => {
     assert.equal((await listServers(host)).length, 1)
   })
 
-  test('drops what results have beyond their schema', async () => {
+  test('drops properties of results that their schema does not declare', async () => {
     assert.deepEqual((await send(servers[0]!.port, { path: '/version' })).body, { version: 'one' })
   })
 
@@ -126,7 +126,7 @@ describeEachSystem('serve', ({ newSystem }) => {
       /body_limit/,
     ],
   ] as const) {
-    test(`a release that ${what} leaves the one before, and the row says why until another is active`, async () => {
+    test(`a release that ${what} keeps the previous one, and the row shows why until another is active`, async () => {
       const good = await deploy(version('good'))
       await until('good is served', async () => (await get(servers[0]!)) === 'good')
       const bad = await deploy(broken)
@@ -141,7 +141,7 @@ describeEachSystem('serve', ({ newSystem }) => {
     })
   }
 
-  test('what is damaged in System is not run, and is tried again until it is mended', async () => {
+  test('damaged artifacts in System are not run, and are retried until they are repaired', async () => {
     await deploy(version('good'))
     await until('good is served', async () => (await get(servers[0]!)) === 'good')
     const { db } = host.system
@@ -173,7 +173,7 @@ describeEachSystem('serve', ({ newSystem }) => {
     for (const server of [servers[0]!, ...more]) await until('all is served', async () => (await get(server)) === 'all')
   })
 
-  test('what has been over for long is deleted by whoever serves', async () => {
+  test('expired data is deleted by serving processes', async () => {
     const { db } = host.system
     await db.deleteFrom('waypost_system').where('name', '=', 'last_prune').execute()
     await db.insertInto('waypost_throttle').values({ bucket: 'old', count: 1, expires_at: 1 }).execute()
@@ -183,7 +183,7 @@ describeEachSystem('serve', ({ newSystem }) => {
     await until('it is deleted', async () => (await isThere()) === undefined)
   })
 
-  test('a server that is closed leaves no row and answers nobody', async () => {
+  test('a closed server leaves no row and answers no requests', async () => {
     for (const server of servers) await server.close()
     assert.deepEqual(await listServers(host), [])
     await assert.rejects(send(servers[0]!.port, { path: '/', agent: new Agent() }), { code: 'ECONNREFUSED' })

@@ -105,7 +105,7 @@ function serve(server: WaypostServer, id: string, manifest: Partial<Manifest>): 
   return server.serveRelease(release, { artifacts: [] })
 }
 
-test('classes, routes and hooks of a plugin take part in each generation', async () => {
+test('classes, routes and hooks of a plugin are part of each generation', async () => {
   const started = await start({ TIMES: '2' })
   const { server } = started
   await serve(server, 'one', {
@@ -163,7 +163,7 @@ for (const [what, manifest, code, message] of [
   ],
   ['a newer Waypost', { waypost: '99.0.0' }, 'WP_RELEASE_NEWER', /99\.0\.0/],
 ] as const) {
-  test(`a release with ${what} does not come up; what was served stays, and nothing is left open`, async () => {
+  test(`a release with ${what} does not start; the previous one stays, and nothing is left open`, async () => {
     await using started = await start()
     const { server } = started
     await serve(server, 'good', {
@@ -202,7 +202,7 @@ test('a connection that cannot be opened keeps its routes from working, and no o
   await until('it is open', async () => (await send(server.port, { path: '/box' })).body.label === 'a')
 })
 
-test('an action that goes on after its caller has gone keeps its connection until it is done', async () => {
+test('an action that continues after its caller disconnected keeps its connection until it ends', async () => {
   const yml = `
 routes: { /slow: { methods: { GET: { public: true, timeout: 50ms, action: src/slow.ts } } } }
 connection: { Notes: { class: sqlite, config: { file: notes.db } } }
@@ -219,7 +219,7 @@ connection: { Notes: { class: sqlite, config: { file: notes.db } } }
   assert.deepEqual(state(), { rows: [] })
 })
 
-test('a port that is taken leaves nothing open', async () => {
+test('a port in use leaves nothing open', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as { port: number }

@@ -26,7 +26,7 @@ async function logIn(port: number, address: string, times: number): Promise<numb
   return statuses
 }
 
-test('a proxy that is trusted says where a login comes from: nobody shuts out callers of other addresses', async () => {
+test('the address of a login is taken from a trusted proxy: no caller can lock out other addresses', async () => {
   const variables = { LOG_LEVEL: 'silent', WAYPOST_TRUSTED_PROXIES: 'loopback' }
   await using server = await openProjectServer({ files, variables })
   assert.deepEqual((await logIn(server.port, '203.0.113.1', 11)).slice(9), [401, 429])
@@ -35,7 +35,7 @@ test('a proxy that is trusted says where a login comes from: nobody shuts out ca
   assert.deepEqual(await logIn(server.port, '203.0.113.2, 203.0.113.1', 1), [429])
 })
 
-test('a caller is its address: not its port, nor how a proxy writes it, nor what stands left of it', async () => {
+test('a caller is identified by its address, without its port, the notation of a proxy, or entries left of it', async () => {
   const files = {
     'waypost.yml': `routes:
   /hello: { methods: { GET: { public: true, rate: few, response: { type: object }, action: src/hello.ts } } }
@@ -68,13 +68,13 @@ rate: { few: { limit: 2, window: 1h, by: address } }
   assert.equal(await ask('10.0.0.9:80'), 200, 'a proxy in front of which there is no other')
 })
 
-test('without one nobody is believed', async () => {
+test('without trusted proxies the header is ignored', async () => {
   await using server = await openProjectServer({ files, variables: { LOG_LEVEL: 'silent' } })
   assert.deepEqual((await logIn(server.port, '203.0.113.1', 11)).slice(9), [401, 429])
   assert.deepEqual(await logIn(server.port, '203.0.113.2', 1), [429])
 })
 
-test('WAYPOST_TRUSTED_PROXIES takes addresses, ranges and two names, and says what is none', () => {
+test('WAYPOST_TRUSTED_PROXIES accepts addresses, ranges and two names, and reports invalid entries', () => {
   const read = (value: string) => readTrustedProxies({ WAYPOST_TRUSTED_PROXIES: value })
   assert.deepEqual(read(' 10.0.0.5,192.168.0.0/16  fd00::/8,loopback'), [
     '10.0.0.5',

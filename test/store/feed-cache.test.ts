@@ -64,7 +64,7 @@ function openCache(limit = 100) {
 /** Lets all ready promises continue. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a cache forgets what depends on a change, whichever of its subjects that is, and nothing else', async () => {
+test('a cache drops entries that depend on a change, by any of its subjects, and no others', async () => {
   const { put, change, kept } = openCache()
   await Promise.all([put('a', 'ann', 'app'), put('b', 'bob', 'app'), put('c', 'cid')])
   change('ann')
@@ -74,7 +74,7 @@ test('a cache forgets what depends on a change, whichever of its subjects that i
   assert.deepEqual(kept('a', 'b', 'c'), ['c'])
 })
 
-test('a value that was read anew depends on what it says now', async () => {
+test('a value that was read again depends on its new content', async () => {
   const { cache, put, change, kept } = openCache()
   await put('a', 'ann')
   await cache.load('a', async () => ({ text: 'another', about: ['bob'] }))
@@ -84,7 +84,7 @@ test('a value that was read anew depends on what it says now', async () => {
   assert.deepEqual(kept('a'), [])
 })
 
-test('a full cache forgets the oldest, and what is deleted comes back by reading alone', async () => {
+test('a full cache drops the oldest entry, which only another read restores', async () => {
   const { cache, put, change, kept } = openCache(3)
   for (const text of ['a', 'b', 'c', 'd']) await put(text, text, 'all')
   assert.deepEqual(kept('a', 'b', 'c', 'd'), ['b', 'c', 'd'])
@@ -96,7 +96,7 @@ test('a full cache forgets the oldest, and what is deleted comes back by reading
   assert.deepEqual(kept('c', 'd', 'e'), [])
 })
 
-test('a change looks at nothing but what depends on it', async () => {
+test('a change inspects only dependent entries', async () => {
   const { asked, put, change } = openCache(1000)
   for (let index = 0; index < 1000; index++) await put(`${index}`, `user ${index}`)
   asked.count = 0
@@ -133,7 +133,7 @@ for (const [what, tell] of [
   })
 }
 
-test('does not keep what was read while the feed was not fresh', async () => {
+test('does not keep values that were read while the feed was stale', async () => {
   const { feed, put, kept } = openCache()
   feed.fresh = false
   await put('a', 'ann')
@@ -141,7 +141,7 @@ test('does not keep what was read while the feed was not fresh', async () => {
   assert.deepEqual(kept('a'), [])
 })
 
-test('reads a value once for all who wait for it', async () => {
+test('reads a value once for all concurrent callers', async () => {
   const { read, reads, change } = openCache()
   const [first, second, third] = [read('a'), read('a'), read('a')]
   change('bob')
@@ -155,7 +155,7 @@ for (const [what, outdate] of [
   ['a subject of it changed', ({ change }) => change('ann')],
   ['the feed is not fresh', ({ feed }) => void (feed.fresh = false)],
 ] as [string, (cache: ReturnType<typeof openCache>) => void][]) {
-  test(`reads again, once for all who came later, when ${what}`, async () => {
+  test(`reads again, once for all later callers, when ${what}`, async () => {
     const opened = openCache()
     const first = opened.read('a')
     outdate(opened)
@@ -168,7 +168,7 @@ for (const [what, outdate] of [
   })
 }
 
-test('a read that fails fails for its caller; who came later reads again', async () => {
+test('a failed read fails for its caller; later callers read again', async () => {
   const { read, end, fail, reads } = openCache()
   const [first, second] = [read('a'), read('a')]
   fail(new Error('gone'))
@@ -178,7 +178,7 @@ test('a read that fails fails for its caller; who came later reads again', async
   assert.equal(reads(), 2)
 })
 
-test('what is not there is read again each time', async () => {
+test('missing values are read again each time', async () => {
   const { cache } = openCache()
   let reads = 0
   const read = async () => {
@@ -190,7 +190,7 @@ test('what is not there is read again each time', async () => {
   assert.equal(reads, 2)
 })
 
-test('nothing is valid while the feed is stale, and cached entries are valid again when it recovers', async () => {
+test('no entry is valid while the feed is stale, and cached entries are valid again when it recovers', async () => {
   const { feed, put, kept } = openCache()
   await put('a', 'ann')
   feed.fresh = false
@@ -199,7 +199,7 @@ test('nothing is valid while the feed is stale, and cached entries are valid aga
   assert.deepEqual(kept('a'), ['a'])
 })
 
-test('a reset, a change of a kind that nothing outlasts, and closing forget everything', async () => {
+test('a reset, a change that invalidates everything, and closing clear the cache', async () => {
   const { cache, listeners, put, tell, kept } = openCache()
   await put('a', 'ann')
   tell('reset')
@@ -320,7 +320,7 @@ class CacheWorld {
   }
 }
 
-test('no order of commits, news of them, reads and questions makes it give out what a known change has outdated', async () => {
+test('no order of commits, notifications, reads and lookups returns a value that a known change has outdated', async () => {
   let given = 0
   const property = fc.asyncProperty(steps, async (order) => {
     const world = new CacheWorld()

@@ -82,7 +82,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     if (kind === 'postgresql') {
-      test('tells at once what a notification announces, without a poll', async () => {
+      test('reports a notified change immediately, without a poll', async () => {
         mock.timers.enable({ apis: ['setInterval'] }) // its poll is never due
         const { told } = await follow().finally(() => mock.timers.reset())
         for (let round = 0; round < 3; round++) {
@@ -92,7 +92,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       })
     }
 
-    test('tells by its poll alone what no notification announced', async () => {
+    test('reports changes without notification by polling', async () => {
       const { feed, told } = await follow()
       const position = feed.position() + 1
       await system.transaction(async (trx) => {
@@ -106,7 +106,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal(feed.isFresh(), true)
     })
 
-    test('tells nothing of a transaction that is rolled back, and has no gap after it', async () => {
+    test('reports nothing of a transaction that is rolled back, and has no gap after it', async () => {
       const { feed, told } = await follow()
       const failing = system.transaction(async (trx) => {
         await recordChanges(system, trx, [{ kind: 'user', subject: 'never' }])
@@ -149,7 +149,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       }
     })
 
-    test('tells thousands of changes at once, in order and without a reset', async () => {
+    test('reports thousands of changes at a time, in order and without a reset', async () => {
       const { feed, told } = await follow()
       const many = Array.from({ length: 2500 }, (_, index) => `many ${index}`)
       await system.transaction(async (trx) => {
@@ -163,7 +163,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     for (const size of [999, 1000, 1001, 2000, 2001]) {
-      test(`tells ${size} changes of one transaction, around what is read at once`, async () => {
+      test(`reports ${size} changes of one transaction, around the batch size`, async () => {
         const { feed, told } = await follow()
         const many = Array.from({ length: size }, (_, index) => `${size} ${index}`)
         await record(...many)
@@ -186,7 +186,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(subjects(told), ['RESET', 'anew'])
     })
 
-    test('says reset when a backup was restored and positions have grown past where it was since', async () => {
+    test('reports a reset when a backup was restored and positions have grown past its own since', async () => {
       await record('before the backup')
       const { feed, told } = await follow()
       const start = feed.position()
@@ -206,7 +206,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(subjects(told), ['lost', 'RESET', 'anew'])
     })
 
-    test('says reset when a backup was restored whose history ends where it was', async () => {
+    test('reports a reset when a backup was restored whose history ends at its position', async () => {
       await record('one')
       const { feed, told } = await follow()
       await system.db
@@ -223,7 +223,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       ['something between', [2]],
       ['everything', [1, 2, 3]],
     ] as const) {
-      test(`says reset when ${name} was pruned before it was read`, async () => {
+      test(`reports a reset when ${name} was pruned before it was read`, async () => {
         const { feed, told } = await follow()
         const start = feed.position()
         await system.transaction(async (trx) => {
@@ -241,7 +241,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       })
     }
 
-    test('does not mind that what it has read is pruned', async () => {
+    test('ignores the pruning of changes that it has read', async () => {
       const { feed, told } = await follow()
       await record('old')
       await feed.catchUp()
@@ -251,7 +251,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(subjects(told), ['old', 'new'])
     })
 
-    test('tells the other listeners when one of them throws, and reports that', async () => {
+    test('notifies the other listeners when one of them throws, and reports that', async () => {
       const reported: unknown[] = []
       const feed = await startFeed(system, { onError: (error) => reported.push(error) })
       open.push(feed)
@@ -270,7 +270,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(subjects(told), ['both'])
     })
 
-    test('is fresh for a second after a poll began, by the monotonic clock, as after a stop of the process', async () => {
+    test('is fresh for a second from the start of a poll, by the monotonic clock, as after a suspension of the process', async () => {
       const clock = makeFrozenClock()
       const { feed } = await follow({ clock })
       clock.pass(999)
@@ -280,14 +280,14 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await until('it is fresh', () => feed.isFresh())
     })
 
-    test('is not fresh after the process could do nothing for a second', async () => {
+    test('is not fresh after the process was blocked for a second', async () => {
       const { feed } = await follow({ clock: systemClock })
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1050) // blocks this thread
       assert.equal(feed.isFresh(), false)
       await until('it is fresh', () => feed.isFresh())
     })
 
-    test('counts a poll from its beginning: one that was under way while the process stood still is old', async () => {
+    test('counts a poll from its start: one in progress while the process was suspended is old', async () => {
       const clock = makeFrozenClock()
       const { feed } = await follow({ clock })
       let old = 0
@@ -336,7 +336,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await until('it is fresh', () => feed.isFresh())
     })
 
-    test('leaves nothing open when it is closed, also while it is read, nor when it cannot start', async () => {
+    test('leaves nothing open when it is closed, also during a read, or when it cannot start', async () => {
       const before = await countOpen()
       const feed = await startFeed(system)
       const reads = [feed.catchUp(), feed.catchUp()]

@@ -32,7 +32,7 @@ async function open() {
   }
 }
 
-test('a statement whose answer never comes over its line ends, though others get theirs', async () => {
+test('a statement whose response never arrives ends, while others continue', async () => {
   await using opened = await open()
   const lost = assert.rejects(sql`select pg_sleep(0.1)`.execute(opened.db), {
     code: 'WP_STORE_UNREACHABLE',
@@ -51,7 +51,7 @@ test('a statement ends when the server cannot be reached for long', async () => 
   await lost
 })
 
-test('a stream whose rows never come over its line ends', async () => {
+test('a stream whose rows never arrive ends', async () => {
   await using opened = await open()
   const rows = sql<{ n: number }>`(select n from generate_series(1, 9) as n)`
   const lost = (async () => {
@@ -62,7 +62,7 @@ test('a stream whose rows never come over its line ends', async () => {
   await assert.rejects(lost, { code: 'WP_STORE_UNREACHABLE', status: 503 })
 })
 
-test('a statement that PostgreSQL works on takes the time that it takes', async () => {
+test('a statement that PostgreSQL is executing is not interrupted', async () => {
   await using opened = await open()
   const { rows } = await sql`select 'done' as it from pg_sleep(${(lateMs * 8) / 1000})`.execute(opened.db)
   assert.deepEqual(rows, [{ it: 'done' }])

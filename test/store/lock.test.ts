@@ -44,7 +44,7 @@ describeEachDatabase('the lock', ({ kind, open }) => {
     assert.equal(readFileSync(file, 'utf8'), 'in\nout\n'.repeat(3))
   })
 
-  test('lets three processes that migrate at once apply a migration once', async () => {
+  test('applies a migration once when three processes migrate concurrently', async () => {
     const { database, db } = await open()
     await db.introspection.getTables()
     const results = await Promise.all([1, 2, 3].map(() => startHolder(database, 'migrate').done))

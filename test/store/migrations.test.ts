@@ -83,7 +83,7 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     assert.deepEqual(await tables(), [])
   })
 
-  test('one that fails leaves nothing, keeps those before it, and says which and why', async () => {
+  test('a failing one changes nothing, keeps those before it, and is reported with its reason', async () => {
     const { apply, tables } = await openMigrating()
     const broken = apply([createTable('1-one'), failing('2-two'), createTable('3-three')])
     await assert.rejects(broken, (error: Error & { code: string; kind: string; hint: string }) => {
@@ -102,7 +102,7 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     )
   })
 
-  test('applied ones that were edited are named, and nothing runs', async () => {
+  test('edited ones that were already applied are named, and none runs', async () => {
     const { apply, tables } = await openMigrating()
     await apply([createTable('1-one'), createTable('2-two')])
     const edited = [{ ...createTable('1-one'), checksum: 'x' }, createTable('2-two'), createTable('3-three')]

@@ -117,7 +117,7 @@ describeEachDatabase('MikroORM over Kysely', ({ open }) => {
     )
   })
 
-  test('migrations of a list run once, and a failed one leaves nothing', async () => {
+  test('migrations of a list run once, and a failed one changes nothing', async () => {
     const { db, database } = await open()
     const first = openOrm(db, database)
     assert.deepEqual(

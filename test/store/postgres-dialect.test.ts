@@ -37,7 +37,7 @@ function changed(change: (url: URL) => void): string {
   return copy.href
 }
 
-test('a connection that the server drops ends nothing: the query fails, the next one has a new connection', async () => {
+test('a connection closed by the server only fails its query: the next one has a new connection', async () => {
   const { database, db } = open({ max: 1 })
   const killer = await database.openClient()
   const dropped = db.transaction().execute(async (transaction) => {
@@ -102,7 +102,7 @@ test('a pool whose connections are all taken is WP_STORE_BUSY after 5 s', async 
   await sql`select 1`.execute(db)
 })
 
-test('a list for an array parameter goes out as one', async () => {
+test('a list for an array parameter is sent as an array', async () => {
   const { db } = open()
   const { rows } = await sql`select n from generate_series(1, 5) n where n = any(${arrayParameter([2, 4])})`.execute(db)
   assert.deepEqual(rows, [{ n: 2 }, { n: 4 }])
@@ -142,7 +142,7 @@ const unreachable: readonly { what: string; url: () => string | Promise<string>;
 ]
 
 for (const { what, url: urlOf, message } of unreachable) {
-  test(`${what} is WP_STORE_UNREACHABLE and shows no password`, async () => {
+  test(`${what} is WP_STORE_UNREACHABLE and contains no password`, async () => {
     const { database, db } = open({ url: await urlOf() })
     const isTold = (error: Error & { code: string; hint: string }) => {
       assert.equal(error.code, 'WP_STORE_UNREACHABLE')
@@ -156,7 +156,7 @@ for (const { what, url: urlOf, message } of unreachable) {
   })
 }
 
-test('an address that is none is refused, without its password', () => {
+test('an invalid address is rejected, without its password', () => {
   assert.throws(() => openPostgres({ url: 'postgresql://user:se/cret@host:x/db' }), {
     code: 'WP_STORE_URL_INVALID',
     message: '"postgresql://user@host:x/db" is not a valid PostgreSQL URL',
@@ -203,7 +203,7 @@ test('PostgreSQL is configured to notice soon that this machine is gone', async 
   await client.end()
 })
 
-test('limited transactions take their share of the pool and leave the rest; one that waits too long says so', async (t) => {
+test('limited transactions use their share of the pool only; one that waits too long gets an error', async (t) => {
   const { database, db } = open({ max: 3 })
   const limited = new Kysely<Tables>({ dialect: database.dialect({ idleLimitMs: 60_000, maxConnections: 2 }) })
   const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

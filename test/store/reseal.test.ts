@@ -58,7 +58,7 @@ for (const kind of systemKinds) {
     }
     const read = () => system.db.selectFrom('waypost_subscription').select(['id', 'secret']).orderBy('id').execute()
 
-    test('all that the newest secret did not seal, and nothing else', async () => {
+    test('all values that an older secret sealed, and no others', async () => {
       await addSubscriptions('old_', { secrets: older, count: subscriptions })
       await addSubscriptions('new_', { secrets: newer, count: 2 })
       const untouched = (await read()).filter(({ id }) => id.startsWith('new_'))

@@ -69,7 +69,7 @@ describeEachDatabase('project migrations that are taken back', ({ kind, open }) 
     ['a later down', [[two, table('one', { down: fails })], []], /^The migration "one" could not be reverted/],
     ['up', [[two], [table('two', { up: fails })]], /^The migration "two" could not be reapplied: not like this$/],
   ] as const) {
-    test(`stay as they were when ${what} fails`, async () => {
+    test(`stay applied when ${what} fails`, async () => {
       const { state, revert } = await openWith([one, two])
       const before = await state()
       await assert.rejects(revert(steps[0], steps[1]), { code: 'WP_MIGRATE_REVERT', message: expected })

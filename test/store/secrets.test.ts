@@ -8,7 +8,7 @@ const old = 'the old secret that nobody ought to guess'
 const fresh = 'the new secret that nobody ought to guess'
 const place: SealedLocation = { table: 'waypost_key', row: 'key_1', column: 'private_jwk' }
 
-test('what was sealed comes out again, and never looks the same twice', () => {
+test('a sealed value can be opened, and is different each time', () => {
   const secrets = makeSecrets(old)
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
@@ -56,7 +56,7 @@ test('a sealed value that was changed, cut off or made up does not open', () => 
   for (const text of changed) assert.throws(() => secrets.unseal(text, place), { code: 'WP_STORE_SEALED' }, text)
 })
 
-test('a short tag, which is quickly guessed, is refused though it is right', () => {
+test('a short tag, which is quickly guessed, is rejected even if it is right', () => {
   const key = Buffer.from(hkdfSync('sha256', old, 'waypost', 'seal', 32))
   const secrets = makeSecrets(old)
   const id = secrets.seal('', place).split('.')[1]!
@@ -82,7 +82,7 @@ test('while the secret changes, both open and the new one seals', () => {
   assert.throws(() => afterwards.unseal(sealedBefore, place), { code: 'WP_STORE_SEALED' })
 })
 
-test('a check value tells another secret apart, and says nothing of this one', () => {
+test('a check value identifies another secret, and reveals nothing about this one', () => {
   const [before, during, afterwards] = [makeSecrets(old), makeSecrets(`${fresh},${old}`), makeSecrets(fresh)]
   assert.equal(before.checkValue, makeSecrets(old).checkValue)
   assert.ok(!before.checkValue.includes(old))
@@ -91,7 +91,7 @@ test('a check value tells another secret apart, and says nothing of this one', (
   assert.deepEqual([before.matches(afterwards.checkValue), afterwards.matches(before.checkValue)], [false, false])
 })
 
-test('a value says which secret sealed it, and whether that is the newest', () => {
+test('a value identifies the secret that sealed it, and whether it is the newest', () => {
   const [before, during, afterwards] = [makeSecrets(old), makeSecrets(`${fresh},${old}`), makeSecrets(fresh)]
   assert.deepEqual(during.keyIds, [...afterwards.keyIds, ...before.keyIds])
   const sealed = before.seal('text', place)
@@ -116,7 +116,7 @@ for (const [text, length] of [
   [' '.repeat(40), 0],
   ['x'.repeat(31), 31],
 ] as const) {
-  test(`the secret "${text.trim().slice(0, 12)}…" of ${length} characters is refused, and not named`, () => {
+  test(`the secret "${text.trim().slice(0, 12)}…" of ${length} characters is rejected, and not printed`, () => {
     assert.throws(
       () => makeSecrets(text),
       (error: Error & { code?: string }) => {

@@ -119,7 +119,7 @@ test('a file is opened and read at once while a transaction writes, here or in a
   await transaction.rollback().execute()
 })
 
-test('writers of one process take turns in the order of asking', async () => {
+test('writers of one process run in the order of their requests', async () => {
   const { db } = await open()
   const order: number[] = []
   const writers = [1, 2, 3, 4, 5].map((number) =>
@@ -133,7 +133,7 @@ test('writers of one process take turns in the order of asking', async () => {
   assert.deepEqual(order, [1, 2, 3, 4, 5])
 })
 
-test('a transaction that throws is rolled back and leaves nothing locked', async () => {
+test('a transaction that throws is rolled back and leaves no lock', async () => {
   const { db } = await open({ busyLimitMs: 100 })
   const failed = db.transaction().execute(async (transaction) => {
     await transaction.insertInto('counter').values({ value: 1 }).execute()
@@ -144,7 +144,7 @@ test('a transaction that throws is rolled back and leaves nothing locked', async
   await db.insertInto('counter').values({ value: 1 }).execute()
 })
 
-test('a commit that fails rolls back and leaves nothing locked', async () => {
+test('a commit that fails rolls back and leaves no lock', async () => {
   const { db } = await open({ busyLimitMs: 100 })
   await sql`create table parent (id integer primary key); create table child (parent_id integer references parent(id) deferrable initially deferred)`.execute(
     db,
@@ -159,7 +159,7 @@ test('a commit that fails rolls back and leaves nothing locked', async () => {
   assert.deepEqual((await sql`select * from child`.execute(db)).rows, [])
 })
 
-test('a failed statement leaves no locks, by itself and in a transaction that continues', async () => {
+test('a failed statement leaves no lock, alone and in a transaction that continues', async () => {
   const { db } = await open({ busyLimitMs: 100 })
   await assert.rejects(sql`insert into nowhere values (1)`.execute(db), { message: 'no such table: nowhere' })
   await db.transaction().execute(async (transaction) => {
@@ -186,7 +186,7 @@ test('savepoints roll back a part', async () => {
   )
 })
 
-test('a transaction that only reads sees one state, beside a writer, and cannot write', async () => {
+test('a transaction that only reads sees one state during other writes, and cannot write', async () => {
   const { db } = await open()
   const reading = await db.startTransaction().setAccessMode('read only').execute()
   assert.equal(await count(reading), 1)
@@ -219,7 +219,7 @@ test('a stream sees one state, keeps no writer waiting and can be left early', a
   await stream.return?.()
 })
 
-test('a stream inside a transaction sees what the transaction wrote', async () => {
+test('a stream inside a transaction sees its writes', async () => {
   const { db } = await open()
   await db.transaction().execute(async (transaction) => {
     await transaction.insertInto('counter').values({ value: 1 }).execute()
@@ -236,7 +236,7 @@ test('raw SQL that writes after a "with" uses the writer', async () => {
   assert.deepEqual(rows, [{ value: 5 }])
 })
 
-test('a transaction begun or ended by a statement is refused', async () => {
+test('a transaction begun or ended by a statement is rejected', async () => {
   const { db } = await open({ busyLimitMs: 100 })
   await assert.rejects(sql`begin`.execute(db), { code: 'WP_STORE_BEGIN' })
   const ended = db.transaction().execute(async (transaction) => {
@@ -248,7 +248,7 @@ test('a transaction begun or ended by a statement is refused', async () => {
   assert.equal(await count(db), 2)
 })
 
-test('a table that another process made anew is read by its new columns and types', async () => {
+test('a table that another process created again is read with its new columns and types', async () => {
   const { file, db } = await open()
   const other = new Kysely<Tables>({ dialect: openAgain(file).dialect() })
   await sql`create table shape (a integer)`.execute(db)
@@ -315,7 +315,7 @@ test('a file that is not a database is reported', async () => {
   })
 })
 
-test('closing waits for what runs, refuses what comes, and closes every handle', async () => {
+test('closing waits for running statements, rejects new ones, and closes every handle', async () => {
   const { file, database, db } = await open()
   const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const running = db.transaction().execute(async (transaction) => {

@@ -54,7 +54,7 @@ describeEachDatabase('a stream that fails', ({ kind, open }) => {
   }
 
   if (kind === 'postgresql') {
-    test('says which server was lost, and does not wait for it', async () => {
+    test('names the lost server, and does not wait for it', async () => {
       const { openClient } = opened.database as PostgresDatabase
       const killer = await openClient()
       const pid = sql<number>`pg_backend_pid()`.as('pid')

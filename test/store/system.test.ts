@@ -41,7 +41,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       return postgres.createDatabase()
     }
 
-    test('refuses to be used before it was migrated, and says what to run', async () => {
+    test('cannot be used before its migration, and names the command', async () => {
       await assert.rejects(assertSystemMigrated(system), { code: 'WP_STORE_NOT_MIGRATED', hint: /waypost migrate/ })
     })
 
@@ -75,7 +75,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       }
     })
 
-    test('gives the time of the database in milliseconds', async () => {
+    test('returns the time of the database in milliseconds', async () => {
       const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
       assert.ok(Math.abs(now - Date.now()) < 600_000, `${now} is not near ${Date.now()}`)
     })
@@ -112,7 +112,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         assert.deepEqual(rows, [{ value: '4' }])
       })
 
-      test('lets transactions of actions wait for as long as they like', async () => {
+      test('lets transactions of actions wait without a limit', async () => {
         const limitIn = async (db: System['db']) =>
           (
             await sql<{
@@ -125,7 +125,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       })
     }
 
-    test('a System that a newer Waypost migrated is refused by name', async () => {
+    test('a System that a newer Waypost migrated is rejected with its name', async () => {
       await system.db
         .insertInto('waypost_schema' as never)
         .values({ name: '9999-from-the-future' })

@@ -100,7 +100,7 @@ describeEachDatabase('values', ({ kind, type, open }) => {
   })
 
   for (const { what, column, write, read } of cases) {
-    test(`${what} reads the same through returning, select, raw SQL, a transaction and a stream`, async () => {
+    test(`${what} is equal through returning, select, raw SQL, a transaction and a stream`, async () => {
       const inserted = await db
         .insertInto('thing')
         .values({ [column]: write })
@@ -193,7 +193,7 @@ describeEachDatabase('values', ({ kind, type, open }) => {
     ['an invalid Date', new Date('no date')],
     ['symbol', Symbol('x')],
   ] as const) {
-    test(`${what} is refused`, async () => {
+    test(`${what} is rejected`, async () => {
       await assert.rejects(sql`select ${1} as a, ${value} as b`.execute(db), {
         code: 'WP_STORE_VALUE',
         message: `Value 2 of a statement is ${what}, which cannot be stored`,
@@ -201,7 +201,7 @@ describeEachDatabase('values', ({ kind, type, open }) => {
     })
   }
 
-  test('several statements in one text run, in one transaction, but take no values', async () => {
+  test('several statements in one text run in one transaction, but accept no values', async () => {
     await sql`create table one (a integer); create table two (a integer); insert into two values (1);`.execute(db)
     assert.equal((await db.selectFrom('two').selectAll().execute()).length, 1)
     await assert.rejects(sql`insert into one values (1); insert into nowhere values (2)`.execute(db), /nowhere/)
@@ -209,7 +209,7 @@ describeEachDatabase('values', ({ kind, type, open }) => {
     await assert.rejects(sql`insert into one values (${1}); insert into one values (2)`.execute(db))
   })
 
-  test('a text without a statement answers no rows', async () => {
+  test('a text without a statement returns no rows', async () => {
     for (const text of ['', '  ', '-- nothing', '/* nothing */']) {
       assert.deepEqual((await sql.raw(text).execute(db)).rows, [])
     }

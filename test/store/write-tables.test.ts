@@ -89,7 +89,7 @@ describeEachDatabase('tables.ts', ({ kind, type, open }) => {
     assert.equal(await writeTables(db, kind), todoText)
   })
 
-  test('every kind of column, in a stable order, without Waypost its own', async () => {
+  test("every kind of column, in a stable order, without Waypost's own tables", async () => {
     const { db } = await open()
     await many.up(db, type)
     assert.equal(await writeTables(db, kind), manyText)

@@ -81,7 +81,7 @@ test('the to-do project: created, listed, delivered', async () => {
   assert.equal((await app.as('ann', ['consumer']).inject('POST /todo', { body: milk })).status, 403)
 })
 
-test('two apps at once know nothing of one another', async () => {
+test('two concurrent apps are independent', async () => {
   await using one = await createTestApp({ folder: todo })
   await using other = await createTestApp({ folder: todo })
   await one.as('ann', ['todo']).inject('POST /todo', { body: milk })
@@ -93,7 +93,7 @@ test('two apps at once know nothing of one another', async () => {
   assert.equal((await ann.inject('POST /todo', { body: milk })).status, 201)
 })
 
-test('the clock turns what actions, tokens and deliveries go by', async () => {
+test('the clock controls the time of actions, tokens and deliveries', async () => {
   await using app = await createTestApp({ folder })
   const before = (await app.inject('GET /now')).body.now as number
   const ann = app.as('ann', ['mine'])
@@ -140,7 +140,7 @@ test('a delivery that failed is sent again when the clock was turned to it', asy
   receiver.close()
 })
 
-test('what is dispatched to certain users is among the events, once each, and reaches these users as well', async () => {
+test('an event dispatched to certain users is recorded once, and delivered to these users', async () => {
   const posts: unknown[] = []
   const receiver = createServer((request, response) => {
     request.on('data', (part) => posts.push(JSON.parse(String(part)))).on('end', () => response.writeHead(204).end())
@@ -167,7 +167,7 @@ test('what is dispatched to certain users is among the events, once each, and re
   receiver.close()
 })
 
-test('a cronjob is run when the test wants it, by the clock of the test', async () => {
+test('a cronjob is run on request of the test, by its clock', async () => {
   await using app = await createTestApp({ folder })
   app.clock.forward('30d')
   const before = Date.now() + 30 * 86_400_000
@@ -181,7 +181,7 @@ test('a cronjob is run when the test wants it, by the clock of the test', async 
   await assert.rejects(app.cronjobs.run('tdy'), { code: 'WP_SERVER_CRONJOB_UNKNOWN' })
 })
 
-test('requests are what they say: path, query, headers, answers without JSON and without anything', async () => {
+test('requests send path, query and headers; responses without JSON and without a body are returned', async () => {
   await using app = await createTestApp({ folder })
   const { body } = await app.inject('GET /echo/:name', {
     params: { name: 'a/ü?' },
@@ -203,7 +203,7 @@ test('requests are what they say: path, query, headers, answers without JSON and
   })
 })
 
-test('a user has what the tests gave him, a token what it was made for', async () => {
+test('a user has the scopes of the test, a token those it was issued for', async () => {
   await using app = await createTestApp({ folder })
   const both = await app.as('ann', ['mine', 'consumer']).inject('GET /mine')
   const one = await app.as('ann', ['mine']).inject('GET /mine')
@@ -235,7 +235,7 @@ test('the System of the environment is never touched, and other variables reach 
   assert.ok(!(await readdir(folder)).includes('never.db'))
 })
 
-test('a project with errors reports them and leaves nothing', async (t) => {
+test('a project with errors reports them and leaves nothing open', async (t) => {
   const written: string[] = []
   t.mock.method(process.stderr, 'write', (text: string) => written.push(text) > 0)
   const broken = path.join(folder, 'broken')

@@ -138,7 +138,7 @@ test('each connection has a separate database, which is deleted afterwards', asy
   )
 })
 
-test('without a server for test databases, a PostgreSQL connection is refused by its name', () =>
+test('without a server for test databases, a PostgreSQL connection is rejected with its name', () =>
   reject(
     { folder },
     {
@@ -158,7 +158,7 @@ test('a server for test databases that cannot be used is named without its passw
   })
 })
 
-test('System is on PostgreSQL where a test asks for it, whatever the environment names', async () => {
+test('System is on PostgreSQL if a test asks for it, regardless of the environment', async () => {
   const databases = await makeDatabases()
   for (const name of ['WAYPOST_SYSTEM_URL', 'WAYPOST_SYSTEM_DIRECT_URL'])
     setVariable(name, 'postgresql://127.0.0.1:9/real')
@@ -209,7 +209,7 @@ test('variables come from the environment and from the test; a file is read only
   assert.equal(await originOf({ envFile: '.env' }), 'https://hello.example')
 })
 
-test('a connection of a plugin class is refused, unless the test says what takes its place', async () => {
+test('a connection of a plugin class is rejected, unless the test replaces it', async () => {
   const plugin = path.join(folder, 'plugin')
   const refused = { code: 'WP_PROJECT_TEST_CONNECTION', message: /^The connection "Box" has the class "box", which/ }
   await reject({ folder: plugin }, { ...refused, hint: /option connections of createTestApp/ })

@@ -81,7 +81,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await postgres?.stop()
     })
 
-    test('gives the same values as System', async () => {
+    test('returns the same values as System', async () => {
       const { body } = await send(server.port, { path: '/both', body: {} })
       const expected = { inserted: row, count: 1, row }
       assert.deepEqual(body, [expected, expected])

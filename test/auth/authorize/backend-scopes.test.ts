@@ -43,7 +43,7 @@ for (const kind of defaultKinds) {
       assert.equal((await redeem(own, readCode(await ask(own)))).scope, `todo ${admin}`)
     })
 
-    test('needs a password that was entered within 15 minutes, and says why it is asked for', async () => {
+    test('requires a password entered within the last 15 minutes, and explains why', async () => {
       await enterPassword()
       world.clock.forward(15 * minute - 1000)
       readCode(await ask(own))
@@ -73,7 +73,7 @@ for (const kind of defaultKinds) {
       assert.match(readPage(next), /Enter your password again/)
     })
 
-    test("is nothing for somebody else's client: those scopes are left out, and nothing left is invalid_scope", async () => {
+    test("omits those scopes for another owner's client; if no scope remains, the error is invalid_scope", async () => {
       await enterPassword()
       const page = await ask(ofAnother)
       assert.doesNotMatch(readPage(page), /backend/)
@@ -86,13 +86,13 @@ for (const kind of defaultKinds) {
         assert.equal(readAnswer(await ask(ofAnother, { scope: asked })).parameters['error'], 'invalid_scope')
     })
 
-    test('is nothing for the reference, which has all else of its user', async () => {
+    test('omits those scopes for the reference, which gets all other scopes of its user', async () => {
       const page = await ask({ id: docsClientId }, { redirect_uri: `${issuer}/docs/signed-in`, scope: undefined })
       assert.match(readPage(page), /todo/)
       assert.doesNotMatch(readPage(page), /backend/)
     })
 
-    test('is nothing any more once the client has gone to another owner', async () => {
+    test('does not apply after the client was transferred to another owner', async () => {
       await enterPassword()
       const code = readCode(await ask(own))
       const { user_id } = await world.system.db

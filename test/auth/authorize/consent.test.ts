@@ -54,7 +54,7 @@ for (const kind of defaultKinds) {
       return answer.status === 200 && /Allow .* to use your account/.test(readPage(answer))
     }
 
-    test('is asked for by a page that says who wants what, for whom, and what comes next', async () => {
+    test('is requested by a page that shows the client, the scopes, the user and the next step', async () => {
       const page = await ask({ scope: 'todo consumer' })
       const said = readPage(page)
       for (const part of ['Shop <b>&', 'bob', 'todo', 'consumer', 'View your account', 'app.example.com'])
@@ -70,14 +70,14 @@ for (const kind of defaultKinds) {
       assert.deepEqual(Object.keys(parameters).sort(), ['code', 'iss', 'state'])
     })
 
-    test('denied leads to the client with access_denied, and is asked for again', async () => {
+    test('denied redirects to the client with access_denied, and is requested again', async () => {
       const answer = await visitor.submit(await ask(), 'consent', { decision: 'deny' })
       const { error_description: _, ...rest } = readAnswer(answer).parameters
       assert.deepEqual(rest, { error: 'access_denied', state: 'x', iss: issuer })
       assert.equal(await isAsked(), true)
     })
 
-    test('given is remembered for what it covered', async () => {
+    test('is remembered for the scopes that were granted', async () => {
       await allow({ scope: 'note todo' })
       assert.equal(await isAsked({ scope: 'note todo' }), false)
       assert.equal(await isAsked({ scope: 'todo' }), false)
@@ -88,7 +88,7 @@ for (const kind of defaultKinds) {
       assert.equal(await isAsked({ scope: undefined }), false)
     })
 
-    test("given to one client is none for another, and nobody else's", async () => {
+    test('granted to one client does not apply to other clients or users', async () => {
       await allow()
       assert.equal(await isAsked({}, await world.addClient({ grants, redirectUris: [callback] })), true)
       const { name } = await addUser(world.system, { name: `eve-${client.id}`, password, scopes: ['note', 'todo'] })
@@ -97,7 +97,7 @@ for (const kind of defaultKinds) {
       assert.match(readPage(page), /Allow Shop/)
     })
 
-    test('is asked for again by prompt=consent, and never by prompt=none', async () => {
+    test('is requested again by prompt=consent, and never by prompt=none', async () => {
       const silent = await ask({ prompt: 'none' })
       assert.equal(readAnswer(silent).parameters['error'], 'consent_required')
       await allow()
@@ -106,7 +106,7 @@ for (const kind of defaultKinds) {
       readCode(await ask({ prompt: 'none' }))
     })
 
-    test('that is withdrawn is asked for again', async () => {
+    test('that is withdrawn is requested again', async () => {
       await allow()
       await world.system.db.deleteFrom('waypost_consent').where('client_id', '=', client.id).execute()
       assert.equal(await isAsked(), true)
@@ -137,7 +137,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test("is not needed for one's own client, unless any program could say that it is that", async () => {
+    test("is not needed for the owner's own client, unless any program could use its id", async () => {
       const own = { user: 'bob', grants, scopes: ['note', 'todo'] }
       assert.equal(await isAsked({}, await world.addClient({ ...own, redirectUris: [callback] })), false)
       const app = await world.addClient({ ...own, public: true, redirectUris: [local] })
@@ -145,7 +145,7 @@ for (const kind of defaultKinds) {
       assert.match(readPage(await ask({ redirect_uri: local }, app)), /Any program on this device/)
     })
 
-    test('for the reference covers what the user has, and it is asked for too', async () => {
+    test('for the reference covers all scopes of the user, and is requested too', async () => {
       const change = { redirect_uri: `${issuer}/docs/signed-in`, scope: undefined }
       const said = readPage(await ask(change, { id: docsClientId }))
       for (const scope of ['consumer', 'mail', 'note', 'todo']) assert.ok(said.includes(scope), scope)
@@ -162,7 +162,7 @@ for (const kind of defaultKinds) {
     ]
     const tokenOf = (page: TestAnswer) => readHidden(page, 'login')['csrf']!
     for (const [name, csrf] of forged) {
-      test(`is refused with ${name}`, async () => {
+      test(`is rejected with ${name}`, async () => {
         for (const decision of ['allow', 'deny']) {
           const answer = await visitor.submit(await ask(), 'consent', { decision, csrf: await csrf() })
           assert.equal(answer.status, 403)
@@ -172,20 +172,20 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('is refused from whoever has the form but not the session', async () => {
+    test('is rejected if the caller has the form but not the session', async () => {
       const page = await ask()
       const thief = makeVisitor(world)
       thief.cookies.set('__Host-waypost-form', visitor.cookies.get('__Host-waypost-form')!)
       assert.equal((await thief.submit(page, 'consent', { decision: 'allow' })).status, 403)
     })
 
-    test('is refused without a decision', async () => {
+    test('is rejected without a decision', async () => {
       const page = await ask()
       assert.equal((await visitor.submit(page, 'consent')).status, 400)
       assert.equal((await visitor.submit(page, 'consent', { decision: 'perhaps' })).status, 400)
     })
 
-    test('is to what the page showed: what was added since is shown first', async () => {
+    test('applies to the scopes that the page showed; scopes added since are shown first', async () => {
       const page = await ask({ scope: undefined })
       assert.doesNotMatch(readPage(page), /mail/)
       await world.system.db.insertInto('waypost_client_scope').values({ client_id: client.id, scope: 'mail' }).execute()
@@ -204,7 +204,7 @@ for (const kind of defaultKinds) {
       assert.equal((await visitor.submit(page, 'consent', fields)).status, 400)
     })
 
-    test('to one client is none to another one, though it asks for the same: its own page is shown first', async () => {
+    test('to one client does not cover another one with the same scopes: its own page is shown first', async () => {
       const other = await world.addClient({ scopes: ['note', 'todo'], grants, redirectUris: [callback] })
       const page = await ask()
       const fields = { decision: 'allow', request: writeQuery(requestOf(other)) }
@@ -232,14 +232,14 @@ for (const kind of defaultKinds) {
       ['TODO todo', 'todo'],
     ]
     for (const [scope, granted] of grantings) {
-      test(`to ${scope ?? 'no scope'} grants ${granted}: what was asked for, the client has and the user has`, async () => {
+      test(`to ${scope ?? 'no scope'} grants ${granted}: the requested scopes that the client and the user have`, async () => {
         const code = readCode(await allow({ scope }))
         const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }
         assert.equal((await world.token(client, form)).body.scope, granted)
       })
     }
 
-    test('to nothing that is left is invalid_scope', async () => {
+    test('fails with invalid_scope if no scope remains', async () => {
       await removeUserScopes(world.system, bobId, ['note'])
       try {
         const error = async (scope?: string) => readAnswer(await ask({ scope })).parameters['error']

@@ -21,7 +21,7 @@ const sources: readonly (readonly [uri: string, source: string])[] = [
 ]
 
 for (const kind of defaultKinds) {
-  describe(`answers of the authorization pages on ${kind}`, () => {
+  describe(`responses of the authorization pages on ${kind}`, () => {
     let world: World
     let client: Credentials
     before(async () => {
@@ -53,7 +53,7 @@ for (const kind of defaultKinds) {
       for (const [name] of answer.headers) assert.ok(!name.startsWith('access-control-'), name)
     }
 
-    test('are not cached, framed or read by other origins, whatever they are', async () => {
+    test('are not cached, framed or read by other origins', async () => {
       const ask = `GET /authorization/authorize?${writeQuery(requestOf(client))}`
       const headers = { origin: spa }
       const bob = makeVisitor(world)
@@ -94,7 +94,7 @@ for (const kind of defaultKinds) {
     })
 
     for (const [redirect_uri, source] of sources) {
-      test(`let their forms lead to ${redirect_uri}, and nowhere else`, async () => {
+      test(`let their forms redirect to ${redirect_uri} only`, async () => {
         const visitor = makeVisitor(world)
         const login = await visitor.authorize(requestOf(client, { redirect_uri }))
         const failed = await visitor.submit(login, 'login', { username: 'bob', password: 'wrong password' })
@@ -104,13 +104,13 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('have no form that leads anywhere where there is none', async () => {
+    test('allow no form targets on pages without a form', async () => {
       const answer = await world.send('GET /authorization/authorize')
       assert.equal(answer.headers.get('content-security-policy'), policyOf("'none'"))
       assert.doesNotMatch(answer.text, /<form|<a |<script/)
     })
 
-    test('say of a scope what the release says', async () => {
+    test('describe scopes as the release does', async () => {
       const bob = makeVisitor(world)
       const consent = await bob.logIn(await bob.authorize(requestOf(client)), { username: 'bob' })
       assert.match(readPage(consent), /See and change your to-dos/)
@@ -118,7 +118,7 @@ for (const kind of defaultKinds) {
   })
 }
 
-test('below a path of a proxy forms and redirects begin with it, and over http cookies have no prefix', async () => {
+test('prefix forms and redirects with the path of a proxy; over http, cookies have no prefix', async () => {
   const baseUrl = 'http://proxy.example.com/api/v1'
   await using world = await openWorld('sqlite', { baseUrl })
   const client = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })

@@ -65,7 +65,7 @@ for (const kind of defaultKinds) {
       ['nothing', {}, 400],
     ]
     for (const [name, fields, status] of wrong) {
-      test(`fails for ${name}: the page comes again, and nobody is logged in`, async () => {
+      test(`fails for ${name}: the page is shown again, and no session begins`, async () => {
         const answer = await visitor.submit(await ask(), 'login', fields)
         assert.equal(answer.status, status)
         assert.match(readPage(answer), /Wrong username|Enter your username/)
@@ -91,7 +91,7 @@ for (const kind of defaultKinds) {
       assert.match(readPage(answer), /Wrong username or password/)
     })
 
-    test('gives a cookie that no script reads and no other site sends, of which only the hash is stored', async () => {
+    test('sets a cookie that scripts cannot read and other sites cannot send, and stores only its hash', async () => {
       const page = await ask()
       const answer = await visitor.submit(page, 'login', { username: 'ann', password })
       const [line = ''] = answer.headers.getSetCookie()
@@ -104,7 +104,7 @@ for (const kind of defaultKinds) {
       assert.match(form, /^__Host-waypost-form=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
     })
 
-    test('begins a new session each time: one that somebody else knows of is not taken over', async () => {
+    test('begins a new session each time: a session id known to someone else is not reused', async () => {
       visitor.cookies.set(sessionCookie, 'a'.repeat(43))
       await visitor.logIn(await ask())
       const first = visitor.cookies.get(sessionCookie)!
@@ -131,7 +131,7 @@ for (const kind of defaultKinds) {
       return { csrf: readHidden(other, 'login')['csrf']! }
     }
     for (const [name, forge] of forged) {
-      test(`is refused ${name}`, async () => {
+      test(`is rejected ${name}`, async () => {
         const fields = { ...readHidden(await ask(), 'login'), username: 'ann', password }
         await forge(fields)
         const answer = await visitor.send('POST /authorization/login', fields)
@@ -161,7 +161,7 @@ for (const kind of defaultKinds) {
       ['16 KB and more', `csrf=${'a'.repeat(17_000)}`, 413],
     ]
     for (const [name, form, status] of unreadable) {
-      test(`answers a form with ${name} by a page`, async () => {
+      test(`shows a page for a form with ${name}`, async () => {
         for (const action of ['login', 'consent', 'logout']) {
           const answer = await visitor.send(`POST /authorization/${action}`, form)
           assert.equal(answer.status, status)
@@ -170,7 +170,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('answers JSON by 415, and an empty form by 403', async () => {
+    test('rejects JSON with 415, and an empty form with 403', async () => {
       for (const action of ['login', 'consent', 'logout']) {
         assert.equal((await world.send(`POST /authorization/${action}`, { json: {} })).status, 415)
         assert.equal((await visitor.send(`POST /authorization/${action}`, '')).status, 403)
@@ -178,7 +178,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('ends after 7 days of rest, and after 30 days whatever happens', async () => {
+    test('expires after 7 idle days, and after 30 days in any case', async () => {
       await visitor.logIn(await ask())
       world.clock.forward(6 * day)
       assert.equal(await isLoggedIn(), true)
@@ -206,7 +206,7 @@ for (const kind of defaultKinds) {
       ['is gone', (id) => world.system.db.deleteFrom('waypost_user').where('id', '=', id).execute()],
     ]
     for (const [name, end] of endings) {
-      test(`is over as soon as its user ${name}`, async () => {
+      test(`ends as soon as its user ${name}`, async () => {
         const { id, name: username } = await addSomebody()
         await visitor.logIn(await ask(), { username })
         assert.equal((await ask()).text.includes(username), true)
@@ -227,7 +227,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('is asked for again by prompt=login and select_account, once, saying why', async () => {
+    test('is required again by prompt=login and select_account, once, with the reason', async () => {
       await visitor.logIn(await ask())
       for (const prompt of ['login', 'select_account', 'login select_account']) {
         const page = await ask({ prompt })
@@ -241,7 +241,7 @@ for (const kind of defaultKinds) {
       readCode(await visitor.logIn(escaped))
     })
 
-    test('is asked for again when it is older than max_age', async () => {
+    test('is required again when it is older than max_age', async () => {
       await visitor.logIn(await ask())
       readCode(await ask({ max_age: '60' }))
       world.clock.forward(61_000)
@@ -250,14 +250,14 @@ for (const kind of defaultKinds) {
       readCode(await visitor.logIn(await ask({ max_age: '0', prompt: 'login' })))
     })
 
-    test('does not come to an end by itself in a loop: what was asked for is done once', async () => {
+    test('does not loop: each required step happens once', async () => {
       const page = await ask({ max_age: '0', prompt: 'login consent' })
       const consent = await visitor.logIn(page)
       assert.match(readPage(consent), /Allow Shop/)
       readCode(await visitor.submit(consent, 'consent', { decision: 'allow' }))
     })
 
-    test('ends by logging out, and the request goes on with another user', async () => {
+    test('ends with a logout, and the request continues with another user', async () => {
       const { name: username } = await addSomebody()
       const consent = await visitor.logIn(await ask(), { username })
       const before = visitor.cookies.get(sessionCookie)!

@@ -37,7 +37,7 @@ const pages = {
 
 describe('pages of the authorization code flow', () => {
   for (const [name, page] of Object.entries(pages)) {
-    test(`${name}: has no script, loads nothing, and its one style is the one that the policy names`, () => {
+    test(`${name}: has no script, loads no resources, and has only the style that the policy names`, () => {
       assert.doesNotMatch(page, /<script|\son\w+=|\sstyle=|\ssrc=|<link|https?:|url\(|@import/i)
       const styles = [...page.matchAll(/<style>(.*?)<\/style>/gs)]
       assert.equal(styles.length, 1)
@@ -45,7 +45,7 @@ describe('pages of the authorization code flow', () => {
       assert.equal(styleHash, `'sha256-${hash}'`)
     })
 
-    test(`${name}: says its language and title, has one heading and may be zoomed`, () => {
+    test(`${name}: declares its language and title, has one heading and can be zoomed`, () => {
       assert.match(page, /^<!doctype html>\s*<html lang="en">/)
       assert.match(page, /<title>[^<]+<\/title>/)
       assert.equal(page.match(/<h1>/g)?.length, 1)
@@ -67,7 +67,7 @@ describe('pages of the authorization code flow', () => {
     }
   })
 
-  test('a field is described by what was wrong with it, and the one to fill in next has the focus', () => {
+  test('a field is described by its error, and the next field to fill in has the focus', () => {
     assert.doesNotMatch(pages.login, /aria-describedby|role="alert"/)
     assert.deepEqual(focused(pages.login), ['username'])
     const again = pages['login, once more']
@@ -94,7 +94,7 @@ describe('pages of the authorization code flow', () => {
     })
   }
 
-  test('nothing that a client, a user or a scope is called becomes markup', () => {
+  test('names of clients, users and scopes are never interpreted as markup', () => {
     const nasty = fc.string({
       unit: fc.oneof(
         fc.constantFrom('<', '>', '"', "'", '`', '&', '/', '=', '!--', 'script', '\0', '\n', '\u202e', '\ud800'),

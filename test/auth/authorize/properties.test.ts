@@ -33,7 +33,7 @@ const isPort = (text: string) => text === '' || (/^:[1-9]\d*$/.test(text) && Num
 const isLocal = ({ scheme, host, port }: Parts) =>
   scheme === 'http://' && ['127.0.0.1', '[::1]', 'localhost'].includes(host) && isPort(port)
 
-test('a redirect URI is a registered one, but for the port of a loopback address', () => {
+test('a redirect URI must be registered, except for the port of a loopback address', () => {
   const pair = fc.oneof(
     fc.tuple(parts, parts),
     fc.tuple(parts, parts).map(([one, other]) => [one, { ...one, port: other.port }] as const),
@@ -52,7 +52,7 @@ test('a redirect URI is a registered one, but for the port of a loopback address
   )
 })
 
-test('no text but a registered one leads to another host, path or query', () => {
+test('only a registered text leads to its host, path or query', () => {
   const registered = ['http://127.0.0.1/cb', 'http://[::1]:80/cb?a=1', 'http://localhost:1', callback]
   const mutated = fc
     .tuple(fc.constantFrom(...registered), fc.nat(40), fc.nat(3), anyText)
@@ -68,7 +68,7 @@ test('no text but a registered one leads to another host, path or query', () => 
   )
 })
 
-test('what may be a redirect URI is safe in a Location header, in a policy and for a browser', () => {
+test('every valid redirect URI is safe in a Location header, in a policy and for a browser', () => {
   const made = fc.oneof(
     parts.map(write),
     anyText,
@@ -100,7 +100,7 @@ const query = fc.oneof(
   fc.array(fc.oneof(pair, anyText), { maxLength: 6 }).map((pairs) => pairs.join('&')),
 )
 
-test('a query is read as a browser writes it, each parameter once and none that is empty', () => {
+test('a query is parsed as browsers write it, with each parameter once and no empty ones', () => {
   fc.assert(
     fc.property(query, (raw) => {
       const normal = normalizeQuery(raw)
@@ -117,7 +117,7 @@ test('a query is read as a browser writes it, each parameter once and none that 
   )
 })
 
-test('bytes come back as they were, whatever they are', () => {
+test('bytes are returned unchanged', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 60 }), (bytes) => {
       const text = Buffer.from(bytes).toString('latin1')
@@ -126,7 +126,7 @@ test('bytes come back as they were, whatever they are', () => {
   )
 })
 
-test('a request that goes on after a login does not ask for it again, and is the same otherwise', () => {
+test('a request that continues after a login does not require another login and is otherwise unchanged', () => {
   const prompt = fc.constantFrom('login', 'consent', 'select_account', 'none', 'login consent', ' ', 'lo%67in', '')
   const asked = fc.tuple(query, prompt, fc.constantFrom('&max_age=0', '')).map(([raw, prompts, age]) => {
     return normalizeQuery(`${raw}&prompt=${prompts}${age}`)
@@ -142,7 +142,7 @@ test('a request that goes on after a login does not ask for it again, and is the
 })
 
 for (const kind of defaultKinds) {
-  describe(`whatever is sent to the pages, on ${kind}`, () => {
+  describe(`arbitrary requests to the pages, on ${kind}`, () => {
     let world: World
     let client: Credentials
     let visitor: Visitor
@@ -198,7 +198,7 @@ for (const kind of defaultKinds) {
     const sendable = (text: string) =>
       text.replace(/[^\x21-\x7E]|[#"<>]/g, (one) => encodeURIComponent(one.toWellFormed()))
 
-    test('no request is answered with an error of the server', async () => {
+    test('no request causes a server error', async () => {
       await fc.assert(
         fc.asyncProperty(request, fc.boolean(), async (text, isLoggedIn) => {
           const from = isLoggedIn ? visitor : makeVisitor(world)
@@ -208,7 +208,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('no form is answered with an error of the server', async () => {
+    test('no form causes a server error', async () => {
       const page = await visitor.authorize(requestOf(client, { prompt: 'consent' }))
       const { csrf = '' } = readHidden(page, 'consent')
       const field = fc.constantFrom('csrf', 'request', 'username', 'password', 'decision', '__proto__')
@@ -227,7 +227,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('no cookie is answered with an error of the server', async () => {
+    test('no cookie causes a server error', async () => {
       await fc.assert(
         fc.asyncProperty(fc.string({ unit: oneOf('=;, "%aZ-_\\'), maxLength: 60 }), async (cookie) => {
           const headers = { cookie: `__Host-waypost-session=${cookie}; ${cookie}` }
@@ -238,7 +238,7 @@ for (const kind of defaultKinds) {
       )
     })
 
-    test('nothing of it was worth a line in the log', () => {
+    test('none of the requests was logged', () => {
       assert.deepEqual(world.log, [])
     })
   })

@@ -89,13 +89,13 @@ for (const kind of systemKinds) {
       assert.equal(await use(answer.body.access_token), 200)
     })
 
-    test('gives no refresh token to a client without that grant', async () => {
+    test('issues no refresh token to a client without that grant', async () => {
       const plain = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
       const { body } = await redeem(await obtain({}, plain), {}, plain)
       assert.deepEqual(Object.keys(body).sort(), ['access_token', 'expires_in', 'scope', 'token_type'])
     })
 
-    test('answers scopes separated as they were asked for, whatever else the token request says', async () => {
+    test('returns scopes with the separator of the authorization request, regardless of the token request', async () => {
       assert.equal((await redeem(await obtain({ scope: 'todo,note' }))).body.scope, 'todo,note')
       assert.equal((await redeem(await obtain({ scope: 'todo note' }), { scope: 'note,x' })).body.scope, 'todo note')
     })
@@ -113,14 +113,14 @@ for (const kind of systemKinds) {
       ['a redirect URI of another case', { redirect_uri: 'https://app.example.com/Callback' }],
     ]
     for (const [name, change] of wrong) {
-      test(`is not exchanged with ${name}, and stays as it is`, async () => {
+      test(`is not exchanged with ${name}, and stays valid`, async () => {
         const code = await obtain()
         assertInvalid(await redeem(code, change))
         assert.equal((await redeem(code)).status, 200)
       })
     }
 
-    test('is not exchanged by another client, and stays as it is', async () => {
+    test('is not exchanged by another client, and stays valid', async () => {
       const code = await obtain()
       assertInvalid(await redeem(code, {}, other))
       const form = { ...formOf(code), client_id: spaId }
@@ -149,7 +149,7 @@ for (const kind of systemKinds) {
       })
     }
 
-    test('lives for a minute', async () => {
+    test('expires after a minute', async () => {
       const [first, second] = [await obtain(), await obtain()]
       world.clock.forward(50_000)
       assert.equal((await redeem(first)).status, 200)
@@ -164,7 +164,7 @@ for (const kind of systemKinds) {
       assertInvalid(await redeem(await obtain(change), { redirect_uri: `${callback}/` }))
     })
 
-    test('used twice is refused, and everything that it was exchanged for is revoked', async () => {
+    test('used twice is rejected, and all tokens issued for it are revoked', async () => {
       const code = await obtain()
       const { body } = await redeem(code)
       const form = { grant_type: 'refresh_token', refresh_token: body.refresh_token }
@@ -176,7 +176,7 @@ for (const kind of systemKinds) {
       assertInvalid(await redeem(code))
     })
 
-    test('used twice revokes also where there is no refresh token, and when the code has expired since', async () => {
+    test('used twice revokes tokens even without a refresh token, and after the code has expired', async () => {
       const plain = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
       const code = await obtain({}, plain)
       const { body } = await redeem(code, {}, plain)
@@ -186,14 +186,14 @@ for (const kind of systemKinds) {
       assert.equal(await use(body.access_token), 401)
     })
 
-    test('used twice by whoever has no verifier revokes nothing', async () => {
+    test('used twice without the verifier revokes no tokens', async () => {
       const code = await obtain()
       const { body } = await redeem(code)
       assertInvalid(await redeem(code, { code_verifier: undefined }))
       assert.equal(await use(body.access_token), 200)
     })
 
-    test('redeemed by 20 at once, on two servers, has one winner; what it got is revoked', async () => {
+    test('redeemed by 20 requests at the same time, on two servers, succeeds once; the issued tokens are revoked', async () => {
       const second = await world.startSecond()
       try {
         const code = await obtain()
@@ -292,7 +292,7 @@ for (const kind of systemKinds) {
       }
     })
 
-    test('carries only what user and client have still; nothing is invalid_scope', async () => {
+    test('carries only the scopes that user and client still have; without any, the error is invalid_scope', async () => {
       const [first, second] = [await obtain(), await obtain({ scope: 'note' })]
       await removeUserScopes(world.system, world.annId, ['note'])
       try {
@@ -321,7 +321,7 @@ for (const kind of systemKinds) {
   })
 }
 
-test('a code lives for as long as the release says', async () => {
+test('a code has the lifetime that the release sets', async () => {
   await using world = await openWorld('sqlite', { config: { code_lifetime: '5m' } })
   const client = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
   const form = { grant_type: 'authorization_code', code_verifier: verifier, redirect_uri: callback }

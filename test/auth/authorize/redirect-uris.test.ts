@@ -66,7 +66,7 @@ for (const kind of defaultKinds) {
     })
     after(() => world.close())
 
-    test('are https, http to this machine or a scheme of an app of its own', async () => {
+    test('are https, http to the local machine, or a private-use scheme of an app', async () => {
       const { id } = await world.addClient({ redirectUris: [...good, good[0]!] })
       const row = await world.system.db
         .selectFrom('waypost_client')

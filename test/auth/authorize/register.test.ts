@@ -30,7 +30,7 @@ for (const kind of defaultKinds) {
       assert.ok(page.text.includes(`href="/authorization/authorize?${writeQuery(request()).replaceAll('&', '&amp;')}"`))
     })
 
-    test('makes a user who is signed in, and goes on with the request', async () => {
+    test('creates a user who is signed in, and continues with the request', async () => {
       const visitor = makeVisitor(world)
       const created = await visitor.submit(await show(visitor), 'register', { username: 'carl', password })
       assert.equal(created.status, 303, created.text)
@@ -50,7 +50,7 @@ for (const kind of defaultKinds) {
       ['ANN', password, 409, /Choose another/],
     ]
     for (const [username, given, status, says] of refusals) {
-      test(`says what is wrong with "${username}" and "${given}", and keeps the name`, async () => {
+      test(`reports the errors of "${username}" and "${given}", and keeps the name`, async () => {
         const visitor = makeVisitor(world)
         const fields = { username, password: given }
         const page = await visitor.submit(await show(visitor), 'register', fields)
@@ -62,7 +62,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('takes a form only from the page that it showed, and only in the ways of a page', async () => {
+    test('accepts a form only from its own page and with the methods of a page', async () => {
       const visitor = makeVisitor(world)
       await show(visitor)
       const form = { username: 'erin', password, csrf: 'forged', request: writeQuery(request()) }
@@ -73,7 +73,7 @@ for (const kind of defaultKinds) {
   })
 }
 
-test('registration that is off is linked nowhere, and its page says so', async () => {
+test('if registration is off, no page links to it, and its page says so', async () => {
   await using world = await openWorld('sqlite')
   const site = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
   const visitor = makeVisitor(world)

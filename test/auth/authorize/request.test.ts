@@ -160,7 +160,7 @@ for (const kind of defaultKinds) {
     }
 
     for (const [name, sent, error, said] of redirects) {
-      test(`${name} is redirected with ${error} once somebody has signed in, and ends at a page before`, async () => {
+      test(`${name} redirects with ${error} after sign-in, and shows an error page before it`, async () => {
         const page = await ask(sent)
         assert.deepEqual([page.status, page.headers.get('location')], [400, null])
         assert.match(readPage(page), new RegExp(`\\(${error}\\)`))
@@ -186,7 +186,7 @@ for (const kind of defaultKinds) {
         assert.equal((await world.send(`GET /authorization/authorize${target}`)).status, 400)
     })
 
-    test('with prompt none is answered whatever is wrong, since it may show no page', async () => {
+    test('with prompt none always redirects, since no page may be shown', async () => {
       assert.equal(readAnswer(await ask({ prompt: 'none' })).parameters['error'], 'login_required')
       const invalid = readAnswer(await ask({ prompt: 'none', response_type: 'token' }))
       assert.equal(invalid.parameters['error'], 'unsupported_response_type')
@@ -203,12 +203,12 @@ for (const kind of defaultKinds) {
       assert.equal((await stale.send('POST /authorization/login', form)).status, 403)
     })
 
-    test('with state twice is answered without one', async () => {
+    test('with a repeated state redirects without one', async () => {
       const answer = await ask((client) => `${writeQuery(requestOf(client))}&state=y`, signedIn)
       assert.deepEqual(Object.keys(readAnswer(answer).parameters).sort(), ['error', 'error_description', 'iss'])
     })
 
-    test('of a disabled client ends at a page, of a client without the grant goes back', async () => {
+    test('of a disabled client ends at a page, of a client without the grant redirects', async () => {
       const disabled = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
       await setStatus(world.system, 'client', { id: disabled.id, status: 'disabled' })
       const page = await ask(requestOf(disabled))
@@ -218,7 +218,7 @@ for (const kind of defaultKinds) {
       assert.equal(readAnswer(await ask(requestOf(other), signedIn)).parameters['error'], 'unauthorized_client')
     })
 
-    test('goes for clients without a secret too, to the only redirect URI where it names none', async () => {
+    test('works for clients without a secret too, and uses the only redirect URI by default', async () => {
       const { id } = await world.addClient({ public: true, grants: ['authorization_code'], redirectUris: [callback] })
       assert.equal((await ask(requestOf({ id }))).status, 200)
       const answer = await ask(requestOf({ id }, { redirect_uri: undefined, response_type: 'token' }), signedIn)
@@ -263,7 +263,7 @@ for (const kind of defaultKinds) {
       ['https://127.0.0.1:51004/cb', false],
       ['https://localhost:2/cb', false],
     ]
-    test('may name any port of this machine, and no other thing that was not registered', async () => {
+    test('may name any port of the local machine, but no other unregistered URI', async () => {
       const app = await world.addClient({ grants: ['authorization_code'], redirectUris: local })
       for (const [redirect_uri, isRegistered] of ports) {
         const answer = await ask(requestOf(app, { redirect_uri, response_type: 'token' }), signedIn)
@@ -272,7 +272,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('a redirect URI that got into System unchecked is used by nobody', async () => {
+    test('an invalid redirect URI that was stored in System is never used', async () => {
       const app = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
       const redirect_uri = 'javascript:alert(1)'
       const wrong = { redirect_uris: JSON.stringify([redirect_uri]) }
@@ -292,7 +292,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    test('of the reference goes to where the issuer has it, and to no other place', async () => {
+    test('of the reference redirects to the reference of the issuer only', async () => {
       const at = (redirect_uri: string | undefined) => ask(requestOf({ id: docsClientId }, { redirect_uri }))
       assert.equal((await at(`${issuer}/docs/signed-in`)).status, 200)
       assert.equal((await at(undefined)).status, 200)
@@ -300,7 +300,7 @@ for (const kind of defaultKinds) {
       assert.equal((await at(`${issuer}/docs`)).status, 400)
     })
 
-    test('is a GET: nothing else asks for a code', async () => {
+    test('must use GET; other methods return no code', async () => {
       for (const method of ['POST', 'HEAD', 'PUT', 'DELETE']) {
         const answer = await world.send(`${method} /authorization/authorize?${writeQuery(requestOf(client))}`)
         assert.equal(answer.status, 405, method)

@@ -10,7 +10,7 @@ import { openLine, type Line } from '../../support/line.ts'
 import { openWorld, password } from '../world.ts'
 import { callback, makeVisitor, readPage, requestOf, writeQuery } from './visitor.ts'
 
-test('requests are answered whatever byte is in them, and it comes back escaped where HTTP lets it through', async () => {
+test('requests with arbitrary bytes are answered, and the bytes are returned escaped where HTTP allows them', async () => {
   await using world = await openWorld('sqlite')
   const client = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
   const query = writeQuery(requestOf(client, { response_type: 'token', prompt: 'none', state: undefined }))
@@ -59,7 +59,7 @@ test('the reference is reached by any name of this machine in development, and b
   await assert.rejects(address(local, false), PageError)
 })
 
-test('without System the pages say so, and lose nobody: what was begun goes on when it is back', async () => {
+test('without System the pages report it and lose no request: flows continue when it is back', async () => {
   let line: Line | undefined
   const rewriteUrl = async (url: string) => {
     line ??= await openLine(url)

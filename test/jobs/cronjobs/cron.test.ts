@@ -19,7 +19,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
   const known = (world: World, name = 'tick') =>
     until(`${name} is known`, async () => (await world.row(name)) !== undefined)
 
-  test('of two servers exactly one runs each slot, over many slots', async () => {
+  test('of two servers exactly one runs each slot, for many slots', async () => {
     await using world = await open()
     const machines = [await world.open(), await world.open()]
     await Promise.all(machines.map((machine) => machine.follow()))
@@ -44,7 +44,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     )
   })
 
-  test('of twenty that saw the same row one takes the slot', async () => {
+  test('of twenty concurrent claims one gets the slot', async () => {
     await using world = await open()
     const machines = [await world.open(), await world.open()]
     const set = await machines[0]!.follow()
@@ -75,7 +75,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.deepEqual(world.runs, ['nightly 2026-11-21T04:00'])
   })
 
-  test('slots that came while nothing ran are one run', async () => {
+  test('slots missed while no process ran are run once', async () => {
     await using world = await open({ tick: everyMinute, nightly: '0 4 * * *', yearly: '0 0 1 1 *' })
     const before = await world.open()
     await before.follow()
@@ -194,7 +194,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     )
   })
 
-  test('an answer of 400 or more is a failure too', async () => {
+  test('a response of 400 or more is a failure too', async () => {
     await using world = await open()
     world.work['tick'] = async (_request, context) => context.respond(409, {})
     const machine = await world.open()
@@ -205,7 +205,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.match(String(machine.reports[0]?.error), /returned status 409/)
   })
 
-  test('what an action returns is dropped, and a stream let go of', async () => {
+  test('the result of an action is dropped, and a stream is released', async () => {
     await using world = await open()
     const stream = new Readable({ read: () => undefined })
     world.work['tick'] = async () => stream
@@ -334,7 +334,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     ])
   })
 
-  test('another release: its cronjobs are followed, a run ends with what it began with, rows that are gone go', async () => {
+  test('another release: its cronjobs are followed, a run keeps the resources it started with, and old rows are deleted', async () => {
     await using world = await open({ tick: everyMinute, old: '0 * * * *' })
     const gate = Promise.withResolvers<void>()
     world.work['tick'] = () => gate.promise
@@ -362,7 +362,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.match(world.runs[1]!, /^fresh/)
   })
 
-  test('a server of a release that is not the active one runs nothing', async () => {
+  test('a server of a release that is not active runs no cronjobs', async () => {
     await using world = await open()
     const behind = await world.open()
     await behind.follow()
@@ -378,7 +378,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.deepEqual(behind.reports, [])
   })
 
-  test('another schedule counts from now on, whatever it would have been before', async () => {
+  test('a new schedule applies from now on, regardless of the previous one', async () => {
     await using world = await open({ job: '0 9 * * *' })
     const machine = await world.open()
     await machine.follow()
@@ -392,7 +392,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     await until('it ran', () => world.runs.length === 1)
   })
 
-  test('a clock of the database that was far ahead does not stop cronjobs for good', async () => {
+  test('a database clock that was far ahead does not stop cronjobs permanently', async () => {
     await using world = await open()
     const machine = await world.open()
     await machine.follow()
@@ -406,7 +406,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.equal(world.runs[1], 'tick 2026-11-20T10:06')
   })
 
-  test('a slot is run when it comes, not when System happens to be looked at', async () => {
+  test('a slot is run at its time, independent of the interval at which System is read', async () => {
     await using world = await open()
     world.clock.start('2026-11-20T10:00:58.800Z')
     const machine = await world.open({ maxWaitMs: 3_600_000 })
@@ -418,7 +418,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.ok(ran[0]! >= '2026-11-20T10:01:00', ran[0])
   })
 
-  test('a process that has to stop tells runs to end, and leaves one that does not listen', async () => {
+  test('a stopping process tells runs to end, and abandons one that does not', async () => {
     await using world = await open({ kind: everyMinute, deaf: everyMinute })
     world.work['kind'] = (_request, { signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
@@ -437,7 +437,7 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     assert.deepEqual({ outcome, claim }, { outcome: 'failed', claim: null })
   })
 
-  test('stopping waits for what runs', async () => {
+  test('stopping waits for runs in progress', async () => {
     await using world = await open()
     const gate = Promise.withResolvers<void>()
     world.work['tick'] = () => gate.promise

@@ -49,12 +49,12 @@ describeEachSystem('cron:execute', ({ newSystem }) => {
     return rows.map(({ data }) => JSON.parse(data) as { cronjob: string; slot: string })
   }
 
-  test('without a release nothing is due', async () => {
+  test('without a release no cronjob is due', async () => {
     assert.deepEqual(await execute(), { reports: [], next: undefined })
     await assert.rejects(execute('tick'), { code: 'WP_SERVER_CRONJOB_UNKNOWN' })
   })
 
-  test('runs what is due once, and says what comes next', async () => {
+  test('runs due cronjobs once, and prints the next times', async () => {
     await deploy(project(`${tick}  nightly: { schedule: "0 4 * * *", timezone: Europe/Berlin, action: src/tick.ts }\n`))
     const next = { name: 'tick', at: Date.parse('2026-11-20T10:01:00Z') }
     assert.deepEqual(await execute(), { reports: [], next })
@@ -119,7 +119,7 @@ describeEachSystem('cron:execute', ({ newSystem }) => {
     assert.equal((await execute()).reports.length, 1)
   })
 
-  test('variables are read on each machine, and what they make of a schedule is checked', async () => {
+  test('variables are read on each machine, and the resulting schedule is checked', async () => {
     await deploy(project('  job: { schedule: "0 ${env.HOURS} * * *", action: src/tick.ts }\n'))
     const { next } = await execute()
     assert.equal(new Date(next!.at).toISOString(), '2026-11-22T04:00:00.000Z')

@@ -58,7 +58,7 @@ const deploy = async (files: Files) => {
 }
 const versionOf = async ({ port }: WaypostServer) => (await send(port, { path: '/version' })).body.version as string
 
-test('a server that runs cronjobs says of each run how it went, one that does not runs none', async () => {
+test('a server that runs cronjobs logs each result; other servers run none', async () => {
   const { stored } = await deploy(project('one'))
   await Promise.all([runner.serveRelease(stored), other.serveRelease(stored)])
   await until(
@@ -80,7 +80,7 @@ for (const [what, files, problem] of [
   ['does not load', { 'src/tick.ts': actionFile('', `throw new Error('out of order')`) }, /out of order/],
   ['cannot be made', { 'src/tick.ts': 'export default 7\n' }, /src\/tick\.ts/],
 ] as const) {
-  test(`a release whose cronjob ${what} does not come up where cronjobs are run: what was served stays`, async () => {
+  test(`a release whose cronjob ${what} does not start where cronjobs run: the previous one stays`, async () => {
     const { stored } = await deploy(project('broken', files))
     await assert.rejects(runner.serveRelease(stored), problem)
     assert.equal(await versionOf(runner), 'two')

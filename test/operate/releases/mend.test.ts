@@ -5,7 +5,7 @@ import { describeEachSystem } from '../../support/project-server.ts'
 import { openDeployWorld, projectOf } from './world.ts'
 
 describeEachSystem('deploying where the active release was damaged', ({ newSystem }) => {
-  test('the same sources mend it, as the error says; others are refused', async () => {
+  test('the same sources repair it, as the error says; others are rejected', async () => {
     await using world = await openDeployWorld(await newSystem())
     const { system } = world.host
     const { id } = await world.deploy({ 'waypost.yml': projectOf(1) })

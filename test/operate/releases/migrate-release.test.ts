@@ -30,7 +30,7 @@ describeEachSystem('deploying with migrations', ({ newSystem }) => {
     assert.deepEqual((await world.deploy({ [yml]: projectOf(2, notes) })).migrated, [])
   })
 
-  test('without --migrate is refused while one of them has not run, and changes nothing', async () => {
+  test('without --migrate is rejected while a migration is pending, and changes nothing', async () => {
     const files = { [yml]: projectOf(1), 'migrations/System/1-order.ts': makesTable('shop_order') }
     const refused = { code: 'WP_PROJECT_MIGRATIONS_PENDING', message: /System\/1-order/, hint: /--migrate/ }
     await assert.rejects(world.deploy(files, { migrate: false }), refused)
@@ -40,7 +40,7 @@ describeEachSystem('deploying with migrations', ({ newSystem }) => {
     assert.equal(await world.activeId(), id)
   })
 
-  test('one that fails leaves what was active, says which, what ran before it, and how to go on', async () => {
+  test('a failing one keeps the active release, and reports its name, those that ran, and the next step', async () => {
     const { id } = await world.deploy({ [yml]: projectOf(1, notes) })
     const breaks = makesTable('invoice', { more: `throw new Error('no such thing')` })
     const files = {
@@ -70,7 +70,7 @@ describeEachSystem('deploying with migrations', ({ newSystem }) => {
     assert.deepEqual([await world.activeId(), await world.tables()], [undefined, []])
   })
 
-  test('one that was applied with another text is refused', async () => {
+  test('one that was applied with another text is rejected', async () => {
     await world.deploy({ [yml]: projectOf(1), 'migrations/System/1-order.ts': makesTable('shop_order') })
     const { id } = await world.deploy({ [yml]: projectOf(2) })
     await assert.rejects(world.deploy({ 'migrations/System/1-order.ts': makesTable('other') }), {
@@ -101,7 +101,7 @@ describeEachSystem('deploying with migrations', ({ newSystem }) => {
     assert.equal(deployments.filter(({ activated }) => activated).length, 1)
   })
 
-  test('waits for whoever migrates just now, and says so', async () => {
+  test('waits for a concurrent migration, and reports it', async () => {
     const { promise: isLocked, resolve: tellLocked } = Promise.withResolvers<void>()
     let deployment: Promise<unknown> | undefined
     await makeLock(world.host.system.database)('migrate', async () => {

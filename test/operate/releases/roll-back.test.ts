@@ -21,7 +21,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     return (await rollBackTarget({ folder, variables, release, by: 'bob', waitMs: 0, ...more }))!
   }
 
-  test('leaves what ran since as it is: nothing runs down', async () => {
+  test('keeps migrations that ran since: none is reverted', async () => {
     const one = await deploy({ [yml]: projectOf(1) })
     const two = await deploy({ [yml]: projectOf(2), [first]: makesTable('order_line') })
     const plans: RollbackPlan[] = []
@@ -41,7 +41,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     assert.equal(await world.activeId(), two)
   })
 
-  test('behind a migration that is marked breaking is refused, whichever way it is asked for', async () => {
+  test('behind a migration that is marked breaking is rejected, in both forms', async () => {
     const one = await deploy({ [yml]: projectOf(1), [first]: makesTable('order_line') })
     const two = await deploy({ [yml]: projectOf(2), [second]: makesTable('invoice', breaking) })
     const three = await deploy({ [yml]: projectOf(3) })
@@ -56,7 +56,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     assert.notEqual(three, two)
   })
 
-  test('is refused also where the breaking migration is no longer in the project, and said where nobody can tell', async () => {
+  test('is rejected even if the breaking migration is no longer in the project, and reported if it is unknown', async () => {
     const one = await deploy({ [yml]: projectOf(1) })
     const two = await deploy({ [yml]: projectOf(2), [second]: makesTable('invoice', breaking) })
     const three = await deploy({ [yml]: projectOf(3), [second]: undefined })
@@ -73,7 +73,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     await assert.rejects(back(one), { code: 'WP_RELEASE_BREAKING', message: /Notes\/1-note/ })
   })
 
-  test('goes on where a connection cannot be opened, and counts what it should have as done', async () => {
+  test('continues if a connection cannot be opened, and assumes that its migrations have run', async () => {
     const away = 'connection: { Away: { class: sqlite, config: { file: "${env.AWAY}" } } }\n'
     const variables = { ...world.variables, AWAY: 'away.db' }
     const one = await deploy({ [yml]: projectOf(1, away) }, { variables })
@@ -86,14 +86,14 @@ describeEachSystem('going back', ({ newSystem }) => {
     await assert.rejects(surveyRollback({ ...world.host, variables }, two), refused)
   })
 
-  test('to what needs a migration that was taken back is refused', async () => {
+  test('to a release that needs a reverted migration is rejected', async () => {
     const one = await deploy({ [yml]: projectOf(1), [first]: makesTable('order_line') })
     await deploy({ [yml]: projectOf(2), [first]: undefined })
     await forgetMigration(world.host, '1-order')
     await assert.rejects(back(one), { code: 'WP_RELEASE_MIGRATIONS', message: /System\/1-order/ })
   })
 
-  test('to what a living server is too old for is refused', async () => {
+  test('to a release that a running server is too old for is rejected', async () => {
     const { db } = world.host.system
     const one = await deploy({ [yml]: projectOf(1) })
     await deploy({ [yml]: projectOf(2) })
@@ -107,7 +107,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     assert.equal((await back(one)).id, one)
   })
 
-  test('to what is damaged is refused, from what is damaged is not', async () => {
+  test('to a damaged release is rejected, from a damaged one is not', async () => {
     const { db } = world.host.system
     const one = await deploy({ [yml]: projectOf(1), [first]: makesTable('order_line') })
     const two = await deploy({ [yml]: projectOf(2) })
@@ -123,7 +123,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     await assert.rejects(back(one), { code: 'WP_RELEASE_CORRUPT' })
   })
 
-  test('beside somebody else who deploys is refused: what was looked at is not active any more', async () => {
+  test('during another deployment is rejected: the surveyed release is no longer active', async () => {
     const one = await deploy({ [yml]: projectOf(1) })
     await deploy({ [yml]: projectOf(2) })
     let three: string | undefined

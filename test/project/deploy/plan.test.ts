@@ -56,7 +56,7 @@ async function dump(): Promise<string> {
 }
 
 describe('a plan', { concurrency: 1 }, () => {
-  test('writes nothing, needs no secret, and says what a deployment would do', async () => {
+  test('writes nothing, needs no secret, and shows what a deployment would do', async () => {
     const before = await dump()
     const planned = await plan()
     assert.equal(await dump(), before)
@@ -109,7 +109,7 @@ describe('a plan', { concurrency: 1 }, () => {
     await write(yml())
   })
 
-  test('names the migrations that will run, without which nothing is deployed', async () => {
+  test('names the migrations that will run, without which no deployment is possible', async () => {
     const file = 'migrations/System/1-more.ts'
     await writeFiles(folder, { [file]: 'export default { async up() {}, async down() {} }\n' })
     assert.deepEqual((await plan()).pendingMigrations, ['System/1-more'])
@@ -174,7 +174,7 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
   })
 })
 
-test('a release has the same id in another folder, whatever the folder is called', async () => {
+test('a release has the same id in another folder with any name', async () => {
   await using folders = await twoFolders()
   const ids = []
   for (const one of folders.all) {

@@ -127,7 +127,7 @@ for (const [what, after, changes] of cases) {
   })
 }
 
-test('to nothing is everything, in order of kind', () => {
+test('to nothing lists everything, ordered by kind', () => {
   const found = compareManifests(undefined, base)
   assert.ok(found.every(({ change }) => change === 'added'))
   assert.deepEqual(

@@ -8,7 +8,7 @@ const text: JsonSchema = { type: 'string' }
 const integer: JsonSchema = { type: 'integer' }
 const to = (name: string): JsonSchema => ({ $ref: `schema:///${name}` })
 
-test('a change of a named schema is reported once, for the schema, with what it breaks', () => {
+test('a change of a named schema is reported once, for the schema, with its effects', () => {
   const sending = (schema: JsonSchema) => makeManifest({ request: to('Order') }, named({ Order: schema }))
   assert.deepEqual(tell(sending(object({ a: text })), sending(object({ a: text, b: text }, ['b']))), [
     '! schema Order "b" added and required (POST /order)',
@@ -66,7 +66,7 @@ test('a change of a part of a schema is reported for all its users', () => {
   ])
 })
 
-test('a reference that leads to another schema is compared with what it led to', () => {
+test('a changed reference is compared with its previous target', () => {
   const schemas = named({ Old: object({ a: text }), Same: object({ a: text }), Other: object({ a: integer }) })
   const sending = (name: string): Manifest => makeManifest({ request: to(name) }, schemas)
   assert.deepEqual(tell(sending('Old'), sending('Same')), ['request: rewritten without a change of meaning'])
@@ -103,7 +103,7 @@ test('a rate that becomes lower breaks the routes that have it', () => {
   assert.deepEqual(tell(limited(5), limited(9)), ['rate few 9 per 1 s per address, was 5 per 1 s per address'])
 })
 
-test('settings by which calls are refused break callers', () => {
+test('settings that reject calls break callers', () => {
   const set = (config: Manifest['config']) => makeManifest({}, { config })
   assert.deepEqual(tell(set({}), set({ body_limit: '10kb', token_lifetime: '30m' })), [
     '! setting body_limit default → 10kb',
@@ -153,7 +153,7 @@ test('a variable lists its uses', () => {
   )
 })
 
-test('a declared variable says what changes for the servers', () => {
+test('a declared variable shows what changes for the servers', () => {
   const manifest = (variables: Manifest['variables']) => makeManifest({}, { variables })
   const key: Manifest['variables'] = { KEY: { optional: false, declared: { type: 'string', secret: true } } }
   const most: Manifest['variables'] = { MOST: { optional: true, declared: { type: 'integer', default: 5 } } }
@@ -185,7 +185,7 @@ test('a declared variable says what changes for the servers', () => {
   )
 })
 
-test('a default makes what is required optional for those who send it, and not for those who get it', () => {
+test('a default makes a required property optional for senders, and not for receivers', () => {
   const open = object({ a: { ...integer, default: 1 } }, ['a'])
   const closed = object({ a: integer }, ['a'])
   for (const part of ['request', 'query'] as const) {

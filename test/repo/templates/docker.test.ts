@@ -10,7 +10,7 @@ describe('the Dockerfile', () => {
   )
   const words = (text: string) => /^CMD (\[.*\])$/m.exec(text)?.[1]
 
-  it('takes every image by its version', () => {
+  it('names every image by its version', () => {
     const version = /^ARG NODE_VERSION=(\S+)$/m.exec(lines.join('\n'))?.[1] ?? ''
     for (const { from } of stages.filter((stage) => stage.from.includes(':')))
       assertPinned(from.replace('${NODE_VERSION}', version))
@@ -25,7 +25,7 @@ describe('the Dockerfile', () => {
     )
   })
 
-  it('runs without root, by commands that exist, and the image of a server holds nothing of the project', () => {
+  it('runs without root, by existing commands, and the image of a server contains no project files', () => {
     for (const name of ['deploy', 'server']) {
       const { text } = stages.find((stage) => stage.name === name)!
       assert.match(text, /^USER 1000:1000$/m)
@@ -38,7 +38,7 @@ describe('the Dockerfile', () => {
     assert.match(server.text, /^HEALTHCHECK /m)
   })
 
-  it('takes no file into an image that may hold a secret', () => {
+  it('copies no file into an image that may contain a secret', () => {
     const ignored = readPart('docker/__dockerignore').split('\n')
     for (const name of ['**/.env', '**/.env.*', '.npmrc', '.git', '.waypost', 'node_modules', '**/*.key', '**/*.pem'])
       assert.ok(ignored.includes(name), name)
@@ -65,7 +65,7 @@ describe('the compose file', () => {
     )
   })
 
-  it('runs commands that exist, with nothing that they do not need', () => {
+  it('runs existing commands, with only what they need', () => {
     for (const [name, { command, read_only: isReadOnly, cap_drop: dropped, security_opt: security }] of own) {
       if (name !== 'deploy') assertCommand(command)
       assert.deepEqual([isReadOnly, dropped, security], [true, ['ALL'], ['no-new-privileges:true']], name)

@@ -57,7 +57,7 @@ describe('the example for Kubernetes', () => {
     assert.ok(!objects.some(({ kind }) => kind === 'Secret'))
   })
 
-  it('asks a server whether it lives and whether it is ready, and ends it more slowly than it stops', () => {
+  it('checks whether a server is alive and ready, and allows more time to stop than it takes', () => {
     const [{ livenessProbe, readinessProbe, startupProbe, ports }] = podOf(server)!.containers as [Container]
     assert.deepEqual(
       [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet),

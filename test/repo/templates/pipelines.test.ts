@@ -7,7 +7,7 @@ describe('the pipelines', () => {
   const github = parse(readPart('github/__github/workflows/waypost.yml')) as GithubWorkflow
   const gitlab = parse(readPart('gitlab/__gitlab-ci.yml')) as Record<string, GitlabJob> & { image: string }
 
-  it('of GitHub make plans for branches of the repository only, with a client that may look only', () => {
+  it('of GitHub make plans for branches of the repository only, with a client that can only read', () => {
     assert.deepEqual(Object.keys(github.on), ['pull_request', 'push'])
     const { check, plan, deploy } = github.jobs
     assert.doesNotMatch(JSON.stringify(check), /secrets\./)
@@ -18,7 +18,7 @@ describe('the pipelines', () => {
     assert.match(JSON.stringify(deploy), /--against/)
   })
 
-  it('of GitHub can write nothing but a comment, and put nothing of a pull request into a script', () => {
+  it('of GitHub can write only a comment, and put no text of a pull request into a script', () => {
     assert.deepEqual(github.permissions, { contents: 'read' })
     for (const [name, { permissions, steps }] of Object.entries(github.jobs)) {
       assert.deepEqual(permissions, name === 'plan' ? { contents: 'read', 'pull-requests': 'write' } : undefined)

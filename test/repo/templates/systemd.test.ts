@@ -29,7 +29,7 @@ describe('the units for systemd', () => {
     }
   })
 
-  it('are all shut in the same way, and let JavaScript be compiled', () => {
+  it('are all restricted in the same way, and allow the compilation of JavaScript', () => {
     assert.match(shutIn('waypost.service'), /ProtectSystem=strict\n[^]*SystemCallFilter=@system-service\n/)
     for (const file of services) {
       assert.equal(shutIn(file), shutIn('waypost.service'), file)

@@ -107,7 +107,7 @@ describe('the sample of nginx', () => {
   /** Returns nginx's size limit in bytes. */
   const bytesOf = (text = '') => Number(/^client_max_body_size (\d+)m;/.exec(text)?.[1]) * 1024 * 1024
 
-  it('accepts what Waypost accepts: body_limit everywhere, and artifacts where they are uploaded', () => {
+  it('accepts the sizes that Waypost accepts: body_limit everywhere, and artifacts where they are uploaded', () => {
     const [server, release] = sample.match(/client_max_body_size .*/g) ?? []
     assert.match(sample, /^  client_max_body_size/m, 'for all locations')
     assert.equal(bytesOf(server), defaultSettings.body_limit)

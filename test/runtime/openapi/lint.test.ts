@@ -10,7 +10,7 @@ import { everyCombination, nastyProject } from './nasty-project.ts'
 const { Spectral } = spectralCore
 const { oas } = spectralRulesets
 
-test("Redocly's recommended rules find nothing in the documents of the templates", async () => {
+test("Redocly's recommended rules report nothing in the documents of the templates", async () => {
   const documents = {
     'todo.json': makeOpenApi(await loadManifest(readTemplate('todo'))),
     'empty.json': makeOpenApi(await loadManifest(readTemplate('empty')), { serverUrl: 'https://api.acme.test' }),
@@ -18,7 +18,7 @@ test("Redocly's recommended rules find nothing in the documents of the templates
   assert.deepEqual(await lintDocuments(documents), [])
 })
 
-test("Spectral's recommended rules find nothing in the documents of the templates", async () => {
+test("Spectral's recommended rules report nothing in the documents of the templates", async () => {
   const spectral = new Spectral()
   spectral.setRuleset({ extends: [[oas as RulesetDefinition, 'recommended']] })
   const lint = async (document: OpenApi) => {
@@ -35,17 +35,17 @@ test("Spectral's recommended rules find nothing in the documents of the template
   assert.match((await lint({ ...todo, info })).join(), /^info-contact info /)
 })
 
-test('they find nothing where schemas are nested, circular, boolean, of an older draft, or named as ours', async () => {
+test('they report nothing for nested, circular, boolean and draft-07 schemas, or schemas named like ours', async () => {
   assert.deepEqual(await lintDocuments({ 'nasty.json': makeOpenApi(await loadManifest(nastyProject)) }), [])
 })
 
-test('they find nothing in any combination of method, access, parameters, bodies, answers and limits', async () => {
+test('they report nothing for any combination of method, access, parameters, bodies, responses and limits', async () => {
   const manifest = await loadManifest(everyCombination())
   assert.ok(manifest.routes.length > 150)
   assert.deepEqual(await lintDocuments({ 'all.json': makeOpenApi(manifest) }), [])
 })
 
-test('they find something in a document that is wrong', async () => {
+test('they report problems in an invalid document', async () => {
   const { info, ...rest } = makeOpenApi(await loadManifest(readTemplate('empty')))
   const problems = await lintDocuments({ 'wrong.json': { ...rest, info: { title: info.title } } })
   assert.match(problems.join('\n'), /wrong\.json error struct #\/info/)

@@ -53,7 +53,7 @@ describe('an operation', () => {
     assert.deepEqual(document.tags, [{ name: 'todo', description: 'Operations on `/todo`' }])
   })
 
-  test('is summed up by its first sentence; the rest, its rate and its deprecation stand in the description', () => {
+  test('is summarized by its first sentence; the rest, its rate and its deprecation are in the description', () => {
     assert.equal(at('/todo', 'get').summary, 'Lists to-dos')
     assert.equal(at('/todo', 'get').description, 'No access token is needed.')
     assert.equal(at('/todo', 'post').summary, 'Creates a to-do')
@@ -99,7 +99,7 @@ describe('an operation', () => {
     })
   })
 
-  test('has the body of its request, with the example that its schema gives', () => {
+  test('contains the body of its request, with the example of its schema', () => {
     assert.deepEqual(at('/todo', 'post').requestBody, {
       required: true,
       content: {
@@ -111,7 +111,7 @@ describe('an operation', () => {
     })
   })
 
-  test('lists what it answers and every error that Waypost may answer instead', () => {
+  test('lists its responses and every error that Waypost may return instead', () => {
     assert.deepEqual(Object.keys(at('/todo', 'get').responses), ['200', '400', '404', '500', '503'])
     assert.deepEqual(Object.keys(at('/todo', 'post').responses), [
       '201', '400', '401', '403', '404', '409', '413', '415', '500', '503',
@@ -127,7 +127,7 @@ describe('an operation', () => {
     assert.deepEqual(Object.keys(headers), ['WWW-Authenticate'])
   })
 
-  test('refers to named schemas as components; those that nothing reaches are left out', () => {
+  test('refers to named schemas as components; unused ones are omitted', () => {
     assert.deepEqual(Object.keys(document.components.schemas), ['Input', 'List', 'Problem', 'Todo'])
     assert.deepEqual(document.components.schemas.List.properties.entry.items, { $ref: '#/components/schemas/Todo' })
     assert.deepEqual(document.components.schemas.Todo.properties.next, { $ref: '#/components/schemas/Todo' })
@@ -135,7 +135,7 @@ describe('an operation', () => {
 })
 
 describe('a document', () => {
-  test('is called after the project, and its version changes with what it says and only then', async () => {
+  test('has the title of the project, and its version changes only with its content', async () => {
     const [one, same, other] = await Promise.all([
       describeYaml(todo),
       describeYaml(`${todo}\nconfig: { token_lifetime: 2h }`),
@@ -165,7 +165,7 @@ describe('a document', () => {
     assert.equal(document.components.securitySchemes, undefined)
   })
 
-  test('keeps operation ids apart that would be the same, and gives the same ones whatever the order', async () => {
+  test('distinguishes operation ids that would be equal, independent of the order', async () => {
     const paths = ['/order/by/x', '/order/:x', '/a-b', '/a/b', '/aB', '/']
     const make = async (order: readonly string[]) => {
       const yaml = order.map((path) => `  ${path}: { methods: { GET: { public: true, action: a.ts } } }\n`).join('')
@@ -324,7 +324,7 @@ test('schemas of draft-07 are converted, and parts that are referred to are comp
   )
 })
 
-test('what has a default is not required of callers, and required of what they get', async () => {
+test('properties with a default are optional in requests and required in responses', async () => {
   const document = await describeYaml(`
 routes:
   /order:

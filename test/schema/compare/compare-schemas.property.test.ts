@@ -14,7 +14,7 @@ const named = fc.record({ A: anySchema, B: anySchema }).map((schemas) => ({
   B: { type: ['object', 'null'], properties: { c: schemas.B, a: { $ref: 'schema:///A' } } } as JsonSchema,
 }))
 
-test('a schema takes all that it takes itself', () => {
+test('a schema accepts the values of itself', () => {
   fc.assert(
     fc.property(anySchema, named, (schema, schemas) => {
       const { findings } = compareSchemas(placeRoot(schema, schemas), placeRoot(structuredClone(schema), schemas))
@@ -25,7 +25,7 @@ test('a schema takes all that it takes itself', () => {
 })
 
 for (const isAnswer of [false, true]) {
-  test(`what ${isAnswer ? 'an answer' : 'a request'} is said to be taken is taken`, () => {
+  test(`${isAnswer ? 'a response' : 'a request'} reported as compatible is accepted`, () => {
     const seen = { taken: 0, values: 0 }
     fc.assert(
       fc.property(

@@ -28,7 +28,7 @@ const files = {
   ),
 }
 
-test('while PostgreSQL is away routes that need none answer, the rest says when to come again; then all is as before', async () => {
+test('while PostgreSQL is unavailable, routes that do not need it work, others return when to retry; then all recover', async () => {
   await using site = await openServeSite(await postgres.createSystem())
   await site.deploy(files)
   const server = await site.start()

@@ -7,7 +7,7 @@ import { openServeSite, versionFiles } from './site.ts'
 
 const withEvent = versionFiles('one', { more: 'event:\n  created: { description: Made, scopes: [consumer] }\n' })
 
-test('a server warns while deliveries are due and nobody delivers, and stops when somebody does', async () => {
+test('a server warns while deliveries are due and no worker runs, and stops when one does', async () => {
   await using site = await openServeSite()
   const { system } = site.host
   await site.deploy(withEvent)
@@ -38,7 +38,7 @@ test('a server warns while deliveries are due and nobody delivers, and stops whe
   assert.ok(warnings().length <= known + 1, 'one look may have been under way')
 })
 
-test('serve --cron delivers what is due, notes that it does, and ends in order', async () => {
+test('serve --cron delivers due events, records that it does, and stops gracefully', async () => {
   await using site = await openServeSite()
   const { db, now } = site.host.system
   await site.deploy(withEvent)

@@ -10,7 +10,7 @@ const needing = { more: `config: { body_limit: '\${env.LIMIT}' }\n` }
 const tell = async (server: LoggedServer) =>
   (await send(server.port, { path: '/version' })).body?.version as string | undefined
 
-test('a server that cannot bring up the active release serves the last one that came up, and goes on trying', async () => {
+test('a server that cannot start the active release serves the last one that started, and keeps retrying', async () => {
   await using site = await openServeSite()
   for (const name of ['one', 'two']) {
     await site.deploy(versionFiles(name))
@@ -45,7 +45,7 @@ test('a server that cannot bring up the active release serves the last one that 
   }
 })
 
-test('without any that came up it answers all but the project, and is not ready until the release is', async () => {
+test('without any such release it serves everything except the project, and is not ready until the release is', async () => {
   await using site = await openServeSite()
   await site.deploy(versionFiles('one', needing))
   const variables: Record<string, string> = { ...site.variables }

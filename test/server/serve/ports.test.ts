@@ -8,7 +8,7 @@ import { listServers, nameServer } from '../../../src/host/index.ts'
 import { send } from '../../support/send.ts'
 import { openServeSite, versionFiles } from './site.ts'
 
-test('the ops port tells health and metrics to this machine without a token, and nothing of the project', async () => {
+test('the ops port serves health and metrics to the local machine without a token, and no project routes', async () => {
   await using site = await openServeSite()
   await site.deploy(versionFiles('one'))
   const server = await site.start({ opsPort: 0 })
@@ -28,7 +28,7 @@ test('the ops port tells health and metrics to this machine without a token, and
   assert.equal((await send(server.port, { path: '/metrics' })).status, 401, 'the port of the API needs a token')
 })
 
-test('without one there is none; OPS_PORT and OPS_HOST say it as the flag does', async () => {
+test('is closed by default; OPS_PORT and OPS_HOST work like the flag', async () => {
   await using site = await openServeSite()
   assert.equal((await site.start()).ops, undefined)
   const server = await site.start({}, { OPS_PORT: '0', OPS_HOST: '127.0.0.2' })

@@ -19,7 +19,7 @@ const slow = {
 }
 const control = globalThis as { slowRequests?: number; endSlow?: () => void }
 
-test('a server that stops is not ready at once, answers what comes for a moment, and what is in flight to its end', async () => {
+test('a stopping server reports itself as not ready, accepts requests for a moment, and completes those in flight', async () => {
   await using site = await openServeSite()
   await site.deploy(slow)
   const server = await site.start({ opsPort: 0 }, { WAYPOST_STOP_DELAY: '300ms' })
@@ -45,7 +45,7 @@ test('a server that stops is not ready at once, answers what comes for a moment,
   agent.destroy()
 })
 
-test('what is in flight is cut off when it takes longer than WAYPOST_STOP_LIMIT', async () => {
+test('requests in flight are aborted after WAYPOST_STOP_LIMIT', async () => {
   await using site = await openServeSite()
   await site.deploy(slow)
   control.slowRequests = 0
@@ -58,7 +58,7 @@ test('what is in flight is cut off when it takes longer than WAYPOST_STOP_LIMIT'
   await closed
 })
 
-test('a limit that is no duration stops the start, and names the variable', async () => {
+test('an invalid duration prevents the start, and the error names the variable', async () => {
   await using site = await openServeSite()
   for (const [name, value] of [
     ['WAYPOST_STOP_DELAY', 'soon'],

@@ -117,7 +117,7 @@ test('where OTEL_ variables ask for it, requests, actions and statements are spa
   assert.ok(!paths.some((one) => one.startsWith('/health')), 'probes have no spans')
 })
 
-test('without them nothing of OpenTelemetry is opened', async () => {
+test('without them no part of OpenTelemetry is loaded', async () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }
   for (const variables of [
     {},

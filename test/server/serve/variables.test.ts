@@ -4,7 +4,7 @@ import { reportServer } from '../../../src/host/report-server.ts'
 import { until } from '../../support/until.ts'
 import { openServeSite } from './site.ts'
 
-test('the row of a server names what is set there by now, no value and nothing of Waypost', async () => {
+test('the row of a server names the currently set variables, without values and without those of Waypost', async () => {
   await using site = await openServeSite()
   let now: Record<string, string> = { WAYPOST_SECRET: 'hidden value', ORDERS_URL: 'hidden value', EMPTY: '' }
   const identity = { secrets: { keyIds: [] }, issuer: 'https://api.example.com' }
