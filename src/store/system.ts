@@ -103,9 +103,11 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
 
 async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
   const { url, directUrl, poolSize = 10 } = options
-  const database = openPostgres({ url, directUrl, max: poolSize, applicationName: 'waypost' })
+  const prepare = directUrl === undefined // otherwise `url` is that of a pooler
+  const database = openPostgres({ url, directUrl, max: poolSize, applicationName: 'waypost', prepare })
   const guard = openPostgres({
     url,
+    prepare,
     max: 2,
     applicationName: 'waypost guard',
     queryTimeoutMs: guardTimeoutMs, // on a half-open connection it would wait until TCP gives up

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 
 /** The row of an applied migration. */
@@ -20,6 +20,11 @@ const table = 'waypost_migration'
 
 export function onMigrationTable(db: AnyDatabase): Kysely<MigrationTable> {
   return db as Kysely<MigrationTable>
+}
+
+/** Removes the time limit of statements in the transaction of a migration. */
+export async function allowLongStatements(transaction: AnyDatabase, kind: DatabaseKind): Promise<void> {
+  if (kind === 'postgresql') await sql`set local statement_timeout = 0`.execute(transaction)
 }
 
 /** Returns the rows of applied migrations by name; empty if the table does not exist. */

@@ -2,7 +2,7 @@ import type { Migration } from '../../contract/index.ts'
 import { isWaypostError, messageOf, type Clock } from '../../kit/index.ts'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import { errors } from './errors.ts'
-import { onMigrationTable, type AnyDatabase } from './migration-table.ts'
+import { allowLongStatements, onMigrationTable, type AnyDatabase } from './migration-table.ts'
 import type { ProjectMigration } from './plan-migrations.ts'
 
 export interface RevertMigrationsOptions {
@@ -27,6 +27,7 @@ export async function revertMigrations({ db, kind, clock, revert, apply }: Rever
     return { name, down: migration.down.bind(migration) }
   })
   await db.transaction().execute(async (transaction) => {
+    await allowLongStatements(transaction, kind)
     const table = onMigrationTable(transaction)
     for (const { name, down } of downs) {
       await runStep({ name, what: 'reverted' }, () => down(transaction, types))

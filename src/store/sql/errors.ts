@@ -48,6 +48,19 @@ export const errors = defineErrors({
     message: 'Cannot reach the PostgreSQL database "{database}" at "{host}": {reason}',
     hint: 'Check that the server is running, and check the host, database, user and password in its URL.',
   },
+  WP_STORE_STATEMENT_STALE: {
+    kind: 'external',
+    status: 503,
+    message:
+      'A prepared statement of a transaction is no longer valid, so nothing was stored: a table was changed, or a pooler switched connections',
+    hint: 'Try again.',
+  },
+  WP_STORE_STATEMENT_TIMEOUT: {
+    kind: 'external',
+    status: 503,
+    message: 'PostgreSQL canceled a statement on the database "{database}" because it took too long',
+    hint: 'Add an index, or increase statement_timeout in the config of the connection.',
+  },
   WP_STORE_URL_INVALID: {
     kind: 'user',
     status: 500,

@@ -1,10 +1,11 @@
 import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import type { PoolClient } from 'pg'
+import type { PoolClient, QueryConfig } from 'pg'
 import Cursor from 'pg-cursor'
 import { errors } from './errors.ts'
 import type { ConnectionMonitor } from './connection-monitor.ts'
-import { queryTimedOut } from './postgres-errors.ts'
+import { explainStale, isStalePlan, queryTimedOut } from './postgres-errors.ts'
 import { bindPostgresValue } from './postgres-values.ts'
+import type { StatementNames } from './statement-names.ts'
 import { addStatement, renewStack } from './statement-errors.ts'
 
 /** A cursor that binds values like other statements. */
@@ -19,19 +20,25 @@ export class BoundCursor<Row> extends Cursor<Row> {
 
 const readyTimeoutMs = 250
 
+interface ClientContext {
+  readonly explain: (error: unknown) => unknown
+  readonly monitor: ConnectionMonitor
+  /** If omitted, statements are not prepared. */
+  readonly names: StatementNames | undefined
+}
+
 /** A pooled client for Kysely: binds values as SQLite does, and names the server when a connection is lost. */
 export class BoundClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #explain: (error: unknown) => unknown
   readonly #monitor: ConnectionMonitor
+  readonly #names: StatementNames | undefined
   /** Whether the connection has an unanswered statement and must not be reused. */
   #isStuck = false
 
-  constructor(
-    client: PoolClient,
-    { explain, monitor }: { explain: (error: unknown) => unknown; monitor: ConnectionMonitor },
-  ) {
+  constructor(client: PoolClient, { explain, monitor, names }: ClientContext) {
     this.#client = client
+    this.#names = names
     this.#explain = explain
     this.#monitor = monitor
   }
@@ -76,10 +83,32 @@ export class BoundClient implements PostgresPoolClient {
 
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
     const bound = parameters.map(bindPostgresValue)
-    const result: PostgresQueryResult<Row> = await this.#watch(sql, this.#client.query(sql, bound) as never)
+    const result = await this.#query<Row>(sql, bound)
     // If a statement in a transaction failed, PostgreSQL answers the commit with a rollback and no error.
     if (sql === 'commit' && (result.command as string) === 'ROLLBACK') throw errors.WP_STORE_TRANSACTION_LOST()
     return result
+  }
+
+  /** Runs a statement, prepared if it is used repeatedly. */
+  async #query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+    const names = this.#names
+    const name = names?.nameOf(text, values)
+    const run = (config: QueryConfig) => this.#watch(text, this.#client.query(config) as never)
+    if (name === undefined) return (await run({ text, values: values as unknown[] })) as PostgresQueryResult<Row>
+    const isAlone = !this.#isInTransaction()
+    try {
+      return (await run({ name, text, values: values as unknown[] })) as PostgresQueryResult<Row>
+    } catch (error) {
+      if (!names!.isSuspect(error)) throw error
+      if (!isAlone) {
+        // The transaction has failed. The next one must not fail for the same reason.
+        if (isStalePlan(error)) names!.renew(text)
+        throw explainStale(error)
+      }
+      const result = (await run({ text, values: values as unknown[] })) as PostgresQueryResult<Row>
+      names!.renew(text)
+      return result
+    }
   }
 
   #stream<Row>(cursor: BoundCursor<Row>): PostgresCursor<Row> {

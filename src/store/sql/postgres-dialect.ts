@@ -15,6 +15,7 @@ import { BoundClient, BoundCursor } from './postgres-client.ts'
 import { explainBusy, explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
 import { parsePostgresUrl, redactUrl } from './postgres-url.ts'
 import { postgresTypes } from './postgres-values.ts'
+import { StatementNames } from './statement-names.ts'
 
 export { redactUrl }
 
@@ -30,6 +31,13 @@ export interface OpenPostgresOptions {
   readonly queryTimeoutMs?: number
   /** How long a statement may take before its connection is checked; 10 s by default. */
   readonly lateMs?: number
+  /**
+   * Whether statements that are used repeatedly are prepared; true by default. Must be false behind a pooler that gives
+   * each transaction another connection.
+   */
+  readonly prepare?: boolean
+  /** How long a statement may run before PostgreSQL cancels it; unlimited by default. */
+  readonly statementTimeoutMs?: number
 }
 
 export interface TransactionLimits {
@@ -94,8 +102,9 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     lateMs: options.lateMs ?? 10_000,
     openClient: () => openClient(config, target),
   })
+  const names = options.prepare === false ? undefined : new StatementNames()
   const register = async (client: ClientBase) => {
-    await setUp(client)
+    await setUp(client, options.statementTimeoutMs)
     if (queryTimeoutMs === undefined) await monitor.register(client) // otherwise the query timeout is shorter anyway
   }
   // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types omit
@@ -109,8 +118,11 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     target,
     pool,
     dialect: (limits) => {
-      const config = { pool: wrapPool({ pool, target, monitor, lost }), cursor: BoundCursor }
-      return limits === undefined ? new PostgresDialect(config) : new LimitedDialect(config, { ...limits, target })
+      const context = { pool, target, monitor, lost }
+      if (limits === undefined)
+        return new PostgresDialect({ pool: wrapPool({ ...context, names }), cursor: BoundCursor })
+      const config = { pool: wrapPool({ ...context, names: undefined }), cursor: BoundCursor }
+      return new LimitedDialect(config, { ...limits, target })
     },
     openClient: () => openClient(directConfig, direct),
     close: async () => {
@@ -224,17 +236,18 @@ interface PoolContext {
   readonly target: PostgresTarget
   readonly monitor: ConnectionMonitor
   readonly lost: WeakMap<ClientBase, Error>
+  readonly names: StatementNames | undefined
 }
 
 /** Wraps the pool for Kysely: Kysely cannot end it, and errors name the server. */
-function wrapPool({ pool, target, monitor, lost }: PoolContext): PostgresPool {
+function wrapPool({ pool, target, monitor, lost, names }: PoolContext): PostgresPool {
   return {
     options: pool.options,
     async connect() {
       try {
         const client = await pool.connect()
         const explain = (error: unknown) => explainQueryError(lost.get(client) ?? error, target)
-        return new BoundClient(client, { explain, monitor })
+        return new BoundClient(client, { explain, monitor, names })
       } catch (error) {
         throw explainConnectError(error, target, connectLimitMs)
       }
@@ -253,8 +266,9 @@ const settings = {
 }
 
 /** Sent as a statement, because poolers reject startup options. */
-async function setUp(client: ClientBase): Promise<void> {
-  const text = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`)
+async function setUp(client: ClientBase, statementTimeoutMs = 0): Promise<void> {
+  const all = { ...settings, ...(statementTimeoutMs > 0 && { statement_timeout: statementTimeoutMs }) }
+  const text = Object.entries(all).map(([name, value]) => `set ${name} = ${value}`)
   await client.query({ text: text.join('; '), query_timeout: connectLimitMs } as QueryConfig) // supported by pg but missing from its types
 }
 

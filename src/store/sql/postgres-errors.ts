@@ -11,6 +11,7 @@ const lostCodes = /^(08...|57P0[123]|53300|E[A-Z_]{3,})$/
 const lostMessages = /^Connection terminated|is not queryable$/
 const idleInTransaction = '25P03'
 const diskFull = '53100'
+const canceled = '57014'
 /** The message of pg when a statement times out, for example on a half-open connection. */
 export const queryTimedOut = 'Query read timeout'
 const poolExhausted = 'timeout exceeded when trying to connect'
@@ -22,9 +23,30 @@ export function explainQueryError(error: unknown, target: PostgresTarget): unkno
   if (code === idleInTransaction) {
     return errors.WP_STORE_IDLE({ database: target.database }, { cause: error, retryAfterSeconds: 1 })
   }
+  if (code === canceled && message?.includes('statement timeout') === true)
+    return errors.WP_STORE_STATEMENT_TIMEOUT({ database: target.database }, { cause: error })
   if (code === diskFull) return errors.WP_STORE_FULL({ database: target.database }, { cause: error })
   const isLost = lostCodes.test(code ?? '') || lostMessages.test(message ?? '') || message === queryTimedOut
   return isLost ? unreachable(error, target) : error
+}
+
+/** Whether a prepared statement returns other columns since a table was changed. */
+export function isStalePlan(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string }
+  return code === '0A000' && message?.includes('cached plan') === true
+}
+
+/** The server does not know a prepared statement, or knows another one of this name: a pooler is between. */
+export function isForgotten(error: unknown): boolean {
+  const { code } = error as { code?: string }
+  return code === '26000' || code === '42P05'
+}
+
+/** Converts the error of a prepared statement that failed in a transaction only because it was prepared. */
+export function explainStale(error: unknown): unknown {
+  return isStalePlan(error) || isForgotten(error)
+    ? errors.WP_STORE_STATEMENT_STALE({}, { cause: error, retryAfterSeconds: 1 })
+    : error
 }
 
 /** Converts the error of a connection attempt, with or without the pool. */
