@@ -16,6 +16,7 @@ export {
   type ConnectionClass,
   type ForeignKeySnapshot,
   type GuardedFetch,
+  type GuardedInit,
   type JsonSchema,
   type MakeOptions,
   type OpenConnection,

@@ -40,10 +40,15 @@ export interface OpenConnection<Client = unknown> {
 }
 
 /**
- * `fetch` with the outbound rules of this server: no private addresses unless `delivery_allow` opens them, no redirects, and
- * no proxies. Rejects if no response begins within 30 s. Bodies are streams.
+ * `fetch` with the outbound rules of this server: no private addresses unless `delivery_allow` or `network` opens them, no
+ * redirects, and no proxies. Rejects if no response begins within 30 s. Bodies are streams.
  */
-export type GuardedFetch = (input: string | URL, init?: RequestInit) => Promise<globalThis.Response>
+export type GuardedFetch = (input: string | URL, init?: GuardedInit) => Promise<globalThis.Response>
+
+export interface GuardedInit extends RequestInit {
+  /** `private` also opens private addresses and loopback, but never the metadata services of cloud platforms. */
+  readonly network?: 'public' | 'private'
+}
 
 /** What Waypost provides to all code of a plugin. */
 export interface PluginServices<Config = unknown> {
@@ -106,6 +111,10 @@ export interface ActionUse {
   }
   /** The named schemas of the project. */
   readonly schemas: Readonly<Record<string, JsonSchema>>
+  /** The events of the project, by name. */
+  readonly events: Readonly<Record<string, { readonly schema?: JsonSchema }>>
+  /** The class of each connection, by the name of the connection. `System` is not included. */
+  readonly connections: Readonly<Record<string, string>>
 }
 
 /** A problem in the config of an action, found by `describe`. */

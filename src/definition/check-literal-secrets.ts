@@ -12,19 +12,38 @@ export function checkLiteralSecrets(
 ): void {
   for (const use of classUses) {
     const schema = findDescription(use, catalog)?.config
-    for (const { key, value } of listScalars(valueOf(use.node, 'config'), '')) {
-      if (!isLiteralSecret(value, isSecretName(key) || isWriteOnly(schema, key))) continue
+    for (const { key, value, isSecret } of listScalars(valueOf(use.node, 'config'), '', schema)) {
+      if (!isLiteralSecret(value, isSecretName(key) || isSecret)) continue
       const parameters = { key }
       report.add({ code: 'WP_DEFINITION_SECRET_LITERAL', severity: 'warning', at: value, parameters, isSecret: true })
     }
   }
 }
 
-/** Lists all scalars at any depth, each with its nearest key. */
-function listScalars(node: Node | undefined, key: string): { readonly key: string; readonly value: ScalarNode }[] {
-  if (node?.kind === 'scalar') return [{ key, value: node }]
-  if (node?.kind === 'list') return itemsOf(node).flatMap((item) => listScalars(item, key))
-  return entriesOf(node).flatMap((entry) => listScalars(entry.value, entry.key))
+interface ConfigScalar {
+  /** The nearest key. */
+  readonly key: string
+  readonly value: ScalarNode
+  /** Whether the schema marks it with `writeOnly`. */
+  readonly isSecret: boolean
+}
+
+/** Lists all scalars at any depth. */
+function listScalars(node: Node | undefined, key: string, schema: JsonSchema | undefined): ConfigScalar[] {
+  const { properties = {}, items, writeOnly } = (typeof schema === 'object' ? schema : {}) as SchemaPart
+  const isSecret = writeOnly === true
+  if (node?.kind === 'scalar') return [{ key, value: node, isSecret }]
+  if (node?.kind === 'list') return itemsOf(node).flatMap((item) => listScalars(item, key, isSecret ? schema : items))
+  return entriesOf(node).flatMap((entry) => {
+    const property = Object.hasOwn(properties, entry.key) ? properties[entry.key] : undefined
+    return listScalars(entry.value, entry.key, isSecret ? schema : property)
+  })
+}
+
+interface SchemaPart {
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly writeOnly?: unknown
 }
 
 const secretName =
@@ -34,12 +53,6 @@ const secretName =
 function isSecretName(key: string): boolean {
   const words = key.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replaceAll('-', '_')
   return secretName.test(words.toLowerCase())
-}
-
-function isWriteOnly(schema: JsonSchema | undefined, key: string): boolean {
-  const { properties } = (typeof schema === 'object' ? schema : {}) as { properties?: Record<string, JsonSchema> }
-  const property = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined
-  return typeof property === 'object' && property['writeOnly'] === true
 }
 
 const variableMark = '\uFFFC'

@@ -71,7 +71,8 @@ function findPlaces({ actionNodes }: DefinitionContext, { routes }: Definition):
   )
 }
 
-function makeUse({ plainPaths }: DefinitionContext, { schemas }: Definition, { route, method }: Place): DescribedUse {
+function makeUse({ plainPaths }: DefinitionContext, definition: Definition, { route, method }: Place): DescribedUse {
+  const { schemas, events, connections } = definition
   return omitUndefined({
     method: method.method,
     path: route.path,
@@ -84,7 +85,13 @@ function makeUse({ plainPaths }: DefinitionContext, { schemas }: Definition, { r
       responses: method.responses,
     }),
     schemas,
+    events: mapValues(events, ({ schema }) => omitUndefined({ schema })),
+    connections: mapValues(connections, (connection) => connection.class),
   })
+}
+
+function mapValues<Value, Result>(record: Readonly<Record<string, Value>>, map: (value: Value) => Result) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
 }
 
 /** Reports the problems of a description. Returns it if it is usable. */

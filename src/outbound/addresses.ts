@@ -10,6 +10,31 @@ const blockedRanges4 = [
 ] // prettier-ignore
 const blockedRanges6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']
 
+/** What `network: private` opens. */
+export const privateRanges = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '::1/128',
+  'fc00::/7',
+]
+
+/**
+ * The metadata services of cloud platforms, which hand out credentials: link-local addresses, and those of Azure, Alibaba
+ * Cloud, Oracle Cloud, AWS and Google Cloud.
+ */
+export const metadataRanges = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::/32',
+  'fd20:ce::/32',
+]
+
 /** Decides which addresses may be connected to. */
 export interface AddressPolicy {
   isAllowed(address: string): boolean
@@ -22,6 +47,8 @@ export interface AddressPolicyOptions {
   readonly allow: readonly string[]
   /** Allow loopback; for development Systems. */
   readonly loopback: boolean
+  /** Ranges that stay blocked even if another range opens them. */
+  readonly deny?: readonly string[]
 }
 
 /** Makes a policy that allows public addresses and opened ranges. */
@@ -33,12 +60,15 @@ export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy 
   const opened = new BlockList()
   for (const range of options.allow) addRange(opened, range)
   const local = new BlockList()
+  const denied = new BlockList()
+  for (const range of options.deny ?? []) addRange(denied, range)
   if (options.loopback) for (const range of ['127.0.0.0/8', '::1/128']) addRange(local, range)
 
   const classify = (text: string): 'public' | 'opened' | 'blocked' => {
     const parsed = parseAddress(text)
     if (parsed === undefined) return 'blocked'
     const [address, family] = [parsed.toString(), parsed.kind()]
+    if (denied.check(address, family)) return 'blocked'
     if (local.check(address, family)) return 'public'
     const isPublic = (family === 'ipv4' || global6.check(address, family)) && !blocked.check(address, family)
     const isPlain = (isIP(text) === 4) === (family === 'ipv4') && !text.includes('%')

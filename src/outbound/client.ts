@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns'
 import type { RequestInit } from 'undici'
 import { systemClock, type Clock } from '../kit/index.ts'
-import { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
+import { makeAddressPolicy, metadataRanges, privateRanges, type AddressPolicy } from './addresses.ts'
 import type { GuardedAgent, Lookup } from './agent.ts'
 import { postOnce, type Post, type PostResult } from './post-once.ts'
 import { makeResolver, shareLookups } from './resolve-names.ts'
@@ -19,9 +19,12 @@ export interface Outbound {
   checkUrl(url: string): Promise<void>
   /**
    * Sends any request, with streamed bodies. A redirect is an error unless `redirect` is `manual`. Rejects if no response
-   * begins within 30 s.
+   * begins within 30 s. With the network `private`, private addresses are allowed, except for metadata services.
    */
-  fetch(input: string | URL, init?: globalThis.RequestInit): Promise<globalThis.Response>
+  fetch(
+    input: string | URL,
+    init?: globalThis.RequestInit & { readonly network?: 'public' | 'private' },
+  ): Promise<globalThis.Response>
   close(): Promise<void>
 }
 
@@ -51,9 +54,16 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const clock = options.clock ?? systemClock
   // Never removed, because a kept-alive connection may still lead to an opened address after the name has changed.
   const opened = new Set<string>()
+  const open = async (policy: AddressPolicy, onOpened: (host: string) => void) =>
+    (await import('./agent.ts')).openAgent(policy, names, onOpened)
   let loading: Promise<GuardedAgent> | undefined
-  const load = () =>
-    (loading ??= import('./agent.ts').then(({ openAgent }) => openAgent(policy, names, (host) => opened.add(host))))
+  const load = () => (loading ??= open(policy, (host) => opened.add(host)))
+  // A separate agent, so that other requests cannot use its open connections.
+  let loadingPrivate: Promise<GuardedAgent> | undefined
+  const loadPrivate = () => {
+    const wide = { allow: options.allow, loopback: true, more: privateRanges, deny: metadataRanges }
+    return (loadingPrivate ??= open(followPolicy(wide), () => undefined))
+  }
   return {
     async post(post) {
       const { agent, isFull } = await load()
@@ -66,8 +76,12 @@ export function openOutbound(options: OutboundOptions): Outbound {
       return opened.size > 0 && opened.has(hostOf(post.url)) ? { ...result, hidden: true } : result
     },
     checkUrl: (url) => checkUrl({ policy, resolve }, url),
-    fetch: async (input, init) => fetchGuarded(await load(), input, init),
-    close: async () => (await loading)?.agent.destroy(),
+    fetch: async (input, { network, ...init } = {}) =>
+      fetchGuarded(await (network === 'private' ? loadPrivate() : load()), input, init),
+    async close() {
+      const agents = await Promise.all([loading, loadingPrivate])
+      await Promise.all(agents.map(async (one) => one?.agent.destroy()))
+    },
   }
 }
 
@@ -95,14 +109,21 @@ function hostOf(url: string): string {
   return URL.parse(url)?.hostname.replace(/^\[|\]$/g, '') ?? ''
 }
 
+interface FollowOptions extends Pick<OutboundOptions, 'allow' | 'loopback'> {
+  /** Opened in addition to `allow`. */
+  readonly more?: readonly string[]
+  readonly deny?: readonly string[]
+}
+
 /** Makes a policy that follows the currently opened ranges. */
-function followPolicy(options: OutboundOptions): AddressPolicy {
-  let ranges = options.allow()
-  let policy = makeAddressPolicy({ allow: ranges, loopback: options.loopback })
+function followPolicy({ allow, loopback, more = [], deny = [] }: FollowOptions): AddressPolicy {
+  const make = () => makeAddressPolicy({ allow: [...ranges, ...more], loopback, deny })
+  let ranges = allow()
+  let policy = make()
   const current = () => {
-    if (options.allow() !== ranges) {
-      ranges = options.allow()
-      policy = makeAddressPolicy({ allow: ranges, loopback: options.loopback })
+    if (allow() !== ranges) {
+      ranges = allow()
+      policy = make()
     }
     return policy
   }

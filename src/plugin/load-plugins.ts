@@ -9,7 +9,7 @@ import { errors } from './errors.ts'
 import type { LoadedPlugin } from './plugin-set.ts'
 
 /** The plugins that ship with Waypost. Their classes need no `plugins:` entry. */
-export const builtInPlugins = ['@waypost/plugin-sql'] as const
+export const builtInPlugins = ['@waypost/plugin-sql', '@waypost/plugin-http'] as const
 
 let builtIn: Promise<readonly LoadedPlugin[]> | undefined
 

@@ -7,13 +7,14 @@ import { asLoaded } from '../support/plugins.ts'
 const box = { description: 'A box', config: {}, clientType: 'string', open: async () => ({}) as never }
 const hello = { description: 'Greets', config: {}, make: () => ({ handle: () => 'hello' }) }
 
-test('the plugins that ship with Waypost provide sqlite and postgresql', async () => {
-  const { plugins, connections } = joinPlugins(await loadBuiltInPlugins())
+test('the plugins that ship with Waypost and their classes', async () => {
+  const { plugins, connections, actions } = joinPlugins(await loadBuiltInPlugins())
   assert.deepEqual(
     plugins.map(({ plugin }) => plugin.name),
-    ['sql'],
+    ['sql', 'http'],
   )
-  assert.deepEqual([...connections.keys()].toSorted(), ['postgresql', 'sqlite'])
+  assert.deepEqual([...connections.keys()].toSorted(), ['http', 'postgresql', 'sqlite'])
+  for (const name of ['dispatch', 'proxy', 'respond']) assert.ok(actions.has(name), name)
 })
 
 for (const [name, value, reason] of [

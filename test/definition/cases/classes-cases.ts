@@ -4,6 +4,21 @@ const secretHint = 'Write "${env.NAME}" instead, and set NAME in the environment
 const isSecret = (at: string, masked: number, key: string) =>
   `waypost.yml:${at} «${'*'.repeat(masked)}» warning WP_DEFINITION_SECRET_LITERAL The value of "${key}" contains a password or another secret, which every release would store | ${secretHint}`
 
+const hidden = { writeOnly: true }
+const withSecrets = {
+  type: 'object',
+  properties: {
+    dsn: hidden,
+    auth: {
+      properties: {
+        basic: { properties: { pin: hidden } },
+        header: { items: { properties: { value: hidden } } },
+        all: hidden,
+      },
+    },
+  },
+}
+
 const classes = {
   connections: {
     sqlite: {
@@ -116,6 +131,7 @@ export const classesCases: readonly Case[] = [
       db-password: 1234
       dsn: hush
       list: [{ clientSecret: hush }, "https://a.example/?token=hush"]
+      auth: { basic: { pin: hush, user: ann }, header: [{ value: hush, name: x }], all: { a: [hush] } }
 action:
   mail: { class: mail, config: { private_key: hush } }
 cronjob:
@@ -124,7 +140,7 @@ cronjob:
     },
     options: {
       classes: {
-        connections: { any: { config: { type: 'object', properties: { dsn: { writeOnly: true } } } } },
+        connections: { any: { config: withSecrets } },
         actions: { mail: { config: true } },
       },
     },
@@ -138,8 +154,11 @@ cronjob:
       isSecret('11:12', 4, 'dsn'),
       isSecret('12:30', 4, 'clientSecret'),
       isSecret('12:38', 31, 'list'),
-      isSecret('14:47', 4, 'private_key'),
-      isSecret('16:72', 4, 'token'),
+      isSecret('13:29', 4, 'pin'),
+      isSecret('13:66', 4, 'value'),
+      isSecret('13:95', 4, 'a'),
+      isSecret('15:47', 4, 'private_key'),
+      isSecret('17:72', 4, 'token'),
     ],
   },
   {

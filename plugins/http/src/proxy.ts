@@ -1,0 +1,183 @@
+import type { ActionClass, ActionUse, ConfigProblem, JsonSchema } from 'waypost'
+
+export interface ProxyConfig {
+  readonly connection: string
+  readonly path: string
+  readonly query?: readonly string[]
+  readonly headers: { readonly request: readonly string[]; readonly response: readonly string[] }
+}
+
+export interface ProxyPlan {
+  readonly format: 1
+  /** The query parameters that are passed on. */
+  readonly query: readonly string[]
+  /** Statuses whose JSON is read, so that it is serialized by the schema of the method, or dispatched. */
+  readonly json: readonly string[]
+}
+
+const headerNames = (description: string) => ({
+  type: 'array',
+  description,
+  items: { type: 'string', pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" },
+  default: [],
+})
+
+const config = {
+  type: 'object',
+  required: ['connection', 'path'],
+  properties: {
+    connection: { type: 'string', description: 'A connection of the class http', 'x-waypost': 'connection' },
+    path: {
+      type: 'string',
+      description: 'The path below the base URL of the connection; :name is a path parameter of the route',
+      pattern: '^/[^?#\\\\\\s]*$',
+    },
+    query: {
+      type: 'array',
+      description: 'The query parameters that are passed on. By default all that the method declares',
+      items: { type: 'string', minLength: 1 },
+      uniqueItems: true,
+    },
+    headers: {
+      type: 'object',
+      description: 'Headers that are passed on in addition to the default ones',
+      properties: {
+        request: headerNames('Headers of the request, for example If-None-Match'),
+        response: headerNames('Headers of the response, for example ETag'),
+      },
+      default: { request: [], response: [] },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+}
+
+/** Passes requests on to an HTTP service, and its responses back. */
+export const proxy: ActionClass<ProxyConfig> = {
+  description: 'Passes requests on to an HTTP service',
+  config,
+  describe(config, use) {
+    const declared = use.declared.parameters
+    const known = declared === undefined ? [] : propertyNames(declared, use.schemas)
+    const query = config.query ?? known
+    const problems = [
+      ...checkConnection(config, use),
+      ...checkPath(config, use),
+      ...checkHeaders(config),
+      ...(declared === undefined ? [] : checkQuery(query, known)),
+    ]
+    const json = Object.keys(use.declared.responses).filter((status) => !['204', '205', '304'].includes(status))
+    const plan: ProxyPlan = {
+      format: 1,
+      query,
+      json: use.dispatch === undefined || json.some((status) => status < '300') ? json : [...json, '200', '201'],
+    }
+    if (declared !== undefined || query.length === 0) return { problems, plan: { ...plan } }
+    const properties = Object.fromEntries(query.map((name) => [name, { type: 'string' }]))
+    return { problems, plan: { ...plan }, parameters: { type: 'object', properties } }
+  },
+  async make({ config, plan, use }) {
+    if (use === undefined) throw new Error('the class "proxy" needs a route')
+    if (plan?.format !== 1) throw new Error('its plan was made by another version of Waypost. Deploy again')
+    const { makeProxy } = await import('./forward.ts')
+    return makeProxy(config, { plan: plan as unknown as ProxyPlan, method: use.method })
+  },
+}
+
+function checkConnection({ connection }: ProxyConfig, { connections }: ActionUse): ConfigProblem[] {
+  const name = connection === 'System' ? 'System' : connections[connection]
+  if (name === undefined || name === 'http') return []
+  const message = `The connection "${connection}" does not have the class "http"`
+  return [{ at: '/connection', message, hint: 'Use a connection with "class: http"' }]
+}
+
+function checkPath({ path }: ProxyConfig, use: ActionUse): ConfigProblem[] {
+  const at = '/path'
+  const known = parametersOf(use.path)
+  const unknown = parametersOf(path).filter((name) => !known.includes(name))
+  const isClimbing = path.split('/').some((segment) => isDotSegment(segment))
+  return [
+    ...unknown.map((name) => ({
+      at,
+      message: `":${name}" is not a parameter of the path ${use.path}`,
+      hint: known.length === 0 ? 'The path has no parameters' : `It has: ${known.join(', ')}`,
+    })),
+    ...(isClimbing ? [{ at, message: 'The path must not contain "." or ".." as a segment' }] : []),
+    ...(path.includes('//') ? [{ at, message: 'The path must not contain an empty segment' }] : []),
+  ]
+}
+
+function parametersOf(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+}
+
+function checkQuery(query: readonly string[], known: readonly string[]): ConfigProblem[] {
+  return query.flatMap((name, index) => {
+    if (known.includes(name)) return []
+    const message = `"${name}" is not a query parameter of the method`
+    return [{ at: `/query/${index}`, message, hint: 'Declare it below "parameters"' }]
+  })
+}
+
+/**
+ * Headers that are never passed on: credentials, the caller's address and host, headers of one hop (RFC 9110 §7.6.1) or of
+ * the body's encoding, and what only the server itself may tell browsers.
+ */
+const forbiddenHeader = new RegExp(
+  `^(${[
+    'authorization|cookie2?|set-cookie2?|www-authenticate|proxy-.*',
+    'host|forwarded|x-forwarded-.*|x-real-ip|via|origin|sec-.*',
+    'connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect',
+    'content-length|content-encoding|accept-encoding',
+    'access-control-.*|cross-origin-.*|content-security-policy.*|strict-transport-security|x-content-type-options',
+    'x-frame-options|permissions-policy|clear-site-data|alt-svc|nel|report-to|reporting-endpoints',
+  ].join('|')})$`,
+)
+
+function checkHeaders({ headers }: ProxyConfig): ConfigProblem[] {
+  return (['request', 'response'] as const).flatMap((part) =>
+    headers[part].flatMap((name, index) => {
+      if (!forbiddenHeader.test(name.toLowerCase())) return []
+      const message = `The header "${name}" cannot be passed on`
+      const hint =
+        'The proxy never passes on credentials, cookies, and headers that describe the connection or the server'
+      return [{ at: `/headers/${part}/${index}`, message, hint }]
+    }),
+  )
+}
+
+const maxEncodings = 5
+
+/** Whether a segment of a path, once decoded as often as a server might, is `.` or `..`, or contains such a segment. */
+export function isDotSegment(segment: string): boolean {
+  let text = segment
+  for (let round = 0; round <= maxEncodings; round++) {
+    if (text.split(/[/\\]/).some((part) => part === '.' || part === '..')) return true
+    const decoded = decode(text)
+    if (decoded === text) return false
+    text = decoded
+  }
+  return true
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+const refPrefix = 'schema:///'
+
+/** The names of the properties that an object schema declares, also those of schemas that it refers to. */
+function propertyNames(schema: JsonSchema, named: ActionUse['schemas']): string[] {
+  const names = new Set<string>()
+  const seen = new Set<JsonSchema>()
+  const collect = (one: JsonSchema | undefined): void => {
+    if (one === undefined || typeof one === 'boolean' || seen.has(one)) return
+    seen.add(one)
+    const { $ref, properties, allOf } = one as { $ref?: string; properties?: object; allOf?: readonly JsonSchema[] }
+    for (const name of Object.keys(properties ?? {})) names.add(name)
+    for (const part of allOf ?? []) collect(part)
+    if ($ref?.startsWith(refPrefix) === true) collect(named[decodeURIComponent($ref.slice(refPrefix.length))])
+  }
+  collect(schema)
+  return [...names]
+}
