@@ -14,7 +14,7 @@ test('the plugins that ship with Waypost and their classes', async () => {
     ['sql', 'http'],
   )
   assert.deepEqual([...connections.keys()].toSorted(), ['http', 'postgresql', 'sqlite'])
-  for (const name of ['dispatch', 'proxy', 'respond']) assert.ok(actions.has(name), name)
+  assert.deepEqual([...actions.keys()].toSorted(), ['dispatch', 'proxy', 'respond', 'sql-table'])
 })
 
 for (const [name, value, reason] of [

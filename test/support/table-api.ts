@@ -108,6 +108,8 @@ async function makeMethod(route: string, { tables, config, requests = {}, isPubl
     public: isPublic,
     declared: { responses: {}, ...(request !== undefined && { request }) },
     schemas: {},
+    events: {},
+    connections: {},
   }
   const found = sqlTable.describe!(config, use, { System: { tables } })
   const errors = (found.problems ?? []).filter(({ severity }) => severity !== 'warning')

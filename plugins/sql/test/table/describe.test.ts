@@ -56,7 +56,16 @@ function run(
   config: object,
   [method = 'GET', path = '/order', more = {}]: readonly [string?, string?, Partial<ActionUse>?] = [],
 ): ActionDescription {
-  const use = { method, path, public: false, declared: { responses: {} }, schemas: {}, ...more }
+  const use = {
+    method,
+    path,
+    public: false,
+    declared: { responses: {} },
+    schemas: {},
+    events: {},
+    connections: {},
+    ...more,
+  }
   return describeTable(config as TableConfig, use, tables)
 }
 
@@ -402,7 +411,7 @@ test('columns with unusual names are described like others', () => {
   }
   const { problems, plan } = describeTable(
     { table: 't', columns: 'all' },
-    { method: 'GET', path: '/t', public: true, declared: { responses: {} }, schemas: {} },
+    { method: 'GET', path: '/t', public: true, declared: { responses: {} }, schemas: {}, events: {}, connections: {} },
     { System: { tables: { t: { columns, key: ['id'] } } } },
   )
   assert.deepEqual([problems, (plan as TablePlan).columns], [[], ['id', 'constructor', 'a"b']])
