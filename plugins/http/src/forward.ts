@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Action, Context, Request } from 'waypost'
 import { describeFailure, type HttpClient } from './http-client.ts'
-import { isDotSegment, type ProxyConfig, type ProxyPlan } from './proxy.ts'
+import { isDotSegment, type ProxyConfig, type ProxyPlan } from './proxy-plan.ts'
 
 interface ProxyUse {
   readonly plan: ProxyPlan

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import type { OpenOptions } from 'waypost'
-import { openOutbound } from '../../../src/outbound/index.ts'
-import { http } from '../src/http.ts'
-import type { HttpConfig } from '../src/http-client.ts'
+import type { OpenOptions } from '../../src/contract/index.ts'
+import { openOutbound } from '../../src/outbound/index.ts'
+import { http } from '../../plugins/http/src/http.ts'
+import type { HttpConfig } from '../../plugins/http/src/http-client.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const outbound = openOutbound({ allow: () => [], loopback: false })
