@@ -14,6 +14,8 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, ended:
 interface Connection {
   readonly socket: Socket
   isBusy: boolean
+  /** The bytes in memory when the current response ended. */
+  responseBytes: number
   /** The bytes that the client had not read at the last check, and for how many checks it has read nothing. */
   readonly unread: { bytes: number; checks: number }
   /** Requests that arrived before the previous ones were answered. */
@@ -34,8 +36,13 @@ const maxQueuedRequests = 32
 const maxQueuedBytes = 128 * 1024
 /** How long a client may read nothing of a response. */
 const stallTimeoutMs = 60_000
-/** Maximum number of response bytes in memory. Above it, clients that read nothing for three checks are disconnected. */
+/**
+ * Maximum number of response bytes in memory. Above it, or while pipelined requests wait, clients that read nothing for
+ * three checks are disconnected.
+ */
 const maxUnreadBytes = 64 * 1024 * 1024
+/** Maximum number of response bytes in memory when a pipelined request is started. */
+const maxUnreadBytesToPipeline = 16 * 1024 * 1024
 const unreadCheckIntervalMs = 1000
 const maxStalledChecks = 3
 const warnIntervalMs = 60_000
@@ -47,6 +54,11 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>()
   /** Connections without a request, longest idle first. */
   readonly #idle = new Set<Connection>()
+  /** Connections whose next pipelined request waits until fewer responses are in memory, longest first. */
+  readonly #waiting = new Set<Connection>()
+  #isStartScheduled = false
+  /** The bytes of ended responses in memory. */
+  #responseBytes = 0
   #warnedAt = -Infinity
 
   constructor(limits: ConnectionLimits, answer: Answer) {
@@ -90,28 +102,33 @@ export class Connections {
   #add(socket: Socket): void {
     if (this.#open.size >= this.#limits.maxConnections) this.#makeRoom(socket)
     if (socket.destroyed) return
-    const connection = { socket, isBusy: false, unread: { bytes: 0, checks: 0 }, queue: [] }
+    const connection: Connection = {
+      socket,
+      isBusy: false,
+      responseBytes: 0,
+      unread: { bytes: 0, checks: 0 },
+      queue: [],
+    }
     this.#open.set(socket, connection)
     this.#idle.add(connection)
-    socket.once('close', () => this.#remove(socket))
+    socket.once('close', () => {
+      this.#remove(socket)
+      this.#count(connection, 0)
+    })
   }
 
   #closeStalled(): void {
     let unreadBytes = 0
-    const stalled: Connection[] = []
+    const stalled: Socket[] = []
     for (const connection of this.#open.values()) {
       const { socket, unread } = connection
       const bytes = countUnread(socket)
       unread.checks = bytes > 0 && bytes === unread.bytes ? unread.checks + 1 : 0
       unread.bytes = bytes
       unreadBytes += socket.writableLength
-      if (unread.checks >= maxStalledChecks) stalled.push(connection)
+      if (unread.checks >= maxStalledChecks) stalled.push(socket)
     }
-    for (const { socket } of stalled.toSorted((a, b) => b.unread.checks - a.unread.checks)) {
-      if (unreadBytes <= maxUnreadBytes) return
-      unreadBytes -= socket.writableLength
-      this.#close(socket)
-    }
+    if (unreadBytes > maxUnreadBytes || this.#waiting.size > 0) for (const socket of stalled) this.#close(socket)
   }
 
   #makeRoom(newcomer: Socket): void {
@@ -127,15 +144,46 @@ export class Connections {
   #start(connection: Connection, { request, response }: Exchange): void {
     connection.isBusy = true
     this.#idle.delete(connection)
-    this.#answer(request, response, () => this.#startNext(connection))
+    response.on('prefinish', () => this.#count(connection, connection.socket.writableLength))
+    this.#answer(request, response, () => {
+      this.#count(connection, 0)
+      this.#startNext(connection)
+    })
   }
 
   #startNext(connection: Connection): void {
     if (!this.#open.has(connection.socket)) return
-    const next = connection.queue.shift()
-    if (next !== undefined) return this.#start(connection, next)
-    connection.isBusy = false
-    this.#idle.add(connection)
+    if (connection.queue.length === 0) {
+      connection.isBusy = false
+      this.#idle.add(connection)
+    } else if (this.#waiting.size === 0 && this.#responseBytes <= maxUnreadBytesToPipeline) {
+      this.#start(connection, connection.queue.shift()!)
+    } else {
+      this.#waiting.add(connection)
+      this.#scheduleStart()
+    }
+  }
+
+  /** Starts one waiting request per turn of the event loop, because the bytes of a response are freed after its turn. */
+  #scheduleStart(): void {
+    if (this.#isStartScheduled || this.#waiting.size === 0 || this.#responseBytes > maxUnreadBytesToPipeline) return
+    this.#isStartScheduled = true
+    setImmediate(() => {
+      this.#isStartScheduled = false
+      const [connection] = this.#waiting
+      if (connection === undefined) return
+      this.#waiting.delete(connection)
+      this.#start(connection, connection.queue.shift()!)
+      this.#scheduleStart()
+    })
+  }
+
+  #count(connection: Connection, bytes: number): void {
+    const was = connection.responseBytes
+    if (bytes > 0 && !this.#open.has(connection.socket)) return
+    connection.responseBytes = bytes
+    this.#responseBytes += bytes - was
+    if (bytes < was) this.#scheduleStart()
   }
 
   #close(socket: Socket): void {
@@ -148,6 +196,7 @@ export class Connections {
     if (connection === undefined) return
     this.#open.delete(socket)
     this.#idle.delete(connection)
+    this.#waiting.delete(connection)
     connection.queue.length = 0
   }
 }

@@ -48,13 +48,19 @@ export class LeanRequest extends IncomingMessage {
 
 const longString = 16 * 1024
 
-/** A response that sends long strings as bytes: for a string, Node allocates three bytes per character until it is sent. */
+/**
+ * A response that sends long strings as bytes: for a string, Node allocates three bytes per character until it is sent.
+ * The bytes are freed as soon as they are sent, because the garbage collector lets many of them add up.
+ */
 export class LeanResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
-    const isLong = typeof chunk === 'string' && chunk.length > longString
-    const bytes = isLong
-      ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-      : chunk
+    if (typeof chunk !== 'string' || chunk.length <= longString)
+      return super.end(chunk, encoding as BufferEncoding, callback)
+    const bytesEncoding = typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(chunk, bytesEncoding)) // never part of a shared pool
+    bytes.write(chunk, bytesEncoding)
+    // By then, the socket has written the bytes or has been closed.
+    this.once('close', () => bytes.buffer.transfer(0))
     return super.end(bytes, encoding as BufferEncoding, callback)
   }
 }

@@ -188,6 +188,31 @@ test('clients that request large responses and read nothing cost less than 100 M
   assert.equal(slow.socket.destroyed, false)
 })
 
+test('pipelined requests wait while many bytes of other responses are unread, and are answered later', async () => {
+  await using site = await openSite()
+  const large = 'x'.repeat(900_000)
+  const sockets = new Set<Socket>()
+  const countUnread = () =>
+    [...sockets].reduce((sum, socket) => sum + (socket.destroyed ? 0 : socket.writableLength), 0)
+  let mostUnread = 0
+  let pipelined = 0
+  site.onRequest = ({ socket, url }) => {
+    sockets.add(socket)
+    if (url !== '/next') return
+    pipelined += 1
+    mostUnread = Math.max(mostUnread, countUnread())
+  }
+  site.respond = (response) => response.end(large)
+  const callers = await Promise.all(Array.from({ length: 40 }, () => site.open()))
+  for (const { socket } of callers) socket.pause().write(get('/first') + get('/next').repeat(31))
+  await until('many responses are unread', () => sockets.size === 40 && countUnread() > 16e6)
+  const reader = await site.open()
+  reader.socket.write(get('/next').repeat(10))
+  await until('all of them can be read', () => reader.received().length > 10 * large.length)
+  assert.ok(pipelined > 40, `${pipelined} pipelined requests were run`)
+  assert.ok(mostUnread < 18e6, `${mostUnread / 1e6} MB were unread`)
+})
+
 test('a body in chunks of one byte is joined', async () => {
   await using site = await openSite()
   const parts: Buffer[] = []
