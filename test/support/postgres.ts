@@ -162,7 +162,8 @@ async function run(url: string, statements: readonly string[]): Promise<void> {
   }
 }
 
-async function findPort(): Promise<number> {
+/** Returns a port of 127.0.0.1 that is free now. */
+export async function findPort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
