@@ -14,7 +14,7 @@ test('the plugins that ship with Waypost and their classes', async () => {
     ['sql', 'http'],
   )
   assert.deepEqual([...connections.keys()].toSorted(), ['http', 'postgresql', 'sqlite'])
-  assert.deepEqual([...actions.keys()].toSorted(), ['dispatch', 'proxy', 'respond', 'sql-table'])
+  assert.deepEqual([...actions.keys()].toSorted(), ['dispatch', 'proxy', 'respond', 'sql-query', 'sql-table'])
 })
 
 for (const [name, value, reason] of [

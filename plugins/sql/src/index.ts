@@ -1,5 +1,6 @@
 import { definePlugin } from 'waypost'
 import { postgresql } from './postgresql.ts'
+import { sqlQuery } from './query/sql-query.ts'
 import { sqlite } from './sqlite.ts'
 import { sqlTable } from './table/sql-table.ts'
 
@@ -7,5 +8,5 @@ export default definePlugin({
   name: 'sql',
   requires: '^1.0.0',
   connections: { sqlite, postgresql },
-  actions: { 'sql-table': sqlTable },
+  actions: { 'sql-query': sqlQuery, 'sql-table': sqlTable },
 })

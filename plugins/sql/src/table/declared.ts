@@ -100,7 +100,7 @@ function derivedOf(schema: JsonSchema): JsonSchema {
 }
 
 /** Returns the names of all properties that an object schema mentions. */
-function collectProperties(schema: JsonSchema, named: NamedSchemas): readonly string[] {
+export function collectProperties(schema: JsonSchema, named: NamedSchemas): readonly string[] {
   const names = new Set<string>()
   const seen = new Set<unknown>()
   const visit = (one: unknown, root: JsonSchema): void => {

@@ -65,7 +65,7 @@ export function makeDatabaseOpener(plan: TablePlan): (context: Context) => Table
 }
 
 /** Of the databases that Waypost supports, only SQLite has no transactional DDL in Kysely's adapters. */
-function kindOf(client: Client): DatabaseKind {
+export function kindOf(client: Client): DatabaseKind {
   return client.getExecutor().adapter.supportsTransactionalDdl ? 'postgresql' : 'sqlite'
 }
 
@@ -75,7 +75,7 @@ const postgresValueError = /^(22|54)[0-9A-Z]{3}$/
 const sqliteValueErrors: ReadonlySet<unknown> = new Set([3091, 20, 18])
 
 /** Converts an error about a value to a problem. Violations of constraints are left to Waypost. */
-function explain(error: unknown, context: Context): unknown {
+export function explain(error: unknown, context: Context): unknown {
   if (error instanceof InvalidValue) return context.problem(400, error.message)
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
   const isValue =

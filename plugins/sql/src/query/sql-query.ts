@@ -1,0 +1,129 @@
+import type { ActionClass, ActionUse, ConfigProblem, JsonSchema } from 'waypost'
+import { collectProperties } from '../table/declared.ts'
+import { parseStatement, type Placeholder } from './parse-statement.ts'
+import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.ts'
+
+interface QueryConfig {
+  readonly connection: string
+  readonly query: string
+}
+
+const config = {
+  type: 'object',
+  required: ['query'],
+  properties: {
+    connection: {
+      type: 'string',
+      description: 'A connection of a SQL database',
+      default: 'System',
+      'x-waypost': 'connection',
+    },
+    query: {
+      type: 'string',
+      description:
+        'One SQL statement. :name is a parameter of the path, the query string or the body; :user.id is the caller, and :now the current time',
+      minLength: 1,
+    },
+  },
+  additionalProperties: false,
+}
+
+/** Runs one SQL statement. */
+export const sqlQuery: ActionClass<QueryConfig> = {
+  description: 'Runs one SQL statement and answers with its rows',
+  config,
+  describe({ connection, query }, use) {
+    const parsed = parseStatement(query, { isSqlite: use.connections[connection] === 'sqlite' })
+    if ('problem' in parsed) return { problems: [{ at: '/query', message: parsed.problem }] }
+    const { parts, verb, isReading } = parsed
+    const problems: ConfigProblem[] = []
+    if (use.method === 'GET' && !isReading) {
+      const hint = 'Use POST, PUT, PATCH or DELETE for a statement that changes data'
+      problems.push({ at: '/query', message: 'A GET request cannot change data', hint })
+    }
+    const names = [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))]
+    const values = new Map(names.map((name) => [name, findValue(name, use, problems)]))
+    const answer = findAnswer(use, problems)
+    const plan: QueryPlan = {
+      format: queryPlanFormat,
+      connection,
+      text: parts.map((part) => (typeof part === 'string' ? part : indexOf(part, names))),
+      values: [...values.values()].filter((value) => value !== undefined),
+      answer: answer ?? 'none',
+      isReading,
+      isReadOnly: use.method === 'GET',
+      isAboutExisting: verb === 'update' || verb === 'delete',
+    }
+    const isJoined = !isReading && connection === 'System' && use.dispatch !== undefined
+    return { problems, plan: { ...plan, ...(isJoined ? { transaction: 'System' } : {}) } }
+  },
+  async make(options) {
+    const { makeQueryAction } = await import('./run-query.ts')
+    return makeQueryAction(options)
+  },
+}
+
+function indexOf({ name }: Placeholder, names: readonly string[]): number {
+  return names.indexOf(name)
+}
+
+/** Finds where the value of a parameter comes from. */
+function findValue(name: string, use: ActionUse, problems: ConfigProblem[]): QueryValue | undefined {
+  const report = (message: string, hint: string): undefined => {
+    problems.push({ at: '/query', message, hint })
+  }
+  const { parameters, request } = use.declared
+  const places: QueryValue[] = [
+    ...(use.path.split('/').includes(`:${name}`) ? [{ from: 'params' as const, name }] : []),
+    ...(hasProperty(parameters, name, use) ? [{ from: 'query' as const, name }] : []),
+    ...(hasProperty(request, name, use) ? [{ from: 'body' as const, name }] : []),
+    ...(name === 'now' ? [{ from: 'now' as const }] : []),
+  ]
+  if (name.split('.')[0] === 'user') {
+    if (name !== 'user.id') return report(`":${name}" is not known`, 'Of the caller, only :user.id is known')
+    if (use.public) return report('":user.id" is not known in a public method', 'Remove "public", or the parameter')
+    return { from: 'user' }
+  }
+  if (places.length === 0)
+    return report(`":${name}" is not a parameter of the method`, `Declare "${name}" in "parameters" or "request"`)
+  if (places.length > 1) {
+    const labels = { params: 'the path', query: 'the query string', body: 'the body', now: 'the current time' }
+    const listed = places.map(({ from }) => labels[from as keyof typeof labels]).join(' and ')
+    return report(`":${name}" has two meanings: it is in ${listed}`, 'Rename one of the two')
+  }
+  return places[0]
+}
+
+function hasProperty(schema: JsonSchema | undefined, name: string, { schemas }: ActionUse): boolean {
+  return schema !== undefined && collectProperties(schema, schemas).includes(name)
+}
+
+/** Finds what the method answers with, by the schema of its lowest 2xx status. */
+function findAnswer({ declared, schemas }: ActionUse, problems: ConfigProblem[]): QueryPlan['answer'] | undefined {
+  const lowest = Object.keys(declared.responses).find((status) => status.startsWith('2'))
+  if (lowest === '204' || lowest === '205') return 'none'
+  const type = lowest === undefined ? undefined : findType(declared.responses[lowest]!, schemas)
+  if (type === 'array') return 'rows'
+  if (type === 'object') return 'row'
+  const message =
+    lowest === undefined
+      ? 'The method needs a response'
+      : `The schema of the ${lowest} response is neither an array nor an object`
+  const hint = 'Declare "response" as an array for all rows, as an object for the first row, or "responses: { 204: }"'
+  problems.push({ at: '/query', message, hint })
+  return undefined
+}
+
+const prefix = 'schema:///'
+
+function findType(schema: JsonSchema, named: ActionUse['schemas'], depth = 0): 'array' | 'object' | undefined {
+  if (typeof schema === 'boolean' || depth > 20) return undefined
+  const { $ref, type, allOf = [] } = schema as { $ref?: string; type?: unknown; allOf?: readonly JsonSchema[] }
+  for (const one of ['array', 'object'] as const) if ([type].flat().includes(one)) return one
+  const target = $ref?.startsWith(prefix) === true ? named[decodeURIComponent($ref.slice(prefix.length))] : undefined
+  for (const one of [...(target === undefined ? [] : [target]), ...allOf]) {
+    const found = findType(one, named, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
