@@ -17,7 +17,7 @@ const words = process.argv.slice(2)
 const isMeasured = words.includes('--slowest')
 /** Two per processor, because tests often wait. */
 const concurrency = Math.min(6, availableParallelism() * 2)
-const maxFilesPerProcess = 12
+const maxFilesPerProcess = 20
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',

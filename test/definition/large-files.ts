@@ -1,4 +1,8 @@
+import { isLong } from '../support/forms.ts'
+
 const megabyte = 1024 ** 2
+/** Outside the long form, files that take long to read have a quarter of the lines. */
+const scaled = (count: number): number => (isLong ? count : count / 4)
 export const fill = (text: string, length = megabyte): string => text.repeat(Math.floor(length / text.length))
 export const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n')
@@ -25,33 +29,39 @@ export const largeFiles: Readonly<Record<string, readonly [text: string, code?: 
   'a quote that never closes': [`a: "${fill('x', 900_000)}`, 'YAML'],
   'colons on lines': [fill('a: b: c\n'), 'FILE_REFUSED'],
   'empty lines': [fill('\n'), 'FILE_REFUSED'],
-  comments: [fill('# x\n', 500_000)],
-  'one key for each line': [lines(60_000, (index) => `k${index}: 1`), 'KEY_UNKNOWN'],
-  'the same key on each line': [fill('k: 1\n', 400_000), 'KEY_DUPLICATE'],
+  comments: [fill('# x\n', scaled(500_000))],
+  'one key for each line': [lines(scaled(60_000), (index) => `k${index}: 1`), 'KEY_UNKNOWN'],
+  'the same key on each line': [fill('k: 1\n', scaled(400_000)), 'KEY_DUPLICATE'],
   'a key of a megabyte': [`"${fill('k', 900_000)}": 1`, 'YAML'],
   tags: [fill('- !x y\n', 600_000), 'FILE_REFUSED'],
-  aliases: [`- &a x\n${fill('- *a\n', 400_000)}`, 'VALUE_INVALID'],
+  aliases: [`- &a x\n${fill('- *a\n', scaled(400_000))}`, 'VALUE_INVALID'],
   'merge keys': [`a: &a { ${items(2000, (index) => `k${index}: 1`)} }\n${fill('b: {<<: *a}\n', 100_000)}`, 'TOO_LARGE'],
   'required names that look like properties': [
-    `schema:\n A: { type: object, properties: { ${items(10_000, (index) => `prop${index}: true`)} }, required: [${items(10_000, (index) => `prup${index}`)}] }\n`,
+    `schema:\n A: { type: object, properties: { ${items(scaled(10_000), (index) => `prop${index}: true`)} }, required: [${items(scaled(10_000), (index) => `prup${index}`)}] }\n`,
     'SCHEMA_INVALID',
   ],
   'events that look like others': [
-    `event:\n${lines(5000, (index) => ` event${index}: { scopes: [a] }`)}\n${routesWith(5000, (index) => `dispatch: evnt${index}, action: a.ts`)}`,
+    `event:\n${lines(scaled(5000), (index) => ` event${index}: { scopes: [a] }`)}\n${routesWith(scaled(5000), (index) => `dispatch: evnt${index}, action: a.ts`)}`,
     'EVENT_UNKNOWN',
   ],
   'names of 400,000 characters that look alike': [
     `event: { ${fill('n', 400_000)}: { scopes: [a] } }\n${routesWith(1, () => `dispatch: ${fill('n', 400_001)}, action: a.ts`)}`,
     'YAML|EVENT_UNKNOWN',
   ],
-  'action files that are missing': [routesWith(5000, (index) => `action: src/a${index}.ts`), 'BUILD_ACTION_MISSING'],
+  'action files that are missing': [
+    routesWith(scaled(5000), (index) => `action: src/a${index}.ts`),
+    'BUILD_ACTION_MISSING',
+  ],
   'files that are missing': [
-    `schema:\n${lines(10_000, (index) => ` k${index}: !include f${index}.yml`)}`,
+    `schema:\n${lines(scaled(10_000), (index) => ` k${index}: !include f${index}.yml`)}`,
     'INCLUDE_MISSING',
   ],
-  'unknown types': [`schema:\n${lines(15_000, (index) => ` S${index}: { type: x${index} }`)}`, 'SCHEMA_INVALID'],
-  'unknown settings': [`config: { ${items(40_000, (index) => `tokn${index}: 1`)} }`, 'SETTING_INVALID'],
-  patterns: [`schema:\n${lines(5000, (index) => ` S${index}: { type: string, pattern: "^(a${index}+)+$" }`)}`],
+  'unknown types': [
+    `schema:\n${lines(scaled(15_000), (index) => ` S${index}: { type: x${index} }`)}`,
+    'SCHEMA_INVALID',
+  ],
+  'unknown settings': [`config: { ${items(scaled(40_000), (index) => `tokn${index}: 1`)} }`, 'SETTING_INVALID'],
+  patterns: [`schema:\n${lines(scaled(5000), (index) => ` S${index}: { type: string, pattern: "^(a${index}+)+$" }`)}`],
   'control characters': [`a: ${fill('\u0000', 500_000)}`, 'KEY_UNKNOWN'],
   'separators of lines that are none': [`a: ${fill('\u2028', 300_000)}`, 'KEY_UNKNOWN'],
   'marks above nothing': [`a: ${fill('\u0301', 300_000)}`, 'KEY_UNKNOWN'],

@@ -3,17 +3,18 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, test } from 'node:test'
+import { defaultKinds } from '../support/forms.ts'
 import { systemKinds } from '../support/server.ts'
 import { openDeliverySite } from './delivery-site.ts'
 import { until } from '../support/until.ts'
 
 const leaseMs = 60_000
 
-test('ten overlapping runs on PostgreSQL post no message twice, also while more is dispatched', async () => {
+test('six overlapping runs on PostgreSQL post no message twice, also while more is dispatched', async () => {
   await using site = await openDeliverySite({ kind: 'postgresql' })
   for (let n = 0; n < 10; n++) await site.subscribe(`/${n}`)
   await site.dispatch(20)
-  const workers = Array.from({ length: 10 }, () => site.startWorker(['--json']))
+  const workers = Array.from({ length: 6 }, () => site.startWorker(['--json']))
   await until('posts arrive', () => site.receiver.received.length >= 50)
   await site.dispatch(20)
   const summaries = await Promise.all(
@@ -64,6 +65,7 @@ describe('a worker', { concurrency: systemKinds.length }, () => {
       assert.equal((await site.system.db.selectFrom('waypost_attempt').select('id').execute()).length, 1)
     })
 
+    if (!defaultKinds.includes(kind)) continue
     test(`that crashes on one message each time: that one ends as lost, others are delivered, on ${kind}`, async () => {
       await using site = await openDeliverySite({ kind })
       await site.subscribe('/hook')

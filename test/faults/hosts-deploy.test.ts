@@ -32,7 +32,7 @@ describe('three servers behind a proxy', { concurrency: 1 }, () => {
     const paths = [{ path: '/version' }, { path: '/slow' }, { path: '/echo', body: { text: 'x'.repeat(20_000) } }]
     const lanes = servers.flatMap(({ port }) => paths.map((sent) => openLane(port, sent)))
     const throughProxy = [true, true, true, false, false].map((keepAlive) =>
-      openLane(proxy.port, { path: '/version' }, keepAlive),
+      openLane(proxy.port, { path: '/version' }, { keepAlive }),
     )
     const all = [...lanes, ...throughProxy]
     try {

@@ -89,7 +89,7 @@ describe('three servers and a worker whose PostgreSQL is unavailable', { concurr
     ['SIGINT', 'is stopped'],
   ] as const) {
     test(`answer requests that need no database, reject others with a time to retry, and recover, when it ${how}`, async () => {
-      const lanes = servers.map(({ port }) => openLane(port, { path: '/version' }))
+      const lanes = servers.map(({ port }) => openLane(port, { path: '/version' }, { pauseMs: 50 }))
       try {
         await postgres.crash({ signal, whileAway: async () => void (await eachServer(assertWithout)) })
         await assertBack(how)

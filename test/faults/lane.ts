@@ -2,8 +2,6 @@ import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { send, type Answer, type Sent } from '../support/send.ts'
 
-const pauseMs = 5
-
 /** One request of a lane; times are of this process's monotonic clock. */
 export interface Asked {
   readonly began: number
@@ -14,15 +12,19 @@ export interface Asked {
   readonly failure: string | undefined
 }
 
-/** Asks a server the same thing again and again, one after the other: as fast as it answers, and no faster. */
+/** Sends a server the same request again and again, each some time after the response to the previous one. */
 export interface Lane {
   /** Every request so far. */
   readonly asked: readonly Asked[]
   stop(): Promise<readonly Asked[]>
 }
 
-/** @param keepAlive over one connection that stays, as by default, or over a new one each time */
-export function openLane(port: number, sent: Omit<Sent, 'agent'>, keepAlive = true): Lane {
+/** @param how `keepAlive`: over one connection, as by default, or over a new one each time */
+export function openLane(
+  port: number,
+  sent: Omit<Sent, 'agent'>,
+  { keepAlive = true, pauseMs = 5 }: { readonly keepAlive?: boolean; readonly pauseMs?: number } = {},
+): Lane {
   const agent = new Agent({ keepAlive, maxSockets: 1 })
   const asked: Asked[] = []
   const stopping = new AbortController()

@@ -17,7 +17,7 @@ test('docs/definition.md describes what validate checks, with an example for eac
 type Section = Readonly<Record<string, unknown>>
 
 /** The entries that examples refer to, and the place of each example. */
-const around: Record<string, Section> = {
+const everything: Record<string, Section> = {
   routes: {
     '/open': { methods: { GET: { public: true, response: 'Todo', action: 'src/todo/entity.ts' } } },
     '/todo/:todo_id': {
@@ -42,6 +42,7 @@ const around: Record<string, Section> = {
   config: {},
 }
 const plugins = ['waypost-plugin-example', { name: 'waypost-plugin-other' }]
+const { action: _, ...withoutPlugins } = everything
 
 const classes = `{ 'example-class': { description: '', config: { type: 'object' }, make: () => ({}) } }`
 const pack = (name: string, actions: string) => ({
@@ -68,16 +69,19 @@ const files = {
 /** Returns the definition that contains an example in its place. */
 function place(where: string, example: string): string {
   const [section = '', key] = where.split('.')
+  // Each plugin takes a process to describe.
+  const usesPlugins = section === 'plugins' || where.includes('action')
+  const around = usesPlugins ? { ...everything, plugins } : withoutPlugins
   if (key === undefined) {
     // As written, because of its tags. Entries that others refer to in the same section stay.
-    const { [section]: replaced, ...others }: Record<string, unknown> = { ...around, plugins }
+    const { [section]: replaced, ...others }: Record<string, unknown> = around
     const rest = section === 'schema' ? stringify({ 'Todo-Input': (replaced as Section)['Todo-Input'] }) : ''
     return `${stringify(others)}${example}\n${rest.replaceAll(/^(?=.)/gm, '  ')}`
   }
   const given = parse(example) as Section
   if (section === 'plugins')
     return stringify({ ...around, plugins: [plugins[0], { ...(plugins[1] as Section), ...given }] })
-  if (section === 'config') return stringify({ ...around, plugins, config: given })
+  if (section === 'config') return stringify({ ...around, config: given })
   const changed = structuredClone(around) as Record<string, Record<string, Record<string, unknown>>>
   const entry = Object.values(changed[section === 'method' ? 'routes' : section]!).at(-1)!
   const target = section === 'method' ? (entry['methods'] as Record<string, Record<string, unknown>>)['POST']! : entry
@@ -88,7 +92,7 @@ function place(where: string, example: string): string {
   if (key === 'public') target['rate'] = 'gentle'
   if (key === 'public' || key === 'methods') delete entry['scopes']
   Object.assign(target, given)
-  return stringify({ ...changed, plugins })
+  return stringify(changed)
 }
 
 describe('the example in docs/definition.md of', () => {

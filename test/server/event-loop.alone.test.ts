@@ -14,7 +14,7 @@ const longestMs = 100
 const kb = 1024
 const mb = 1024 * kb
 /** Limits bodies outside the long form. The first test and the uploads send larger ones. */
-const longestUsual = 4 * mb
+const longestUsual = mb
 
 /**
  * The longest computation of this thread between two runs of a timer. Measures the thread's own time, so other
