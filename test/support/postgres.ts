@@ -12,8 +12,11 @@ import { makeUuid, messageOf, readEnvironment, variable } from '../../src/kit/in
 export interface TestPostgres {
   /** Returns the URL of a database; `postgres` always exists. */
   url(database: string): string
-  /** @returns the URL of a new, empty database */
-  createDatabase(): Promise<string>
+  /**
+   * @param locale of ICU, for example `de-DE`; by default texts are compared by their code points
+   * @returns the URL of a new, empty database
+   */
+  createDatabase(locale?: string): Promise<string>
   /** @returns the URL of a new database with Waypost's own tables */
   createSystem(): Promise<string>
   stop(): Promise<void>
@@ -139,7 +142,8 @@ function useServer(adminUrl: string): TestPostgres {
   }
   return {
     url,
-    createDatabase: () => create(),
+    createDatabase: (locale) =>
+      create(locale === undefined ? '' : ` template template0 locale_provider icu icu_locale '${locale}'`),
     async createSystem() {
       const { findTemplate } = await import('./migrated.ts') // loads the store
       return create(` template ${await findTemplate(adminUrl)}`)

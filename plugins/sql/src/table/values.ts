@@ -36,6 +36,7 @@ function makeValueBind({ type }: PlanColumn, kind: DatabaseKind, reject: (expect
 }
 
 function toBigint(value: unknown): bigint | undefined {
+  if (!/^-?\d{1,19}$/.test(String(value))) return undefined
   const integer = BigInt(value as number | string)
   return BigInt.asIntN(64, integer) === integer ? integer : undefined
 }
