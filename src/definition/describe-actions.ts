@@ -33,8 +33,9 @@ interface Place {
 }
 
 /**
- * Completes the methods that use action classes with what the classes describe: parameters, schemas and plan. Schemas
- * that a method declares itself are kept. Reports problems at their line of the config.
+ * Completes the methods that use action classes with what the classes describe: parameters, schemas and plan. Responses
+ * that a method declares itself are kept; a class combines its parameters and its request with the declared ones. Reports
+ * problems at their line of the config.
  */
 export async function describeActions(
   context: DefinitionContext,
@@ -155,8 +156,8 @@ function completeRoute(route: Route, described: Route | undefined, descriptions:
     return omitUndefined({
       ...method,
       params: described.methods[0]?.params ?? method.params,
-      query: method.query ?? query,
-      request: method.request ?? request,
+      query: query ?? method.query,
+      request: request ?? method.request,
       responses: Object.fromEntries(all.toSorted(([a], [b]) => Number(a) - Number(b))),
       action: plan === undefined ? method.action : { ...(method.action as ClassUse), plan },
     })

@@ -6,6 +6,7 @@ import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
 import { removeUndeclared } from './remove-undeclared.ts'
+import { withSuggestions } from './suggest-parameters.ts'
 import { addSteps, getMaxSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
 import {
   unescapeStep,
@@ -68,7 +69,8 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
   if (budget !== undefined) return withBudget(check, budget, part)
   if (!isCoerced) return check
   const isNullable = part === 'query' && mentions('null', schema, named) ? makeNullCheck(schema, named) : undefined
-  const found = isNullable === undefined ? check : withNulls(check, isNullable)
+  const nullable = isNullable === undefined ? check : withNulls(check, isNullable)
+  const found = part === 'query' ? withSuggestions(nullable, schema, named) : nullable
   const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
   return hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
 }

@@ -373,7 +373,11 @@ const cases: readonly Case[] = [
     what: 'what such a schema closes stays closed',
     sent: { path: '/range?from=2026-13-01&steps=1' },
     status: 400,
-    problems: ['query/to is required', 'query/steps is unknown', 'query/from must match format "date"'],
+    problems: [
+      'query/to is required',
+      'query/steps is unknown. Did you mean "step"?',
+      'query/from must match format "date"',
+    ],
   },
   {
     what: 'a name from the prototype is a parameter like others',

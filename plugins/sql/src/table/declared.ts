@@ -8,9 +8,15 @@ type NamedSchemas = Readonly<Record<string, JsonSchema>>
 export function narrowSchema(derived: JsonSchema, declared: JsonSchema | undefined): JsonSchema {
   if (declared === undefined || declared === true) return derived
   if (declared === false) return false
-  // Draft-07 ignores keywords beside $ref.
-  if ('$ref' in declared) return { allOf: [derived, declared] }
-  // The declared schema stays at the root, where its local references point to.
+  if ('$ref' in declared) {
+    // Draft-07 ignores keywords beside $ref. Local references point to definitions at the root.
+    const { $defs, definitions, ...rest } = declared
+    return {
+      allOf: [derived, rest],
+      ...($defs !== undefined && { $defs }),
+      ...(definitions !== undefined && { definitions }),
+    }
+  }
   return { ...declared, allOf: [derived, ...((declared['allOf'] ?? []) as readonly JsonSchema[])] }
 }
 
@@ -39,7 +45,7 @@ export function withoutDefaults(schema: JsonSchema, named: NamedSchemas): JsonSc
 }
 
 const prefix = 'schema:///'
-const definitionOf = (name: string) => `waypost:${name}`
+const definitionOf = (name: string) => `named-${name}`
 const toDefinition = ([name, schema]: readonly [string, JsonSchema]) => [definitionOf(name), schema] as const
 
 /** Keywords whose value maps names to schemas. */
