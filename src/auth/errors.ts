@@ -77,7 +77,11 @@ export const errors = defineErrors({
     message: '"{name}" is not a valid name',
     hint: 'Use 1 to 64 letters, digits, dots, dashes, underscores and @.',
   },
-  WP_AUTH_PASSWORD_WEAK: { kind: 'user', status: 400, message: 'A password must have 8 to 1,024 characters' },
+  WP_AUTH_PASSWORD_WEAK: {
+    kind: 'user',
+    status: 400,
+    message: 'A password must have 8 to 1,024 characters, and not only spaces or one repeated character',
+  },
   WP_AUTH_PASSWORD_NAME: {
     kind: 'user',
     status: 400,

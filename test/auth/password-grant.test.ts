@@ -27,7 +27,7 @@ for (const kind of defaultKinds) {
     })
 
     test('looks at all of a password, however long it is', async () => {
-      const longest = 'p'.repeat(1024)
+      const longest = 'ap'.repeat(512)
       await addUser(world.system, { name: 'long', password: longest, scopes: ['todo'] })
       const ask = async (text: string) =>
         (await world.token(trusted, { grant_type: 'password', username: 'long', password: text })).status

@@ -29,9 +29,16 @@ export interface NewPassword {
 
 /** Checks the rules for passwords. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME */
 export function assertPasswordRules({ name, email, password }: NewPassword): void {
-  if (password.length < 8 || password.length > maxLength) throw errors.WP_AUTH_PASSWORD_WEAK()
+  if (password.length < 8 || password.length > maxLength || isOneCharacter(password))
+    throw errors.WP_AUTH_PASSWORD_WEAK()
   const known = [name, email ?? ''].flatMap((text) => [text, text.split('@', 1)[0]!])
   if (known.some((text) => repeats(password, text))) throw errors.WP_AUTH_PASSWORD_NAME()
+}
+
+/** Whether a password consists of one repeated character, ignoring case, spaces and invisible characters, or of these only. */
+function isOneCharacter(password: string): boolean {
+  const folded = password.normalize('NFKC').toLowerCase()
+  return new Set(folded.replaceAll(/[\s\p{C}\p{Default_Ignorable_Code_Point}]/gu, '')).size < 2
 }
 
 /** Whether a password consists of a text, possibly repeated, ignoring case, spaces and punctuation. */
