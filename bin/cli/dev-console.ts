@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { formatDiagnostics, version, type Diagnostic, toPrintable } from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted, SuggestedRequest } from '../../src/project/index.ts'
 import { describeFailure, formatAnswered, formatLogged, formatMs, hideSecrets, listFiles, margin } from './dev-lines.ts'
@@ -40,7 +41,7 @@ export class DevConsole implements Console {
     const { url, user, migration } = event
     const done = [
       ...(migration.applied.length > 0 ? [`${plural(migration.applied.length, 'migration')} applied`] : []),
-      ...migration.written.map(() => 'tables.ts written'),
+      ...migration.written.map((file) => `${path.basename(file)} written`),
     ]
     writeLine()
     writeLine(`  waypost ${version}   ${event.project}\n`)

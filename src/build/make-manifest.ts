@@ -9,6 +9,7 @@ import type {
   ManifestPlugin,
   ManifestRoute,
 } from '../release/index.ts'
+import { describeBreaking } from '../tables/index.ts'
 import { compareText } from './compare-text.ts'
 import { normalizeFile } from './find-entries.ts'
 import type { MigrationSource } from './load-migrations.ts'
@@ -74,8 +75,18 @@ function makeClass(use: ClassUse): ManifestClass {
   return { class: use.class, config: use.config }
 }
 
-function makeMigration({ connection, name, checksum, file }: MigrationSource, hashOf: HashOf): ManifestMigration {
-  return { connection, name, checksum, artifact: hashOf(file) }
+function makeMigration(
+  { connection, name, checksum, file, declared }: MigrationSource,
+  hashOf: HashOf,
+): ManifestMigration {
+  const breaking = declared === undefined ? [] : describeBreaking(declared.steps)
+  return {
+    connection,
+    name,
+    checksum,
+    artifact: hashOf(file),
+    ...(declared && { declared: breaking.length > 0 ? { breaking } : {} }),
+  }
 }
 
 function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {

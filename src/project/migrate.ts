@@ -168,6 +168,7 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
   const applied: AppliedMigration[] = []
   const written: string[] = []
   await withDatabases(options, names, async (name, database) => {
+    const nameOf = (one: string) => fileOfMigration(findMigration(options.release, { connection: name, name: one }))
     await applyMigrations({
       ...database,
       migrations: migrations.get(name) ?? [],
@@ -175,11 +176,10 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       clock: options.host.clock,
       to: options.to,
       redo: commandFor('migrate:redo', name, migrations),
-      nameOf: (one) => fileOfMigration(name, one),
+      nameOf,
       ...(options.dev && {
         again: 'save it; dev runs it again',
-        onNotImplemented: ([first, ...later]) =>
-          options.dev?.warned(describeNotImplemented(fileOfMigration(name, first!), later)),
+        onNotImplemented: ([first, ...later]) => options.dev?.warned(describeNotImplemented(nameOf(first!), later)),
       }),
       onApplied: (one: { name: string; ms: number }) => {
         applied.push({ connection: name, ...one })
@@ -190,6 +190,10 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
     written.push(...(await writeTablesOf(options.folder, name, database)))
   })
   return { applied, written }
+}
+
+function findMigration({ manifest }: BuiltRelease, wanted: { readonly connection: string; readonly name: string }) {
+  return manifest.migrations.find((one) => one.connection === wanted.connection && one.name === wanted.name) ?? wanted
 }
 
 function describeNotImplemented(file: string, later: readonly string[]): string {

@@ -151,7 +151,7 @@ async function loadApplied(
   const found = await findMigration(host.system, { connection, ...row })
   if (found !== undefined) {
     registerArtifacts(found.artifacts)
-    return loadMigration(fileOfMigration(connection, row.name), found.artifact)
+    return loadMigration(fileOfMigration({ connection, ...row }), found.artifact)
   }
   if (current === undefined) throw errors.WP_PROJECT_MIGRATION_GONE({ name: row.name, connection })
   return current.migration

@@ -92,9 +92,9 @@ export async function watchProject(root: string, options: WatchOptions): Promise
   }
 }
 
-/** A change may run migrations, which write `tables.ts`. */
+/** A change may run migrations, which write `tables.ts` and `tables.json`. */
 function isIgnored(name: string): boolean {
-  return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name)
+  return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.(ts|json)$/.test(name)
 }
 
 /** Whether a definition or a bundle may contain the file; false for editors' temporary files and logs. */

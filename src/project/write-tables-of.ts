@@ -1,19 +1,28 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ConnectionDatabase } from '../host/index.ts'
-import { writeTables } from '../store/index.ts'
+import { loadSnapshot, writeTables } from '../store/index.ts'
+import { writeSnapshot } from '../tables/index.ts'
 
 /**
- * Writes the types of a connection's tables.
- * @returns the file if it changed
+ * Writes the types and the snapshot of a connection's tables.
+ * @returns the files that changed
  */
 export async function writeTablesOf(
   folder: string,
   name: string,
   { db, kind }: ConnectionDatabase,
 ): Promise<readonly string[]> {
-  const file = path.join('migrations', name, 'tables.ts')
-  return (await writeIfChanged(path.join(folder, file), await writeTables(db, kind))) ? [file] : []
+  const texts = {
+    'tables.ts': await writeTables(db, kind),
+    'tables.json': writeSnapshot(await loadSnapshot(db, kind)),
+  }
+  const written: string[] = []
+  for (const [base, text] of Object.entries(texts)) {
+    const file = path.join('migrations', name, base)
+    if (await writeIfChanged(path.join(folder, file), text)) written.push(file)
+  }
+  return written
 }
 
 async function writeIfChanged(file: string, text: string): Promise<boolean> {

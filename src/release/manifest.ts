@@ -120,6 +120,11 @@ export interface ManifestMigration {
   /** The SHA-256 of the source file. An applied migration with another checksum was edited. */
   readonly checksum: string
   readonly artifact: string
+  /** Set if the migration is declared in YAML. */
+  readonly declared?: {
+    /** The steps that break code which uses the tables before them. */
+    readonly breaking?: readonly string[]
+  }
 }
 
 /** A file of a release: bundled code, named by the SHA-256 of its content. */

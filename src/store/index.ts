@@ -27,6 +27,8 @@ export {
 } from './system.ts'
 export type { SystemTables } from './tables.ts'
 export { applyMigrations, chooseMigrations, notImplemented } from './migrate/apply-migrations.ts'
+export { makeDeclaredMigration } from './migrate/declared-migration.ts'
+export { loadSnapshot } from './migrate/load-snapshot.ts'
 export { revertMigrations } from './migrate/revert-migrations.ts'
 export { planMigrations, type MigrationPlan, type ProjectMigration } from './migrate/plan-migrations.ts'
 export { writeTables } from './migrate/write-tables.ts'

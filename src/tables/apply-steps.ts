@@ -213,8 +213,8 @@ function reportUses(
     const hint = `Drop the index first: drop_index: { ${name}: [${showList(index)}] }`
     report([column], `SQLite cannot drop the indexed column "${column}"`, hint)
   } else if (isSqlite && table.unique?.some(uses)) report([column], `SQLite cannot drop the unique column "${column}"`)
-  else if (isSqlite && table.references?.some((key) => uses(key.columns)))
-    report([column], `SQLite cannot drop the column "${column}", which refers to another table`)
+  else if (isSqlite && table.references?.some((key) => key.columns.length > 1 && uses(key.columns)))
+    report([column], `SQLite cannot drop "${column}", which is part of a foreign key`)
 }
 
 function dropTable({ table: name }: StepOf<'drop_table'>, context: StepContext): void {

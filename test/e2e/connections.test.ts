@@ -117,7 +117,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.equal(code, 0, stderr)
       assert.match(
         stdout,
-        /Migrated {3}Orders\/20261121-create-orders {3}\d+ ms\n {2}Wrote {6}migrations\/Orders\/tables\.ts\n$/,
+        /Migrated {3}Orders\/20261121-create-orders {3}\d+ ms\n {2}Wrote {6}migrations\/Orders\/tables\.ts\n {2}Wrote {6}migrations\/Orders\/tables\.json\n$/,
       )
       assert.doesNotMatch(stdout, /System/)
       assert.match(

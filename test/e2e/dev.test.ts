@@ -114,7 +114,9 @@ describe('dev', () => {
     )
     assert.equal((await create()).status, 201)
     await project.write(file, migration(`await ${table}`))
-    await dev.waitFor(/20261121-note applied, migrations\/System\/tables\.ts written, fixed\n/)
+    await dev.waitFor(
+      /20261121-note applied, migrations\/System\/tables\.ts written, migrations\/System\/tables\.json written, fixed\n/,
+    )
     assert.match(await project.read('migrations/System/tables.ts'), /note: \{/)
   })
 

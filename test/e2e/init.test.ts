@@ -36,7 +36,7 @@ describe('the scaffolded to-do project, installed by npm', () => {
     const lines = stdout.replace(/\d+\.\d s$/m, 'T s').split('\n')
     assert.deepEqual(lines.slice(0, 4), [
       '',
-      '  Created    npm/installed/ from the template "todo", 18 files',
+      '  Created    npm/installed/ from the template "todo", 19 files',
       '  Installed  waypost with npm, T s',
       '  Checked    2 routes, 5 methods, 4 schemas, 1 event: no problems',
     ])
@@ -109,7 +109,7 @@ test('init --force writes only the files that are missing', async () => {
   await writeFile(path.join(folder, 'notes.txt'), 'mine')
   const { code, stdout } = await init('forced --template todo --force --no-install --yes')
   assert.equal(code, 0)
-  assert.match(stdout, /Created {4}forced\/ from the template "todo", 17 files/)
+  assert.match(stdout, /Created {4}forced\/ from the template "todo", 18 files/)
   assert.match(stdout, /Installed {2}skipped\n/)
   assert.equal(await readFile(path.join(folder, 'waypost.yml'), 'utf8'), 'routes: {}\n')
   assert.equal(await readFile(path.join(folder, 'notes.txt'), 'utf8'), 'mine')

@@ -64,7 +64,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       assert.deepEqual(JSON.parse(await project.ok('migrate:down --yes --json')), {
         revert: [`System/${note}`],
         apply: [],
-        written: ['migrations/System/tables.ts'],
+        written: ['migrations/System/tables.ts', 'migrations/System/tables.json'],
       })
       assert.doesNotMatch(await tables(project), /note/)
       assert.deepEqual(await states(project), [`${first} applied`, `${note} pending`])
@@ -254,7 +254,7 @@ test('dev skips stubs with one notice, and applies them once they are written', 
     await dev.waitFor(/"migrations\/System\/\d+-add-due\.ts" failed and was rolled back: oops\n +Fix it and save it/)
     await project.write(made, migration('due'))
     await dev.waitFor(
-      /reload \S+-add-due\.ts {3}.*\d+-add-due applied, migrations\/System\/tables\.ts written, fixed\n/,
+      /reload \S+-add-due\.ts {3}.*\d+-add-due applied, migrations\/System\/tables\.ts written, migrations\/System\/tables\.json written, fixed\n/,
     )
     assert.match(await tables(project), /due: \{/)
   } finally {

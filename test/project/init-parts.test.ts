@@ -19,7 +19,7 @@ test('a new project has deployment files with its own name', async () => {
   const folder = path.join(home, 'Shop API')
   const report = await initProject({ ...options, folder, parts: ['docker', 'github', 'docker'] })
   assert.equal(report.template, 'todo')
-  assert.equal(report.files.length, 18)
+  assert.equal(report.files.length, 19)
   assert.deepEqual(report.added, ['.dockerignore', 'Dockerfile', 'compose.yml', '.github/workflows/waypost.yml'])
   assert.deepEqual(report.left, [])
   const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')

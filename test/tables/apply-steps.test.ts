@@ -162,11 +162,6 @@ const refused: readonly (readonly [title: string, text: string, problems: readon
     ['1:28 SQLite cannot drop the indexed column "status"'],
   ],
   ['dropping an indexed column on PostgreSQL is allowed', 'drop_column: { app_order: [status] }', [], 'postgresql'],
-  [
-    'dropping a reference on SQLite',
-    'drop_index: { app_order: [[user_id, status, insert_date, id]] }\ndrop_column: { app_order: [user_id] }',
-    ['2:28 SQLite cannot drop the column "user_id", which refers to another table'],
-  ],
   ['dropping a key', 'drop_column: { app_order: [id] }', ['1:28 "id" is part of the key of "app_order"']],
   [
     'dropping a table that another refers to',

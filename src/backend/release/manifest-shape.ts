@@ -5,6 +5,7 @@ import type {
   ManifestCatalog,
   ManifestConnectionClass,
   ManifestMethod,
+  ManifestMigration,
   ManifestRoute,
 } from '../../release/index.ts'
 import { releaseLimits } from './limits.ts'
@@ -85,7 +86,8 @@ const migration = strictObject({
   name: Type.String({ pattern: '^[^/\\\\\\u0000-\\u001f]{1,200}$' }),
   checksum: hash,
   artifact: hash,
-})
+  declared: Type.Optional(strictObject({ breaking: Type.Optional(Type.Array(text, { maxItems: 1000 })) })),
+} satisfies Record<keyof ManifestMigration, TSchema>)
 
 const declared = strictObject({
   type: Type.Enum([...variableTypes]),

@@ -7,7 +7,8 @@ import {
   registerArtifacts,
   type ImportLimits,
 } from '../../release/index.ts'
-import type { ProjectMigration } from '../../store/index.ts'
+import { makeDeclaredMigration, type ProjectMigration } from '../../store/index.ts'
+import type { Step } from '../../tables/index.ts'
 import { errors } from '../errors.ts'
 import { fileOfMigration } from './migration-status.ts'
 
@@ -22,8 +23,9 @@ export async function loadMigrationModules(
 ): Promise<ReadonlyMap<string, readonly ProjectMigration[]>> {
   registerArtifacts(release.artifacts)
   const byConnection = new Map<string, ProjectMigration[]>()
-  for (const { connection, name, checksum, artifact } of chosen) {
-    const migration = await loadMigration(fileOfMigration(connection, name), artifact, imports)
+  for (const one of chosen) {
+    const { connection, name, checksum, artifact } = one
+    const migration = await loadMigration(fileOfMigration(one), artifact, imports)
     const list = byConnection.get(connection) ?? []
     byConnection.set(connection, [...list, { name, checksum, migration }])
   }
@@ -36,17 +38,19 @@ export async function loadMigrationModules(
  */
 export async function loadMigration(file: string, artifact: string, imports?: ImportLimits): Promise<Migration> {
   const { default: migration } = await loadModule(file, artifact, imports)
+  if (Array.isArray(migration?.steps)) return makeDeclaredMigration(migration.steps)
   if (typeof migration?.up !== 'function') throw errors.WP_SERVER_MIGRATION_FORM({ file })
   return migration as Migration
 }
 
-async function loadModule(
-  file: string,
-  artifact: string,
-  imports: ImportLimits | undefined,
-): Promise<{ default?: Partial<Migration> }> {
+/** The default export of a declared migration is its steps. */
+interface MigrationModule {
+  readonly default?: Partial<Migration> & { readonly steps?: readonly Step[] }
+}
+
+async function loadModule(file: string, artifact: string, imports: ImportLimits | undefined): Promise<MigrationModule> {
   try {
-    return (await importWithTimeout(artifact, file, imports)) as { default?: Partial<Migration> }
+    return (await importWithTimeout(artifact, file, imports)) as MigrationModule
   } catch (cause) {
     throw errors.WP_SERVER_MIGRATION_LOAD({ file, reason: messageOf(cause) }, { cause })
   }

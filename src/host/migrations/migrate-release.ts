@@ -48,7 +48,7 @@ export async function migrateRelease(options: MigrateReleaseOptions): Promise<re
         migrations: addApplied(loaded.get(connection) ?? [], release, connection),
         withLock: alreadyLocked,
         clock: host.clock,
-        nameOf: (name) => fileOfMigration(connection, name),
+        nameOf: (name) => fileOfMigration(pending.find((one) => one.connection === connection && one.name === name)!),
         again: 'deploy again; the previous release is still being served',
         appliedBefore: () => applied.map(nameOfMigration),
         onApplied(one) {

@@ -46,6 +46,8 @@ export function nameOfMigration({ connection, name }: Pick<ManifestMigration, 'c
 }
 
 /** Returns the path of a migration's source, with forward slashes. */
-export function fileOfMigration(connection: string, name: string): string {
-  return `migrations/${connection}/${name}.ts`
+export function fileOfMigration({ connection, name, declared }: MigrationFile): string {
+  return `migrations/${connection}/${name}.${declared ? 'yml' : 'ts'}`
 }
+
+type MigrationFile = Pick<ManifestMigration, 'connection' | 'name' | 'declared'>

@@ -94,7 +94,7 @@ async function readBreakingMark(
   if (code === undefined) return undefined
   registerArtifacts(code.artifacts)
   try {
-    const file = fileOfMigration(one.connection, one.name)
+    const file = fileOfMigration(one)
     return (await loadMigration(file, code.artifact, host.imports)).breaking === true
   } catch (error) {
     if (isWaypostError(error)) return undefined

@@ -97,9 +97,19 @@ function added(kind: ChangeKind, name: string, details: readonly ChangeDetail[])
   return { change: 'added', kind, name, breaking: details.some((detail) => detail.breaking), details }
 }
 
-function describeAdded(kind: ChangeKind, name: string, { after }: EntriesContext): readonly ChangeDetail[] {
+function describeAdded(kind: ChangeKind, name: string, { before, after }: Manifests): readonly ChangeDetail[] {
   if (kind === 'variable') return describeAddedVariable(name, after)
+  if (kind === 'migration') return describeAddedMigration(name, { before, after })
   return kind === 'setting' ? describeSettingChange(name, {}, after.config) : []
+}
+
+type Manifests = Pick<EntriesContext, 'before' | 'after'>
+
+/** The release that is served until the migration has run may use what its steps drop or rename. */
+function describeAddedMigration(name: string, { before, after }: Manifests): readonly ChangeDetail[] {
+  const migration = after.migrations.find((one) => `${one.connection}/${one.name}` === name)
+  const isServed = before.routes.length > 0
+  return migration?.declared?.breaking?.map((text) => ({ text, breaking: isServed })) ?? []
 }
 
 function describeAddedVariable(name: string, after: Manifest): readonly ChangeDetail[] {

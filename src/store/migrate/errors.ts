@@ -25,6 +25,18 @@ export const errors = defineErrors({
     message: 'The migration "{name}" has no down function',
     hint: 'Write one, or undo its changes in a new migration.',
   },
+  WP_MIGRATE_IRREVERSIBLE: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" cannot be reverted: {reason}',
+    hint: 'The data is lost. Restore a backup, or undo its changes in a new migration.',
+  },
+  WP_MIGRATE_INDEX: {
+    kind: 'user',
+    status: 500,
+    message: 'The table "{table}" has no index ({columns}) in the database',
+    hint: 'Run migrate:status to see which migrations were applied.',
+  },
   WP_MIGRATE_REVERT: {
     kind: 'user',
     status: 500,

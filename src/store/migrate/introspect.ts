@@ -7,17 +7,29 @@ export interface Column {
   /** The type's name in lower case, without length; empty if the database does not know it. */
   readonly type: string
   readonly isNullable: boolean
+  /** What follows the type's name in parentheses, without spaces, such as `64` or `12,2`; empty without it. */
+  readonly modifiers: string
   /** Whether an insert may omit it although it is not nullable. */
   readonly isGenerated: boolean
+  /** Whether it is a key that numbers the rows. */
+  readonly isId: boolean
+  /** Whether the database computes its value, so that it cannot be written. */
+  readonly isComputed: boolean
 }
 
 export interface Table {
   readonly name: string
+  readonly isView: boolean
+  /** The columns of the primary key. */
+  readonly key: readonly string[]
   readonly columns: readonly Column[]
 }
 
 interface Row extends Column {
   readonly table: string
+  readonly isView: boolean
+  /** From 1; 0 if it is not part of the primary key. */
+  readonly keyPosition: number
 }
 
 /** Returns the application's tables and views by name, with columns in their order. Excludes Waypost's own tables. */
@@ -25,13 +37,18 @@ export async function loadTables(db: AnyDatabase, kind: DatabaseKind): Promise<r
   const rows = await (kind === 'sqlite' ? loadSqlite(db) : loadPostgres(db))
   const own = rows.filter(({ table }) => !table.startsWith('waypost_'))
   return [...Map.groupBy(own, ({ table }) => table)]
-    .map(([name, columns]) => ({ name, columns }))
+    .map(([name, columns]) => {
+      const inKey = columns.filter(({ keyPosition }) => keyPosition > 0)
+      const key = inKey.toSorted((a, b) => a.keyPosition - b.keyPosition).map((column) => column.name)
+      return { name, isView: columns[0]!.isView, key, columns }
+    })
     .toSorted((a, b) => compareNames(a.name, b.name))
 }
 
 async function loadSqlite(db: AnyDatabase): Promise<readonly Row[]> {
   const { rows } = await sql<{
     table: string
+    kind: string
     name: string
     type: string
     notnull: number
@@ -41,20 +58,25 @@ async function loadSqlite(db: AnyDatabase): Promise<readonly Row[]> {
     hidden: number
     text: string
   }>`
-    select m.name as "table", m.sql as text, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden, max(c.pk) over (partition by m.name) as keys
+    select m.name as "table", m.type as kind, m.sql as text, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden, max(c.pk) over (partition by m.name) as keys
     from sqlite_schema m, pragma_table_xinfo(m.name) c
     where m.type in ('table', 'view') and m.name not glob 'sqlite_*' and c.hidden <> 1
     order by m.name, c.cid`.execute(db)
-  return rows.map((row) => ({
-    table: row.table,
-    name: row.name,
-    type: row.type.replace(/\s*\(.*/s, '').toLowerCase(),
-    isNullable: row.notnull === 0 && row.pk === 0, // only SQLite allows null in a primary key
-    isGenerated:
-      row.hidden !== 0 ||
-      (row.dflt_value ?? 'null').toLowerCase() !== 'null' ||
-      (row.type === 'INTEGER' && row.keys === 1 && row.pk === 1 && !isPlainInteger(row.text, row.name)),
-  }))
+  return rows.map((row) => {
+    const isId = row.type === 'INTEGER' && row.keys === 1 && row.pk === 1 && !isPlainInteger(row.text, row.name)
+    return {
+      table: row.table,
+      isView: row.kind === 'view',
+      name: row.name,
+      type: row.type.replace(/\s*\(.*/s, '').toLowerCase(),
+      modifiers: /\((.*)\)/s.exec(row.type)?.[1]!.replaceAll(/\s/g, '') ?? '',
+      isNullable: row.notnull === 0 && row.pk === 0, // only SQLite allows null in a primary key
+      isGenerated: row.hidden !== 0 || (row.dflt_value ?? 'null').toLowerCase() !== 'null' || isId,
+      isId,
+      isComputed: row.hidden !== 0,
+      keyPosition: row.pk,
+    }
+  })
 }
 
 /**
@@ -62,17 +84,25 @@ async function loadSqlite(db: AnyDatabase): Promise<readonly Row[]> {
  * too, but only on SQLite, so projects must not rely on it. Only the text of the table distinguishes the two.
  */
 function isPlainInteger(tableText: string, name: string): boolean {
-  return tableText.includes(`"${name.replaceAll('"', '""')}" integer`)
+  return tableText.includes(`"${name.replaceAll('"', '""')}" integer`) && !/\bautoincrement\b/i.test(tableText)
 }
 
 async function loadPostgres(db: AnyDatabase): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
-    select c.relname as "table", a.attname as name,
-      coalesce((select b.typname from pg_type b where b.oid = t.typbasetype), t.typname) as type,
-      not a.attnotnull as "isNullable", a.atthasdef or a.attidentity <> '' as "isGenerated"
+    select c.relname as "table", c.relkind in ('v', 'm') as "isView", a.attname as name, b.typname as type,
+      coalesce(substring(format_type(b.oid, case when t.typbasetype = 0 then a.atttypmod else t.typtypmod end)
+        from '\\((.*)\\)'), '') as modifiers,
+      not a.attnotnull as "isNullable", a.atthasdef or a.attidentity <> '' as "isGenerated",
+      a.attidentity = 'd' and b.typname = 'int8' and coalesce(cardinality(k.columns), 0) = 1 and a.attnum = k.columns[1] as "isId",
+      a.attgenerated <> '' or a.attidentity = 'a' as "isComputed",
+      coalesce(array_position(k.columns, a.attnum), 0) as "keyPosition"
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid
     join pg_type t on t.oid = a.atttypid
+    join pg_type b on b.oid = case when t.typbasetype = 0 then t.oid else t.typbasetype end
+    left join lateral (
+      select array(select unnest(i.indkey::int2[])) as columns from pg_index i where i.indrelid = c.oid and i.indisprimary
+    ) k on true
     where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and c.relkind in ('r', 'p', 'v', 'm', 'f')
       and not c.relispartition and a.attnum > 0 and not a.attisdropped
     order by c.relname, a.attnum`.execute(db)

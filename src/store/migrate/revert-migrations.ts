@@ -1,6 +1,7 @@
 import type { Migration } from '../../contract/index.ts'
 import { isWaypostError, messageOf, type Clock } from '../../kit/index.ts'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
+import type { DeclaredMigration } from './declared-migration.ts'
 import { errors } from './errors.ts'
 import { allowLongStatements, onMigrationTable, type AnyDatabase } from './migration-table.ts'
 import type { ProjectMigration } from './plan-migrations.ts'
@@ -18,11 +19,13 @@ export interface RevertMigrationsOptions {
 /**
  * Reverts migrations and optionally reapplies some, in one transaction: a failure changes nothing. The caller holds the
  * lock.
- * @throws WP_MIGRATE_NO_DOWN before anything is changed, WP_MIGRATE_REVERT
+ * @throws WP_MIGRATE_NO_DOWN and WP_MIGRATE_IRREVERSIBLE before anything is changed, WP_MIGRATE_REVERT
  */
 export async function revertMigrations({ db, kind, clock, revert, apply }: RevertMigrationsOptions): Promise<void> {
   const types = columnTypes(kind)
   const downs = revert.map(({ name, migration }) => {
+    const { irreversible: reason } = migration as DeclaredMigration
+    if (reason !== undefined) throw errors.WP_MIGRATE_IRREVERSIBLE({ name, reason })
     if (migration.down === undefined) throw errors.WP_MIGRATE_NO_DOWN({ name })
     return { name, down: migration.down.bind(migration) }
   })

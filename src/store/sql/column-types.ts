@@ -21,3 +21,8 @@ const columnTypesByKind: Readonly<Record<DatabaseKind, ColumnTypes>> = {
 export function columnTypes(kind: DatabaseKind): ColumnTypes {
   return columnTypesByKind[kind]
 }
+
+/** Returns the database that has these column types. */
+export function databaseOf(types: ColumnTypes): DatabaseKind {
+  return types === columnTypesByKind.sqlite ? 'sqlite' : 'postgresql'
+}

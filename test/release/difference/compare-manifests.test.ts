@@ -170,3 +170,19 @@ test('a route that becomes deprecated is warned of once', () => {
   ])
   assert.deepEqual(warningsOf(since, base)[0], ['GET /todo', 'is no longer deprecated'])
 })
+
+test('a declared migration that drops something breaks the release that is served', () => {
+  const declared = { breaking: ['drops app_todo.note'] }
+  const migration = { connection: 'System', name: '2-b', checksum: 'c2', artifact: 'ffff', declared }
+  const after = { ...base, migrations: [...base.migrations, migration] }
+  const changesOf = (before: Manifest | undefined) =>
+    compareManifests(before, after).find(({ name }) => name === 'System/2-b')
+  assert.deepEqual(changesOf(base), {
+    change: 'added',
+    kind: 'migration',
+    name: 'System/2-b',
+    breaking: true,
+    details: [{ text: 'drops app_todo.note', breaking: true }],
+  })
+  assert.equal(changesOf(undefined)?.breaking, false)
+})

@@ -1,0 +1,56 @@
+import { CompiledQuery } from 'kysely'
+import type { Migration } from '../../contract/index.ts'
+import { describeBreaking, revertSteps, usualNames, writeStep, type IndexNames, type Step } from '../../tables/index.ts'
+import { databaseOf, type DatabaseKind } from '../sql/column-types.ts'
+import { notImplemented } from './apply-migrations.ts'
+import { errors } from './errors.ts'
+import { loadIndexes, type Index } from './load-snapshot.ts'
+import type { AnyDatabase } from './migration-table.ts'
+
+export interface DeclaredMigration extends Migration {
+  /** Why it has no `down`. */
+  readonly irreversible?: string
+}
+
+/** Returns the migration that runs the steps of a declared one. */
+export function makeDeclaredMigration(steps: readonly Step[]): DeclaredMigration {
+  const reverted = revertSteps(steps)
+  return {
+    async up(db, types) {
+      if (steps.length === 0) throw new Error(notImplemented('the migration'))
+      await runSteps(db, databaseOf(types), steps)
+    },
+    ...('reason' in reverted
+      ? { irreversible: reverted.reason }
+      : { down: (db, types) => runSteps(db, databaseOf(types), reverted.steps) }),
+    ...(describeBreaking(steps).length > 0 && { breaking: true }),
+  }
+}
+
+async function runSteps(db: AnyDatabase, kind: DatabaseKind, steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
+    const hasIndex = step.step === 'create_table' || step.step === 'add_index' || step.step === 'drop_index'
+    const names = hasIndex ? namesIn(await loadIndexes(db, kind)) : usualNames
+    for (const statement of writeStep(step, kind, names)) await db.executeQuery(CompiledQuery.raw(statement))
+  }
+}
+
+/** An index keeps its name when a column is renamed, and another migration may have chosen its name. */
+function namesIn(indexes: readonly Index[]): IndexNames {
+  const used = new Set(indexes.map(({ name }) => name))
+  return {
+    make(table, columns) {
+      const usual = usualNames.make(table, columns)
+      let name = usual
+      for (let number = 1; used.has(name); number++) name = `${usual.slice(0, 60)}${number}`
+      used.add(name)
+      return name
+    },
+    find(table, columns) {
+      const text = JSON.stringify(columns)
+      const found = indexes.find((one) => !one.isUnique && one.table === table && JSON.stringify(one.columns) === text)
+      if (found === undefined) throw errors.WP_MIGRATE_INDEX({ table, columns: columns.join(', ') })
+      return found.name
+    },
+  }
+}

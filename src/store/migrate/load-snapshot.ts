@@ -1,0 +1,185 @@
+import { sql } from 'kysely'
+import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot } from '../../contract/index.ts'
+import type { Snapshot } from '../../tables/index.ts'
+import type { DatabaseKind } from '../sql/column-types.ts'
+import { loadTables, type Column, type Table } from './introspect.ts'
+import { loadApplied, type AnyDatabase } from './migration-table.ts'
+
+/** Returns the tables of a database and the migrations that were applied to it. */
+export async function loadSnapshot(db: AnyDatabase, kind: DatabaseKind): Promise<Snapshot> {
+  const tables = await loadTables(db, kind)
+  const indexes = await loadIndexes(db, kind)
+  const foreignKeys = await (kind === 'sqlite' ? loadSqliteKeys(db, tables) : loadPostgresKeys(db))
+  const applied = await loadApplied(db)
+  const makeSnapshot = (table: Table): TableSnapshot => {
+    const own = indexes.filter((index) => index.table === table.name)
+    return {
+      ...(table.isView && { view: true }),
+      columns: Object.fromEntries(table.columns.map((column) => [column.name, describeColumn(column, table)])),
+      key: table.key,
+      unique: own.filter(({ isUnique }) => isUnique).map(({ columns }) => columns),
+      index: own.filter(({ isUnique }) => !isUnique).map(({ columns }) => columns),
+      references: foreignKeys.filter((key) => key.from === table.name).map(({ from: _, ...key }) => key),
+    }
+  }
+  return {
+    migrations: Object.fromEntries(applied.map(({ name, checksum }) => [name, checksum])),
+    tables: Object.fromEntries(tables.map((table) => [table.name, makeSnapshot(table)])),
+  }
+}
+
+const typesByName: ReadonlyMap<string, ColumnSnapshot['type']> = new Map(
+  Object.entries({
+    integer: 'int int2 int4 integer tinyint smallint mediumint serial',
+    bigint: 'int8 bigint bigserial',
+    number: 'real float float4 float8 double double_precision numeric decimal',
+    text: 'text clob varchar char bpchar character character_varying nchar nvarchar',
+    boolean: 'bool boolean',
+    timestamp: 'timestamp timestamptz datetime timestamp_text',
+    date: 'date',
+    json: 'json jsonb json_text',
+    uuid: 'uuid',
+  } satisfies Partial<Record<ColumnSnapshot['type'], string>>).flatMap(([type, names]) =>
+    names.split(' ').map((name) => [name.replace(/_(?!text)/, ' '), type as ColumnSnapshot['type']] as const),
+  ),
+)
+
+function describeColumn(column: Column, { isView }: Table): ColumnSnapshot {
+  const facts = {
+    ...(column.isNullable && { null: true as const }),
+    ...(column.isGenerated && !column.isId && !column.isComputed && { default: true as const }),
+    ...(column.isComputed && { generated: true as const }),
+  }
+  if (column.isId && !column.isComputed) return { type: 'id', ...facts }
+  const type = typesByName.get(column.type)
+  if (type === undefined) return { type: 'other', as: nameOther(column.type), ...facts }
+  // A view of SQLite does not show whether its column is an id or an integer.
+  if (type === 'integer' && isView) return { type: 'bigint', ...facts }
+  const length = type === 'text' ? Number(column.modifiers) : 0
+  const isExact = column.type === 'numeric' || column.type === 'decimal'
+  const as = column.modifiers === '' ? 'numeric' : `numeric(${column.modifiers.replace(/,0$/, '')})`
+  return { type, ...(length > 0 && { length }), ...(isExact && { as }), ...facts }
+}
+
+const arrayItems: Readonly<Record<string, string>> = {
+  smallint: 'int2',
+  integer: 'int4',
+  bigint: 'int8',
+  boolean: 'bool',
+  'double precision': 'float8',
+}
+
+/** PostgreSQL names an array `_int4`, and SQLite as the migration did, for example `integer[]`. */
+function nameOther(type: string): string {
+  if (type.startsWith('_')) return `${type.slice(1)}[]`
+  const item = type.endsWith('[]') ? type.slice(0, -2) : undefined
+  return item === undefined ? type : `${arrayItems[item] ?? item}[]`
+}
+
+export interface Index {
+  readonly table: string
+  readonly name: string
+  readonly isUnique: boolean
+  readonly columns: readonly string[]
+}
+
+/** Returns the indexes that cover all rows, without those of primary keys and of expressions. */
+export async function loadIndexes(db: AnyDatabase, kind: DatabaseKind): Promise<readonly Index[]> {
+  const { rows } = await (kind === 'sqlite' ? sqliteIndexes : postgresIndexes).execute(db)
+  return [...Map.groupBy(rows, ({ table, name }) => JSON.stringify([table, name])).values()].flatMap((parts) => {
+    const columns = parts.flatMap(({ column }) => column ?? [])
+    const { table, name, isUnique } = parts[0]!
+    return columns.length === parts.length ? [{ table, name, isUnique: Boolean(isUnique), columns }] : []
+  })
+}
+
+interface IndexColumn {
+  readonly table: string
+  readonly name: string
+  readonly isUnique: boolean | number
+  /** Null for an expression. */
+  readonly column: string | null
+}
+
+const sqliteIndexes = sql<IndexColumn>`
+  select m.name as "table", l.name, l."unique" as "isUnique", x.name as "column"
+  from sqlite_schema m, pragma_index_list(m.name) l, pragma_index_info(l.name) x
+  where m.type = 'table' and l.origin <> 'pk' and l.partial = 0
+  order by m.name, l.name, x.seqno`
+
+const postgresIndexes = sql<IndexColumn>`
+  select c.relname as "table", n.relname as name, i.indisunique as "isUnique", a.attname as "column"
+  from pg_index i
+  join pg_class c on c.oid = i.indrelid
+  join pg_class n on n.oid = i.indexrelid
+  join pg_am m on m.oid = n.relam
+  cross join lateral unnest(i.indkey::int2[]) with ordinality as k(attnum, position)
+  left join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
+  where c.relnamespace = (select oid from pg_namespace where nspname = current_schema())
+    and not i.indisprimary and i.indisvalid and i.indpred is null and m.amname = 'btree' and k.position <= i.indnkeyatts
+  order by c.relname, n.relname, k.position`
+
+type ForeignKey = ForeignKeySnapshot & { readonly from: string }
+
+interface KeyColumn {
+  readonly from: string
+  readonly id: number
+  readonly table: string
+  readonly column: string
+  /** Null for the primary key. */
+  readonly to: string | null
+  readonly rule: string
+}
+
+const rules: Readonly<Record<string, ForeignKeySnapshot['on_delete']>> = {
+  CASCADE: 'cascade',
+  'SET NULL': 'set null',
+  'SET DEFAULT': 'set default',
+  RESTRICT: 'restrict',
+}
+
+async function loadSqliteKeys(db: AnyDatabase, tables: readonly Table[]): Promise<readonly ForeignKey[]> {
+  const { rows } = await sql<KeyColumn>`
+    select m.name as "from", k.id, k."table", k."from" as "column", k."to", k.on_delete as rule
+    from sqlite_schema m, pragma_foreign_key_list(m.name) k
+    where m.type = 'table'
+    order by m.name, k.id, k.seq`.execute(db)
+  return [...Map.groupBy(rows, ({ from, id }) => `${id} ${from}`).values()].map((parts) => {
+    const { from, table: written, rule } = parts[0]!
+    const target = tables.find(({ name }) => name.toLowerCase() === written.toLowerCase())
+    return {
+      from,
+      columns: parts.map(({ column }) => column),
+      table: target?.name ?? written,
+      to: parts.map(({ to }, index) => to ?? target?.key[index] ?? ''),
+      ...withRule(rules[rule]),
+    }
+  })
+}
+
+async function loadPostgresKeys(db: AnyDatabase): Promise<readonly ForeignKey[]> {
+  const { rows } = await sql<KeyColumn>`
+    select c.relname as "from", k.oid::text as id, f.relname as "table", a.attname as "column", b.attname as "to",
+      case k.confdeltype when 'c' then 'CASCADE' when 'n' then 'SET NULL' when 'd' then 'SET DEFAULT' when 'r' then 'RESTRICT'
+        else '' end as rule
+    from pg_constraint k
+    join pg_class c on c.oid = k.conrelid
+    join pg_class f on f.oid = k.confrelid
+    cross join lateral unnest(k.conkey, k.confkey) with ordinality as p(own, other, position)
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = p.own
+    join pg_attribute b on b.attrelid = f.oid and b.attnum = p.other
+    where k.contype = 'f' and k.conparentid = 0 and f.relnamespace = c.relnamespace
+      and c.relnamespace = (select oid from pg_namespace where nspname = current_schema())
+    order by c.relname, k.oid, p.position`.execute(db)
+  return [...Map.groupBy(rows, ({ id }) => id).values()].map((parts) => ({
+    from: parts[0]!.from,
+    columns: parts.map(({ column }) => column),
+    table: parts[0]!.table,
+    to: parts.map(({ to }) => to!),
+    ...withRule(rules[parts[0]!.rule]),
+  }))
+}
+
+function withRule(rule: ForeignKeySnapshot['on_delete']): Pick<ForeignKeySnapshot, 'on_delete'> {
+  return rule === undefined ? {} : { on_delete: rule }
+}
