@@ -3,7 +3,7 @@ import { readEnvironment } from '../src/kit/index.ts'
 
 export default class Migrate extends WaypostCommand {
   static override description =
-    "Apply migrations and write tables.ts\nApplies Waypost's own migrations first, then those of each connection with a folder in migrations/."
+    "Apply migrations and write tables.ts and tables.json\nApplies Waypost's own migrations first, then those of each connection with a folder in migrations/. With --connection, it also writes the tables of an existing database without migrations."
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --dry-run',
@@ -16,7 +16,9 @@ export default class Migrate extends WaypostCommand {
       env: 'WAYPOST_CONNECTION',
     }),
     to: migrationFlags.to({ description: 'Name of the last migration to apply' }),
-    'dry-run': Flags.boolean({ description: 'Show what would run without changing anything' }),
+    'dry-run': Flags.boolean({
+      description: 'Show what would run, and the SQL of declared migrations, without changing anything',
+    }),
   }
 
   async run(): Promise<unknown> {
@@ -31,14 +33,23 @@ export default class Migrate extends WaypostCommand {
       to: flags.to,
       dryRun: isDry,
       onTarget: (target) => this.note(`  Target     ${target}`),
-      onApplied: ({ connection, name, ms }) =>
+      onApplied: ({ connection, name, ms, sql }) => {
         this.print(
           isDry ? `  Would run  ${connection}/${name}` : `  Migrated   ${connection}/${name}   ${ms.toFixed(0)} ms`,
-        ),
+        )
+        if (sql !== undefined) this.print(formatSql(sql))
+      },
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
     for (const file of report.written) this.print(`  Wrote      ${file}`)
     if (report.applied.length === 0) this.print('  Nothing to do: all migrations are applied.')
     return report
   }
+}
+
+/** The statements on each database, once if they are the same. */
+function formatSql({ sqlite, postgresql }: Readonly<Record<'sqlite' | 'postgresql', readonly string[]>>): string {
+  const [one, other] = [sqlite, postgresql].map((statements) => statements.map((text) => `${text};`).join('\n'))
+  const text = one === other ? one! : `-- SQLite\n${one}\n-- PostgreSQL\n${other}`
+  return text.replaceAll(/^(?=.)/gm, '      ')
 }

@@ -38,7 +38,7 @@ export const migrationFlags = {
   }),
   yes: boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   /** The name of a migration, or its file name. */
-  to: custom({ parse: async (text) => text.replace(/^.*\//, '').replace(/\.ts$/, '') }),
+  to: custom({ parse: async (text) => text.replace(/^.*\//, '').replace(/\.(ts|yml)$/, '') }),
 }
 
 /** A flag for a time in the past. */

@@ -4,6 +4,7 @@ export default class MigrateCreate extends WaypostCommand {
   static override description = 'Create a migration file\nThe new migration runs after all existing ones.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> create-order',
+    '<%= config.bin %> <%= command.id %> create-order --yaml',
     '<%= config.bin %> <%= command.id %> add-due-date --connection Orders',
   ]
   static override enableJsonFlag = true
@@ -12,6 +13,7 @@ export default class MigrateCreate extends WaypostCommand {
   }
   static override flags = {
     connection: Flags.string({ description: 'Connection whose tables the migration changes', default: 'System' }),
+    yaml: Flags.boolean({ description: 'Declare the changes in YAML instead of TypeScript' }),
   }
 
   async run(): Promise<unknown> {
@@ -21,11 +23,12 @@ export default class MigrateCreate extends WaypostCommand {
       folder: process.cwd(),
       name: args.name,
       connection: flags.connection,
+      isYaml: flags.yaml,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
     this.print(`  Wrote  ${file}`)
     this.note(
-      `  Next   implement up and down; dev applies it on save, otherwise run ${paint('cyan', 'npx waypost migrate', process.stderr)}`,
+      `  Next   ${flags.yaml ? 'write the steps' : 'implement up and down'}; dev applies it on save, otherwise run ${paint('cyan', 'npx waypost migrate', process.stderr)}`,
     )
     return { file }
   }

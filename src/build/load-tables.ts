@@ -107,8 +107,9 @@ function completeSnapshot({ connection, kind, migrations, file, snapshot, proble
   const isPartial = diagnostics.length > 0
   const stepDiagnostics: Diagnostic[] = []
   let tables: TablesSnapshot = { tables: snapshot?.tables ?? {} }
-  for (const { declared } of rest) {
-    if (declared === undefined) continue
+  for (const { name, checksum, declared } of migrations) {
+    const isCovered = Object.hasOwn(covered, name) && checksum.startsWith(covered[name]!)
+    if (declared === undefined || isCovered) continue
     const applied = applySteps(tables, declared.steps, { kind, isPartial })
     tables = applied.tables
     for (const { step, path: at, message, hint } of applied.problems) {

@@ -13,30 +13,33 @@ export interface CreateMigrationOptions {
   readonly name: string
   /** `System` by default. */
   readonly connection?: string | undefined
+  /** Declare the migration in YAML instead of TypeScript. */
+  readonly isYaml?: boolean | undefined
   readonly clock?: Clock
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
 }
 
 /**
- * Creates the file of a new migration that sorts after the existing ones and fails until it is implemented.
+ * Creates the file of a new migration that sorts after the existing ones and stays pending until it is
+ * implemented.
  * @returns its path, relative to the folder
  * @throws WP_PROJECT_MIGRATION_NAME, WP_PROJECT_CONNECTION
  */
 export async function createMigration(options: CreateMigrationOptions): Promise<string> {
-  const { folder, name, connection = 'System', clock = systemClock } = options
+  const { folder, name, connection = 'System', isYaml = false, clock = systemClock } = options
   const words = name
     .trim()
     .replaceAll(/[\s_]+/g, '-')
-    .replace(/\.ts$/, '')
+    .replace(/\.(ts|yml)$/, '')
     .toLowerCase()
   if (!/^[a-z\d]+(-[a-z\d]+)*$/.test(words) || words.length > 100) throw errors.WP_PROJECT_MIGRATION_NAME({ name })
   const project = findProject(folder)
   if (connection !== 'System') await assertConnection(options, connection)
   const target = path.join(project.root, 'migrations', connection)
   const files = existsSync(target) ? await readdir(target) : []
-  const file = `${nameBehind(files, words, new Date(clock.now()))}.ts`
+  const file = `${nameBehind(files, words, new Date(clock.now()))}.${isYaml ? 'yml' : 'ts'}`
   await mkdir(target, { recursive: true })
-  await writeFile(path.join(target, file), template(words), { flag: 'wx' })
+  await writeFile(path.join(target, file), isYaml ? yamlTemplate : template(words), { flag: 'wx' })
   return `migrations/${connection}/${file}`
 }
 
@@ -59,8 +62,8 @@ async function assertConnection({ folder, onDiagnostics }: CreateMigrationOption
 /** Migrations run in order of their names, which begin with the date, and with the time if needed. */
 function nameBehind(files: readonly string[], words: string, now: Date): string {
   const usedNames = files
-    .filter((file) => file.endsWith('.ts') && file !== 'tables.ts')
-    .map((file) => file.slice(0, -3))
+    .filter((file) => /\.(ts|yml)$/.test(file) && file !== 'tables.ts')
+    .map((file) => file.replace(/\.\w+$/, ''))
   const digits = now.toISOString().replaceAll(/\D/g, '')
   const names = [8, 12, 14, 17].map((length) => `${digits.slice(0, length)}-${words}`)
   return names.find((name) => usedNames.every((one) => one < name)) ?? names.at(-1)!
@@ -79,3 +82,18 @@ export default {
 } satisfies Migration
 `
 }
+
+/** A file without steps stays pending. */
+const yamlTemplate = `# Steps: create_table, add_column, add_index, drop_index, rename_column, drop_column, drop_table
+# Types: id, integer, bigint, number, text, text(LENGTH), boolean, timestamp, date, json, uuid
+#
+# create_table:
+#   app_order:
+#     columns:
+#       id: id
+#       title: text(64)
+#       note: { type: text, null: true }
+#       status: { type: integer, default: 1 }
+#       insert_date: { type: timestamp, default: now }
+#     index: [[status, insert_date, id]]
+`

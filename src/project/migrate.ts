@@ -23,8 +23,10 @@ import {
   pendingSystemMigrations,
   planMigrations,
   systemMigrations,
+  type DeclaredMigration,
   type WithLock,
 } from '../store/index.ts'
+import { writeStep, type DatabaseKind } from '../tables/index.ts'
 import { checkConnection, chooseConnection, commandFor } from './check-connection.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
@@ -44,7 +46,7 @@ export interface MigrateOptions {
   readonly dryRun?: boolean
   /** Called with the address of System before anything changes. */
   onTarget?(target: string): void
-  onApplied?(applied: AppliedMigration): void
+  onApplied?(applied: PreviewedMigration): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
 }
 
@@ -54,14 +56,14 @@ export interface LoadedRelease {
 }
 
 export interface MigrationReport {
-  readonly applied: readonly AppliedMigration[]
-  /** Changed `tables.ts` files. */
+  readonly applied: readonly PreviewedMigration[]
+  /** Changed `tables.ts` and `tables.json` files. */
   readonly written: readonly string[]
 }
 
 /**
- * Migrates Waypost's own tables and then each connection with migrations, under one lock, and writes the `tables.ts` of
- * each connection. Without a project only Waypost's own tables are migrated.
+ * Migrates Waypost's own tables and then each connection with migrations, under one lock, and writes `tables.ts` and
+ * `tables.json` of each connection. Without a project only Waypost's own tables are migrated.
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_CONNECTION, WP_PROJECT_NOTHING_TO_MIGRATE, WP_MIGRATE_FAILED, WP_MIGRATE_EDITED
  */
 export async function migrateProject(options: MigrateOptions): Promise<MigrationReport> {
@@ -96,14 +98,25 @@ export async function buildForMigration(
     const release = assertBuilt(built, (diagnostics) => options.onDiagnostics?.(diagnostics))
     // Before anything is opened or created, so that invalid migrations and names change nothing.
     const migrations = await loadMigrationModules(release)
-    if (options.connection !== undefined) checkConnection(options.connection, migrations)
-    else if (options.to !== undefined) {
+    const plugins = await loadReleasePlugins({ folder: options.folder }, release)
+    if (options.connection !== undefined) {
+      // An existing database needs no migrations for a snapshot of its tables.
+      const others = options.command === undefined ? databasesOf({ release, plugins }) : []
+      checkConnection(options.connection, new Map([...migrations, ...others]))
+    } else if (options.to !== undefined) {
       chooseConnection(`${options.command ?? 'migrate'} --to ${options.to}`, migrations)
     }
     return { release, plugins: await loadReleasePlugins({ folder: options.folder }, release) }
   } finally {
     await builder.close()
   }
+}
+
+/** The connections that can have migrations. */
+function databasesOf({ release, plugins }: LoadedRelease): readonly (readonly [name: string, migrations: []])[] {
+  return Object.entries(release.manifest.connections).flatMap(([name, use]) =>
+    plugins.connections.get(use.class)?.class.migrations === undefined ? [] : [[name, []] as const],
+  )
 }
 
 /** Lists pending migrations. Creates nothing, not even System. */
@@ -153,7 +166,7 @@ export interface ConnectionsMigration {
   readonly plugins: PluginSet
   readonly connection?: string | undefined
   readonly folder: string
-  /** Do not write `tables.ts`. */
+  /** Do not write `tables.ts` and `tables.json`. */
   readonly keepTables?: boolean
   readonly to?: string | undefined
   /** Set by `dev`, which retries on each save. Migrations that are still stubs stay pending with a warning. */
@@ -201,23 +214,34 @@ function describeNotImplemented(file: string, later: readonly string[]): string 
   return `${file} has no content yet and is skipped${those}`
 }
 
+/** A migration that would run. */
+export interface PreviewedMigration extends AppliedMigration {
+  /** The statements of a declared migration, on each database. */
+  readonly sql?: Readonly<Record<DatabaseKind, readonly string[]>>
+}
+
+function writeSql({ steps }: DeclaredMigration): Pick<PreviewedMigration, 'sql'> {
+  const write = (kind: DatabaseKind) => steps!.flatMap((step) => writeStep(step, kind))
+  return steps === undefined ? {} : { sql: { sqlite: write('sqlite'), postgresql: write('postgresql') } }
+}
+
 /** Lists the pending migrations of each connection. Does not create missing databases. */
 async function previewConnections(
   options: MigrateOptions & MigrationDatabases & LoadedRelease,
-): Promise<readonly AppliedMigration[]> {
+): Promise<readonly PreviewedMigration[]> {
   const modules = await loadMigrationModules(options.release)
-  const listed: AppliedMigration[] = []
+  const listed: PreviewedMigration[] = []
   await inspectDatabases(options, chooseConnections(options.connection, modules), async (connection, database) => {
     const migrations = modules.get(connection) ?? []
     const redo = commandFor('migrate:redo', connection, modules)
     const plan = await planMigrations(database?.db, migrations)
     const chosen = chooseMigrations(plan, { to: options.to, migrations, redo })
-    listed.push(...chosen.map(({ name }) => ({ connection, name, ms: 0 })))
+    listed.push(...chosen.map(({ name, migration }) => ({ connection, name, ms: 0, ...writeSql(migration) })))
   })
   for (const one of listed) options.onApplied?.(one)
   return listed
 }
 
 function chooseConnections(wanted: string | undefined, migrations: ReadonlyMap<string, unknown>): readonly string[] {
-  return wanted === undefined ? [...migrations.keys()] : [checkConnection(wanted, migrations)]
+  return wanted === undefined ? [...migrations.keys()] : [wanted]
 }

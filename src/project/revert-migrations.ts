@@ -34,7 +34,7 @@ export interface RevertPlan {
 }
 
 export interface RevertReport extends RevertPlan {
-  /** Changed `tables.ts` files. */
+  /** Changed `tables.ts` and `tables.json` files. */
   readonly written: readonly string[]
 }
 

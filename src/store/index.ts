@@ -27,7 +27,7 @@ export {
 } from './system.ts'
 export type { SystemTables } from './tables.ts'
 export { applyMigrations, chooseMigrations, notImplemented } from './migrate/apply-migrations.ts'
-export { makeDeclaredMigration } from './migrate/declared-migration.ts'
+export { makeDeclaredMigration, type DeclaredMigration } from './migrate/declared-migration.ts'
 export { loadSnapshot } from './migrate/load-snapshot.ts'
 export { revertMigrations } from './migrate/revert-migrations.ts'
 export { planMigrations, type MigrationPlan, type ProjectMigration } from './migrate/plan-migrations.ts'

@@ -38,7 +38,7 @@ export function writeStep(step: Step, kind: DatabaseKind, names: IndexNames = us
       return [`alter table ${table} rename column ${quote(step.column)} to ${quote(step.to)}`]
     case 'drop_column':
       return [`alter table ${table} drop column ${quote(step.column)}`]
-    case 'drop_table':
+    default:
       return [`drop table ${table}`]
   }
 }
@@ -145,7 +145,7 @@ function revertStep(step: Exclude<Step, { step: 'drop_table' | 'drop_column' }>)
       return { step: 'drop_index', table, columns: step.columns }
     case 'drop_index':
       return { step: 'add_index', table, columns: step.columns }
-    case 'rename_column':
+    default:
       return { step: 'rename_column', table, column: step.to, to: step.column }
   }
 }

@@ -121,7 +121,7 @@ const other: Migration = {
     await db.schema
       .createIndex('expression')
       .on('things')
-      .expression(sql`lower(code)`)
+      .columns([sql`lower(code)`])
       .execute()
     await db.schema
       .createView('cheap')

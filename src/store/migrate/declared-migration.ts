@@ -8,6 +8,8 @@ import { loadIndexes, type Index } from './load-snapshot.ts'
 import type { AnyDatabase } from './migration-table.ts'
 
 export interface DeclaredMigration extends Migration {
+  /** Missing for a migration in TypeScript. */
+  readonly steps?: readonly Step[]
   /** Why it has no `down`. */
   readonly irreversible?: string
 }
@@ -16,6 +18,7 @@ export interface DeclaredMigration extends Migration {
 export function makeDeclaredMigration(steps: readonly Step[]): DeclaredMigration {
   const reverted = revertSteps(steps)
   return {
+    steps,
     async up(db, types) {
       if (steps.length === 0) throw new Error(notImplemented('the migration'))
       await runSteps(db, databaseOf(types), steps)

@@ -45,20 +45,24 @@ const typesByName: ReadonlyMap<string, ColumnSnapshot['type']> = new Map(
 )
 
 function describeColumn(column: Column, { isView }: Table): ColumnSnapshot {
-  const facts = {
-    ...(column.isNullable && { null: true as const }),
-    ...(column.isGenerated && !column.isId && !column.isComputed && { default: true as const }),
-    ...(column.isComputed && { generated: true as const }),
+  const { isNullable, isGenerated, isId, isComputed } = column
+  return {
+    ...describeType(column, isView),
+    ...(isNullable && { null: true }),
+    ...(isGenerated && !isId && !isComputed && { default: true }),
+    ...(isComputed && { generated: true }),
   }
-  if (column.isId && !column.isComputed) return { type: 'id', ...facts }
-  const type = typesByName.get(column.type)
-  if (type === undefined) return { type: 'other', as: nameOther(column.type), ...facts }
+}
+
+function describeType({ type: name, modifiers, isId }: Column, isView: boolean): ColumnSnapshot {
+  if (isId) return { type: 'id' }
+  const type = typesByName.get(name)
+  if (type === undefined) return { type: 'other', as: nameOther(name) }
   // A view of SQLite does not show whether its column is an id or an integer.
-  if (type === 'integer' && isView) return { type: 'bigint', ...facts }
-  const length = type === 'text' ? Number(column.modifiers) : 0
-  const isExact = column.type === 'numeric' || column.type === 'decimal'
-  const as = column.modifiers === '' ? 'numeric' : `numeric(${column.modifiers.replace(/,0$/, '')})`
-  return { type, ...(length > 0 && { length }), ...(isExact && { as }), ...facts }
+  if (type === 'integer' && isView) return { type: 'bigint' }
+  if (name === 'numeric' || name === 'decimal')
+    return { type, as: modifiers === '' ? 'numeric' : `numeric(${modifiers.replace(/,0$/, '')})` }
+  return type === 'text' && modifiers !== '' ? { type, length: Number(modifiers) } : { type }
 }
 
 const arrayItems: Readonly<Record<string, string>> = {
