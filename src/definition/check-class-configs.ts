@@ -24,6 +24,7 @@ export type ClassConfigs = ReadonlyMap<Node, Readonly<Record<string, unknown>>>
 
 /** Checks that each class exists and that its config matches the schema of the class. */
 export async function checkClassConfigs(context: DefinitionContext, catalog: ClassCatalog): Promise<ClassConfigs> {
+  checkRateConnections(context, catalog)
   const known = context.classUses.filter((use) => checkClass(context, use, catalog))
   const configs = new Map<Node, Readonly<Record<string, unknown>>>()
   if (known.length === 0) return configs
@@ -70,6 +71,27 @@ function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: 
   const hint = suggestion === undefined ? listed : `Did you mean "${suggestion}"?`
   loading.report.add({ code: 'WP_DEFINITION_CLASS_UNKNOWN', at, parameters: { kind: use.kind, name }, hint })
   return false
+}
+
+/** A rate can only name a connection whose class can count. */
+function checkRateConnections(
+  { loading: { report }, sections }: DefinitionContext,
+  { connections }: ClassCatalog,
+): void {
+  for (const { value } of sections.rate.entries.values()) {
+    const at = valueOf(value, 'connection')
+    const name = textOf(at)
+    if (at === undefined || name === undefined) continue
+    const className = textOf(valueOf(sections.connection.entries.get(name)?.value, 'class')) ?? ''
+    const known = Object.hasOwn(connections, className) ? connections[className] : undefined
+    if (name !== 'System' && (known === undefined || known.capabilities?.includes('count') === true)) continue
+    const able = Object.keys(connections).filter((one) => connections[one]!.capabilities?.includes('count'))
+    const hint =
+      able.length === 0
+        ? 'Add a plugin that provides such a class, for example @waypost/plugin-redis'
+        : `Use a connection of the class ${able.join(' or ')}`
+    report.add({ code: 'WP_DEFINITION_RATE_CONNECTION', at, parameters: { name }, hint })
+  }
 }
 
 type Compile = (schema: JsonSchema) => ValidateFunction

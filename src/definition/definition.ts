@@ -93,6 +93,8 @@ export interface Rate {
   readonly limit: number
   readonly windowMs: number
   readonly by: 'principal' | 'address'
+  /** The connection that counts the requests to all servers. Without it, each server counts its own. */
+  readonly connection?: string
 }
 
 export interface VariableUse {

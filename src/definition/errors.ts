@@ -172,6 +172,10 @@ export const errors = defineErrors({
     hint: 'Use a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
   },
   WP_DEFINITION_RATE_UNKNOWN: { ...user, message: 'Unknown rate "{name}"' },
+  WP_DEFINITION_RATE_CONNECTION: {
+    ...user,
+    message: 'The connection "{name}" cannot count requests: its class does not have the capability "count"',
+  },
   WP_DEFINITION_ACTION_UNKNOWN: { ...user, message: 'Unknown action "{name}"' },
   WP_DEFINITION_ACTION_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_CLASS_UNKNOWN: { ...user, message: 'Unknown {kind} class "{name}"' },

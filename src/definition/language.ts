@@ -180,6 +180,12 @@ const rate = closed('a rate', {
       description: 'Counts requests per principal or per address; default: principal',
     }),
   ),
+  connection: Type.Optional(
+    Type.String({
+      title: 'the name of a connection',
+      description: 'Connection that counts the requests to all servers; default: each server counts its own',
+    }),
+  ),
 })
 
 const variable = closed('a variable', {

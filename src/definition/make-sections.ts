@@ -16,6 +16,7 @@ import { locationOf, omitUndefined, recordScopes, type DefinitionContext } from 
 import { describeNode, entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import { makeSchema } from './schemas.ts'
+import { checkName } from './section.ts'
 
 /** Converts the entries of a map. Entries with reported errors are omitted. */
 function mapEntries<Value>(node: Node | undefined, make: (entry: Entry) => Value | undefined): Record<string, Value> {
@@ -160,7 +161,7 @@ function checkDefault(report: Report, at: Node, { name, type, secret }: DefaultC
   return true
 }
 
-export function makeRates({ loading }: DefinitionContext, node: Node | undefined): Record<string, Rate> {
+export function makeRates({ loading, sections }: DefinitionContext, node: Node | undefined): Record<string, Rate> {
   return mapEntries(node, ({ value }) => {
     const limit = valueOf(value, 'limit')
     const window = valueOf(value, 'window')
@@ -171,8 +172,13 @@ export function makeRates({ loading }: DefinitionContext, node: Node | undefined
       const problem = `"window" must be ${expected}, not "${text}"`
       loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: window, parameters: { problem } })
     }
+    const at = valueOf(value, 'connection')
+    const connection = textOf(at)
+    if (at !== undefined && connection !== undefined && connection !== 'System')
+      checkName(sections.connection, connection, { at, report: loading.report })
     if (limit?.kind !== 'scalar' || typeof limit.value !== 'number' || windowMs === undefined) return undefined
-    return { limit: limit.value, windowMs, by: textOf(valueOf(value, 'by')) === 'address' ? 'address' : 'principal' }
+    const by = textOf(valueOf(value, 'by')) === 'address' ? 'address' : 'principal'
+    return omitUndefined({ limit: limit.value, windowMs, by, connection })
   })
 }
 

@@ -14,7 +14,16 @@ export interface Manifest {
   readonly scopes: Readonly<Record<string, { readonly description?: string }>>
   readonly cronjobs: Readonly<Record<string, ManifestCronjob>>
   readonly rates: Readonly<
-    Record<string, { readonly limit: number; readonly windowMs: number; readonly by: 'principal' | 'address' }>
+    Record<
+      string,
+      {
+        readonly limit: number
+        readonly windowMs: number
+        readonly by: 'principal' | 'address'
+        /** The connection that counts the requests to all servers. */
+        readonly connection?: string
+      }
+    >
   >
   readonly config: Readonly<Record<string, unknown>>
   readonly plugins: readonly ManifestPlugin[]

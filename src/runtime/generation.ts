@@ -96,7 +96,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   const { tracing } = options
   if (tracing !== undefined) nameSpans(app, tracing)
   await registerCors(app, options)
-  await app.register(rateLimit, { global: false, store: options.rateCounters })
+  await app.register(rateLimit, { global: false, store: options.rateCounters.storeOf(options.routes?.connections) })
   await app.register(async (endpoints) => {
     addHeadersHook(endpoints, options.securityHeaders.page)
     replaceEndedBodies(endpoints)

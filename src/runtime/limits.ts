@@ -4,8 +4,8 @@ import { networkOf, withDeadline } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
 /**
- * Returns the rate limit of a method for `@fastify/rate-limit`. A named rate is one budget for all routes that use it;
- * each server counts separately.
+ * Returns the rate limit of a method for `@fastify/rate-limit`. A named rate is one budget for all routes that use it.
+ * Each server counts separately, unless the rate has a connection.
  */
 export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyContextConfig {
   const rate = method.rate === undefined ? undefined : manifest.rates[method.rate]
@@ -14,12 +14,12 @@ export function rateConfig(manifest: Manifest, method: ManifestMethod): FastifyC
     rateLimit: {
       max: rate.limit,
       timeWindow: rate.windowMs,
-      groupId: method.rate!,
+      ...(rate.connection === undefined ? {} : { connection: rate.connection }), // for the store
       hook: 'preParsing', // the caller is known by then, and the body has not been read
       keyGenerator: (request: FastifyRequest) =>
         rate.by === 'principal' && request.principal !== undefined
-          ? `user ${request.principal.user.id}`
-          : `address ${networkOf(request.ip)}`,
+          ? `${method.rate} user ${request.principal.user.id}`
+          : `${method.rate} address ${networkOf(request.ip)}`,
       errorResponseBuilder: (_request, { ttl }) => {
         const seconds = Math.max(1, Math.ceil(ttl / 1000))
         return errors.WP_RUNTIME_RATE(

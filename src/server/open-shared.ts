@@ -99,7 +99,7 @@ export async function openShared(
     guard,
     stalls,
     schemas: makeSchemaCache(),
-    rateCounters: makeRateCounters(clock),
+    rateCounters: makeRateCounters({ clock, log: options.logger, scope: identity.issuer }),
     trustedProxies,
     securityHeaders: await loadSecurityHeaders(identity.issuer.startsWith('https:')),
     registry: makeConnectionRegistry({

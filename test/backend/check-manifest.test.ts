@@ -178,6 +178,11 @@ const lies: readonly [what: string, edit: Edit, problem: RegExp][] = [
   ['an event of Waypost', (m) => (m.events['waypost.test'] = {}), /waypost\.test/],
   ['an event that there is not', (m) => (m.routes[0].methods[0].dispatch = 'x'), /event "x"/],
   ['a rate that there is not', (m) => (m.routes[0].methods[0].rate = 'x'), /rate "x"/],
+  [
+    'a rate whose connection cannot count',
+    (m) => (m.rates.few = { limit: 1, windowMs: 1000, by: 'address', connection: 'Other' }),
+    /"Other" cannot count/,
+  ],
   ['a scope of administration for everybody', (m) => (m.config.scopes_default = ['backend.deploy']), /backend\.deploy/],
   ['a setting that there is not', (m) => (m.config.admin = true), /admin/],
   ['a setting out of its range', (m) => (m.config.token_lifetime = '1000000d'), /token_lifetime/],

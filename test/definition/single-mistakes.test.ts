@@ -47,6 +47,20 @@ const mistakes: readonly (readonly [file: string, from: string, to: string, code
   [root, 'event:\n', 'rate: { few: { limit: 1, window: 1 minute } }\nevent:\n', 'VALUE_INVALID'],
   [root, 'event:\n', 'rate: { few: { limit: 1 } }\nevent:\n', 'KEY_MISSING'],
   [root, 'event:\n', 'rate: { few: { limit: 1, window: 1m, by: adress } }\nevent:\n', 'VALUE_INVALID'],
+  [root, 'event:\n', 'rate: { few: { limit: 1, window: 1m, connection: Cache } }\nevent:\n', 'CONNECTION_UNKNOWN'],
+  [root, 'event:\n', 'rate: { few: { limit: 1, window: 1m, connection: System } }\nevent:\n', 'RATE_CONNECTION'],
+  [
+    root,
+    'event:\n',
+    'connection: { Web: { class: http, config: { base: x } } }\nrate: { few: { limit: 1, window: 1m, connection: Web } }\nevent:\n',
+    'RATE_CONNECTION',
+  ],
+  [
+    root,
+    'event:\n',
+    'connection: { Web: { class: htp, config: { base: x } } }\nrate: { few: { limit: 1, window: 1m, connection: Web } }\nevent:\n',
+    'CLASS_UNKNOWN',
+  ],
   [root, 'event:\n', 'cronjob: { tidy: { schedule: 0 4 * *, action: src/todo/insert.ts } }\nevent:\n', 'CRON_INVALID'],
   [
     root,

@@ -10,7 +10,7 @@ export function describeManifest(manifest: Manifest): Record<string, unknown> {
     event: manifest.events,
     scope: manifest.scopes,
     cronjob: mapValues(manifest.cronjobs, ({ action, ...rest }) => ({ ...rest, action: describeAction(action) })),
-    rate: mapValues(manifest.rates, ({ limit, windowMs, by }) => ({ limit, window: `${windowMs}ms`, by })),
+    rate: mapValues(manifest.rates, ({ windowMs, ...rest }) => ({ ...rest, window: `${windowMs}ms` })),
     env: Object.fromEntries(
       Object.entries(manifest.variables).flatMap(([name, { declared }]) =>
         declared === undefined ? [] : [[name, declared]],

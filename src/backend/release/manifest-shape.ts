@@ -116,6 +116,7 @@ export const manifestShape = strictObject({
       limit: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
       windowMs: Type.Integer({ minimum: 1000 }),
       by: Type.Enum(['principal', 'address']),
+      connection: Type.Optional(name),
     }),
   ),
   config,

@@ -53,11 +53,16 @@ export function compareRates(before: NamedRate, after: NamedRate): readonly Chan
   return [{ text: `rate: ${describeRate(after.rate)}, was ${was}`, breaking: isLower }]
 }
 
-/** Whether a caller within the first limit may exceed the second. */
+/**
+ * Whether a caller within the first limit may exceed the second. Several servers that count separately let more
+ * requests pass than servers that count together.
+ */
 export function isLowerRate(before: Rate, after: Rate): boolean {
-  return after.by !== before.by || after.limit < before.limit || after.windowMs > before.windowMs
+  const isShared = after.connection !== undefined && before.connection === undefined
+  return isShared || after.by !== before.by || after.limit < before.limit || after.windowMs > before.windowMs
 }
 
-export function describeRate({ limit, windowMs, by }: Rate): string {
-  return `${limit} per ${windowMs / 1000} s per ${by}`
+export function describeRate({ limit, windowMs, by, connection }: Rate): string {
+  const text = `${limit} per ${windowMs / 1000} s per ${by}`
+  return connection === undefined ? text : `${text} across all servers (${connection})`
 }

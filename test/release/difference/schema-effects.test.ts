@@ -103,6 +103,24 @@ test('a rate that becomes lower breaks the routes that have it', () => {
   assert.deepEqual(tell(limited(5), limited(9)), ['rate few 9 per 1 s per address, was 5 per 1 s per address'])
 })
 
+test('a rate that is counted across all servers lets fewer requests pass', () => {
+  const counted = (connection?: string) =>
+    makeManifest(
+      { rate: 'few' },
+      {
+        rates: {
+          few: { limit: 5, windowMs: 1000, by: 'address', ...(connection === undefined ? {} : { connection }) },
+        },
+      },
+    )
+  const [alone, together] = ['5 per 1 s per address', '5 per 1 s per address across all servers (Cache)']
+  assert.deepEqual(tell(counted(), counted('Cache')), [`! rate few ${together}, was ${alone} (POST /order)`])
+  assert.deepEqual(tell(counted('Cache'), counted()), [`rate few ${alone}, was ${together}`])
+  assert.deepEqual(tell(counted('Cache'), counted('Other')), [
+    `rate few ${together.replace('Cache', 'Other')}, was ${together}`,
+  ])
+})
+
 test('settings that reject calls break callers', () => {
   const set = (config: Manifest['config']) => makeManifest({}, { config })
   assert.deepEqual(tell(set({}), set({ body_limit: '10kb', token_lifetime: '30m' })), [

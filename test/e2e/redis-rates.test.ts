@@ -1,0 +1,129 @@
+// Three servers on one System and one Redis count the requests of a caller together.
+import assert from 'node:assert/strict'
+import { mkdir, symlink } from 'node:fs/promises'
+import path from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { lacksRedis, startRedis, type TestRedis } from '../support/redis.ts'
+import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
+import { baseUrl, makeHost, secret, startServe, type Serving } from './serving.ts'
+
+const plugin = path.resolve(import.meta.dirname, '../../plugins/redis')
+const additions = `
+plugins: ["@waypost/plugin-redis"]
+connection:
+  Cache: { class: redis, config: { url: "\${env.REDIS_URL}", timeout: 300ms } }
+rate:
+  ten: { limit: 10, window: 10m, connection: Cache }
+  more: { limit: 1000000, window: 10m, connection: Cache }
+`
+const routes = `
+  /ten: { methods: { GET: { public: true, rate: ten, action: src/cached.ts } } }
+  /more: { methods: { GET: { public: true, rate: more, action: src/ok.ts } } }
+`
+const cached = `import type { Action, Context } from 'waypost'
+
+export default class Cached implements Action<'GET /ten'> {
+  async handle(_request: unknown, context: Context) {
+    return { passed: await context.connection('Cache').incr('passed') }
+  }
+}
+`
+const ok = `export default class Ok {
+  handle() {
+    return {}
+  }
+}
+`
+const failed = /counting requests across servers failed/g
+const works = /counting requests across servers works again/g
+
+describe('a rate with a connection to Redis', { skip: lacksRedis }, () => {
+  const closers: (() => Promise<unknown>)[] = []
+  let redis: TestRedis
+  let servers: readonly Serving[]
+  let project: TestProject
+  before(async () => {
+    redis = await startRedis()
+    closers.push(() => redis.stop())
+    const postgres = await startPostgres()
+    closers.push(() => postgres.stop())
+    const env = {
+      WAYPOST_SYSTEM_URL: await postgres.createSystem(),
+      WAYPOST_SECRET: secret,
+      WAYPOST_BASE_URL: baseUrl,
+      REDIS_URL: redis.url,
+      HOST: '127.0.0.1',
+    }
+    project = await makeProject(env)
+    closers.push(project.remove)
+    await mkdir(path.join(project.folder, 'node_modules/@waypost'))
+    await symlink(plugin, path.join(project.folder, 'node_modules/@waypost/plugin-redis'))
+    const yaml = await project.read('waypost.yml')
+    await project.write('waypost.yml', yaml.replace(/^routes:\n/m, (line) => line + routes.slice(1)) + additions)
+    await project.write('src/cached.ts', cached)
+    await project.write('src/ok.ts', ok)
+    await project.ok('validate --types')
+    await project.ok('deploy --migrate --yes')
+    servers = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const host = await makeHost(env)
+        closers.push(host.remove)
+        const serving = await startServe(host)
+        closers.push(() => serving.stop())
+        return serving
+      }),
+    )
+  })
+  after(async () => {
+    for (const close of closers.toReversed()) await close()
+  })
+
+  it('lets exactly as many requests pass as its limit says, over all servers', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => send(servers[index % 3]!.port, { path: '/ten' })),
+    )
+    const passed = answers.filter(({ status }) => status === 200)
+    assert.equal(passed.length, 10)
+    assert.deepEqual(
+      passed.map(({ body }) => body.passed as number).toSorted((a, b) => a - b),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    )
+    assert.deepEqual(
+      passed.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).toSorted((a, b) => a - b),
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    )
+    for (const { status, headers } of answers.filter((one) => !passed.includes(one))) {
+      assert.equal(status, 429)
+      assert.ok(Number(headers['retry-after']) > 500 && Number(headers['retry-after']) <= 600)
+    }
+  })
+
+  for (const [title, breakIt, mendIt] of [
+    ['hangs', () => redis.freeze(), () => redis.thaw()],
+    ['ends', () => redis.kill(), () => redis.restart()],
+  ] as const)
+    it(`is counted by each server while Redis ${title}, with one warning, and one line when it is back`, async () => {
+      const [serving] = servers as [Serving]
+      const count = (pattern: RegExp) => (serving.stdout() + serving.stderr()).match(pattern)?.length ?? 0
+      const [failures, returns] = [count(failed), count(works)]
+      const remaining = async () => {
+        const { status, headers } = await send(serving.port, { path: '/more' })
+        assert.equal(status, 200)
+        return Number(headers['x-ratelimit-remaining'])
+      }
+      const first = await remaining()
+      await breakIt()
+      const [second, third, fourth] = [await remaining(), await remaining(), await remaining()]
+      assert.ok(first > second && second > third && third > fourth)
+      assert.deepEqual([count(failed), count(works)], [failures + 1, returns])
+      await mendIt()
+      await until('Redis counts again', async () => {
+        await remaining()
+        return count(works) > returns
+      })
+      assert.deepEqual([count(failed), count(works)], [failures + 1, returns + 1])
+    })
+})
