@@ -36,7 +36,7 @@ rooms.consumer = ['kit', 'contract', 'auth', 'events']
 rooms.backend = below('jobs', 'consumer')
 rooms.server = below()
 rooms.project = below()
-rooms.testing = ['kit', 'contract', 'host', 'jobs', 'operate', 'server', 'project']
+rooms.testing = ['kit', 'contract', 'plugin', 'definition', 'host', 'jobs', 'operate', 'server', 'project']
 
 /** Folders of a room in layers, lowest first: each may import those before it. Files beside them are free. */
 export const layers = {

@@ -11,11 +11,12 @@ export default class Init extends WaypostCommand {
     '<%= config.bin %> <%= command.id %> my-api --template empty --no-install --yes',
     '<%= config.bin %> <%= command.id %> --with docker,github     # in an existing project',
     '<%= config.bin %> <%= command.id %> server --template host --with systemd',
+    '<%= config.bin %> <%= command.id %> waypost-plugin-geo --template plugin',
   ]
   static override args = { dir: Args.string({ description: 'Folder of the project', default: '.' }) }
   static override flags = {
     template: Flags.string({
-      description: 'Template: todo (default), empty, or host (the folder of a server)',
+      description: 'Template: todo (default), empty, host (the folder of a server), or plugin (a package)',
       env: 'WAYPOST_TEMPLATE',
     }),
     with: listFlag({
@@ -45,7 +46,7 @@ export default class Init extends WaypostCommand {
     this.#printList('Added', report.added)
     this.#printList('Kept', report.left, ' (already exists)')
     this.print('\n  Next')
-    for (const command of nextSteps(report, { name, folder, parts })) this.print(`    ${paint('cyan', command)}`)
+    for (const command of nextSteps(report, { name, parts })) this.print(`    ${paint('cyan', command)}`)
     this.print()
   }
 
@@ -89,16 +90,12 @@ const firstFiles: Readonly<Record<string, string>> = {
   systemd: 'deploy/systemd/README.md',
 }
 
-function nextSteps(
-  report: InitReport,
-  { name, folder, parts }: { name: string; folder: string; parts: readonly string[] },
-): readonly string[] {
+function nextSteps(report: InitReport, { name, parts }: { name: string; parts: readonly string[] }): readonly string[] {
   const read = [...new Set(parts)].flatMap((part) => firstFiles[part] ?? []).map((file) => `less ${file}`)
   const change = name === '.' ? [] : [`cd ${quote(name)}`]
   if (report.template === undefined) return [...change, ...read]
-  const start = existsSync(path.join(folder, 'waypost.yml'))
-    ? ['npm run dev']
-    : ['cp .env.example .env', 'npx waypost doctor']
+  const starts = { host: ['cp .env.example .env', 'npx waypost doctor'], plugin: ['npm test', 'npm run build'] }
+  const start = starts[report.template as keyof typeof starts] ?? ['npm run dev']
   return [...change, ...(report.installedMs === undefined ? ['npm install'] : []), ...start, ...read]
 }
 

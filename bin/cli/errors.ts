@@ -44,6 +44,12 @@ export const errors = defineErrors({
     message: 'Cannot open the inspector on port {port}: {reason}',
     hint: 'Choose another port, or use any free port: --inspect=0',
   },
+  WP_CLI_MANIFEST: {
+    kind: 'user',
+    status: 500,
+    message: 'Cannot describe the commands of this package: {reason}',
+    hint: 'See docs/plugins.md for the "oclif" section of package.json. Run its build first.',
+  },
   WP_CLI_UNEXPECTED: {
     kind: 'bug',
     status: 500,

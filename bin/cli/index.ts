@@ -44,3 +44,8 @@ export { nameOfUser } from './flags.ts'
 export { waitFlag } from './flags.ts'
 export { withDefault } from './flags.ts'
 export { writeOutput } from './write-output.ts'
+
+/** Loaded on use, with all of the project room. */
+export async function writePluginManifest(folder: string, builtIn: readonly string[]): Promise<readonly string[]> {
+  return (await import('./plugin-commands.ts')).writePluginManifest(folder, builtIn)
+}

@@ -1,5 +1,14 @@
 import { Config, Plugin } from '@oclif/core/config'
-import { findCommandsTwice, readPluginCommands, shareWaypost, type PluginCommands } from '../../src/project/index.ts'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { messageOf } from '../../src/kit/index.ts'
+import {
+  checkCommandNames,
+  findCommandsTwice,
+  readPluginCommands,
+  shareWaypost,
+  type PluginCommands,
+} from '../../src/project/index.ts'
 import { errors } from './errors.ts'
 
 /**
@@ -47,3 +56,28 @@ async function makePlugin(
   plugin.isRoot = false
   return plugin
 }
+
+/**
+ * Writes `oclif.manifest.json` of the plugin package in a folder. Loads its commands.
+ * @param builtIn the ids of Waypost's own commands
+ * @returns the ids of its commands
+ * @throws WP_CLI_MANIFEST
+ */
+export async function writePluginManifest(folder: string, builtIn: readonly string[]): Promise<readonly string[]> {
+  shareWaypost()
+  const plugin = new Plugin({ root: folder, isRoot: true, ignoreManifest: true, errorOnManifestCreate: true })
+  try {
+    await plugin.load()
+  } catch (cause) {
+    throw errors.WP_CLI_MANIFEST({ reason: messageOf(cause) }, { cause })
+  }
+  const { commands } = plugin.manifest as { readonly commands: Readonly<Record<string, PluginCommand>> }
+  const names = Object.values(commands).flatMap(({ id, aliases, hiddenAliases }) => [id, ...aliases, ...hiddenAliases])
+  const [problem] = checkCommandNames(names, builtIn)
+  if (problem !== undefined) throw errors.WP_CLI_MANIFEST({ reason: problem })
+  if (names.length === 0) throw errors.WP_CLI_MANIFEST({ reason: 'its package.json names no commands in "oclif"' })
+  writeFileSync(path.join(folder, 'oclif.manifest.json'), `${JSON.stringify(plugin.manifest)}\n`)
+  return Object.keys(commands)
+}
+
+type PluginCommand = Pick<Plugin['commands'][number], 'id' | 'aliases' | 'hiddenAliases'>

@@ -29,12 +29,22 @@ export type CommandData = Readonly<Record<string, unknown>> & {
  * @param builtIn the ids of Waypost's own commands, whose topics plugins cannot use
  */
 export function readPluginCommands(folder: string, builtIn: readonly string[]): readonly PluginCommands[] {
-  const taken = new Set(['help', ...builtIn.map(topicOf)])
+  const taken = takenBy(builtIn)
   return listPackages(folder).flatMap((name) => {
     const found = findPackage(folder, name)
     const manifest = found === undefined ? undefined : path.join(found.folder, 'oclif.manifest.json')
     return manifest !== undefined && existsSync(manifest) ? [readCommands(name, { ...found!, manifest, taken })] : []
   })
+}
+
+/** Returns why names of commands cannot be used by a plugin. */
+export function checkCommandNames(names: readonly string[], builtIn: readonly string[]): readonly string[] {
+  const taken = takenBy(builtIn)
+  return names.flatMap((name) => findIdProblem(name, taken) ?? [])
+}
+
+function takenBy(builtIn: readonly string[]): ReadonlySet<string> {
+  return new Set(['help', ...builtIn.map(topicOf)])
 }
 
 /** Returns the commands and aliases that several plugins provide, with the packages. */

@@ -1,9 +1,15 @@
 // testing: what a project's own tests import from `waypost/testing`.
-// May import kit, contract, host, jobs, operate, server and project. A test app is real: built, migrated and served on a socket; its events
+// May import kit, contract, plugin, definition, host, jobs, operate, server and project. A test app is real: built, migrated and served on a socket; its events
 // are delivered to a receiver.
 import { enableCompileCache } from 'node:module'
+import { describe, test } from 'node:test'
+import type { Plugin } from '../contract/index.ts'
 import type { TestApp, TestAppOptions } from './create-test-app.ts'
+import type { PluginTestOptions } from './plugin-checks.ts'
 
+export type { ActionSample } from './action-checks.ts'
+export type { ConnectionSample } from './connection-checks.ts'
+export type { PluginTestOptions } from './plugin-checks.ts'
 export type { Caller, Injected, Injection } from './caller.ts'
 export type { TestApp, TestAppOptions } from './create-test-app.ts'
 export type { TestConnection } from '../project/index.ts'
@@ -12,4 +18,15 @@ export type { TestConnection } from '../project/index.ts'
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   enableCompileCache() // each test file runs in its own process
   return (await import('./create-test-app.ts')).createTestApp(options)
+}
+
+/**
+ * Tests with node:test that a plugin meets the contract of plugins, so that it works in releases and on servers. Checks
+ * that need a sample which is not given are skipped.
+ */
+export async function testPlugin(plugin: Plugin, options: PluginTestOptions): Promise<void> {
+  const { listChecks } = await import('./plugin-checks.ts')
+  void describe('the plugin', () => {
+    for (const { name, skip = false, run } of listChecks(plugin, options)) void test(name, { skip }, run)
+  })
 }

@@ -42,6 +42,7 @@ export const postgresql: ConnectionClass<Config, Kysely<unknown>> = {
   config,
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'postgresql',
+  capabilities: ['transaction'],
   async open({ url, max = 10, prepare = true, statement_timeout: timeout = 30 }, { name }) {
     // Drivers are loaded on open, so that `validate` does not wait for them.
     const [{ openPostgres }, { openKysely }] = await Promise.all([import('waypost/sql'), import('./open-kysely.ts')])

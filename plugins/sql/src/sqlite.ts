@@ -26,6 +26,7 @@ export const sqlite: ConnectionClass<Config, Kysely<unknown>> = {
   config,
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'sqlite',
+  capabilities: ['transaction'],
   async open({ file }, { folder }) {
     // Drivers are loaded on open, so that `validate` does not wait for them.
     const [{ openSqlite }, { openKysely }] = await Promise.all([import('waypost/sql'), import('./open-kysely.ts')])

@@ -9,7 +9,9 @@ import { installation, isSourceCheckout, version } from '../../kit/index.ts'
 export function fillPackage(text: string, folder: string): string {
   const packageJson = JSON.parse(text) as PackageJson
   packageJson.name = packageName(folder)
-  packageJson.dependencies['waypost'] = isSourceCheckout ? linkTo(folder, installation) : `^${version}`
+  // A plugin only needs Waypost for its tests.
+  const dependencies = packageJson.dependencies ?? (packageJson.devDependencies ??= {})
+  dependencies['waypost'] = isSourceCheckout ? linkTo(folder, installation) : `^${version}`
   const pinned = isSourceCheckout ? findPinnedNode() : undefined
   if (pinned !== undefined) (packageJson.devDependencies ??= {})[path.basename(pinned)] = linkTo(folder, pinned)
   return `${JSON.stringify(packageJson, undefined, 2)}\n`
@@ -17,7 +19,7 @@ export function fillPackage(text: string, folder: string): string {
 
 interface PackageJson {
   name: string
-  dependencies: Record<string, string>
+  dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
 }
 

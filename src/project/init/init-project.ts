@@ -53,8 +53,14 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
 }
 
 function fill(target: string, text: string, folder: string): string {
-  if (target === 'package.json') return fillPackage(text, folder)
-  return target === 'README.md' ? text.replace(/^# .*/, `# ${packageName(folder)}`) : text
+  const name = packageName(folder)
+  const short = name
+    .replace(/^waypost-plugin-/, '')
+    .replaceAll(/[._]/g, '-')
+    .slice(0, 40)
+  const named = text.replaceAll('waypost-plugin-my-plugin', name).replaceAll('my-plugin', short)
+  if (target === 'package.json') return fillPackage(named, folder)
+  return target === 'README.md' ? named.replace(/^# .*/, `# ${name}`) : named
 }
 
 async function findTemplate(name: string): Promise<string> {

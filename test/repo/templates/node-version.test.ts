@@ -9,7 +9,7 @@ import { checkout } from '../../support/cli.ts'
 const own = JSON.parse(readFileSync(path.join(checkout, 'package.json'), 'utf8')) as { engines: { node: string } }
 const needed = own.engines.node.replace('>=', '')
 
-for (const template of ['todo', 'empty']) {
+for (const template of ['todo', 'empty', 'plugin']) {
   const file = path.join(checkout, 'templates', template, 'test/node-version.test.js')
 
   for (const [version, status] of [
@@ -25,7 +25,7 @@ for (const template of ['todo', 'empty']) {
         encoding: 'utf8',
       })
       assert.equal(run.status, status, run.stdout + run.stderr)
-      const reason = `This project needs Node ${needed} or newer; this is Node ${version}`
+      const reason = `This ${template === 'plugin' ? 'plugin' : 'project'} needs Node ${needed} or newer; this is Node ${version}`
       assert.equal(run.stdout.includes(reason), status === 1)
     })
   }
