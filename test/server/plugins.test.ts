@@ -8,7 +8,7 @@ import { isWaypostError, version } from '../../src/kit/index.ts'
 import { openPluginBuilder } from '../../src/build/index.ts'
 import { loadProject } from '../../src/project/load-project.ts'
 import { loadReleasePlugins } from '../../src/host/index.ts'
-import { loadBuiltInPlugins, type LoadedPlugin } from '../../src/plugin/index.ts'
+import { loadBuiltInPlugins } from '../../src/plugin/index.ts'
 import { runCli } from '../support/cli.ts'
 import { openProjectServer, writeFiles, type Files, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
@@ -475,7 +475,11 @@ test('plugin:list shows what plugins provide, and a package that would install a
   await writeFiles(folder.path, files)
   const { code, stdout, stderr } = await runCli(['plugin:list'], { cwd: folder.path })
   assert.equal(code, 0, stderr)
-  const [{ plugin: own }] = (await loadBuiltInPlugins()) as [LoadedPlugin]
+  const builtIn = (await loadBuiltInPlugins()).map(({ plugin: { name, connections = {}, actions = {} } }) => {
+    const provided = Object.entries({ connections, actions }).filter(([, classes]) => Object.keys(classes).length > 0)
+    const parts = provided.map(([kind, classes]) => `${kind} ${Object.keys(classes).join(', ')}`)
+    return `${name} | ${version} | waypost | ${parts.join('; ')}`
+  })
   assert.deepEqual(
     stdout
       .trim()
@@ -483,7 +487,7 @@ test('plugin:list shows what plugins provide, and a package that would install a
       .map((line) => line.replaceAll(/ {2,}/g, ' | ').trim()),
     [
       'PLUGIN | VERSION | SOURCE | PROVIDES',
-      `${own.name} | ${version} | waypost | connections ${Object.keys(own.connections!).join(', ')}; actions ${Object.keys(own.actions!).join(', ')}`,
+      ...builtIn,
       'geo | 2.1.0 | in the release | connections box; actions distance',
       './plugins/local.ts | in the release | actions shout',
     ],
