@@ -4,8 +4,13 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { checkout, cleanEnvironment, runShared } from '../support/cli.ts'
 
-const start = path.join(import.meta.dirname, 'fixture/start.ts')
+const fixture = path.join(import.meta.dirname, 'fixture')
+const start = path.join(fixture, 'start.ts')
+const launcher = [path.join(checkout, 'bin/cli/launch.ts'), fixture]
+const run = (words: readonly string[]) =>
+  runShared({ words, cwd: fixture, env: cleanEnvironment(), input: '' }, launcher)
 
 interface Expected {
   readonly status: number
@@ -127,8 +132,8 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
 }
 
 for (const [name, [words, expected]] of Object.entries(behaviours)) {
-  test(name, () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [start, ...words], { encoding: 'utf8', input: '' })
+  test(name, async () => {
+    const { code, stdout, stderr } = await run(words)
     for (const [actual, wanted] of [
       [stdout, expected.stdout],
       [stderr, expected.stderr],
@@ -136,7 +141,7 @@ for (const [name, [words, expected]] of Object.entries(behaviours)) {
       if (wanted instanceof RegExp) assert.match(actual, wanted)
       else if (wanted !== undefined) assert.equal(actual, wanted)
     }
-    assert.equal(status, expected.status, stderr)
+    assert.equal(code, expected.status, stderr)
   })
 }
 

@@ -1,5 +1,6 @@
-// Runs commands of the built command line one after another in one process, which loads and compiles it once. Each
-// command gets the folder, environment, arguments and standard input of its own process.
+// Runs commands one after another in one process, which loads and compiles them once. Each command gets the folder,
+// environment, arguments and standard input of its own process. Arguments: a module that launches commands and the folder
+// of the commands, both from sources; by default the built command line.
 import { writeSync } from 'node:fs'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -9,8 +10,9 @@ import { endMark, type Order } from './cli.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const launcher = path.join(root, 'bin/run.js')
-const built = pathToFileURL(path.join(root, 'dist/bin/cli/launch.js')).href
-const { launch } = (await import(built)) as { launch: typeof Launch }
+const [module = path.join(root, 'dist/bin/cli/launch.js'), commands] = process.argv.slice(2)
+const options = commands === undefined ? { root } : { root: commands, sources: true }
+const { launch } = (await import(pathToFileURL(module).href)) as { launch: typeof Launch }
 
 // The launcher ends its process after a command, but this process must continue. Its calls have no code and use
 // `exitCode`.
@@ -28,7 +30,7 @@ process.on('message', async ({ words, cwd, env, input }: Order) => {
     value: Readable.from(input === '' ? [] : [Buffer.from(input)]),
     configurable: true,
   })
-  await launch(words, { root })
+  await launch(words, options)
   const mark = endMark(process.exitCode ?? 0)
   process.chdir('/') // so that the folder can be removed
   writeSync(1, mark)

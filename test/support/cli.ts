@@ -93,7 +93,18 @@ export function runCli(words: readonly string[], options: CliOptions): Promise<E
   const needsOwn = options.descriptors !== undefined || options.env?.['NODE_OPTIONS'] !== undefined
   if (isLong || needsOwn) return startCli(words, options).ended
   const { cwd, input = '' } = options
-  return (idle.pop() ?? startWorker()).run({ words, cwd, env: cleanEnvironment(options.env), input })
+  return runShared({ words, cwd, env: cleanEnvironment(options.env), input })
+}
+
+/**
+ * Runs a command in a shared process.
+ * @param launcher the module that launches commands and the folder of the commands; the built command line by default
+ */
+export function runShared(order: Order, launcher: readonly string[] = []): Promise<EndedCli> {
+  const key = launcher.join('\n')
+  const idle = pools.get(key) ?? []
+  pools.set(key, idle)
+  return (idle.pop() ?? startWorker(idle, launcher)).run(order)
 }
 
 /** The request to a shared process. */
@@ -113,10 +124,11 @@ interface CliWorker {
   run(order: Order): Promise<EndedCli>
 }
 
-const idle: CliWorker[] = []
+/** Idle processes by launcher. */
+const pools = new Map<string, CliWorker[]>()
 
-function startWorker(): CliWorker {
-  const child = fork(path.join(import.meta.dirname, 'cli-worker.ts'), {
+function startWorker(idle: CliWorker[], launcher: readonly string[]): CliWorker {
+  const child = fork(path.join(import.meta.dirname, 'cli-worker.ts'), [...launcher], {
     env: cleanEnvironment(),
     execArgv: [], // not the options of the tests
     silent: true,
