@@ -138,7 +138,7 @@ const lies: readonly [what: string, edit: Edit, problem: RegExp][] = [
   ['no version', (m) => (m.waypost = 'x'), /^\/waypost /],
   ['a route below /backend', (m) => (m.routes[0].path = '/backend/release'), /"\/backend\/release" is reserved/],
   ['a route below /authorization', (m) => (m.routes[0].path = '/authorization/token'), /is reserved/],
-  ['a route that is no path', (m) => (m.routes[0].path = '__proto__'), /does not begin with/],
+  ['a route with an invalid path', (m) => (m.routes[0].path = '__proto__'), /does not begin with/],
   ['a route twice', (m) => m.routes.push(m.routes[0]), /has \/a\/:id twice/],
   [
     'a route twice under another name',
@@ -186,11 +186,11 @@ const lies: readonly [what: string, edit: Edit, problem: RegExp][] = [
   ['a scope of administration for everybody', (m) => (m.config.scopes_default = ['backend.deploy']), /backend\.deploy/],
   ['a setting that there is not', (m) => (m.config.admin = true), /admin/],
   ['a setting out of its range', (m) => (m.config.token_lifetime = '1000000d'), /token_lifetime/],
-  ['a schedule that is none', (m) => (m.cronjobs.tidy.schedule = '* * *'), /schedule|fields/i],
+  ['an invalid schedule', (m) => (m.cronjobs.tidy.schedule = '* * *'), /schedule|fields/i],
   ['a schema that refers to a file', (m) => (m.schemas.Query = { $ref: 'package.json' }), /package\.json/],
   ['a schema that refers to the net', (m) => (m.schemas.Query = { $ref: 'http://127.0.0.1/x' }), /never fetched/],
   ['a schema that refers to nothing', (m) => (m.schemas.Query = { $ref: 'schema:///None' }), /Unknown schema "None"/],
-  ['a schema that is none', (m) => (m.schemas.Query = { type: 'object', properties: 7 }), /properties/],
+  ['an invalid schema', (m) => (m.schemas.Query = { type: 'object', properties: 7 }), /properties/],
   ['a pattern that never ends', (m) => (m.schemas.Query = { type: 'string', pattern: '^(a+)+(?=b)$' }), /lookaround/],
   ['a pattern that is very large', (m) => (m.schemas.Query = { type: 'string', pattern: 'a{1,100000}' }), /pattern/],
   [

@@ -19,7 +19,7 @@ interface Expected {
 }
 
 const behaviours: Record<string, [words: string[], expected: Expected]> = {
-  'no word at all shows help': [
+  'without arguments shows help': [
     [],
     { status: 0, stdout: /EXAMPLES[^]+COMMANDS\n[^]+greet {2}Greet somebody/, stderr: '' },
   ],
@@ -31,7 +31,7 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
     ['greet', 'Ann', '--json'],
     { status: 0, stdout: '{"greeting":"Hello Ann","interactive":false}\n' },
   ],
-  'global flags may stand before the command': [
+  'global flags are allowed before the command': [
     ['--no-color', '--verbose', 'greet', 'Ann'],
     { status: 0, stdout: 'Hello Ann\n' },
   ],
@@ -45,7 +45,7 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
   ],
   '--help wins over wrong arguments': [['greet', '--nonsense', '--help'], { status: 0, stdout: /^Greet somebody\n/ }],
   'help names the command behind it': [['help', 'greet'], { status: 0, stdout: /^Greet somebody\n/ }],
-  'help of what does not exist is wrong usage': [
+  'help of an unknown command is wrong usage': [
     ['help', 'gret'],
     {
       status: 2,
@@ -84,7 +84,7 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
     ['greet'],
     { status: 2, stderr: 'Error: Missing argument NAME\n  See waypost greet --help.\n' },
   ],
-  'an argument too many is wrong usage': [
+  'an extra argument is wrong usage': [
     ['greet', 'Ann', 'Bob'],
     { status: 2, stderr: /^Error: Unexpected argument "Bob"\n/ },
   ],
@@ -104,7 +104,7 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
         '{"error":{"code":"WP_CLI_USAGE","message":"Missing argument NAME","hint":"See waypost greet --help."}}\n',
     },
   ],
-  "an error of the user's says what to do, without a stack": [
+  'a user error shows what to do, without a stack': [
     ['fail', 'user'],
     { status: 1, stdout: '', stderr: 'Error: The box "red" is full\n  Empty it first.\n' },
   ],
@@ -120,11 +120,11 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
       stderr: '',
     },
   ],
-  'a bug of ours shows no stack by itself': [
+  'a bug shows no stack by default': [
     ['fail', 'bug'],
     { status: 1, stderr: 'Error: boxes is undefined\n  Run the command again with --verbose to see the stack.\n' },
   ],
-  'a bug of ours shows its stack with --verbose': [
+  'a bug shows its stack with --verbose': [
     ['fail', 'bug', '--verbose'],
     { status: 1, stderr: /TypeError: boxes is undefined\n {4}at Fail\.run .+fail\.ts/ },
   ],

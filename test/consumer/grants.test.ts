@@ -141,7 +141,7 @@ for (const kind of systemKinds) {
     for (const [name, id] of [
       ['the client of logins', () => loginClientId],
       ['a client that has none', () => people.app.id],
-      ['what is no id', () => 'foreign'],
+      ['an invalid id', () => 'foreign'],
       ['a very long id', () => 'a'.repeat(1000)],
       ['an id with a zero', () => '%00'],
     ] as const) {

@@ -69,10 +69,10 @@ plugins: !include p.yml
     'an unknown key at the top': 'route: {}',
     'an unknown key of a method': 'routes: { /a: { methods: { GET: { action: a.ts, respons: A } } } }',
     'a method without an action': 'routes: { /a: { methods: { GET: { public: true } } } }',
-    'a type that is none': 'schema: { A: { type: sting } }',
+    'an unknown type': 'schema: { A: { type: sting } }',
     'an unknown keyword': 'schema: { A: { type: string, minLenght: 1 } }',
     'an unknown setting': 'config: { token_lifetme: 1h }',
-    'a setting that is no duration': 'config: { token_lifetime: soon }',
+    'a setting with an invalid duration': 'config: { token_lifetime: soon }',
     'a word for true': 'routes: { /a: { methods: { GET: { action: a.ts, public: yes } } } }',
   }
   for (const [name, yaml] of Object.entries(wrong)) {

@@ -20,11 +20,11 @@ export const largeFiles: Readonly<Record<string, readonly [text: string, code?: 
   'dashes after dashes': [fill('- '), 'TOO_DEEP'],
   'questions after questions': [fill('? '), 'TOO_DEEP'],
   'deeper and deeper lines': [lines(1400, (index) => `${' '.repeat(index)}a:`), 'TOO_DEEP'],
-  'brackets in a text are none': [`schema:\n  A: { description: "${fill('[', 1000)}" }\n`],
-  'brackets in a block of text are none': [
+  'brackets in a text do not count': [`schema:\n  A: { description: "${fill('[', 1000)}" }\n`],
+  'brackets in a block of text do not count': [
     `schema:\n  A:\n    description: |\n      ${fill('[', 1000)}\n      - - -\n`,
   ],
-  'brackets in a comment are none': [`# ${fill('{', 1000)}\nschema: {}\n`],
+  'brackets in a comment do not count': [`# ${fill('{', 1000)}\nschema: {}\n`],
   'one line of text': [`schema: { A: { description: ${fill('x', 900_000)} } }`],
   'a quote that never closes': [`a: "${fill('x', 900_000)}`, 'YAML'],
   'colons on lines': [fill('a: b: c\n'), 'FILE_REFUSED'],
@@ -63,8 +63,8 @@ export const largeFiles: Readonly<Record<string, readonly [text: string, code?: 
   'unknown settings': [`config: { ${items(scaled(40_000), (index) => `tokn${index}: 1`)} }`, 'SETTING_INVALID'],
   patterns: [`schema:\n${lines(scaled(5000), (index) => ` S${index}: { type: string, pattern: "^(a${index}+)+$" }`)}`],
   'control characters': [`a: ${fill('\u0000', 500_000)}`, 'KEY_UNKNOWN'],
-  'separators of lines that are none': [`a: ${fill('\u2028', 300_000)}`, 'KEY_UNKNOWN'],
-  'marks above nothing': [`a: ${fill('\u0301', 300_000)}`, 'KEY_UNKNOWN'],
+  'line separators of Unicode': [`a: ${fill('\u2028', 300_000)}`, 'KEY_UNKNOWN'],
+  'combining marks without a base': [`a: ${fill('\u0301', 300_000)}`, 'KEY_UNKNOWN'],
 }
 
 /** A definition with this many includes. */

@@ -56,7 +56,7 @@ describe('wrong usage ends with 2', () => {
       words: 'client:add shop',
       stderr: /^Error: Missing flag --user\n {2}See waypost client:add --help\.\n$/,
     },
-    'a duration that is none': {
+    'an invalid duration': {
       words: 'event:execute --time-limit 5x',
       stderr: /^Error: --time-limit: "5x" is not a valid duration\. Write it as 55s, 10m or 1h\.\n/,
     },
@@ -161,17 +161,17 @@ describe('the secret and the base URL of a System', () => {
       env: { ...system, WAYPOST_SECRET: 'geheim-but-of-more-than-thirty-two-characters' },
       stderr: /Error: WAYPOST_BASE_URL is required but not set: System at \S+ has no issuer yet\n/,
     },
-    'a base URL that is none': {
+    'an invalid base URL': {
       words: 'event:execute',
       env: { ...complete, WAYPOST_BASE_URL: 'api.example.com' },
       stderr: /^Error: "api\.example\.com" is not a valid WAYPOST_BASE_URL\n/,
     },
-    'a port that is none': {
+    'an invalid port': {
       words: 'serve',
       env: { ...complete, PORT: 'many' },
       stderr: /^Error: PORT is "many", which is not a valid port\n/,
     },
-    'a level of the log that is none': {
+    'an invalid log level': {
       words: 'serve --port 0',
       env: { ...complete, LOG_LEVEL: 'loud' },
       stderr: /^Error: LOG_LEVEL is "loud", which is not a log level\n {2}Use one of trace, debug, /,

@@ -103,7 +103,7 @@ const cases: Record<string, Case> = {
     at: `${action}:1:1`,
     says: /^The default export of src\/todo\/insert\.ts is not a class with a method "handle"$/,
   },
-  'an action file whose default export is no class': {
+  'an action file whose default export is not a class': {
     break: (project) => project.write(action, 'export default { handle: () => 1 }\n'),
     code: 'WP_BUILD_ACTION_NO_CLASS',
     at: `${action}:1:1`,

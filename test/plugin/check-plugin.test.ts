@@ -26,9 +26,9 @@ for (const [name, value, reason] of [
   ['a number as version', { name: 'a', requires: 1 }, 'it does not declare the versions'],
   ['an invalid range', { name: 'a', requires: 'new' }, '"new" is not a valid version range'],
   ['a blank range', { name: 'a', requires: ' ' }, '" " is not a valid version range'],
-  ['a config that is no schema', { name: 'a', requires: '*', config: 'x' }, 'its config is not a JSON Schema'],
+  ['a config that is not a schema', { name: 'a', requires: '*', config: 'x' }, 'its config is not a JSON Schema'],
   ['routes that are no function', { name: 'a', requires: '*', routes: {} }, 'its routes are not a function'],
-  ['a hook that is no function', { name: 'a', requires: '*', hooks: { x: 1 } }, 'its hook "x" is not a function'],
+  ['a hook that is not a function', { name: 'a', requires: '*', hooks: { x: 1 } }, 'its hook "x" is not a function'],
   ['a list of connections', { name: 'a', requires: '*', connections: 1 }, 'its connection classes are not an object'],
   [
     'a class without open',

@@ -121,7 +121,7 @@ describeEachSystem('serve', ({ newSystem }) => {
       /requires variables that are not set: ORDERS_URL/,
     ],
     [
-      'has a setting that is none',
+      'has an invalid setting',
       { ...version('bad'), 'waypost.yml': `${yml}config: { body_limit: '\${env.LIMIT}' }\n` },
       /body_limit/,
     ],

@@ -58,7 +58,7 @@ for (const kind of defaultKinds) {
     const wrong: readonly (readonly [name: string, fields: Record<string, string>, status: number])[] = [
       ['a wrong password', { username: 'ann', password: 'quite another one' }, 401],
       ['an unknown name', { username: 'nobody', password }, 401],
-      ['a name that nobody can have', { username: 'a\0b', password }, 401],
+      ['an impossible name', { username: 'a\0b', password }, 401],
       ['a name that is too long', { username: 'a'.repeat(65), password }, 401],
       ['no password', { username: 'ann', password: '' }, 400],
       ['no name', { username: '', password }, 400],
@@ -124,7 +124,7 @@ for (const kind of defaultKinds) {
       ["with another browser's token", async (fields) => Object.assign(fields, await hiddenOfAnother())],
       ['without the cookie', () => visitor.cookies.delete(formCookie)],
       ['with another cookie', () => visitor.cookies.set(formCookie, 'a'.repeat(43))],
-      ['with a cookie that is none', () => visitor.cookies.set(formCookie, 'a')],
+      ['with an invalid cookie', () => visitor.cookies.set(formCookie, 'a')],
     ]
     const hiddenOfAnother = async () => {
       const other = await makeVisitor(world).authorize(requestOf(client))

@@ -23,7 +23,7 @@ const pages: readonly (readonly [name: string, sent: Sent, said: RegExp])[] = [
   ['without client_id', { client_id: undefined }, /client_id/],
   ['with an empty client_id', { client_id: '' }, /client_id/],
   ['of an unknown client', { client_id: '00000000-0000-4000-8000-00000000ffff' }, /Unknown app/],
-  ['of a client_id that is no id', { client_id: "' or 1=1" }, /Unknown app/],
+  ['of an invalid client_id', { client_id: "' or 1=1" }, /Unknown app/],
   ['of a client_id that holds a zero', { client_id: 'a\0b' }, /Unknown app/],
   [
     'of the login client, which registered nothing',
@@ -98,7 +98,7 @@ const redirects: readonly (readonly [name: string, sent: Sent, error: string, sa
   ['with a request_uri', { request_uri: 'https://app.example.com/request' }, 'request_uri_not_supported'],
   ['with an unknown prompt', { prompt: 'create' }, 'invalid_request', /prompt/],
   ['with prompt none and login', { prompt: 'none login' }, 'invalid_request', /prompt/],
-  ['with a max_age that is no number', { max_age: '-1' }, 'invalid_request', /max_age/],
+  ['with an invalid max_age', { max_age: '-1' }, 'invalid_request', /max_age/],
   ['with another resource (RFC 8707)', { resource: 'https://b.example.com' }, 'invalid_target', /resource/],
   [
     'with two resources, one of them another',

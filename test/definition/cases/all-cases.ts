@@ -12,7 +12,7 @@ import type { Case } from './case.ts'
 
 /** Invalid projects, by kind of mistake. */
 export const groups: Readonly<Record<string, readonly Case[]>> = {
-  'what is no YAML': yamlCases,
+  'invalid YAML': yamlCases,
   includes: includeCases,
   'keys and values': structureCases,
   paths: pathCases,
