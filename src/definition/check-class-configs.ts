@@ -212,6 +212,9 @@ function reportError(error: ErrorObject, { at, owner, reportProblem, report }: E
     )
   } else {
     const found = error.keyword === 'type' ? `, not ${describeNode(at)}` : ''
-    reportProblem(at, `${label} ${error.message ?? 'does not match the schema of the class'}${found}`)
+    const { description } = error.parentSchema as { readonly description?: string }
+    // A pattern is hard to read; the description says what the value is.
+    const hint = error.keyword === 'pattern' ? description : undefined
+    reportProblem(at, `${label} ${error.message ?? 'does not match the schema of the class'}${found}`, hint)
   }
 }

@@ -9,7 +9,7 @@ const config = {
   properties: {
     url: {
       type: 'string',
-      description: 'The base URL; paths are appended to it',
+      description: 'The base URL, such as https://stock.example.com/v2; paths are appended to it',
       pattern: '^https?://[^/?#@]+(/[^?#]*)?$',
     },
     auth: {
@@ -38,19 +38,19 @@ const config = {
     },
     timeout: {
       type: 'string',
-      description: 'Time until a response begins; at most 30s',
+      description: 'Time until a response begins, such as 5s; at most 30s',
       pattern: '^([1-9]|[12][0-9]|30)s$|^[1-9][0-9]{0,3}ms$',
       default: '10s',
     },
     body_timeout: {
       type: 'string',
-      description: 'Time from then until the response is complete',
+      description: 'Time from then until the response is complete, such as 60s',
       pattern: '^[1-9][0-9]{0,5}(ms|s|m)$',
       default: '60s',
     },
     body_limit: {
       type: 'string',
-      description: 'Maximum size of the body of a response',
+      description: 'Maximum size of the body of a response, such as 10mb',
       pattern: '^[1-9][0-9]{0,5}(kb|mb|gb)$',
       default: '10mb',
     },
