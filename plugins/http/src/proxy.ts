@@ -15,7 +15,8 @@ const config = {
     connection: { type: 'string', description: 'A connection of the class http', 'x-waypost': 'connection' },
     path: {
       type: 'string',
-      description: 'The path below the base URL of the connection, such as /items/:id; :id is a path parameter of the route',
+      description:
+        'The path below the base URL of the connection, such as /items/:id; :id is a path parameter of the route',
       pattern: '^/[^?#\\\\\\s]*$',
     },
     query: {
