@@ -21,6 +21,14 @@ test('each table of System has a rule or is listed as one without', () => {
   assert.deepEqual(listed.toSorted(), entities.map(({ meta }) => meta.tableName).toSorted())
 })
 
+test('each entry of the setting "keep" prunes something', () => {
+  const used = new Set([...retentionRules.map(({ keep }) => keep), 'releases'])
+  assert.deepEqual(
+    Object.keys(defaultSettings.keep).filter((name) => !used.has(name as keyof typeof defaultSettings.keep)),
+    [],
+  )
+})
+
 test('every rule names a primary key and a column of its table', () => {
   for (const { table, key, column } of retentionRules) {
     const entity = entities.find(({ meta }) => meta.tableName === table)

@@ -16,7 +16,7 @@ suite('settings', () => {
   test('given values override the defaults, in "keep" separately for each name', () => {
     const { settings, problems } = parseSettings({
       token_lifetime: '1h30m',
-      keep: { audit: '2d' },
+      keep: { tokens: '2d' },
       cors: ['https://a.example', 'http://localhost:3000'],
       delivery_allow: ['10.0.0.0/8', '::1', 'fd00::/8'],
       subscription_limit: 5,
@@ -27,7 +27,7 @@ suite('settings', () => {
     assert.deepEqual(problems, [])
     assert.equal(settings.title, 'Corner Shop')
     const { token_lifetime, keep, subscription_limit, breaking_changes, registration } = settings
-    assert.deepEqual([token_lifetime, keep.audit, keep.deliveries], [5_400_000, 172_800_000, 2_592_000_000])
+    assert.deepEqual([token_lifetime, keep.tokens, keep.deliveries], [5_400_000, 172_800_000, 2_592_000_000])
     assert.deepEqual([subscription_limit, breaking_changes, registration], [5, 'forbid', true])
   })
 
