@@ -2,9 +2,10 @@ import { MIMEType } from 'node:util'
 
 /**
  * Whether a content type is JSON (`json` or `+json`, as in the WHATWG MIME Sniffing standard). Ignores parameters;
- * invalid types are not JSON.
+ * invalid types are not JSON, nor are several types, of which browsers use the last.
  */
 export function isJsonType(contentType: string): boolean {
+  if (contentType.includes(',')) return false
   try {
     const { subtype } = new MIMEType(contentType)
     return subtype === 'json' || subtype.endsWith('+json')

@@ -79,6 +79,7 @@ const files = {
      if (kind === 'hal') return context.respond(200, { a: 1 }, { 'content-type': 'application/hal+json' })
      if (kind === 'parameter') return context.respond(200, '<script>', { 'content-type': 'text/html; x=/json' })
      if (kind === 'list') return context.respond(200, Readable.from(['<script>']), { 'content-type': 'application/json, text/html' })
+     if (kind === 'second') return context.respond(200, '<script>', { 'content-type': 'application/json;charset=utf-8,text/html' })
      if (kind === 'quoted') return context.respond(200, { a: 1 }, { 'content-type': 'text/html;a="+json"' })
      if (kind === 'object') return context.respond(200, { a: '<script>' }, { 'content-type': 'text/html' })
      if (kind === 'own') return context.respond(200, Buffer.from('x'), { 'content-type': 'image/png', 'content-security-policy': "default-src 'self'" })
@@ -198,6 +199,7 @@ describe('the result of a route', () => {
     ['own', 'image/png', 'x'],
     ['parameter', 'text/html; x=/json', '<script>'],
     ['list', 'application/json, text/html', '<script>'],
+    ['second', 'application/json;charset=utf-8,text/html', '<script>'],
     ['quoted', 'text/html;a="+json"', '{"a":1}'],
   ] as const) {
     test(`that is not JSON is sandboxed unless its method declares html: trusted (${kind})`, async () => {
