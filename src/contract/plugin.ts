@@ -194,14 +194,15 @@ export type ColumnType =
   | 'other'
 
 export interface ColumnSnapshot {
+  /** In a view, integers are `bigint` and ids too. */
   readonly type: ColumnType
   /** Maximum number of characters of a text. */
   readonly length?: number
-  /** The type in the database's own words; only for `other`. */
+  /** The type in the database's own words: for `other`, and for a `number` that is exact, such as `numeric(12,2)`. */
   readonly as?: string
   /** NULL is allowed. */
   readonly null?: true
-  /** The database fills the column in when an insert omits it. */
+  /** The database fills the column in when an insert omits it. Not set for an `id`, which is always filled in. */
   readonly default?: true
   /** The value is computed by the database and cannot be written. */
   readonly generated?: true

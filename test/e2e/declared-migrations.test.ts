@@ -115,6 +115,19 @@ describe('declared migrations', { concurrency: 1 }, () => {
     assert.match(stderr, /"20990101-drop" cannot be reverted: it drops the column "text" of "app_note"/)
   })
 
+  it('dev applies one when it is saved', async () => {
+    const dev = project.start('dev --port 0')
+    try {
+      await dev.waitFor(/Ready in/)
+      await project.write('migrations/System/20990102-more.yml', '')
+      await dev.waitFor(/warning {2}migrations\/System\/20990102-more\.yml has no content yet and is skipped\n/)
+      await project.write('migrations/System/20990102-more.yml', 'add_index: { app_note: [[todo_id]] }\n')
+      await dev.waitFor(/20990102-more applied, migrations\/System\/tables\.json written/)
+    } finally {
+      await dev.stop()
+    }
+  })
+
   it('migrate --connection writes the tables of an existing database', async () => {
     const database = new DatabaseSync(path.join(project.folder, 'old.db'))
     database.exec('create table customer (id integer primary key, name varchar(80) not null unique)')

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MikroORM } from '@mikro-orm/postgresql'
+import { DatabaseSchema } from '@mikro-orm/sql'
 import { sql } from 'kysely'
 import type { Migration, TablesSnapshot } from '../../src/contract/index.ts'
 import { parseMigration } from '../../src/definition/index.ts'
@@ -181,6 +183,10 @@ async function introspect(db: Kysely<AnyTables>, kind: DatabaseKind): Promise<st
   return writeSnapshot({ ...(await loadSnapshot(db, kind)), migrations: {} })
 }
 
+function sorted<Item>(items: readonly Item[] = []): readonly Item[] {
+  return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+}
+
 const user = '00000000-0000-4000-8000-000000000001'
 
 const reversible = {
@@ -248,6 +254,63 @@ describeEachDatabase('tables.json', ({ kind, type, open }) => {
     const { db } = await open()
     await coded.up(db, type)
     assert.equal(await introspect(db, kind), compute([declared]))
+  })
+
+  test('MikroORM finds the same tables on PostgreSQL', { skip: kind === 'sqlite' }, async () => {
+    const { db, database } = await open()
+    assert.ok(database.kind === 'postgresql')
+    for (const text of [declared, changes]) await makeDeclaredMigration(parse(text)).up(db, type)
+    const { tables } = await loadSnapshot(db, kind)
+    const orm = new MikroORM({
+      entities: [],
+      discovery: { warnWhenNoEntities: false },
+      driverOptions: db,
+      dbName: database.target.database,
+      ensureDatabase: false,
+    })
+    const found = await DatabaseSchema.create(orm.em.getConnection(), orm.em.getPlatform(), orm.config, 'public')
+    const known = found.getTables().map((table) => {
+      const lists = (isWanted: (index: { unique: boolean; primary: boolean }) => boolean) =>
+        sorted(
+          table
+            .getIndexes()
+            .filter(isWanted)
+            .map(({ columnNames }) => columnNames),
+        )
+      return [
+        table.name,
+        {
+          columns: Object.fromEntries(
+            table.getColumns().map((column) => [column.name, [column.nullable, column.default != null]]),
+          ),
+          key: table.getPrimaryKey()?.columnNames,
+          unique: lists(({ unique, primary }) => unique && !primary),
+          index: lists(({ unique, primary }) => !unique && !primary),
+          references: sorted(
+            Object.values(table.getForeignKeys()).map((key) => [
+              key.columnNames,
+              key.referencedTableName.replace('public.', ''),
+              key.referencedColumnNames,
+              key.deleteRule === 'no action' ? undefined : key.deleteRule,
+            ]),
+          ),
+        },
+      ] as const
+    })
+    const own = Object.entries(tables).map(([name, { columns, key, unique, index, references = [] }]) => [
+      name,
+      {
+        columns: Object.fromEntries(
+          Object.entries(columns).map(([column, value]) => [column, [value.null === true, value.default === true]]),
+        ),
+        key,
+        unique: sorted(unique),
+        index: sorted(index),
+        references: sorted(references.map((one) => [one.columns, one.table, one.to, one.on_delete])),
+      },
+    ])
+    assert.deepEqual(Object.fromEntries(own), Object.fromEntries(known))
+    await orm.close()
   })
 
   test('other types, computed columns, views and special indexes', async () => {

@@ -81,6 +81,20 @@ test('the to-do project: created, listed, delivered', async () => {
   assert.equal((await app.as('ann', ['consumer']).inject('POST /todo', { body: milk })).status, 403)
 })
 
+test('declared migrations create the tables of a test', async () => {
+  const declared = path.join(folder, 'declared')
+  await writeFiles(declared, {
+    'waypost.yml': 'routes: { /note: { methods: { GET: { public: true, action: src/note.ts } } } }',
+    'src/note.ts': actionFile(
+      `return context.connection('System').insertInto('note').defaultValues().returningAll().executeTakeFirstOrThrow()`,
+    ),
+    'migrations/System/1-note.yml':
+      'create_table: { note: { columns: { id: id, paid: { type: boolean, default: true } } } }',
+  })
+  await using app = await createTestApp({ folder: declared })
+  assert.deepEqual((await app.inject('GET /note')).body, { id: 1, paid: true })
+})
+
 test('two concurrent apps are independent', async () => {
   await using one = await createTestApp({ folder: todo })
   await using other = await createTestApp({ folder: todo })

@@ -62,7 +62,7 @@ function describeType({ type: name, modifiers, isId }: Column, isView: boolean):
   if (type === 'integer' && isView) return { type: 'bigint' }
   if (name === 'numeric' || name === 'decimal')
     return { type, as: modifiers === '' ? 'numeric' : `numeric(${modifiers.replace(/,0$/, '')})` }
-  return type === 'text' && modifiers !== '' ? { type, length: Number(modifiers) } : { type }
+  return type === 'text' && /^\d+$/.test(modifiers) ? { type, length: Number(modifiers) } : { type }
 }
 
 const arrayItems: Readonly<Record<string, string>> = {
