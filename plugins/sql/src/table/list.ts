@@ -21,7 +21,7 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
     const { query } = input
     const { sort: sortText, limit = list.limit.default, after: cursor, count: isCounted } = query as ListQuery
     const sort = sortText === undefined ? normalSort : chooseSort(sortText, plan, context)
-    const used = possible.filter(({ name }) => query[name] !== undefined)
+    const used = possible.filter(({ name }) => Object.hasOwn(query, name))
     const digest = () =>
       digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), sort.map(nameTerm).join()])
     const after = cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context })
@@ -36,7 +36,7 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
     const key = nameShape(shape)
     const [rows, counted] = await Promise.all([
       database.run(key, (writer) => writer.list(shape), { ...input, rows: limit + 1, ...(after && { after }) }),
-      isCounted ? database.run(`count ${key}`, (writer) => writer.count(shape), input) : undefined,
+      isCounted ? database.run(`count ${nameConditions(shape)}`, (writer) => writer.count(shape), input) : undefined,
     ])
     const hasNext = rows.length > limit
     const page = hasNext ? rows.slice(0, limit) : rows
@@ -82,13 +82,18 @@ function continueAfter(text: string, { digest, sort, plan, context }: Continuing
   return values
 }
 
-/** The text of a shape: one for each statement. */
-function nameShape({ isOwned, filters, sort, after, rows }: ListShape): string {
+/** Names the statement of a shape. */
+function nameShape(shape: ListShape): string {
+  const { sort, after, rows } = shape
+  return JSON.stringify([nameConditions(shape), sort.map(nameTerm), after ?? null, rows === undefined])
+}
+
+function nameConditions({ isOwned, filters }: ListShape): string {
   const used = filters.map(
     ({ column, operator, isList, isNull }) =>
       `${nameFilter(column, operator)}${isList ? '[]' : ''}${isNull ? '!' : ''}`,
   )
-  return JSON.stringify([isOwned, used, sort.map(nameTerm), after ?? null, rows === undefined])
+  return JSON.stringify([isOwned, used])
 }
 
 function nameTerm({ column, descending }: SortTerm): string {

@@ -51,7 +51,10 @@ function findTable(
   }
   if (Object.hasOwn(snapshot.tables, name)) return snapshot.tables[name]
   const names = Object.keys(snapshot.tables).join(', ')
-  const hint = names === '' ? `"${connection}" has no tables` : `Tables of "${connection}": ${names}`
+  const hint =
+    names === ''
+      ? `No tables are known. Run waypost migrate, which writes migrations/${connection}/tables.json`
+      : `Tables of "${connection}": ${names}`
   report('/table', `Unknown table "${name}"`, { hint })
   return undefined
 }

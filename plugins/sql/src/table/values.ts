@@ -25,7 +25,11 @@ function makeValueBind({ type }: PlanColumn, kind: DatabaseKind, reject: (expect
     case 'date':
       return (value) => (String(value) >= '0001' ? value : reject('a date between the years 1 and 9999'))
     case 'json':
-      return (value) => JSON.stringify(value)
+      return (value) =>
+        // The JSON number 1e400 is parsed as infinity, which would be stored as null.
+        JSON.stringify(value, (_, one: unknown) =>
+          one === Infinity || one === -Infinity ? reject('JSON without numbers beyond 1e308') : one,
+        )
     case 'uuid':
       return (value) => String(value).toLowerCase() // as PostgreSQL stores it; SQLite compares text
     case 'bigint':

@@ -167,6 +167,7 @@ describeEachSystem('a table as an API', ({ newSystem }) => {
       '{"total": 1, "__proto__": {}}',
       '{"total": 1, "constructor": 1}',
       '{"total": 1e400}',
+      '{"total": 1, "data": [1e400]}',
       '{"total": 1, "title": "\\u0000"}',
       '{"large": 9007199254740993, "total": 1}',
     ]) {
