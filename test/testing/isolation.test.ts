@@ -17,7 +17,10 @@ const insert = (name: string) =>
 const count = (name: string) => `(await context.connection('${name}').selectFrom('item').selectAll().execute()).length`
 const box = `{
   description: 'A box', config: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } }, clientType: 'unknown',
-  open: async ({ text }) => ({ client: { read: () => text }, check: async () => {}, close: async () => {} }),
+  capabilities: ['count'],
+  open: async ({ text }) => ({
+    client: { read: () => text }, check: async () => {}, close: async () => {}, count: async () => ({ count: 99, resetMs: 1000 }),
+  }),
 }`
 const files = {
   // These must never be used: an existing database, and a file beside the project.
@@ -55,7 +58,10 @@ config: { docs: "\${env.DOCS:-public}", cors: ["https://\${env.GREETING}.example
   'plugin/waypost.yml': `
 plugins: [box-plugin]
 connection: { Box: { class: box, config: { text: real } }, Reference: { class: sqlite, config: { file: data/reference.db } } }
-routes: { /box: { methods: { GET: { public: true, action: src/box.ts } } } }
+routes:
+  /box: { methods: { GET: { public: true, action: src/box.ts } } }
+  /limited: { methods: { GET: { public: true, rate: few, action: src/box.ts } } }
+rate: { few: { limit: 1, window: 1m, connection: Box } }
 cronjob: { read: { schedule: "0 4 1 1 *", action: src/read.ts } }
 event: { read: { description: Read, scopes: [mine] } }
 `,
@@ -232,6 +238,13 @@ test('a connection of a plugin class is rejected, unless the test replaces it', 
     { folder: plugin, connections: { ...connections, System: { config: {} } } },
     { code: 'WP_PROJECT_TEST_REPLACED', hint: /the option system/ },
   )
+})
+
+test('requests to a rate are counted by the app, not by the connection of the rate', async () => {
+  const connections = { Box: { config: { text: 'test' } } }
+  await using app = await createTestApp({ folder: path.join(folder, 'plugin'), connections })
+  const statuses = [await app.inject('GET /limited'), await app.inject('GET /limited')].map(({ status }) => status)
+  assert.deepEqual(statuses, [200, 429])
 })
 
 test('a connection that a test replaces needs neither its variables nor its migrations', async () => {
