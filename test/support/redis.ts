@@ -19,7 +19,7 @@ export interface TestRedis {
 export const lacksRedis: string | false =
   spawnSync('redis-server', ['--version']).status === 0 ? false : 'needs Redis: apt-get install redis-server'
 
-/** Starts Redis on a free port. */
+/** Starts Redis on a free port; with settings such as `--tls-cert-file`, it only accepts TLS. */
 export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
   const port = await findPort()
   let running = await startServer(port, settings)
@@ -31,7 +31,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
     await once(running, 'exit')
   }
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `${hasTls(settings) ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
     freeze: () => void running.kill('SIGSTOP'),
     thaw: () => void running.kill('SIGCONT'),
     kill: end,
@@ -46,8 +46,13 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
   }
 }
 
+function hasTls(settings: readonly string[]): boolean {
+  return settings.some((setting) => setting.startsWith('--tls'))
+}
+
 async function startServer(port: number, settings: readonly string[]) {
-  const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...settings]
+  const ports = hasTls(settings) ? ['--port', '0', '--tls-port', String(port)] : ['--port', String(port)]
+  const own = [...ports, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...settings]
   const child = spawn('redis-server', own, { stdio: ['ignore', 'pipe', 'inherit'] })
   let log = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (log += text))

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { Log } from 'waypost'
 import { lacksRedis, startRedis, type TestRedis } from '../../../test/support/redis.ts'
 import { until } from '../../../test/support/until.ts'
@@ -136,6 +141,15 @@ describe('a connection of the class redis', { skip: lacksRedis }, () => {
     assert.equal(opened.lines.length, 2, opened.lines.join('\n'))
   })
 
+  test('Redis hangs: the number of commands that wait is limited', async () => {
+    redis.freeze()
+    const waiting = Array.from({ length: 50_000 }, () => opened.client.get('a'))
+    const settled = Promise.allSettled(waiting)
+    await assert.rejects(opened.client.get('a'), /queue is full/)
+    await opened.close()
+    assert.ok((await settled).every(({ status }) => status === 'rejected'))
+  })
+
   test('closes while Redis hangs, and what waits fails', async () => {
     redis.freeze()
     const waiting = opened.client.get('a')
@@ -183,6 +197,41 @@ describe('a Redis with a password', { skip: lacksRedis }, () => {
       assert.doesNotMatch(opened.lines.join('\n'), /falsch|geheim/)
       await opened.close()
     })
+})
+
+const lacksOpenssl = spawnSync('openssl', ['version']).status === 0 ? false : 'needs openssl'
+
+test('rediss:// checks the certificate of Redis', { skip: lacksRedis || lacksOpenssl }, async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'waypost-redis-'))
+  const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder.path, name)) as [string, string]
+  const subject = ['-subj', '/CN=redis', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const made = spawnSync('openssl', [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    key,
+    '-out',
+    cert,
+    ...subject,
+  ])
+  assert.equal(made.status, 0, String(made.stderr))
+  const redis = await startRedis(['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'])
+  const trusted = getCACertificates('default')
+  try {
+    const untrusted = await openClass(redis.url)
+    await assert.rejects(untrusted.check(), /self-signed certificate/)
+    await untrusted.close()
+    setDefaultCACertificates([...trusted, await readFile(cert, 'utf8')])
+    const opened = await openClass(redis.url)
+    await isUp(opened)
+    await opened.close()
+  } finally {
+    setDefaultCACertificates(trusted)
+    await redis.stop()
+  }
 })
 
 describe('a port that accepts connections and never answers', () => {
