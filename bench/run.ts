@@ -11,6 +11,7 @@ import { measureReload } from './reload.ts'
 import { measureRoutes } from './routes.ts'
 import { measureServe } from './serve.ts'
 import { measureStart } from './start.ts'
+import { measureTables } from './tables.ts'
 import { measureTokens } from './tokens.ts'
 import { measureLeaks, measureUnderLoad } from './under-load.ts'
 import { measureValidate } from './validate.ts'
@@ -24,6 +25,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   files: measureLargeFiles,
   deploy: measureDeploy,
   routes: measureRoutes,
+  tables: measureTables,
   tokens: measureTokens,
   auth: measureAuth,
   logins: measureLogins,
