@@ -16,7 +16,8 @@ export default class Init extends WaypostCommand {
   static override args = { dir: Args.string({ description: 'Folder of the project', default: '.' }) }
   static override flags = {
     template: Flags.string({
-      description: 'Template: todo (default), empty, host (the folder of a server), or plugin (a package)',
+      description:
+        'Template: todo (default), crud (a table as an API), empty, host (the folder of a server), or plugin (a package)',
       env: 'WAYPOST_TEMPLATE',
     }),
     with: listFlag({

@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
-import { findKey, type Definition, type HttpMethod, type Texts } from '../../definition/index.ts'
+import type { Definition, HttpMethod } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
@@ -9,7 +6,7 @@ import { assertDefinition, loadProject, type LoadedProject } from '../load-proje
 import { validateProject } from '../validate.ts'
 import { waitUntilServed } from './wait-until-served.ts'
 import { planRoute, type RoutePlan } from './plan-route.ts'
-import { writeFiles, type FileChange } from './write-files.ts'
+import { findChanges, locateAdded, readTexts, writeFiles, type FileChange } from './write-files.ts'
 
 export interface GenerateRouteOptions {
   readonly folder: string
@@ -75,14 +72,6 @@ function assertNew({ routes }: Definition, { method, path: wanted }: GenerateRou
   throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} already exists at ${file}:${line}`, hint })
 }
 
-/** Reads each file once, so that planning, checking and the comparison before writing use the same state. */
-async function readTexts({ root }: Project, files: readonly string[]): Promise<Texts> {
-  const sources = files.filter((file) => /\.(ya?ml|json)$/.test(file))
-  return new Map(
-    await Promise.all(sources.map(async (file) => [file, await readFile(path.join(root, file), 'utf8')] as const)),
-  )
-}
-
 interface FitCheck {
   readonly definition: Definition
   readonly plan: RoutePlan
@@ -122,18 +111,6 @@ function validationError(diagnostics: readonly Diagnostic[], route: string): Err
   return errors.WP_PROJECT_GENERATE({ problem: message, hint: hint ?? 'Nothing was written.' })
 }
 
-/** Referenced files come first, so that `dev` never finds a reference to a missing file. */
-function findChanges({ root }: Project, before: Texts, after: Texts): readonly FileChange[] {
-  const changes = [...after].map(([file, text]) => ({ file, text, before: before.get(file) }))
-  const conflict = changes.find((change) => change.before === undefined && existsSync(path.join(root, change.file)))
-  if (conflict !== undefined) {
-    const hint = 'Rename it, or write the route by hand and use it there.'
-    throw errors.WP_PROJECT_GENERATE({ problem: `${conflict.file} already exists`, hint })
-  }
-  const rank = (change: FileChange): number => (change.before === undefined ? 0 : change.file === 'waypost.yml' ? 2 : 1)
-  return changes.filter((change) => change.text !== change.before).toSorted((a, b) => rank(a) - rank(b))
-}
-
 interface GeneratedParts {
   readonly options: GenerateRouteOptions
   readonly changes: readonly FileChange[]
@@ -148,9 +125,6 @@ function describe(
     route: `${options.method} ${options.path}`,
     action,
     created: changes.flatMap(({ file, text, before }) => (before === undefined ? [{ file, text }] : [])).toReversed(),
-    added: added.flatMap(({ name, keys }) => {
-      const at = findKey({ root, texts }, keys)
-      return at === undefined ? [] : [{ name, file: at.file, line: at.line }]
-    }),
+    added: locateAdded(root, { texts, added }),
   }
 }

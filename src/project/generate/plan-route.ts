@@ -65,7 +65,7 @@ export function planRoute(
     added.push({ name: `schema ${name}`, keys: ['schema', name] })
   }
   if (needsRate(context, texts) && !Object.hasOwn(definition.rates, publicRate)) {
-    texts = edit({ root, texts }, ['rate', publicRate], { limit: 60, window: '1m', by: 'address' })
+    texts = editDefinition({ root, texts }, ['rate', publicRate], { limit: 60, window: '1m', by: 'address' })
     added.push({ name: `rate ${publicRate}`, keys: ['rate', publicRate] })
   }
   const isKnown = definition.routes.some(({ path }) => path === request.path)
@@ -123,13 +123,13 @@ function addSchema({ root }: PlanContext, texts: Texts, { name, schema }: { name
   const file = 'resources/schema.yml'
   const isMissing = findKey(editing, ['schema']) === undefined
   if (!isMissing || isAllInOne(editing) || existsSync(path.join(root, file)))
-    return edit(editing, ['schema', name], schema)
+    return editDefinition(editing, ['schema', name], schema)
   const withFile = new Map(texts).set(file, writeYaml({ [name]: schema }))
-  return edit({ root, texts: withFile }, ['schema'], new Include(file))
+  return editDefinition({ root, texts: withFile }, ['schema'], new Include(file))
 }
 
 /** Whether the project defines its routes in one file instead of a file for each. */
-function isAllInOne(editing: DefinitionEdit): boolean {
+export function isAllInOne(editing: DefinitionEdit): boolean {
   const routes = findMap(editing, ['routes'])
   return (
     routes !== undefined && (routes.file.endsWith('.json') || (routes.inPlace > 0 && routes.inPlace >= routes.included))
@@ -145,13 +145,13 @@ function addRoute(context: PlanContext, texts: Texts, action: string): Texts {
     ...(Object.keys(shape.path).length === 0 ? {} : { path: shape.path }),
     methods: { [request.method]: makeMethod(context, texts, { action }) },
   }
-  if (isAllInOne(editing)) return edit(editing, keys, route)
+  if (isAllInOne(editing)) return editDefinition(editing, keys, route)
   const used = definition.routes.flatMap(({ methods }) => methods.map(({ at }) => at.file))
   const file = chooseFree(
     names.folders.map((folder) => `resources/routes/${folder}${names.isEntity ? '/entity' : ''}.yml`),
     used,
   )
-  return edit({ root, texts: new Map(texts).set(file, writeYaml(route)) }, keys, new Include(file))
+  return editDefinition({ root, texts: new Map(texts).set(file, writeYaml(route)) }, keys, new Include(file))
 }
 
 function addMethod(context: PlanContext, texts: Texts, action: string): Texts {
@@ -160,7 +160,7 @@ function addMethod(context: PlanContext, texts: Texts, action: string): Texts {
   const shared = findValue(editing, ['routes', request.path, 'scopes'])
   const isShared = request.scopes === undefined || JSON.stringify(shared) === JSON.stringify(request.scopes)
   const method = makeMethod(context, texts, { action, access: isShared ? {} : { scopes: request.scopes } })
-  return edit(editing, ['routes', request.path, 'methods', request.method], method)
+  return editDefinition(editing, ['routes', request.path, 'methods', request.method], method)
 }
 
 interface MethodParts {
@@ -176,7 +176,8 @@ function makeMethod(context: PlanContext, texts: Texts, { action, access = {} }:
   return { description, ...open, ...access, ...rate, ...rest, action }
 }
 
-function edit(editing: DefinitionEdit, keys: readonly string[], value: Writable): Texts {
+/** @throws WP_PROJECT_GENERATE if the value cannot be added */
+export function editDefinition(editing: DefinitionEdit, keys: readonly string[], value: Writable): Texts {
   const texts = addToDefinition(editing, keys, value)
   if (texts !== undefined) return texts
   const file = findMap(editing, keys.slice(0, -1))?.file ?? 'waypost.yml'

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { findKey, type Texts } from '../../definition/index.ts'
 import { makeId, messageOf } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
+import type { Project } from '../find-project.ts'
 
 /** The planned content of a project file. */
 export interface FileChange {
@@ -10,6 +13,37 @@ export interface FileChange {
   readonly text: string
   /** Its expected current content; undefined if it must not exist. */
   readonly before: string | undefined
+}
+
+/** Reads each file once, so that planning, checking and the comparison before writing use the same state. */
+export async function readTexts({ root }: Project, files: readonly string[]): Promise<Texts> {
+  const sources = files.filter((file) => /\.(ya?ml|json)$/.test(file))
+  return new Map(
+    await Promise.all(sources.map(async (file) => [file, await readFile(path.join(root, file), 'utf8')] as const)),
+  )
+}
+
+/** Referenced files come first, so that `dev` never finds a reference to a missing file. */
+export function findChanges({ root }: Project, before: Texts, after: Texts): readonly FileChange[] {
+  const changes = [...after].map(([file, text]) => ({ file, text, before: before.get(file) }))
+  const conflict = changes.find((change) => change.before === undefined && existsSync(path.join(root, change.file)))
+  if (conflict !== undefined) {
+    const hint = 'Rename it, or write the entry by hand.'
+    throw errors.WP_PROJECT_GENERATE({ problem: `${conflict.file} already exists`, hint })
+  }
+  const rank = (change: FileChange): number => (change.before === undefined ? 0 : change.file === 'waypost.yml' ? 2 : 1)
+  return changes.filter((change) => change.text !== change.before).toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** Returns where new keys of waypost.yml are. */
+export function locateAdded(
+  root: string,
+  { texts, added }: { readonly texts: Texts; readonly added: readonly { name: string; keys: readonly string[] }[] },
+): readonly { readonly name: string; readonly file: string; readonly line: number }[] {
+  return added.flatMap(({ name, keys }) => {
+    const at = findKey({ root, texts }, keys)
+    return at === undefined ? [] : [{ name, file: at.file, line: at.line }]
+  })
 }
 
 /**

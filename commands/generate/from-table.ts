@@ -1,0 +1,56 @@
+import { Args, Flags, WaypostCommand, listFlag, printDiagnostics, wrap } from '../../bin/cli/index.ts'
+import { joinWords } from '../../src/kit/index.ts'
+import type { GeneratedTable } from '../../src/project/index.ts'
+
+export default class GenerateFromTable extends WaypostCommand {
+  static override description =
+    'Make a table an API\nAdds an action of the class sql-table and its routes to waypost.yml: list, create, read, replace, change and delete rows.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> System app_order',
+    '<%= config.bin %> <%= command.id %> System app_order --scopes order --owner user_id',
+    '<%= config.bin %> <%= command.id %> Shop product --dry-run',
+  ]
+  static override enableJsonFlag = true
+  static override args = {
+    connection: Args.string({ description: 'Connection with the table, for example System', required: true }),
+    table: Args.string({ description: 'Table or view', required: true }),
+  }
+  static override flags = {
+    scopes: listFlag({
+      description: 'Scopes, separated by commas; a token needs one of them. By default, the name of the table',
+    }),
+    owner: Flags.string({ description: 'Column with the id of the user who owns a row; others cannot see it' }),
+    'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(GenerateFromTable)
+    const { generateTable } = await import('../../src/project/index.ts')
+    const dryRun = flags['dry-run']
+    const generated = await generateTable({
+      folder: process.cwd(),
+      connection: args.connection,
+      table: args.table,
+      scopes: flags.scopes,
+      owner: flags.owner,
+      dryRun,
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+    })
+    this.#show(generated, dryRun)
+    return { ...generated, written: !dryRun }
+  }
+
+  #show({ methods, scopes, created, added, servedAt }: GeneratedTable, isDryRun: boolean): void {
+    const [wrote, addedLabel] = isDryRun ? ['  Would write  ', '  Would add    '] : ['  Wrote  ', '  Added  ']
+    if (created.length > 0) this.print(wrote + wrap(created.join(', '), wrote.length))
+    for (const { name, file, line } of added) this.print(`${addedLabel}${name} to ${file}:${line}`)
+    if (isDryRun) return
+    this.print(`  ${wrap(`${joinWords(methods)} need a token${describeScopes(scopes)}.`, 2)}`)
+    if (servedAt !== undefined) this.print(`  dev already serves it: ${servedAt}`)
+  }
+}
+
+function describeScopes(scopes: readonly string[]): string {
+  if (scopes.length === 0) return ''
+  return ` with the scope ${scopes.join(' or ')}`
+}

@@ -1,0 +1,77 @@
+import { kindsOfConnections, loadTables } from '../../build/index.ts'
+import { hasErrors, type Diagnostic } from '../../kit/index.ts'
+import { errors } from '../errors.ts'
+import { findProject, type Project } from '../find-project.ts'
+import { assertDefinition, loadProject } from '../load-project.ts'
+import { validateProject } from '../validate.ts'
+import { planTable, type TablePlan, type TableRequest } from './plan-table.ts'
+import { waitUntilServed } from './wait-until-served.ts'
+import { findChanges, locateAdded, readTexts, writeFiles, type FileChange } from './write-files.ts'
+
+export interface GenerateTableOptions extends TableRequest {
+  readonly folder: string
+  /** Plan and check everything, but write nothing. */
+  readonly dryRun: boolean
+  onDiagnostics?(diagnostics: readonly Diagnostic[]): void
+}
+
+export interface GeneratedTable extends Pick<TablePlan, 'action' | 'scopes' | 'methods'> {
+  /** New files, relative to the folder. */
+  readonly created: readonly string[]
+  /** New entries in definition files. */
+  readonly added: readonly { readonly name: string; readonly file: string; readonly line: number }[]
+  /** The URL of the list if a running `dev` of the folder already serves it. */
+  readonly servedAt?: string
+}
+
+/**
+ * Makes a table an API: writes an action of the class `sql-table` and its routes into the definition, all or nothing.
+ * Needs no database: the columns are those of `tables.json` and of declared migrations.
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_WRITE
+ */
+export async function generateTable(options: GenerateTableOptions): Promise<GeneratedTable> {
+  const project = findProject(options.folder)
+  const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
+  const loaded = await loadProject(project)
+  const definition = assertDefinition(loaded, report)
+  const kinds = kindsOfConnections(definition, loaded.plugins)
+  if (!Object.hasOwn(kinds, options.connection)) {
+    const hint = `Connections: ${Object.keys(kinds).join(', ')}.`
+    throw errors.WP_PROJECT_GENERATE({ problem: `There is no connection "${options.connection}"`, hint })
+  }
+  const { tables, diagnostics } = await loadTables(project.root, kinds)
+  const stale = diagnostics.filter(({ file }) => file.startsWith(`migrations/${options.connection}/`))
+  if (hasErrors(stale)) {
+    report(stale)
+    throw errors.WP_PROJECT_BROKEN({ count: '1 error' })
+  }
+  const before = await readTexts(project, loaded.files)
+  const plan = planTable({ root: project.root, texts: before }, options, tables[options.connection])
+  const changes = findChanges(project, before, plan.texts)
+  await assertFits(project, plan, report)
+  const generated = describe(project, plan, changes)
+  if (options.dryRun) return generated
+  await writeFiles(project.root, changes)
+  await validateProject(project.root)
+  const servedAt = await waitUntilServed(project.root, plan.methods[0]!)
+  return servedAt === undefined ? generated : { ...generated, servedAt }
+}
+
+/** Loads the project with the planned changes, so that problems are found before anything is written. */
+async function assertFits(
+  project: Project,
+  { texts, action }: TablePlan,
+  report: (diagnostics: readonly Diagnostic[]) => void,
+): Promise<void> {
+  const { definition, diagnostics } = await loadProject(project, { texts })
+  report(diagnostics.filter(({ severity }) => severity === 'warning'))
+  if (definition !== undefined) return
+  const { message, hint } = diagnostics.find(({ severity }) => severity === 'error')!
+  throw errors.WP_PROJECT_GENERATE({ problem: `${action}: ${message}`, hint: hint ?? 'Nothing was written.' })
+}
+
+function describe({ root }: Project, plan: TablePlan, changes: readonly FileChange[]): GeneratedTable {
+  const { action, scopes, methods } = plan
+  const created = changes.flatMap(({ file, before }) => (before === undefined ? [file] : []))
+  return { action, scopes, methods, created, added: locateAdded(root, plan) }
+}
