@@ -1,5 +1,5 @@
 import type { TableSnapshot, TablesSnapshot } from '../../contract/index.ts'
-import { Include, writeYaml, type Texts, type WritableMap } from '../../definition/index.ts'
+import { findKey, Include, writeYaml, type Texts, type WritableMap } from '../../definition/index.ts'
 import { nearest } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { editDefinition, isAllInOne } from './plan-route.ts'
@@ -39,6 +39,11 @@ export function planTable(
   const resource = nameResource(request.table)
   const action = resource.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
   const scopes = request.scopes ?? [resource]
+  const taken = findKey({ root, texts: before }, ['action', action])
+  if (taken !== undefined) {
+    const problem = `The action "${action}" already exists at ${taken.file}:${taken.line}`
+    throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Remove it, or write the API of the table by hand.' })
+  }
   let texts = editDefinition({ root, texts: before }, ['action', action], {
     class: 'sql-table',
     config: makeConfig(request, table),
@@ -96,20 +101,32 @@ function makeConfig({ connection, table: name, owner }: TableRequest, table: Tab
   const timeOf = (names: readonly string[]) => names.find((one) => table.columns[one]?.type === 'timestamp')
   const [created, changed] = [timeOf(createdNames), timeOf(changedNames)]
   const isVersioned = ['integer', 'bigint'].includes(table.columns['version']?.type ?? '')
-  const [key] = table.key ?? []
-  const columns = Object.keys(table.columns).filter(
+  const { key = [], index = [] } = table
+  const columns = [...new Set([...key, ...Object.keys(table.columns)])].filter(
     (column) => column !== owner && table.columns[column]!.type !== 'other',
   )
   const now = '$now'
+  // A list in this order without an index would read the whole table.
+  const isSorted = index.some((one) => one[one[0] === owner ? 1 : 0] === created)
+  const isGiven = (column: string) => {
+    const { type, default: hasDefault, generated } = table.columns[column]!
+    return type !== 'id' && !hasDefault && !generated
+  }
+  const computed = [created, changed, isVersioned ? 'version' : undefined]
+  // Callers of a table whose key is not generated choose it.
+  const write = key.some((column) => column !== owner && isGiven(column))
+    ? columns.filter((column) => !computed.includes(column) && !table.columns[column]!.generated)
+    : undefined
   return {
     ...(connection === 'System' ? {} : { connection }),
     table: name,
     columns,
+    ...(write === undefined || table.view ? {} : { write }),
     ...(owner === undefined ? {} : { owner }),
     ...(created === undefined ? {} : { set: { [created]: now, ...(changed && { [changed]: now }) } }),
     ...(changed === undefined ? {} : { set_on_update: { [changed]: now } }),
     ...(isVersioned && table.view === undefined ? { version: 'version' } : {}),
-    ...(created === undefined || key === undefined ? {} : { sort: [`-${created}`, `-${key}`] }),
+    ...(created === undefined || !isSorted ? {} : { sort: [`-${created}`, ...key.map((one) => `-${one}`)] }),
   }
 }
 

@@ -17,7 +17,7 @@ export interface FileChange {
 
 /** Reads each file once, so that planning, checking and the comparison before writing use the same state. */
 export async function readTexts({ root }: Project, files: readonly string[]): Promise<Texts> {
-  const sources = files.filter((file) => /\.(ya?ml|json)$/.test(file))
+  const sources = files.filter((file) => /\.(ya?ml|json)$/.test(file) && !file.startsWith('migrations/'))
   return new Map(
     await Promise.all(sources.map(async (file) => [file, await readFile(path.join(root, file), 'utf8')] as const)),
   )

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { generateTable } from '../../src/project/index.ts'
+import { loadProject } from '../../src/project/load-project.ts'
+import { writeFiles } from '../support/project-server.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'waypost-from-table-'))
+  await writeFiles(folder, { 'package.json': '{ "type": "module" }', 'waypost.yml': yaml, [migration]: tables })
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const migration = 'migrations/System/20260101-shop.yml'
+const yaml = `# the shop
+routes:
+  /hello: { methods: { GET: { public: true, action: { class: respond, config: { body: hello } } } } }
+`
+const tables = `create_table:
+  app_order:
+    columns:
+      id: id
+      user_id: uuid
+      total: integer
+      version: { type: integer, default: 1 }
+      created_at: timestamp
+      updated_at: timestamp
+    index: [[user_id, created_at, id]]
+  app_product: { columns: { sku: { type: text(20) }, name: text(64), created_at: timestamp }, key: [sku] }
+  stock: { columns: { shop: integer, sku: text(20), count: integer }, key: [shop, sku] }
+`
+
+const generate = (table: string, more = {}) =>
+  generateTable({ folder, connection: 'System', table, dryRun: false, ...more })
+const readYaml = () => readFile(path.join(folder, 'waypost.yml'), 'utf8')
+async function load() {
+  const { definition, diagnostics } = await loadProject({ root: folder, name: 'x', label: 'x' })
+  assert.deepEqual(diagnostics, [])
+  return definition!
+}
+
+test('a table with an owner becomes routes that validate without a warning', async () => {
+  const { methods, scopes, action } = await generate('app_order', { owner: 'user_id', scopes: ['shop'] })
+  assert.equal(action, 'Order')
+  assert.deepEqual(scopes, ['shop'])
+  const all = ['GET /order', 'POST /order', 'GET /order/:id', 'PUT /order/:id', 'PATCH /order/:id', 'DELETE /order/:id']
+  assert.deepEqual(methods, all)
+  const { routes } = await load()
+  assert.deepEqual(
+    routes.flatMap((route) => route.methods.map(({ method }) => `${method} ${route.path}`)),
+    ['GET /hello', ...all],
+  )
+  const [, , insert] = routes.flatMap((route) => route.methods)
+  assert.deepEqual(insert!.action, {
+    class: 'sql-table',
+    config: {
+      table: 'app_order',
+      columns: ['id', 'created_at', 'total', 'updated_at', 'version'],
+      owner: 'user_id',
+      set: { created_at: '$now', updated_at: '$now' },
+      set_on_update: { updated_at: '$now' },
+      version: 'version',
+      sort: ['-created_at', '-id'],
+    },
+    plan: (insert!.action as { plan?: unknown }).plan,
+    at: insert!.action.at,
+  })
+  assert.deepEqual(Object.keys((insert!.request as { properties: object }).properties), ['total'])
+  assert.match(await readYaml(), /^# the shop\n/)
+})
+
+test('a text key is a path parameter; a key of two columns has a list only', async () => {
+  assert.deepEqual((await generate('app_product')).methods.slice(1, 3), ['POST /product', 'GET /product/:sku'])
+  assert.deepEqual((await generate('stock', { scopes: [] })).methods, ['GET /stock', 'POST /stock'])
+  await load()
+})
+
+test('a mistake is reported, and nothing is written', async () => {
+  const wrong = [
+    [() => generate('app_ordr'), /"System" has no table "app_ordr".*app_order/],
+    [() => generate('app_order', { owner: 'user' }), /no column "user"/],
+    [() => generate('app_order', { connection: 'Elsewhere' }), /no connection "Elsewhere"/],
+    [() => generate('app_order', { owner: 'total' }), /owner|total/],
+  ] as const
+  for (const [generating, message] of wrong) await assert.rejects(generating, { code: 'WP_PROJECT_GENERATE', message })
+  assert.equal(await readYaml(), yaml)
+  await generate('app_order', { dryRun: true })
+  assert.equal(await readYaml(), yaml)
+  await generate('app_order')
+  await assert.rejects(generate('app_order'), /The action "Order" already exists at waypost\.yml:/)
+})
