@@ -33,8 +33,6 @@ const roles: Readonly<Record<string, () => Promise<void>>> = {
   'todo-fastify': serveHandWrittenTodo,
 }
 
-if (import.meta.main) await roles[process.argv[2] ?? '']?.()
-
 const orderColumns = ['id', 'status', 'total', 'note', 'version', 'insert_date']
 const tableFiles: Files = {
   'waypost.yml': `
@@ -325,3 +323,5 @@ async function serveHandWrittenTodo(): Promise<void> {
   )
   await reportHandWritten(server, '/todo', 'todo')
 }
+
+if (import.meta.main) await roles[process.argv[2] ?? '']?.()

@@ -112,10 +112,10 @@ function makeConfig({ connection, table: name, owner }: TableRequest, table: Tab
     const { type, default: hasDefault, generated } = table.columns[column]!
     return type !== 'id' && !hasDefault && !generated
   }
-  const computed = [created, changed, isVersioned ? 'version' : undefined]
+  const computed = new Set([created, changed, isVersioned ? 'version' : undefined])
   // Callers of a table whose key is not generated choose it.
   const write = key.some((column) => column !== owner && isGiven(column))
-    ? columns.filter((column) => !computed.includes(column) && !table.columns[column]!.generated)
+    ? columns.filter((column) => !computed.has(column) && !table.columns[column]!.generated)
     : undefined
   return {
     ...(connection === 'System' ? {} : { connection }),
