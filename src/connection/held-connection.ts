@@ -1,18 +1,29 @@
 import type { Log, OpenConnection } from '../contract/index.ts'
 import { messageOf, withDeadline } from '../kit/index.ts'
+import { pluginErrors as errors } from '../plugin/index.ts'
+
+const closeMs = 5000
+
+/** The names of a connection and of the plugin that provides its class. */
+interface Owner {
+  readonly connection: string
+  readonly plugin: string
+}
 
 /** A connection shared by generations: opened once, reopened after failures, closed by the last user. */
 export class HeldConnection {
   readonly #open: () => Promise<OpenConnection>
   readonly #log: Log
+  readonly #owner: Owner
   #users = 0
   #connection: OpenConnection | undefined
   #failure: string | undefined
   #opening: Promise<void> | undefined
 
-  constructor(open: () => Promise<OpenConnection>, log: Log) {
+  constructor(open: () => Promise<OpenConnection>, log: Log, owner: Owner) {
     this.#open = open
     this.#log = log
+    this.#owner = owner
   }
 
   /** The open connection; undefined if it is not open. */
@@ -62,15 +73,24 @@ export class HeldConnection {
     return this.#users === 0
   }
 
+  /** Stops waiting after 5 s. Never throws. */
   async close(): Promise<void> {
     this.#users = 0
+    const { connection, plugin } = this.#owner
+    const what = `closing the connection "${connection}"`
+    const closing = this.#close().catch((error: unknown) =>
+      this.#log.warn(`${what} of the plugin "${plugin}" failed: ${messageOf(error)}`),
+    )
+    const late = () => this.#log.warn(errors.WP_PLUGIN_TIMEOUT({ name: plugin, what, seconds: closeMs / 1000 }).message)
+    await withDeadline(closing, closeMs, late)
+  }
+
+  async #close(): Promise<void> {
     await this.#opening
     const connection = this.#connection
     this.#connection = undefined
     this.#failure = 'it was closed'
-    await connection
-      ?.close()
-      .catch((error: unknown) => this.#log.warn(`closing a connection failed: ${messageOf(error)}`))
+    await connection?.close()
   }
 
   async #tryOpen(): Promise<void> {

@@ -53,7 +53,7 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
     const services = options.services(by)
     const key = JSON.stringify([name, use.class, config, by.version, services.config])
     const open = async () => openClass.open(config, { ...services, name, folder: options.folder })
-    return [key, held.get(key) ?? new HeldConnection(open, options.log)]
+    return [key, held.get(key) ?? new HeldConnection(open, options.log, { connection: name, plugin: by.plugin.name })]
   }
 
   return {

@@ -77,6 +77,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     serverFactory: (handler) => createUnboundServer(handler),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength },
     return503OnClosing: false,
+    pluginTimeout: 0, // routes of plugins have a limit of their own, whose error names the plugin
     trustProxy: proxies !== undefined && [...options.trustedProxies],
     frameworkErrors: (error, request, reply) =>
       answerUnparsablePath(error, request, reply.headers(options.securityHeaders.json)),

@@ -248,7 +248,7 @@ test('one that cannot be closed is a line in the log', async () => {
   const registry = makeRegistry()
   const set = await registry.acquire({ A: use('sour') }, classes)
   await set.release()
-  assert.deepEqual(warnings, ['closing a connection failed: cannot close'])
+  assert.deepEqual(warnings, ['closing the connection "A" of the plugin "boxes" failed: cannot close'])
 })
 
 test('a connection that is not named is said with the nearest name', async () => {

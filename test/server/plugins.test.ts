@@ -281,7 +281,7 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
     files: pack(name, members, options),
     list: `[${name}]`,
   })
-  type Broken = { files: Files; list: string; code: string; message: RegExp; hint?: RegExp }
+  type Broken = { files: Files; list: string; code: string; message: RegExp; hint?: RegExp; line?: number }
   const cases: Readonly<Record<string, Broken>> = {
     'a package that is missing': {
       files: {},
@@ -330,6 +330,16 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
       code: 'WP_PLUGIN_TIMEOUT',
       message: /"loops" did not finish loading within/,
     },
+    'a description that ends the process': {
+      files: pack(
+        'leaving',
+        `actions: { ring: { description: '', config: {}, describe() { process.exit(4) }, make() {} } }`,
+      ),
+      list: '[leaving]\nroutes: { /r: { methods: { GET: { public: true, action: { class: ring } } } } }\n#',
+      code: 'WP_DEFINITION_CLASS_CONFIG',
+      message: /"leaving": it ended the process \(exit code 4\)/,
+      line: 2,
+    },
     'no plugin': {
       files: { ...pack('text', ''), 'node_modules/text/index.js': `export default 'plugin'` },
       list: '[text]',
@@ -340,6 +350,15 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
       ...named('own', `connections: { sqlite: { config: {}, open() {} } }`),
       code: 'WP_PLUGIN_CLASS_TWICE',
       message: /"sqlite": "sql" and "own"/,
+    },
+    'a class of another plugin': {
+      files: {
+        ...pack('one', made(`() => ({ handle() {} })`)),
+        ...pack('two', made(`() => ({ handle() {} })`)),
+      },
+      list: '[one, two]',
+      code: 'WP_PLUGIN_CLASS_TWICE',
+      message: /"made": "one" and "two"/,
     },
     'a name of another plugin': {
       files: {
@@ -393,9 +412,12 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
       message: /"large" has 10\.0 MB of code/,
     },
   }
-  for (const [what, { files, list, code, message, hint = /(?:)/ }] of Object.entries(cases)) {
+  for (const [what, { files, list, code, message, hint = /(?:)/, line = 1 }] of Object.entries(cases)) {
     test(what, async () => {
-      await writeFiles(folder, { ...files, 'waypost.yml': `plugins: ${list}\nroutes: {}\n` })
+      await writeFiles(folder, {
+        ...files,
+        'waypost.yml': list.endsWith('#') ? `plugins: ${list}\n` : `plugins: ${list}\nroutes: {}\n`,
+      })
       const builder = openPluginBuilder(folder, /waits|loops/.test(list) ? 1500 : 60_000)
       try {
         const { diagnostics, definition } = await loadProject(
@@ -404,7 +426,7 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
         )
         assert.deepEqual(
           diagnostics.map((one) => [one.code, one.file, one.range.start.line]),
-          [[code, 'waypost.yml', 1]],
+          [[code, 'waypost.yml', line]],
         )
         assert.match(diagnostics[0]!.message, message)
         assert.match(diagnostics[0]!.hint ?? '', hint)

@@ -95,8 +95,14 @@ export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
       return answer.catalog
     }
     if ('problem' in answer) throw errorOf(name, answer.problem)
-    if ('ended' in answer && answer.ended !== 'timeout') throw errors.WP_PLUGIN_LOAD({ name, reason: answer.ended })
-    throw errors.WP_PLUGIN_TIMEOUT({ name, what: 'loading', seconds: timeoutMs / 1000 })
+    throw endedError(answer, { name, what: 'loading' })
+  }
+
+  function endedError(answer: object, { name, what }: { readonly name: string; readonly what: string }): Error {
+    const ended = 'ended' in answer ? String(answer.ended) : 'timeout'
+    return ended === 'timeout'
+      ? errors.WP_PLUGIN_TIMEOUT({ name, what, seconds: timeoutMs / 1000 })
+      : errors.WP_PLUGIN_LOAD({ name, reason: ended })
   }
 
   return {
@@ -106,8 +112,10 @@ export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
       for (const source of sources) if (!loaded.has(source.key)) await load(source)
       const answer = await ask({ describe: orders, tables })
       if ('descriptions' in answer) return answer
-      const name = [...new Set(orders.map((order) => order.class))].join(', ')
-      throw errors.WP_PLUGIN_TIMEOUT({ name, what: 'describing its actions', seconds: timeoutMs / 1000 })
+      if ('problem' in answer) throw errorOf(sources[0]!.source, answer.problem)
+      const name = sources.map(({ source }) => source).join('", "')
+      const classes = [...new Set(orders.map((order) => order.class))].join(', ')
+      throw endedError(answer, { name, what: `describing ${classes}` })
     },
   }
 }
