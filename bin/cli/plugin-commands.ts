@@ -44,17 +44,21 @@ async function makePlugin(
     version: packageJson['version'],
     commands: Object.fromEntries(
       Object.entries(commands)
-        .filter(([id]) => isFree(id))
-        .map(([id, { aliases, hiddenAliases, ...command }]) => [
-          id,
-          { ...command, aliases: aliases.filter(isFree), hiddenAliases: hiddenAliases.filter(isFree) },
-        ]),
+        .map(([id, command]) => [id, withoutAliases(command, isFree)] as const)
+        // A command whose name is ambiguous can still be run by an alias.
+        .filter(([id, { aliases, hiddenAliases }]) => isFree(id) || aliases.length + hiddenAliases.length > 0)
+        .map(([id, command]) => [id, isFree(id) ? command : { ...command, hidden: true }]),
     ),
   }
   Object.assign(plugin, { _manifest: async () => manifest })
   await plugin.load()
   plugin.isRoot = false
   return plugin
+}
+
+function withoutAliases(command: PluginCommands['commands'][string], isFree: (id: string) => boolean) {
+  const { aliases, hiddenAliases } = command
+  return { ...command, aliases: aliases.filter(isFree), hiddenAliases: hiddenAliases.filter(isFree) }
 }
 
 /**
