@@ -7,14 +7,17 @@ interface Compiler {
   addKeyword(definition: FuncKeywordDefinition): unknown
 }
 
+type Spend = (steps: number) => void
+
 /**
  * Replaces keywords of Ajv. Its `multipleOf` divides binary fractions, so that 0.07 is not a multiple of 0.01. Its
  * `uniqueItems` compares every pair of items. Its `const`, `enum` and `uniqueItems` call `valueOf` of objects, which
  * can be a property of a body: `{"valueOf": 1}` throws.
+ * @param spend called with the number of steps that a comparison of items takes; may throw
  */
-export function useExactKeywords(compiler: Compiler): void {
+export function useExactKeywords(compiler: Compiler, spend?: Spend): void {
   const own: FuncKeywordDefinition[] = [
-    ...makeExactKeywords(),
+    ...makeExactKeywords('', spend),
     { keyword: 'const', compile: compileConst },
     { keyword: 'enum', schemaType: 'array', compile: compileEnum },
   ]
@@ -25,10 +28,15 @@ export function useExactKeywords(compiler: Compiler): void {
 }
 
 /** Makes only the keywords for numbers and arrays, named `${prefix}multipleOf` and `${prefix}uniqueItems`. */
-export function makeExactKeywords(prefix = ''): FuncKeywordDefinition[] {
+export function makeExactKeywords(prefix = '', spend?: Spend): FuncKeywordDefinition[] {
   return [
     { keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', compile: compileMultipleOf },
-    { keyword: `${prefix}uniqueItems`, type: 'array', schemaType: 'boolean', compile: compileUniqueItems },
+    {
+      keyword: `${prefix}uniqueItems`,
+      type: 'array',
+      schemaType: 'boolean',
+      compile: (isEnabled) => compileUniqueItems(isEnabled, spend),
+    },
   ]
 }
 
@@ -42,10 +50,10 @@ function compileMultipleOf(step: number): DataValidateFunction {
   return validate
 }
 
-function compileUniqueItems(isEnabled: boolean): DataValidateFunction {
+function compileUniqueItems(isEnabled: boolean, spend?: Spend): DataValidateFunction {
   if (!isEnabled) return () => true
   const validate: DataValidateFunction = (items: readonly unknown[], context) => {
-    const duplicate = findDuplicateItem(items, context?.rootData ?? items)
+    const duplicate = findDuplicateItem(items, context?.rootData ?? items, spend)
     if (duplicate === undefined) return true
     const message = `must NOT have duplicate items (items ## ${duplicate.j} and ${duplicate.i} are identical)`
     validate.errors = [{ keyword: 'uniqueItems', message, params: duplicate }]
@@ -154,12 +162,12 @@ interface DuplicateItem {
 }
 
 /** Returns the first item that equals an earlier one. */
-function findDuplicateItem(items: readonly unknown[], root: object): DuplicateItem | undefined {
+function findDuplicateItem(items: readonly unknown[], root: object, spend?: Spend): DuplicateItem | undefined {
   const texts = new Map<unknown, number>()
   const structures = new Map<number, number>()
   for (const [j, item] of items.entries()) {
     const seen: Map<unknown, number> = isStructure(item) ? structures : texts
-    const key = isStructure(item) ? identify(item, identitiesOf(root)) : item
+    const key = isStructure(item) ? identify(item, identitiesOf(root), spend) : item
     const i = seen.get(key)
     if (i !== undefined) return { i, j }
     seen.set(key, j)
@@ -173,13 +181,15 @@ function identitiesOf(root: object): Identities {
   return made
 }
 
-function identify(value: object, among: Identities): number {
+function identify(value: object, among: Identities, spend?: Spend): number {
   const known = among.known.get(value)
   if (known !== undefined) return known
-  const name = (part: unknown) => (isStructure(part) ? `#${identify(part, among)}` : JSON.stringify(part))
+  const keys = Object.keys(value)
+  spend?.(4 + keys.length * (Array.isArray(value) ? 0.25 : 1.5))
+  const name = (part: unknown) => (isStructure(part) ? `#${identify(part, among, spend)}` : JSON.stringify(part))
   const text = Array.isArray(value)
     ? `[${value.map(name).join()}]`
-    : `{${Object.keys(value)
+    : `{${keys
         .toSorted()
         .map((key) => `${JSON.stringify(key)}:${name(value[key as never])}`)
         .join()}}`

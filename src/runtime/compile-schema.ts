@@ -249,7 +249,7 @@ function compile(
   // With this option, `anyOf` checks all alternatives even if the first one is valid.
   if (!JSON.stringify([schema, named]).includes('"unevaluated')) ajv.opts.unevaluated = false
   ajvFormats.default(ajv)
-  useExactKeywords(ajv)
+  useExactKeywords(ajv, (steps) => budget?.spend(steps))
   if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
   const prepare = (one: JsonSchema) => (budget === undefined ? toDraft2020(one) : addSteps(toDraft2020(one)))
   for (const [id, one] of Object.entries(mapNamed(named, prepare))) ajv.addSchema(one, id)

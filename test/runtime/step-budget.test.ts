@@ -16,6 +16,9 @@ const fill = (item: string) => {
   const value: unknown = JSON.parse(item)
   return Array.from({ length: Math.floor(mb / (item.length + 1)) }, () => structuredClone(value))
 }
+/** The same, each with another number in place of `#`. */
+const differ = (item: string) =>
+  Array.from({ length: Math.floor(mb / (item.length + 5)) }, (_, index) => JSON.parse(item.replace('#', String(index))))
 const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]))
 const patterns = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`^[a-z]+\\d*x{${index}}$`, { type: 'number' }]))
@@ -50,6 +53,20 @@ const alikeOf = (levels: number) => nest('{"c":', 'null', ',"d":{}}', levels)
 const cases: readonly (readonly [what: string, schema: JsonSchema, value: unknown, isAccepted: boolean])[] = [
   ['1 MB of orders', { type: 'array', items: order }, fill('{"id":1,"name":"abc","price":1.25,"tags":["a"]}'), true],
   ['1 MB of numbers', { type: 'array', items: { type: 'integer', minimum: 0 } }, fill('1'), true],
+  [
+    '1 MB of unique orders',
+    { type: 'array', items: order, uniqueItems: true },
+    differ('{"id":#,"name":"abcdefghijklmnopqrst","price":1.25,"tags":["a"]}'),
+    true,
+  ],
+  ['1 MB of unique numbers', { type: 'array', uniqueItems: true }, differ('#'), true],
+  [
+    '1 MB of unique values that are deep',
+    { type: 'array', uniqueItems: true },
+    differ('['.repeat(90) + '#' + ']'.repeat(90)),
+    false,
+  ],
+  ['1 MB of unique values that are small', { type: 'array', uniqueItems: true }, differ('[#]'), false],
   ['a long text with a pattern', { type: 'string', pattern: '^(\\w+\\s?)*$' }, 'a'.repeat(mb), true],
   ['deep alternatives that a constant tells apart', formula, formulaOf(90, 'times'), true],
   ['1 MB of trees', recursive({ properties: { a: node }, items: node }), fill('{"a":{"a":{"a":[{},{}]}}}'), true],
