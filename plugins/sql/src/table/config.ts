@@ -111,7 +111,7 @@ export const tableConfigSchema = {
       type: 'object',
       description: 'The number of rows in a list',
       properties: {
-        default: { type: 'integer', minimum: 1, maximum: maxLimit, default: 16 },
+        default: { type: 'integer', description: 'By default 16, or the maximum', minimum: 1, maximum: maxLimit },
         max: { type: 'integer', minimum: 1, maximum: maxLimit, default: 100 },
       },
       additionalProperties: false,

@@ -14,7 +14,8 @@ export function resolveListing(table: TableUse, writing: Writing): ListPlan {
   const sortable = (config.sortable ?? []).filter((name, index) =>
     checkSortable(table, writing, { name, at: `/sortable/${index}` }),
   )
-  const { default: normal = 16, max = 100 } = config.limit ?? {}
+  const { max = 100 } = config.limit ?? {}
+  const { default: normal = Math.min(16, max) } = config.limit ?? {}
   if (normal > max) report('/limit/default', `The default limit ${normal} is higher than the maximum ${max}`)
   const unique = key.filter((name) => !isFixed(name, writing))
   for (const name of unique) {

@@ -395,6 +395,11 @@ test('a plan has what statements need, and nothing of other columns', () => {
   })
 })
 
+test('the default limit is at most the maximum', () => {
+  assert.deepEqual(planOf(run({ ...orders, limit: { max: 5 } })).list!.limit, { default: 5, max: 5 })
+  assert.deepEqual(planOf(run(orders)).list!.limit, { default: 16, max: 100 })
+})
+
 test('a change on System with an event is one transaction', () => {
   const transactionOf = (config: object, method: string, path: string) =>
     run({ ...orders, ...config }, [method, path, { dispatch: 'order_changed' }]).plan!.transaction

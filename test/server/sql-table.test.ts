@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import type { TableSnapshot } from 'waypost'
-import { describeEachSystem, openProjectServer, type ProjectServer } from '../../../../test/support/project-server.ts'
-import { send } from '../../../../test/support/send.ts'
+import type { TableSnapshot } from '../../src/contract/index.ts'
+import { compareManifests } from '../../src/release/index.ts'
+import { describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { send } from '../support/send.ts'
 
 const migration = `export default {
   async up(db: any, type: any) {
@@ -38,10 +39,11 @@ const order: TableSnapshot = {
   key: ['id'],
   index: [['user_id', 'status', 'insert_date', 'id']],
 }
-const tables = JSON.stringify({
-  migrations: { '20260101-order': hash('sha256', migration).slice(0, 12) },
-  tables: { app_order: order },
-})
+const writeTables = (table: TableSnapshot) =>
+  JSON.stringify({
+    migrations: { '20260101-order': hash('sha256', migration).slice(0, 12) },
+    tables: { app_order: table },
+  })
 const yaml = `
 event:
   order_created: { scopes: [], schema: { type: object, properties: { total: { type: integer, maximum: 100 } } } }
@@ -86,7 +88,7 @@ describeEachSystem('a table as an API', ({ newSystem }) => {
       files: {
         'waypost.yml': yaml,
         'migrations/System/20260101-order.ts': migration,
-        'migrations/System/tables.json': tables,
+        'migrations/System/tables.json': writeTables(order),
       },
       systemUrl: await newSystem(),
       isDevelopment: true,
@@ -183,5 +185,23 @@ describeEachSystem('a table as an API', ({ newSystem }) => {
     assert.ok(['total.gte', 'title.contains', 'sort', 'limit', 'after', 'count'].every((name) => names.has(name)))
     assert.deepEqual(Object.keys(paths['/order/{id}']), ['get', 'put', 'patch', 'delete'])
     assert.ok(paths['/order'].post.responses['201'])
+  })
+
+  test('breaks callers when a column is dropped or narrowed', async () => {
+    const columns = { ...order.columns, title: { type: 'text', length: 10, null: true } }
+    const stored = await server.deploy({
+      'waypost.yml': yaml.replaceAll(' large,', '').replace(', large]', ']'),
+      'migrations/System/tables.json': writeTables({ ...order, columns } as TableSnapshot),
+    })
+    const changes = compareManifests(server.release.manifest, stored.manifest)
+    const breaking = changes.flatMap(({ name, details }) =>
+      details.flatMap((one) => (one.breaking ? `${name} ${one.text}` : [])),
+    )
+    for (const text of [
+      'GET /order query: "large" is no longer accepted',
+      'GET /order response 200: "entry[].large" removed',
+      'PATCH /order/:id request: "title" maxLength 10, was 20',
+    ])
+      assert.ok(breaking.includes(text), breaking.join('\n'))
   })
 })
