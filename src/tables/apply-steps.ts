@@ -78,6 +78,8 @@ function createTable(step: StepOf<'create_table'>, context: StepContext): void {
   for (const [part, list] of [...lists, ...index.map((list) => ['index', list] as const)])
     reportColumns(list, { columns, path: [part], report: context.report })
   const single = Object.keys(declared).filter((name) => declared[name]!.unique)
+  if (hasList(unique, key) || (key.length === 1 && single.includes(key[0]!)))
+    context.report(['key'], `The key ${showList(key)} is already unique`, 'Remove it from "unique"')
   const created = { columns, key, unique: [...unique, ...single.map((name) => [name])], index }
   tables.set(table, created)
   const references = Object.entries(declared).flatMap(([name, column]) =>

@@ -25,7 +25,7 @@ const rules: Readonly<Record<ColumnDeclaration['type'], Rule>> = {
     (value) => typeof value === 'string' && value.length === 10 && isTime(`${value}T00:00:00.000Z`),
   ],
   uuid: ['a UUID in lower case', (value) => typeof value === 'string' && isUuid(value)],
-  json: ['JSON', () => true],
+  json: ['JSON without the character U+0000', (value) => !JSON.stringify(value).includes('\\u0000')],
 }
 
 /** Returns what the default of a column must be instead; undefined if it is valid. */

@@ -52,6 +52,7 @@ const buildWhole = () =>
     'part.json': part,
     'src/a.ts': action,
     'migrations/System/1-first.ts': 'export default { async up() {}, async down() {} }\n',
+    'migrations/System/2-declared.yml': 'create_table: { a: { columns: { id: id } } }\ndrop_table: [a]\n',
   }))
 
 async function problemsOf(document: unknown, catalog = classes): Promise<readonly string[]> {

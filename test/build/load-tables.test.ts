@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildRelease, loadTables } from '../../src/build/index.ts'
+import type { Definition } from '../../src/definition/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { emptyDefinition, makeProject } from './project.ts'
 
@@ -74,13 +75,13 @@ for (const [text, problem] of broken) {
   })
 }
 
-async function build(files: Record<string, string>) {
+async function build(files: Record<string, string>, connections: Definition['connections'] = {}) {
   await using project = await makeProject(files)
   const { release, diagnostics } = await buildRelease({
     root: project.root,
     name: 'shop',
     version: '1.0.0',
-    definition: emptyDefinition,
+    definition: { ...emptyDefinition, connections },
   })
   return { release, problems: diagnostics.map(({ file, range, message }) => `${file}:${range.start.line} ${message}`) }
 }
@@ -116,4 +117,29 @@ test('two migrations with the same name are a problem', async () => {
   assert.deepEqual(problems, [
     'migrations/System/1-a.yml:1 There is also a migration migrations/System/1-a.ts with this name',
   ])
+})
+
+test('what only SQLite refuses is no problem on a PostgreSQL connection', async () => {
+  const drop = 'create_table: { a: { columns: { id: id, b: text }, index: [[b]] } }\ndrop_column: { a: [b] }\n'
+  const files = { 'migrations/Shop/1-a.yml': drop, 'migrations/Files/1-a.yml': drop, 'migrations/System/1-a.yml': drop }
+  const classes = { Shop: 'postgresql', Files: 'sqlite' }
+  const connections = Object.fromEntries(
+    Object.entries(classes).map(([name, one]) => [
+      name,
+      { class: one, config: {}, at: { file: 'waypost.yml', line: 1, column: 1 } },
+    ]),
+  )
+  const refused = 'SQLite cannot drop the indexed column "b"'
+  assert.deepEqual((await build(files, connections)).problems, [
+    `migrations/Files/1-a.yml:2 ${refused}`,
+    `migrations/System/1-a.yml:2 ${refused}`,
+  ])
+})
+
+test('an edited migration is checked again', async () => {
+  const { problems } = await build({
+    'migrations/System/1-a.yml': 'add_column: { app_todo: { size: integer } }',
+    'migrations/System/tables.json': snapshot({ '1-a': 'other' }, { app_todo: todo }),
+  })
+  assert.deepEqual(problems, ['migrations/System/1-a.yml:1 The new column "size" needs a value for existing rows'])
 })

@@ -110,6 +110,8 @@ describe('declared migrations', { concurrency: 1 }, () => {
     const plan = await project.ok('deploy --plan --migrate', { env })
     assert.match(plan, /\+ migration {2}System\/20990101-drop +drops app_note\.text {3}will run first +BREAKING/)
     await project.ok('deploy --yes --migrate', { env })
+    const back = await project.run('release:rollback --yes', { env })
+    assert.deepEqual([back.code, /System\/20990101-drop/.test(back.stderr)], [1, true])
     const { code, stderr } = await project.run('migrate:down --yes', { env })
     assert.equal(code, 1)
     assert.match(stderr, /"20990101-drop" cannot be reverted: it drops the column "text" of "app_note"/)

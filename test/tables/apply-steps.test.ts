@@ -119,6 +119,11 @@ const refused: readonly (readonly [title: string, text: string, problems: readon
     ['1:17 The table "app_order" already exists'],
   ],
   ['a table without a key', 'create_table: { a: { columns: { b: text } } }', ['1:17 The table "a" has no key']],
+  [
+    'a key that is declared as unique too',
+    'create_table: { a: { columns: { b: uuid }, key: [b], unique: [[b]] } }',
+    ['1:44 The key [b] is already unique'],
+  ],
   ['a reserved table', 'drop_table: [waypost_user]', ['1:14 The table name "waypost_user" is reserved']],
   [
     'an id beside another key',
