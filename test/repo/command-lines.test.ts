@@ -31,6 +31,7 @@ test('every command in a sentence of a page, and each of its flags, exists', () 
     spansIn(readFileSync(path.join(root, page), 'utf8'))
       .flatMap(commandsIn)
       .flatMap((words) => findWrongUse(commands, words, 'mentioned') ?? [])
+      .filter((problem) => !(page === 'templates/plugin/README.md' && problem.includes('"my-plugin:'))) // its own
       .map((problem) => `${page}: ${problem}`),
   )
   assert.deepEqual(wrong, [])

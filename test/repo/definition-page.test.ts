@@ -59,6 +59,9 @@ const files = {
   'package.json': '{}',
   ...pack('waypost-plugin-example', classes),
   ...pack('waypost-plugin-other', '{}'),
+  'plugins/counter.ts': `export default { name: 'counter', connections: { counter: {
+    description: '', config: { type: 'object' }, clientType: 'unknown', capabilities: ['count'], open() {},
+  } } }`,
   'plugins/greetings.ts': `export default { name: 'greetings' }`,
   ...Object.fromEntries(
     ['todo/insert', 'todo/entity', 'todo/collection', 'tidy'].map((name) => [`src/${name}.ts`, action]),
@@ -92,6 +95,9 @@ function place(where: string, example: string): string {
   if (key === 'public') target['rate'] = 'gentle'
   if (key === 'public' || key === 'methods') delete entry['scopes']
   Object.assign(target, given)
+  // It counts requests.
+  if (where === 'rate.connection')
+    return stringify({ ...changed, connection: { Cache: { class: 'counter' } }, plugins: ['./plugins/counter.ts'] })
   return stringify(changed)
 }
 
