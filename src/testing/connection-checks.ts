@@ -75,7 +75,10 @@ export function listConnectionChecks(context: CheckContext, name: string, sample
           {
             name: `${of} commits transactions, and rolls back those that fail`,
             ...withRows,
-            run: using((connection) => checkTransaction(connection, sample.rows!)),
+            run: using(async (connection) => {
+              await settle(connection.check(), 'check()', context.limits.checkMs)
+              await checkTransaction(connection, sample.rows!)
+            }),
           },
         ]
       : []),
@@ -87,6 +90,8 @@ export function listConnectionChecks(context: CheckContext, name: string, sample
             run: using(async (connection, config) => {
               const other = await open(context, name, config)
               try {
+                // A client that connects in the background may not be ready before.
+                for (const one of [connection, other]) await settle(one.check(), 'check()', context.limits.checkMs)
                 await checkCount([connection, other])
               } finally {
                 await close(context, other)

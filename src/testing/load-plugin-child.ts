@@ -20,6 +20,7 @@ process.once('message', async ({ module }: { readonly module: string }) => {
 async function load(module: string): Promise<LoadReport> {
   shareWaypost()
   for (const url of publicModules.values()) if (!url.includes('/testing/')) await import(url)
+  await import('node:http') // sets globals of undici
   const effects = new Set<string>()
   observe(effects)
   const before = { globals: new Set(Reflect.ownKeys(globalThis)), listeners: listenersOf(), folder: process.cwd() }

@@ -20,7 +20,7 @@ export interface PluginTestOptions {
   readonly actions?: Readonly<Record<string, ActionSample | readonly ActionSample[]>>
 }
 
-const defaultLimits: Limits = { loadMs: 30_000, openMs: 5000, checkMs: 10_000, closeMs: 5000, makeMs: 10_000 }
+const defaultLimits: Limits = { loadMs: 30_000, openMs: 5000, checkMs: 15_000, closeMs: 5000, makeMs: 10_000 }
 
 /** Lists the requirements that a plugin must meet. */
 export function listChecks(plugin: Plugin, options: PluginTestOptions, limits = defaultLimits): readonly Check[] {

@@ -516,23 +516,3 @@ test('plugin:list shows what plugins provide, and a package that would install a
   )
   assert.match(stderr, /Warning: geo lists waypost in "dependencies"/)
 })
-
-test('the plugin of docs/plugins.md works as it is written', async () => {
-  const page = readFileSync(path.join(import.meta.dirname, '../../docs/plugins.md'), 'utf8')
-  const blocks = [...page.matchAll(/```(\w+)\n(.*?)```/gs)].map(([, language, code]) => ({ language, code: code! }))
-  const plugin = blocks.find(({ code }) => code.includes("name: 'greetings'"))!.code
-  const routes = blocks.find(({ code }) => code.startsWith('routes:'))!.code
-  const part = (start: string) => blocks.find(({ code }) => code.startsWith(start))!.code
-  const whole = plugin.replace('  actions: {', `  ${part('connections:')}  ${part('async routes')}  actions: {`)
-  await using served = await openProjectServer({
-    files: {
-      'package.json': '{ "type": "module" }',
-      'plugins/greetings.ts': whole,
-      'waypost.yml': `plugins: [./plugins/greetings.ts]\nconnection: { W: { class: weather, config: { url: 'http://127.0.0.1:1/' } } }\n${routes}`,
-    },
-  })
-  assert.deepEqual((await send(served.port, { path: '/greeting' })).body, { text: 'Hello, Ann' })
-  const headers = await served.authorize('ann', ['greetings'])
-  assert.deepEqual((await send(served.port, { path: '/greetings', headers })).body, { to: 'ann' })
-  assert.equal((await send(served.port, { path: '/greetings' })).status, 401)
-})

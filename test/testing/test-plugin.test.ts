@@ -98,7 +98,7 @@ export default definePlugin({ name: 'sample', requires: '^1.0.0'${code.includes(
 
   test('a module without side effects is accepted', async () => {
     await using folder = await mkdtempDisposable(path.join(tmpdir(), 'waypost-load-'))
-    const code = `import path from 'node:path'\nimport { readFileSync } from 'node:fs'\nreadFileSync(new URL(import.meta.url))\npath.resolve('.')`
+    const code = `import path from 'node:path'\nimport { STATUS_CODES } from 'node:http'\nimport { readFileSync } from 'node:fs'\nreadFileSync(new URL(import.meta.url))\npath.resolve('.')`
     await writeFiles(folder.path, { 'package.json': '{ "type": "module" }', 'index.ts': module(code) })
     const url = pathToFileURL(path.join(folder.path, 'index.ts')).href
     assert.deepEqual(await problemsOf(base, 'loads without', { module: url }), [])
@@ -200,7 +200,10 @@ describe('transactions', () => {
       rows.list = copy.list
       return result
     }
-    return tcp({ client: rows, transaction: (broken(rows) ?? transaction) as never }, { capabilities: ['transaction'] })
+    return tcp(
+      { check: async () => undefined, client: rows, transaction: (broken(rows) ?? transaction) as never },
+      { capabilities: ['transaction'] },
+    )
   }
   type Client = { list: number[] }
   const rows = { add: async ({ list }: Client) => list.push(1), count: async ({ list }: Client) => list.length }
@@ -271,7 +274,7 @@ describe('counts', () => {
       own.set(key, next)
       return { count: next.count, resetMs: defects.reset ?? Math.max(1, Math.round(next.end - now)) }
     }
-    return tcp({ count }, { capabilities: ['count'] })
+    return tcp({ check: async () => undefined, count }, { capabilities: ['count'] })
   }
   const sample = { connections: { tcp: { config: { port: 1 } } } }
   const name = 'counts atomically'
