@@ -4,17 +4,17 @@ import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
 import { isOwned, makeDatabaseOpener, makeInput, makeRowAnswer, type Handler, type Row } from './run.ts'
 import { completeSort, parseSort } from './sort.ts'
 import { countAlias, cursorAlias, isConverted, type ListShape, type UsedFilter } from './statements.ts'
-import type { DatabaseKind } from './values.ts'
 
 /** Makes the handler of a list. */
 export function makeListHandler(plan: TablePlan, path: string): Handler {
   const open = makeDatabaseOpener(plan)
-  const answer = makeRowAnswer(plan)
   const list = plan.list!
+  const answer = makeRowAnswer(plan)
   const possible = Object.entries(list.filters).flatMap(([column, operators]) =>
     operators.map((operator) => ({ column, operator, name: nameFilter(column, operator) })),
   )
   const normalSort = completeSort(list.sort, list.unique)
+  const normalDigest = digestList([path, [], nameSort(normalSort)])
 
   return async (request, context) => {
     const input = makeInput(request, context)
@@ -23,7 +23,9 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
     const sort = sortText === undefined ? normalSort : chooseSort(sortText, plan, context)
     const used = possible.filter(({ name }) => Object.hasOwn(query, name))
     const digest = () =>
-      digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), sort.map(nameTerm).join()])
+      used.length === 0 && sort === normalSort
+        ? normalDigest
+        : digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), nameSort(sort)])
     const after = cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context })
     const shape: ListShape = {
       isOwned: isOwned(plan, context.principal),
@@ -40,10 +42,14 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
     ])
     const hasNext = rows.length > limit
     const page = hasNext ? rows.slice(0, limit) : rows
-    const last = page.at(-1)
+    const names = sort.map(({ column }, index) =>
+      isConverted(plan.types[column]!, database.kind) ? cursorAlias(index) : column,
+    )
+    const next = hasNext ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
+    const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
     return {
-      entry: page.map(answer),
-      next: hasNext ? writeCursor(digest(), valuesOf(last!, sort, { plan, kind: database.kind })) : null,
+      entry: page.map((row) => answer(row, extras)),
+      next,
       ...(counted && { count: counted[0]![countAlias] }),
     }
   }
@@ -85,7 +91,7 @@ function continueAfter(text: string, { digest, sort, plan, context }: Continuing
 /** Names the statement of a shape. */
 function nameShape(shape: ListShape): string {
   const { sort, after, rows } = shape
-  return JSON.stringify([nameConditions(shape), sort.map(nameTerm), after ?? null, rows === undefined])
+  return JSON.stringify([nameConditions(shape), nameSort(sort), after ?? null, rows === undefined])
 }
 
 function nameConditions({ isOwned, filters }: ListShape): string {
@@ -100,14 +106,10 @@ function nameTerm({ column, descending }: SortTerm): string {
   return `${descending ? '-' : ''}${column}`
 }
 
-interface CursorPlace {
-  readonly plan: TablePlan
-  readonly kind: DatabaseKind
+function nameSort(sort: readonly SortTerm[]): string {
+  return sort.map(nameTerm).join()
 }
 
-function valuesOf(row: Row, sort: readonly SortTerm[], { plan, kind }: CursorPlace): readonly CursorValue[] {
-  return sort.map(({ column }, index) => {
-    const name = isConverted(plan.types[column]!, kind) ? cursorAlias(index) : column
-    return row[name] as CursorValue
-  })
+function readValues(row: Row, names: readonly string[]): readonly CursorValue[] {
+  return names.map((name) => row[name] as CursorValue)
 }

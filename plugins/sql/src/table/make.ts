@@ -37,14 +37,15 @@ function makeHandler(plan: TablePlan, path: string): Handler {
 
 function makeInsertHandler(plan: TablePlan, path: string): Handler {
   const open = makeDatabaseOpener(plan)
-  const answer = makeRowAnswer(plan)
+  const answer = makeAnswer(plan)
   return async (request, context) => {
     const input = makeInput(request, context)
     const written = plan.write.filter((name) => Object.hasOwn(input.body, name) || !plan.types[name]!.default)
     const [row] = await open(context).run(written.join(), (writer) => writer.insert(written), input)
     const { location } = plan
     const at = location === undefined ? undefined : makeLocation(path, input.params, row![location])
-    return context.respond(201, answer(row!), { location: at, etag: etagOf(plan, row!) })
+    const etag = etagOf(plan, row!)
+    return context.respond(201, answer(row!), { location: at, etag })
   }
 }
 
@@ -56,7 +57,7 @@ function makeLocation(path: string, params: Row, key: unknown): string {
 
 function makeReadHandler(plan: TablePlan): Handler {
   const open = makeDatabaseOpener(plan)
-  const answer = makeRowAnswer(plan)
+  const answer = makeAnswer(plan)
   return async (request, context) => {
     const isOwn = isOwned(plan, context.principal)
     const [row] = await open(context).run(
@@ -76,7 +77,7 @@ function makeReadHandler(plan: TablePlan): Handler {
 /** Makes the handler of PUT, PATCH and DELETE. */
 function makeChangeHandler(plan: TablePlan): Handler {
   const open = makeDatabaseOpener(plan)
-  const answer = makeRowAnswer(plan)
+  const answer = makeAnswer(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0
   return async (request, context) => {
     const versions = readCondition(plan, request, context)
@@ -119,6 +120,12 @@ function readCondition(plan: TablePlan, { headers }: TableRequest, context: Cont
 
 function notFound(context: Context): Error {
   return context.problem(404, 'Not found')
+}
+
+function makeAnswer(plan: TablePlan): (row: Row) => Row {
+  const answer = makeRowAnswer(plan)
+  const extras = plan.version === undefined ? [] : [versionAlias]
+  return (row) => answer(row, extras)
 }
 
 function etagOf({ version }: TablePlan, row: Row): string | undefined {

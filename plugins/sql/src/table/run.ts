@@ -105,12 +105,16 @@ export function isOwned({ owner }: TablePlan, principal: Principal | undefined):
   return owner.unless === undefined || principal?.scopes.includes(owner.unless) !== true
 }
 
-/** Returns a function that makes the response of a row, without the columns that statements add. */
-export function makeRowAnswer({ columns, types }: TablePlan): (row: Row) => Row {
-  const numbers = new Set(columns.filter((name) => types[name]!.type === 'number'))
-  return (row) => {
-    const answer: Record<string, unknown> = {}
-    for (const name of columns) answer[name] = numbers.has(name) ? finite(row[name], types[name]!.null) : row[name]
+/**
+ * Returns a function that makes the response of a row. It changes the row instead of copying it: undefined values are not
+ * serialized.
+ */
+export function makeRowAnswer({ columns, types }: TablePlan): (row: Row, extras: readonly string[]) => Row {
+  const numbers = columns.filter((name) => types[name]!.type === 'number')
+  return (row, extras) => {
+    const answer = row as Record<string, unknown>
+    for (const name of extras) answer[name] = undefined
+    for (const name of numbers) answer[name] = finite(row[name], types[name]!.null)
     return answer
   }
 }
