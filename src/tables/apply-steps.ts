@@ -80,6 +80,8 @@ function createTable(step: StepOf<'create_table'>, context: StepContext): void {
   const single = Object.keys(declared).filter((name) => declared[name]!.unique)
   if (hasList(unique, key) || (key.length === 1 && single.includes(key[0]!)))
     context.report(['key'], `The key ${showList(key)} is already unique`, 'Remove it from "unique"')
+  const repeated = index.find((list, at) => hasList(index.slice(0, at), list))
+  if (repeated !== undefined) context.report(['index'], `The index ${showList(repeated)} is repeated`)
   const created = { columns, key, unique: [...unique, ...single.map((name) => [name])], index }
   tables.set(table, created)
   const references = Object.entries(declared).flatMap(([name, column]) =>
@@ -164,7 +166,7 @@ function dropIndex({ table: name, columns }: StepOf<'drop_index'>, context: Step
 function renameColumn({ table: name, column, to }: StepOf<'rename_column'>, context: StepContext): void {
   const table = findTable(name, context)
   if (table === undefined || !reportColumn(table, { table: name, column }, context)) return
-  const others = Object.keys(table.columns).filter((one) => one !== column)
+  const others = Object.keys(table.columns).filter((one) => one !== column || one === to)
   const same = findSame(to, others)
   if (same !== undefined) context.missing([column], `The table "${name}" already has a column "${same}"`)
   const rename = (one: string) => (one === column ? to : one)

@@ -5,12 +5,12 @@ import type { ColumnDeclaration, DatabaseKind, Step } from './steps.ts'
 export interface IndexNames {
   /** Returns a name for a new index. */
   make(table: string, columns: readonly string[]): string
-  /** Returns the name of an existing index. */
-  find(table: string, columns: readonly string[]): string
+  /** Returns the names of the indexes of these columns. */
+  find(table: string, columns: readonly string[]): readonly string[]
 }
 
 /** Names indexes as PostgreSQL does. */
-export const usualNames: IndexNames = { make: nameIndex, find: nameIndex }
+export const usualNames: IndexNames = { make: nameIndex, find: (...index) => [nameIndex(...index)] }
 
 const maxNameLength = 63
 
@@ -33,7 +33,7 @@ export function writeStep(step: Step, kind: DatabaseKind, names: IndexNames = us
     case 'add_index':
       return [writeIndex(step.table, step.columns, names)]
     case 'drop_index':
-      return [`drop index ${quote(names.find(step.table, step.columns))}`]
+      return names.find(step.table, step.columns).map((name) => `drop index ${quote(name)}`)
     case 'rename_column':
       return [`alter table ${table} rename column ${quote(step.column)} to ${quote(step.to)}`]
     case 'drop_column':

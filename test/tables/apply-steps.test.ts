@@ -124,6 +124,16 @@ const refused: readonly (readonly [title: string, text: string, problems: readon
     'create_table: { a: { columns: { b: uuid }, key: [b], unique: [[b]] } }',
     ['1:44 The key [b] is already unique'],
   ],
+  [
+    'an index that is declared twice',
+    'create_table: { a: { columns: { id: id }, index: [[id], [id]] } }',
+    ['1:43 The index [id] is repeated'],
+  ],
+  [
+    'renaming a column to its own name',
+    'rename_column: { app_user: { email: email } }',
+    ['1:30 The table "app_user" already has a column "email"'],
+  ],
   ['a reserved table', 'drop_table: [waypost_user]', ['1:14 The table name "waypost_user" is reserved']],
   [
     'an id beside another key',

@@ -51,9 +51,11 @@ function namesIn(indexes: readonly Index[]): IndexNames {
     },
     find(table, columns) {
       const text = JSON.stringify(columns)
-      const found = indexes.find((one) => !one.isUnique && one.table === table && JSON.stringify(one.columns) === text)
-      if (found === undefined) throw errors.WP_MIGRATE_INDEX({ table, columns: columns.join(', ') })
-      return found.name
+      const found = indexes.filter(
+        (one) => !one.isUnique && one.table === table && JSON.stringify(one.columns) === text,
+      )
+      if (found.length === 0) throw errors.WP_MIGRATE_INDEX({ table, columns: columns.join(', ') })
+      return found.map(({ name }) => name)
     },
   }
 }
