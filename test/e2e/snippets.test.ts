@@ -55,7 +55,8 @@ describe('the snippets of the guides', () => {
     assert.equal(code.length, 5)
     await project.write('src/snippets/report.pdf', 'x')
     for (const [index, text] of code.entries()) await project.write(`src/snippets/${index}.ts`, text)
-    const sections = readSnippets('docs/actions.md', 'yaml')
+    // The connection of the rate needs a plugin.
+    const sections = readSnippets('docs/actions.md', 'yaml').filter((text) => !text.startsWith('rate:'))
     assert.equal(sections.length, 2)
     await project.edit('waypost.yml', '\nschema:', `${routes}\nschema:`)
     await project.write('waypost.yml', `${await project.read('waypost.yml')}${sections.join('')}`)

@@ -45,19 +45,20 @@ const plugins = ['waypost-plugin-example', { name: 'waypost-plugin-other' }]
 const { action: _, ...withoutPlugins } = everything
 
 const classes = `{ 'example-class': { description: '', config: { type: 'object' }, make: () => ({}) } }`
-const pack = (name: string, actions: string) => ({
+const connections = `{ 'example-counter': { description: '', clientType: 'object', capabilities: ['count'], config: {}, open: () => ({}) } }`
+const pack = (name: string, actions: string, more = '') => ({
   [`node_modules/${name}/package.json`]: JSON.stringify({
     name,
     version: '1.0.0',
     type: 'module',
     exports: './index.js',
   }),
-  [`node_modules/${name}/index.js`]: `export default { name: '${name}', requires: '*', config: {}, actions: ${actions} }`,
+  [`node_modules/${name}/index.js`]: `export default { name: '${name}', requires: '*', config: {}, actions: ${actions}${more} }`,
 })
 const action = 'export default class Sample { handle() {} }'
 const files = {
   'package.json': '{}',
-  ...pack('waypost-plugin-example', classes),
+  ...pack('waypost-plugin-example', classes, `, connections: ${connections}`),
   ...pack('waypost-plugin-other', '{}'),
   'plugins/counter.ts': `export default { name: 'counter', connections: { counter: {
     description: '', config: { type: 'object' }, clientType: 'unknown', capabilities: ['count'], open() {},
@@ -73,8 +74,9 @@ const files = {
 function place(where: string, example: string): string {
   const [section = '', key] = where.split('.')
   // Each plugin takes a process to describe.
-  const usesPlugins = section === 'plugins' || where.includes('action')
-  const around = usesPlugins ? { ...everything, plugins } : withoutPlugins
+  const usesPlugins = section === 'plugins' || where.includes('action') || where === 'rate.connection'
+  const connection = { ...everything['connection'], Cache: { class: 'example-counter' } }
+  const around = usesPlugins ? { ...everything, connection, plugins } : withoutPlugins
   if (key === undefined) {
     // As written, because of its tags. Entries that others refer to in the same section stay.
     const { [section]: replaced, ...others }: Record<string, unknown> = around
