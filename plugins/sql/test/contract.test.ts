@@ -50,6 +50,15 @@ describe('the contract of plugins', async () => {
       },
     },
     actions: {
+      'sql-query': [
+        { config: { query: 'select 1 as one' }, declared: { response: { type: 'array', items: { type: 'object' } } } },
+        {
+          config: { query: 'delete from contract where id = :id' },
+          path: '/contract/:id',
+          method: 'DELETE',
+          declared: { responses: { 204: null } },
+        },
+      ],
       'sql-table': [
         { config, path: '/todo', tables },
         { config, path: '/todo', method: 'POST', tables },
