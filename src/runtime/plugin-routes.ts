@@ -5,6 +5,8 @@ import { findReservedPath, isWaypostError, messageOf, withDeadline } from '../ki
 import { pluginErrors as errors, type LoadedPlugin } from '../plugin/index.ts'
 import type { Manifest } from '../release/index.ts'
 import { makeAuthorizationHook, type RouteAccess } from './authorization.ts'
+import type { ApiRoute } from './openapi/api.ts'
+import { describeRoute } from './openapi/describe-plugin-route.ts'
 import type { Endpoint } from './generation.ts'
 
 /** A plugin and what a generation provides to it. */
@@ -16,6 +18,12 @@ export interface HostedPlugin {
 const routesMs = 10_000
 const hookMs = 5000
 
+/** The routes of plugins, and their description for OpenAPI, which is complete when they are mounted. */
+export interface PluginRoutes {
+  readonly mount: Endpoint
+  readonly described: readonly ApiRoute[]
+}
+
 /**
  * Mounts the routes of plugins, each in a context of its own. Callers are authorized before code of the plugin runs.
  * @param manifest the release, whose routes plugins must not register too
@@ -25,11 +33,12 @@ export function mountPluginRoutes(
   guard: Guard,
   plugins: readonly HostedPlugin[],
   manifest: Pick<Manifest, 'routes'> | undefined,
-): Endpoint {
+): PluginRoutes {
   const owners = new Map<string, string>()
+  const described: ApiRoute[] = []
   for (const { path, methods } of manifest?.routes ?? [])
     for (const { method } of methods) owners.set(routeKey(method, path), 'the project')
-  return async (app) => {
+  const mount: Endpoint = async (app) => {
     for (const { loaded, host } of plugins) {
       const { name, routes } = loaded.plugin
       if (routes === undefined) continue
@@ -37,6 +46,7 @@ export function mountPluginRoutes(
         own.addHook('onRoute', (route) => {
           assertAccess(name, route)
           claimRoute(name, route, owners)
+          described.push(...describeRoute(name, route))
         })
         own.addHook('onRequest', (request, reply, done) => {
           if (request.is404) return done()
@@ -48,6 +58,7 @@ export function mountPluginRoutes(
       })
     }
   }
+  return { mount, described }
 }
 
 /** @throws WP_PLUGIN_ROUTES, WP_PLUGIN_TIMEOUT */

@@ -9,6 +9,7 @@ import {
   makeActions,
   makeDataCheck,
   mountDocs,
+  type DocsSources,
   mountPluginRoutes,
   runPluginHooks,
   type ActionUser,
@@ -60,12 +61,13 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
     const built = Promise.withResolvers<Generation>()
     built.promise.catch(() => undefined)
     const hosted = hostPlugins(shared, plugins, { release, connections, generation: built.promise })
+    const pluginRoutes = mountPluginRoutes(shared.guard, hosted, manifest)
     const generation = await buildGeneration({
       ...common,
       endpoints: [
         ...common.endpoints,
-        makeDocs(shared, () => manifest, settings),
-        mountPluginRoutes(shared.guard, hosted, manifest),
+        makeDocs(shared, { manifest: () => manifest, pluginRoutes: pluginRoutes.described }, settings),
+        pluginRoutes.mount,
       ],
       bodyLimit: settings.body_limit,
       corsOrigins: settings.cors,
@@ -181,9 +183,13 @@ function methodsOf({ routes }: Manifest): MethodAt[] {
   )
 }
 
-function makeDocs({ options, guard }: Shared, manifest: () => Manifest, { docs, title }: Settings): Endpoint {
+function makeDocs(
+  { options, guard }: Shared,
+  sources: Pick<DocsSources, 'manifest' | 'pluginRoutes'>,
+  { docs, title }: Settings,
+): Endpoint {
   // `dev` has several host names, production has one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
   const how = { access: docs, title: title || undefined, serverUrl, redirectRoot: options.isDevelopment }
-  return mountDocs({ manifest, guard, ...how })
+  return mountDocs({ ...sources, guard, ...how })
 }

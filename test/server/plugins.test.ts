@@ -47,6 +47,17 @@ const geo = (more = '') =>
     connections: { ${box} }, actions: { ${distance} },
     routes(app, host) {
       app.get('/geo', { config: { public: true } }, () => ({ unit: host.config.unit, box: host.connection('Box'), release: host.release.id }))
+      app.post('/far/:to', {
+        config: { scopes: ['geo'] },
+        schema: {
+          description: 'Moves a place',
+          params: { type: 'object', properties: { to: { type: 'string', maxLength: 9 } } },
+          querystring: { type: 'object', properties: { fast: { type: 'boolean' } } },
+          body: { type: 'object', required: ['by'], properties: { by: { type: 'integer' } } },
+          response: { 200: { type: 'object', properties: { moved: { type: 'boolean' } } }, '4xx': { type: 'object' } },
+        },
+      }, () => ({ moved: true }))
+      app.get('/files/*', { config: { public: true } }, () => 1)
       app.get('/call/:who', { config: { scopes: ['geo'] } }, async ({ params, principal }) =>
         host.call('GET /far/:to', { params: { to: 'a/b ' + params.who }, query: { n: [1, 2] } }, params.who === 'nobody' ? undefined : principal))
     }, ${more}`,
@@ -72,6 +83,14 @@ export default definePlugin({
   actions: { shout: { description: 'Shouts', config: {}, make: () => ({ handle: () => ({ shout: '${word}' }) }) } },
 })
 `
+interface Operation {
+  readonly description: string
+  readonly security: unknown
+  readonly parameters: readonly { readonly name: string; readonly schema: object }[]
+  readonly requestBody: object
+  readonly responses: object
+}
+
 const project: Files = {
   'package.json': '{ "type": "module" }',
   'waypost.yml': yaml,
@@ -109,6 +128,29 @@ describe('plugins of a release on a server', () => {
     assert.equal(one.catalog.connections['box']!.clientType, '{ label: string }')
     assert.equal(one.catalog.routes, true)
     for (const { artifact } of [one, other]) assert.ok(server.release.manifest.artifacts[artifact]! > 0)
+  })
+
+  test('are part of /openapi.json', async () => {
+    const { paths, components } = (await get('/openapi.json')) as {
+      paths: Record<string, Record<string, Operation>>
+      components: { securitySchemes: { oauth2: { flows: { clientCredentials: { scopes: object } } } } }
+    }
+    assert.deepEqual(Object.keys(paths), ['/box', '/call/{who}', '/far/{to}', '/geo', '/near', '/shout'])
+    assert.deepEqual(Object.keys(paths['/far/{to}']!), ['get', 'post'])
+    const { description, security, parameters, requestBody, responses } = paths['/far/{to}']!['post']!
+    assert.match(description, /Moves a place[^]*Provided by the plugin geo\./)
+    assert.deepEqual(security, [{ oauth2: ['geo'] }, { bearer: [] }])
+    assert.deepEqual(
+      parameters.map(({ name, schema }) => [name, schema]),
+      [
+        ['to', { type: 'string', maxLength: 9 }],
+        ['fast', { type: 'boolean' }],
+      ],
+    )
+    assert.match(JSON.stringify(requestBody), /"by"|Input|Request/)
+    assert.match(JSON.stringify(responses), /"200"/)
+    assert.deepEqual(Object.keys(components.securitySchemes.oauth2.flows.clientCredentials.scopes), ['far', 'geo'])
+    assert.deepEqual(paths['/geo']!['get']!.security, [])
   })
 
   test('call operations as a principal, through authorization and validation', async () => {

@@ -6,6 +6,8 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { docsRedirectPath, type Guard } from '../../auth/index.ts'
 import { installation, sha256, type Settings } from '../../kit/index.ts'
 import type { Manifest } from '../../release/index.ts'
+import type { ApiRoute } from '../openapi/api.ts'
+import { addRoutes } from '../openapi/describe-plugin-route.ts'
 import { makeOpenApi } from '../openapi/make-open-api.ts'
 import { pageHtml, signedInHtml } from './docs-page.ts'
 import { pageCss, pageScript } from './browser-files.ts'
@@ -13,6 +15,8 @@ import { pageCss, pageScript } from './browser-files.ts'
 export interface DocsSources {
   /** The manifest of the release being served. */
   manifest(): Manifest
+  /** The routes of its plugins, known when the first request arrives. */
+  readonly pluginRoutes: readonly ApiRoute[]
   readonly guard: Guard
   /** Who may read the reference: everyone, callers with a valid token, or no one. */
   readonly access: Settings['docs']
@@ -46,7 +50,8 @@ function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Au
   const { serverUrl, title } = sources
   let made: { readonly of: Manifest; readonly bytes: Buffer; readonly etag: string } | undefined
   const make = (manifest: Manifest) => {
-    const text = JSON.stringify(makeOpenApi(manifest, { serverUrl, title }))
+    const api = addRoutes(manifest, sources.pluginRoutes)
+    const text = JSON.stringify(makeOpenApi(api, { serverUrl, title }))
     // Stored as bytes. From a string, each response would create its own copy and keep it until the caller has read it.
     return { of: manifest, bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
   }
