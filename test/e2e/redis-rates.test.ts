@@ -1,6 +1,6 @@
 // Three servers on one System and one Redis count the requests of a caller together.
 import assert from 'node:assert/strict'
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir, readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { makeProject, type TestProject } from '../support/project.ts'
@@ -19,10 +19,10 @@ rate:
   ten: { limit: 10, window: 10m, connection: Cache }
   more: { limit: 1000000, window: 10m, connection: Cache }
 `
-const routes = `
-  /ten: { methods: { GET: { public: true, rate: ten, action: src/cached.ts } } }
+const routes = `  /ten: { methods: { GET: { public: true, rate: ten, action: src/cached.ts } } }
   /more: { methods: { GET: { public: true, rate: more, action: src/ok.ts } } }
 `
+const documentedRoute = '  /ten: { methods: { GET: { public: true, rate: gentle, action: src/cached.ts } } }\n'
 const cached = `import type { Action, Context } from 'waypost'
 
 export default class Cached implements Action<'GET /ten'> {
@@ -37,6 +37,17 @@ const ok = `export default class Ok {
   }
 }
 `
+
+async function linkPlugin({ folder }: TestProject): Promise<void> {
+  await mkdir(path.join(folder, 'node_modules/@waypost'))
+  await symlink(plugin, path.join(folder, 'node_modules/@waypost/plugin-redis'))
+}
+
+async function addToYaml(to: TestProject, routesToAdd: string, sections: string): Promise<void> {
+  const yaml = await to.read('waypost.yml')
+  await to.write('waypost.yml', yaml.replace(/^routes:\n/m, (line) => line + routesToAdd) + sections)
+}
+
 const failed = /counting requests across servers failed/g
 const works = /counting requests across servers works again/g
 
@@ -59,10 +70,8 @@ describe('a rate with a connection to Redis', { skip: lacksRedis }, () => {
     }
     project = await makeProject(env)
     closers.push(project.remove)
-    await mkdir(path.join(project.folder, 'node_modules/@waypost'))
-    await symlink(plugin, path.join(project.folder, 'node_modules/@waypost/plugin-redis'))
-    const yaml = await project.read('waypost.yml')
-    await project.write('waypost.yml', yaml.replace(/^routes:\n/m, (line) => line + routes.slice(1)) + additions)
+    await linkPlugin(project)
+    await addToYaml(project, routes, additions)
     await project.write('src/cached.ts', cached)
     await project.write('src/ok.ts', ok)
     await project.ok('validate --types')
@@ -79,6 +88,25 @@ describe('a rate with a connection to Redis', { skip: lacksRedis }, () => {
   })
   after(async () => {
     for (const close of closers.toReversed()) await close()
+  })
+
+  it('is configured, and the client used, as docs/redis.md shows', async () => {
+    const page = await readFile(path.join(import.meta.dirname, '../../docs/redis.md'), 'utf8')
+    const blocks = (language: string) =>
+      [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].flatMap(([, name, text]) => (name === language ? [text!] : []))
+    const documented = await makeProject({ REDIS_URL: redis.url })
+    try {
+      await linkPlugin(documented)
+      await addToYaml(documented, documentedRoute, blocks('yaml').join(''))
+      await documented.write(
+        'src/cached.ts',
+        cached.replace(/ {4}return .*\n/, () => blocks('ts').join('') + 'return {}\n'),
+      )
+      assert.equal(blocks('yaml').length, 2)
+      assert.doesNotMatch(await documented.ok('validate --types'), /warning/)
+    } finally {
+      await documented.remove()
+    }
   })
 
   it('lets exactly as many requests pass as its limit says, over all servers', async () => {
