@@ -1,10 +1,9 @@
-import type { FuncKeywordDefinition } from 'ajv'
-import type { DataValidateFunction } from 'ajv/dist/types/index.js'
+import { _, Name, type CodeKeywordDefinition } from 'ajv'
 
 /** The part of an Ajv instance that is used here. */
 interface Compiler {
   removeKeyword(keyword: string): unknown
-  addKeyword(definition: FuncKeywordDefinition): unknown
+  addKeyword(definition: CodeKeywordDefinition): unknown
 }
 
 type Spend = (steps: number) => void
@@ -16,10 +15,10 @@ type Spend = (steps: number) => void
  * @param spend called with the number of steps that a comparison of items takes; may throw
  */
 export function useExactKeywords(compiler: Compiler, spend?: Spend): void {
-  const own: FuncKeywordDefinition[] = [
+  const own: CodeKeywordDefinition[] = [
     ...makeExactKeywords('', spend),
-    { keyword: 'const', compile: compileConst },
-    { keyword: 'enum', schemaType: 'array', compile: compileEnum },
+    makeKeyword({ keyword: 'const', make: makeConstCheck }),
+    makeKeyword({ keyword: 'enum', schemaType: 'array', make: makeEnumCheck }),
   ]
   for (const definition of own) {
     compiler.removeKeyword(definition.keyword as string)
@@ -28,59 +27,76 @@ export function useExactKeywords(compiler: Compiler, spend?: Spend): void {
 }
 
 /** Makes only the keywords for numbers and arrays, named `${prefix}multipleOf` and `${prefix}uniqueItems`. */
-export function makeExactKeywords(prefix = '', spend?: Spend): FuncKeywordDefinition[] {
+export function makeExactKeywords(prefix = '', spend?: Spend): CodeKeywordDefinition[] {
   return [
-    { keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', compile: compileMultipleOf },
-    {
+    makeKeyword({ keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', make: makeStepCheck }),
+    makeKeyword({
       keyword: `${prefix}uniqueItems`,
       type: 'array',
       schemaType: 'boolean',
-      compile: (isEnabled) => compileUniqueItems(isEnabled, spend),
-    },
+      make: (isEnabled: boolean) => makeUniqueCheck(isEnabled, spend),
+    }),
   ]
 }
 
-function compileMultipleOf(step: number): DataValidateFunction {
+interface Failure {
+  readonly message: string
+  readonly params: object
+}
+
+/** Returns undefined for a valid value. */
+type Check<Value> = (value: Value, root: object) => Failure | undefined
+
+type Keyword<Schema, Value> = Pick<CodeKeywordDefinition, 'keyword' | 'type' | 'schemaType'> & {
+  make(schema: Schema): Check<Value>
+}
+
+const rootData = new Name('rootData')
+
+/** Makes a keyword from code, because Ajv copies all earlier errors for each error of a keyword that is a function. */
+function makeKeyword<Schema, Value>({ make, ...definition }: Keyword<Schema, Value>): CodeKeywordDefinition {
+  return {
+    ...definition,
+    code(context) {
+      const { gen, data, schema } = context
+      const check = gen.scopeValue('func', { ref: make(schema as Schema) })
+      const failure = gen.const('failure', _`${check}(${data}, ${rootData})`)
+      context.setParams({ failure })
+      context.fail(_`${failure} !== undefined`)
+    },
+    error: {
+      message: ({ params }) => _`${params['failure']}.message`,
+      params: ({ params }) => _`${params['failure']}.params`,
+    },
+  }
+}
+
+function makeStepCheck(step: number): Check<number> {
   const isMultiple = makeMultipleCheck(step)
-  const validate: DataValidateFunction = (value: number) => {
-    if (isMultiple(value)) return true
-    validate.errors = [{ keyword: 'multipleOf', message: `must be multiple of ${step}`, params: { multipleOf: step } }]
-    return false
-  }
-  return validate
+  const failure = { message: `must be multiple of ${step}`, params: { multipleOf: step } }
+  return (value) => (isMultiple(value) ? undefined : failure)
 }
 
-function compileUniqueItems(isEnabled: boolean, spend?: Spend): DataValidateFunction {
-  if (!isEnabled) return () => true
-  const validate: DataValidateFunction = (items: readonly unknown[], context) => {
-    const duplicate = findDuplicateItem(items, context?.rootData ?? items, spend)
-    if (duplicate === undefined) return true
+function makeUniqueCheck(isEnabled: boolean, spend?: Spend): Check<readonly unknown[]> {
+  if (!isEnabled) return () => undefined
+  return (items, root) => {
+    const duplicate = findDuplicateItem(items, root, spend)
+    if (duplicate === undefined) return undefined
     const message = `must NOT have duplicate items (items ## ${duplicate.j} and ${duplicate.i} are identical)`
-    validate.errors = [{ keyword: 'uniqueItems', message, params: duplicate }]
-    return false
+    return { message, params: duplicate }
   }
-  return validate
 }
 
-function compileConst(value: unknown): DataValidateFunction {
+function makeConstCheck(value: unknown): Check<unknown> {
   const isAllowed = makeMembershipCheck([value])
-  const validate: DataValidateFunction = (given) => {
-    if (isAllowed(given)) return true
-    validate.errors = [{ keyword: 'const', message: 'must be equal to constant', params: { allowedValue: value } }]
-    return false
-  }
-  return validate
+  const failure = { message: 'must be equal to constant', params: { allowedValue: value } }
+  return (given) => (isAllowed(given) ? undefined : failure)
 }
 
-function compileEnum(values: readonly unknown[]): DataValidateFunction {
+function makeEnumCheck(values: readonly unknown[]): Check<unknown> {
   const isAllowed = makeMembershipCheck(values)
-  const validate: DataValidateFunction = (given) => {
-    if (isAllowed(given)) return true
-    const message = 'must be equal to one of the allowed values'
-    validate.errors = [{ keyword: 'enum', message, params: { allowedValues: values } }]
-    return false
-  }
-  return validate
+  const failure = { message: 'must be equal to one of the allowed values', params: { allowedValues: values } }
+  return (given) => (isAllowed(given) ? undefined : failure)
 }
 
 function makeMembershipCheck(values: readonly unknown[]): (given: unknown) => boolean {

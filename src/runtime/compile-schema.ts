@@ -39,6 +39,7 @@ export type NamedSchemas = Readonly<Record<string, JsonSchema>>
 
 const maxProblems = 50
 const maxThoroughCheckBytes = 64 * 1024
+const maxThoroughCheckSteps = 40_000
 
 /** Compiles a validator. @param named the schemas that `schema:///NAME` refers to */
 export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
@@ -48,6 +49,7 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
   let slow: ValidateFunction | undefined
   const findAllErrors = (value: unknown) => {
     slow ??= compile(schema, named, { isCoerced, allErrors: true, budget })
+    if (budget !== undefined) budget.left = Math.min(budget.left, maxThoroughCheckSteps)
     try {
       return slow(value) ? [] : slow.errors!
     } catch (error) {
@@ -251,7 +253,7 @@ function compile(
   ajvFormats.default(ajv)
   useExactKeywords(ajv, (steps) => budget?.spend(steps))
   if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
-  const prepare = (one: JsonSchema) => (budget === undefined ? toDraft2020(one) : addSteps(toDraft2020(one)))
+  const prepare = (one: JsonSchema) => (budget === undefined ? toDraft2020(one) : addSteps(toDraft2020(one), allErrors))
   for (const [id, one] of Object.entries(mapNamed(named, prepare))) ajv.addSchema(one, id)
   return ajv.compile(prepare(schema) as object)
 }

@@ -43,13 +43,13 @@ export function makeStepKeyword(budget: StepBudget): CodeKeywordDefinition {
 }
 
 /**
- * Writes into each sub-schema how many steps it takes. Puts simple properties first, so that an alternative that a
+ * Writes into each sub-schema how many steps it takes; if all errors are collected, each missing property is one. Puts simple properties first, so that an alternative that a
  * constant excludes is left before its other properties are checked.
  */
-export function addSteps(schema: JsonSchema): JsonSchema {
+export function addSteps(schema: JsonSchema, allErrors: boolean): JsonSchema {
   if (typeof schema === 'boolean') return schema
-  const inner = mapSubSchemas(schema, addSteps)
-  const steps = countSteps(schema)
+  const inner = mapSubSchemas(schema, (one) => addSteps(one, allErrors))
+  const steps = countSteps(schema) + (allErrors ? measure(schema['required']) : 0)
   if (steps === 0) return inner
   const { properties } = inner as { readonly properties?: Readonly<Record<string, JsonSchema>> }
   return { ...inner, ...(properties === undefined ? {} : { properties: sortProperties(properties) }), [keyword]: steps }

@@ -4,6 +4,23 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { fc, runs } from '../support/property.ts'
 import { isMultipleOf, useExactKeywords } from '../../src/kit/index.ts'
 
+test('no keyword copies the earlier errors for each further one', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  useExactKeywords(ajv)
+  const keywords = [{ const: {} }, { enum: [[]] }, { multipleOf: 7 }, { uniqueItems: true }]
+  const checks = keywords.flatMap((items) => [{ items }, { contains: items }].map((schema) => ajv.compile(schema)))
+  const { concat } = Array.prototype
+  let copies = 0
+  Array.prototype.concat = function (...added) {
+    copies += 1
+    return concat.apply(this, added)
+  }
+  for (const check of checks) check(Array.from({ length: 100 }, () => (checks.indexOf(check) < 6 ? 1 : [1, 1])))
+  Array.prototype.concat = concat
+  assert.equal(copies, 0)
+  for (const check of checks) assert.ok(check.errors!.length >= 100)
+})
+
 describe('multipleOf', () => {
   test('accepts every value of up to two decimals as a multiple of 0.01, and none with a third', () => {
     for (let cents = -100_000; cents <= 1_000_000; cents += 1) {

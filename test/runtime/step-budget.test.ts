@@ -111,6 +111,13 @@ describe('the check of a body', () => {
     })
   }
 
+  test('names only one problem of a body that would have a great many', () => {
+    const required = Array.from({ length: 300 }, (_, index) => `k${index}`)
+    const check = makeSchemaCache().validator({ type: 'array', items: { type: 'object', required } }, {}, 'body')
+    assert.equal(check([{}], getMaxSteps(mb))?.length, 50)
+    assert.equal(check(Array(20_000).fill({}), getMaxSteps(mb))?.length, 1)
+  })
+
   test('names the problems of a small body', () => {
     const found = makeSchemaCache().validator(formula, {}, 'body')({ operation: 'plus', left: 1 }, getMaxSteps(mb))
     assert.ok(found?.some(({ path, message }) => path === 'body/right' && message === 'is required'))
