@@ -70,8 +70,8 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
   }
   if (budget !== undefined) return withBudget(check, budget, part)
   if (!isCoerced) return check
-  const isNullable = part === 'query' && mentions('null', schema, named) ? makeNullCheck(schema, named) : undefined
-  const nullable = isNullable === undefined ? check : withNulls(check, isNullable)
+  const findNullable = part === 'query' && mentions('null', schema, named) ? makeNullCheck(schema, named) : undefined
+  const nullable = findNullable === undefined ? check : withNulls(check, findNullable)
   const found = part === 'query' ? withSuggestions(nullable, schema, named) : nullable
   const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
   return hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
@@ -116,24 +116,31 @@ function withStrictNumbers({ check, findAllErrors, part }: StrictNumberOptions):
     const unusual = findUnusualNumbers(value)
     const found = check(value)
     if (unusual === undefined) return found
-    // A parameter that rejects a fraction accepts only integers, whichever keyword its schema uses.
-    const isInteger = (name: string) =>
-      findAllErrors({ ...(value as object), [name]: '0.5' }).some(
-        ({ keyword, instancePath, params }) =>
-          keyword === 'type' && parameterOf(instancePath) === name && [params['type']].flat().includes('integer'),
+    let integers: ReadonlySet<string> | undefined
+    // A parameter that rejects a fraction accepts only integers, whichever keyword its schema uses. All are tried
+    // together, because a query can have thousands.
+    const findIntegers = () => {
+      const fractions = Object.fromEntries([...unusual.keys()].map((name) => [name, '0.5']))
+      const rejected = findAllErrors({ ...(value as object), ...fractions }).filter(
+        ({ keyword, params }) => keyword === 'type' && [params['type']].flat().includes('integer'),
       )
-    const problems = checkNumbers({ values: value, unusual, part, isInteger })
+      return new Set(rejected.map(({ instancePath }) => parameterOf(instancePath)))
+    }
+    const isInteger = (name: string) => (integers ??= findIntegers()).has(name)
+    const problems = checkNumbers({ values: value, unusual, part, isInteger }).slice(0, maxProblems)
     return problems.length === 0 ? found : [...(found ?? []), ...problems]
   }
 }
 
-type NullCheck = (values: Readonly<Record<string, unknown>>, name: string) => boolean
+/** Returns those of the parameters that can be null. */
+type NullCheck = (values: Readonly<Record<string, unknown>>, names: readonly string[]) => readonly string[]
 
 /** Treats the text `null` in a query as null for nullable parameters, because clients send it. */
-function withNulls(check: Validator, isNullable: NullCheck): Validator {
+function withNulls(check: Validator, findNullable: NullCheck): Validator {
   return (value) => {
     const values = value as Record<string, unknown>
-    const names = Object.keys(values).filter((name) => values[name] === 'null' && isNullable(values, name))
+    const written = Object.keys(values).filter((name) => values[name] === 'null')
+    const names = written.length === 0 ? [] : findNullable(values, written)
     if (names.length === 0) return check(value)
     for (const name of names) delete values[name] // would be coerced to 0, "" or false if those types are allowed too
     const isMissing = ({ path, message }: SchemaProblem) =>
@@ -144,16 +151,17 @@ function withNulls(check: Validator, isNullable: NullCheck): Validator {
   }
 }
 
-/** Makes a function that tells whether a parameter accepts null without accepting everything. */
+/** Makes a function that finds parameters that accept null without accepting everything. */
 function makeNullCheck(schema: JsonSchema, named: NamedSchemas): NullCheck {
   let plain: ValidateFunction | undefined
-  return (values, name) => {
+  return (values, names) => {
     plain ??= compile(schema, named, { isCoerced: false, allErrors: true })
     const [ofNull, ofObject] = [null, {}].map((probe) => {
-      plain!({ ...values, [name]: probe })
-      return plain!.errors?.some(({ instancePath }) => instancePath !== '' && parameterOf(instancePath) === name)
+      plain!({ ...values, ...Object.fromEntries(names.map((name) => [name, probe])) })
+      const rejected = plain!.errors?.filter(({ instancePath }) => instancePath !== '') ?? []
+      return new Set(rejected.map(({ instancePath }) => parameterOf(instancePath)))
     })
-    return ofNull !== true && ofObject === true
+    return names.filter((name) => !ofNull!.has(name) && ofObject!.has(name))
   }
 }
 

@@ -190,3 +190,25 @@ test('the data of events is limited as bodies are', () => {
   assert.equal(check('counted', JSON.stringify(formulaOf(90, 'times'))), undefined)
   assert.match(check('doubled', JSON.stringify(alikeOf(90)))?.[0]?.message ?? '', /too many steps/)
 })
+
+describe('the check of a query', () => {
+  const parameters: readonly (readonly [text: string, type: JsonSchema])[] = [
+    ['null', { type: ['integer', 'null'] }],
+    ['0x1', { type: 'number' }],
+    ['1e3', { type: ['integer', 'null'] }],
+    ['0.5', { type: 'integer' }],
+  ]
+  for (const [text, additionalProperties] of parameters) {
+    test(`reads a few times, however many parameters are ${text}`, () => {
+      const check = makeSchemaCache().validator(
+        { type: 'object', properties: { a: { type: ['string', 'null'] } }, additionalProperties },
+        {},
+        'query',
+      )
+      let reads = 0
+      const sent = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k${index}`, text]))
+      check(new Proxy(sent, { ownKeys: (target) => ((reads += 1), Reflect.ownKeys(target)) }))
+      assert.ok(reads < 20, `${reads} times`)
+    })
+  }
+})
