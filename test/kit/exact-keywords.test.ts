@@ -5,20 +5,16 @@ import { fc, runs } from '../support/property.ts'
 import { isMultipleOf, useExactKeywords } from '../../src/kit/index.ts'
 
 test('no keyword copies the earlier errors for each further one', () => {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  const ajv = new Ajv2020({ strict: false, allErrors: true, code: { source: true } })
   useExactKeywords(ajv)
-  const keywords = [{ const: {} }, { enum: [[]] }, { multipleOf: 7 }, { uniqueItems: true }]
-  const checks = keywords.flatMap((items) => [{ items }, { contains: items }].map((schema) => ajv.compile(schema)))
-  const { concat } = Array.prototype
-  let copies = 0
-  Array.prototype.concat = function (...added) {
-    copies += 1
-    return concat.apply(this, added)
+  for (const items of [{ const: {} }, { enum: [[]] }, { multipleOf: 7 }, { uniqueItems: true }]) {
+    for (const schema of [{ items }, { contains: items }]) {
+      const check = ajv.compile(schema)
+      check(Array.from({ length: 100 }, () => ('uniqueItems' in items ? [1, 1] : 1)))
+      assert.ok(check.errors!.length >= 100)
+      assert.doesNotMatch(check.source!.validateCode, /\.concat\(/)
+    }
   }
-  for (const check of checks) check(Array.from({ length: 100 }, () => (checks.indexOf(check) < 6 ? 1 : [1, 1])))
-  Array.prototype.concat = concat
-  assert.equal(copies, 0)
-  for (const check of checks) assert.ok(check.errors!.length >= 100)
 })
 
 describe('multipleOf', () => {

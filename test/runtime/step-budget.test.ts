@@ -115,7 +115,13 @@ describe('the check of a body', () => {
     const required = Array.from({ length: 300 }, (_, index) => `k${index}`)
     const check = makeSchemaCache().validator({ type: 'array', items: { type: 'object', required } }, {}, 'body')
     assert.equal(check([{}], getMaxSteps(mb))?.length, 50)
-    assert.equal(check(Array(20_000).fill({}), getMaxSteps(mb))?.length, 1)
+    assert.equal(
+      check(
+        Array.from({ length: 20_000 }, () => ({})),
+        getMaxSteps(mb),
+      )?.length,
+      1,
+    )
   })
 
   test('names the problems of a small body', () => {
