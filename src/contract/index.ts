@@ -10,6 +10,7 @@ export {
   type ActionDescription,
   type ActionPlan,
   type ActionUse,
+  type CheckOptions,
   type ColumnSnapshot,
   type ColumnType,
   type ConfigProblem,

@@ -220,8 +220,21 @@ export interface ActionClass<Config = unknown> {
    * @param tables by connection
    */
   describe?(config: Config, use: ActionUse, tables: Readonly<Record<string, TablesSnapshot>>): ActionDescription
+  /**
+   * Checks the plan of one method against the connections that it uses, without changing anything there. Called by `dev`
+   * for the release that it serves.
+   * @returns what would fail when the method is called
+   */
+  check?(options: CheckOptions): Promise<readonly string[]>
   /** Creates the action of one method. Import drivers here. */
   make(options: MakeOptions<Config>): Action | Promise<Action>
+}
+
+export interface CheckOptions {
+  /** The plan that `describe` returned. */
+  readonly plan: ActionPlan | undefined
+  /** The client of a connection. @throws if it is unknown or down */
+  connection(name: string): unknown
 }
 
 export interface MakeOptions<Config = unknown> {

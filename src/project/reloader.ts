@@ -1,11 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { Builder } from '../build/index.ts'
-import { makeSourceCache } from '../definition/index.ts'
+import { makeSourceCache, type Definition } from '../definition/index.ts'
 import { loadReleasePlugins } from '../host/index.ts'
-import { hasErrors, messageOf, type Diagnostic, type Variables } from '../kit/index.ts'
+import { hasErrors, messageOf, withDeadline, type Diagnostic, type Variables } from '../kit/index.ts'
 import { activateRelease, releaseId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
 import type { DevConsole } from './dev-console.ts'
+import { errors } from './errors.ts'
 import type { Project } from './find-project.ts'
 import { loadProject, writeProjectTypes, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
@@ -65,6 +68,9 @@ export function createReloader(options: ReloaderOptions): (request?: ReloadReque
   }
 }
 
+/** How long a reload waits for databases that check statements. */
+const checkMs = 2000
+
 /** The state between reloads. */
 class Reloader {
   readonly #options: ReloaderOptions
@@ -80,6 +86,7 @@ class Reloader {
   /** The assets of the last build. */
   assets: ReadonlySet<string> = new Set()
   #migrated: string | undefined
+  #actionProblems: readonly Diagnostic[] = []
 
   constructor(options: ReloaderOptions) {
     this.#options = options
@@ -109,6 +116,9 @@ class Reloader {
     onServed?.()
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
     await this.#store(release)
+    if (loaded !== before || isFullReload || migration.applied.length > 0)
+      this.#actionProblems = await this.#checkActions(definition)
+    diagnostics.push(...this.#actionProblems)
     return {
       assets,
       diagnostics,
@@ -180,6 +190,27 @@ class Reloader {
     this.#served = id
     this.#isFullReload = false
     return id
+  }
+
+  /** Finds actions that do not fit the connections, for example statements with an unknown column. */
+  async #checkActions({ routes }: Definition): Promise<readonly Diagnostic[]> {
+    const { server, project } = this.#options
+    const found = await withDeadline(server.checkActions(), checkMs, () => [])
+    return Promise.all(
+      found.map(async ({ method, path: where, message: problem }) => {
+        const { at } = routes.find((one) => one.path === where)!.methods.find((one) => one.method === method)!.action
+        const error = errors.WP_PROJECT_ACTION({ method, path: where, problem })
+        const text = await readFile(path.join(project.root, at.file), 'utf8').catch(() => '')
+        const source = text.split('\n')[at.line - 1]?.trimEnd() ?? ''
+        const { line, column } = at
+        const range = {
+          start: { line, column },
+          end: { line: at.line, column: Math.max(source.length + 1, at.column) },
+        }
+        const { code, message, hint = '' } = error
+        return { code, severity: 'warning' as const, message, hint, file: at.file, range, source }
+      }),
+    )
   }
 
   async #store(release: BuiltRelease): Promise<void> {

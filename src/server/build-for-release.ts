@@ -24,6 +24,8 @@ import type { Shared } from './open-shared.ts'
 /** A generation that `dev` can update in place. */
 export interface ReleaseGeneration extends Generation {
   readonly plugins: readonly HostedPlugin[]
+  /** Finds methods with action classes that would fail, without running them. */
+  checkActions(): Promise<readonly ActionProblem[]>
   /**
    * Updates the generation to a release with the same routes, access rules, connections and settings. Unchanged actions
    * and methods are kept.
@@ -31,6 +33,13 @@ export interface ReleaseGeneration extends Generation {
    * @throws an error of loading an action; nothing has changed then
    */
   update(toServe: ReleaseToServe): Promise<boolean>
+}
+
+/** What would fail when a method is called. */
+export interface ActionProblem {
+  readonly method: string
+  readonly path: string
+  readonly message: string
 }
 
 /** Code compiled for replaced methods is freed only with the generation, so rebuild it from time to time. */
@@ -43,7 +52,7 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
   if (toServe === undefined) {
     const { body_limit: bodyLimit, cors } = defaultSettings
     const generation = await buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
-    return { ...generation, plugins: [], update: async () => false }
+    return { ...generation, plugins: [], checkActions: async () => [], update: async () => false }
   }
   const { release } = toServe
   let { manifest } = release
@@ -87,6 +96,7 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
     return {
       ...generation,
       plugins: hosted,
+      checkActions: () => checkActions(plugins, connections, methodsOf(manifest)),
       async update(next) {
         const wanted = next.release.manifest
         if (updates >= maxUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
@@ -105,6 +115,26 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
     await connections.release()
     throw error
   }
+}
+
+async function checkActions(
+  { actions }: PluginSet,
+  connections: ConnectionSet,
+  methods: readonly MethodAt[],
+): Promise<readonly ActionProblem[]> {
+  const connection = (name: string) => connections.get(name).client
+  const found: ActionProblem[] = []
+  for (const { of, action, path = '' } of methods) {
+    if (!('class' in action)) continue
+    const { check } = actions.get(action.class)?.class ?? {}
+    try {
+      const problems = (await check?.({ plan: action.plan, connection })) ?? []
+      for (const message of problems) found.push({ method: of.method, path, message })
+    } catch {
+      // The system does not respond, which is reported where it is opened or used.
+    }
+  }
+  return found
 }
 
 interface Hosting {

@@ -4,7 +4,7 @@ import { loadArtifacts, type Artifact, type StoredRelease } from '../release/ind
 import { openListener, runPluginHooks, type ConnectionLimits, type Logger } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import { defaultTerms, termsOf, readConnectionLimit, type ReleaseTerms, type Host } from '../host/index.ts'
-import { buildForRelease, type ReleaseGeneration } from './build-for-release.ts'
+import { buildForRelease, type ActionProblem, type ReleaseGeneration } from './build-for-release.ts'
 import { serveCronjobs } from '../jobs/index.ts'
 import { recordTokenUses } from './record-token-uses.ts'
 import { makeMetrics } from './metrics/metrics.ts'
@@ -37,6 +37,8 @@ export interface WaypostServer {
    * @throws the error of the new release; the previous one stays
    */
   serveRelease(release: StoredRelease, how?: ServeReleaseOptions): Promise<void>
+  /** Finds methods of the served release with action classes that would fail, without running them. */
+  checkActions(): Promise<readonly ActionProblem[]>
   /**
    * Makes requests wait until the returned function is called; while starting, requests are rejected if that takes too
    * long.
@@ -107,6 +109,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
         options.logger.warn({ err: error }, error.message),
       )
     },
+    checkActions: () => generation.checkActions(),
     close: () => closing.disposeAsync(),
   }
 }
@@ -118,6 +121,7 @@ function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Log
     routes: undefined,
     plugins: [],
     call: async (...call) => (await (built ??= build())).call(...call),
+    checkActions: async () => [],
     update: async () => false,
     handle(request, response) {
       built ??= build()

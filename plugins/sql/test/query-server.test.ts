@@ -97,6 +97,18 @@ routes:
           config:
             connection: Orders
             query: "with recursive many(n) as (select 1 union all select n + 1 from many where n < 5000) select n from many order by n desc"
+  /broken:
+    methods:
+      GET:
+        public: true
+        parameters: { type: object, properties: { least: { type: integer } } }
+        response: { type: array, items: { type: object } }
+        action: { class: sql-query, config: { connection: Orders, query: "select totl from app_order where total > :least" } }
+      DELETE:
+        public: true
+        rate: any
+        responses: { 204: }
+        action: { class: sql-query, config: { connection: Orders, query: "delete from nosuch" } }
   /raise:
     methods:
       POST:
@@ -233,6 +245,18 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const { body } = await call('/many')
       assert.deepEqual([body.length, body[0], body[999]], [1000, { n: 5000 }, { n: 4001 }])
       assert.ok(server.logs.some(({ msg }) => /more than 1000 rows/.test(String(msg))))
+    })
+
+    test('dev can find statements that the database rejects, without running them', async () => {
+      const before = await titles()
+      const problems = await server.server.checkActions()
+      assert.deepEqual(
+        problems.map(({ method, path, message }) => `${method} ${path} ${message}`),
+        kind === 'sqlite'
+          ? ['GET /broken no such column: totl', 'DELETE /broken no such table: nosuch']
+          : ['GET /broken column "totl" does not exist', 'DELETE /broken relation "nosuch" does not exist'],
+      )
+      assert.deepEqual(await titles(), before)
     })
 
     test('values are never part of a statement', async () => {

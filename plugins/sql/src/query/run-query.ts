@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely, type QueryResult } from 'kysely'
-import type { Action, Context, MakeOptions, Request } from 'waypost'
+import type { Action, CheckOptions, Context, MakeOptions, Request } from 'waypost'
 import { explain, kindOf, type Row } from '../table/run.ts'
 import type { DatabaseKind } from '../table/values.ts'
 import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.ts'
@@ -35,6 +35,38 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
       return makeAnswer(plan, result, context)
     },
   }
+}
+
+/** Prepares the statement without running it. Returns the problem that the database reports, if any. */
+export async function findStatementProblems({ plan: given, connection }: CheckOptions): Promise<readonly string[]> {
+  const plan = given as unknown as QueryPlan
+  const client = connection(plan.connection) as Client
+  const kind = kindOf(client)
+  const text = writeStatement(plan, kind)
+  try {
+    if (kind === 'sqlite') await client.executeQuery(CompiledQuery.raw(`explain ${text}`))
+    else await prepareOnPostgres(client, text)
+    return []
+  } catch (error) {
+    const { code } = error as { readonly code?: string }
+    const isStatementError = code === 'ERR_SQLITE_ERROR' || /^(22|42|0A)[0-9A-Z]{3}$/.test(code ?? '')
+    if (!isStatementError) throw error
+    const [message = ''] = (error as Error).message.split('\n')
+    return [message.replaceAll(/\$(\d+)/g, (mark, digits: string) => nameOf(plan.values[Number(digits) - 1]) ?? mark)]
+  }
+}
+
+/** In a transaction, because a pooler may use another session for the next statement. */
+async function prepareOnPostgres(client: Client, text: string): Promise<void> {
+  await client.transaction().execute(async (transaction) => {
+    await transaction.executeQuery(CompiledQuery.raw(`prepare waypost_check as ${text}`))
+    await transaction.executeQuery(CompiledQuery.raw('deallocate waypost_check'))
+  })
+}
+
+function nameOf(value: QueryValue | undefined): string | undefined {
+  if (value === undefined) return undefined
+  return 'name' in value ? `:${value.name}` : value.from === 'user' ? ':user.id' : ':now'
 }
 
 /**

@@ -57,6 +57,10 @@ export const sqlQuery: ActionClass<QueryConfig> = {
     const isJoined = !isReading && connection === 'System' && use.dispatch !== undefined
     return { problems, plan: { ...plan, ...(isJoined ? { transaction: 'System' } : {}) } }
   },
+  async check(options) {
+    const { findStatementProblems } = await import('./run-query.ts')
+    return findStatementProblems(options)
+  },
   async make(options) {
     const { makeQueryAction } = await import('./run-query.ts')
     return makeQueryAction(options)
