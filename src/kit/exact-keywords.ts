@@ -1,4 +1,5 @@
-import { _, Name, type CodeKeywordDefinition } from 'ajv'
+import * as ajv from 'ajv'
+import type { CodeKeywordDefinition } from 'ajv'
 
 /** The part of an Ajv instance that is used here. */
 interface Compiler {
@@ -8,17 +9,20 @@ interface Compiler {
 
 type Spend = (steps: number) => void
 
+/** How Ajv writes code. It must be of the same copy of Ajv as the compiler: a bundle contains a copy of its own. */
+type CodeWriter = Pick<typeof ajv, '_' | 'Name'>
+
 /**
  * Replaces keywords of Ajv. Its `multipleOf` divides binary fractions, so that 0.07 is not a multiple of 0.01. Its
  * `uniqueItems` compares every pair of items. Its `const`, `enum` and `uniqueItems` call `valueOf` of objects, which
  * can be a property of a body: `{"valueOf": 1}` throws.
  * @param spend called with the number of steps that a comparison of items takes; may throw
  */
-export function useExactKeywords(compiler: Compiler, spend?: Spend): void {
+export function useExactKeywords(compiler: Compiler, spend?: Spend, writer: CodeWriter = ajv): void {
   const own: CodeKeywordDefinition[] = [
-    ...makeExactKeywords('', spend),
-    makeKeyword({ keyword: 'const', make: makeConstCheck }),
-    makeKeyword({ keyword: 'enum', schemaType: 'array', make: makeEnumCheck }),
+    ...makeExactKeywords('', spend, writer),
+    makeKeyword({ keyword: 'const', make: makeConstCheck }, writer),
+    makeKeyword({ keyword: 'enum', schemaType: 'array', make: makeEnumCheck }, writer),
   ]
   for (const definition of own) {
     compiler.removeKeyword(definition.keyword as string)
@@ -27,15 +31,18 @@ export function useExactKeywords(compiler: Compiler, spend?: Spend): void {
 }
 
 /** Makes only the keywords for numbers and arrays, named `${prefix}multipleOf` and `${prefix}uniqueItems`. */
-export function makeExactKeywords(prefix = '', spend?: Spend): CodeKeywordDefinition[] {
+export function makeExactKeywords(prefix = '', spend?: Spend, writer: CodeWriter = ajv): CodeKeywordDefinition[] {
   return [
-    makeKeyword({ keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', make: makeStepCheck }),
-    makeKeyword({
-      keyword: `${prefix}uniqueItems`,
-      type: 'array',
-      schemaType: 'boolean',
-      make: (isEnabled: boolean) => makeUniqueCheck(isEnabled, spend),
-    }),
+    makeKeyword({ keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', make: makeStepCheck }, writer),
+    makeKeyword(
+      {
+        keyword: `${prefix}uniqueItems`,
+        type: 'array',
+        schemaType: 'boolean',
+        make: (isEnabled: boolean) => makeUniqueCheck(isEnabled, spend),
+      },
+      writer,
+    ),
   ]
 }
 
@@ -51,10 +58,12 @@ type Keyword<Schema, Value> = Pick<CodeKeywordDefinition, 'keyword' | 'type' | '
   make(schema: Schema): Check<Value>
 }
 
-const rootData = new Name('rootData')
-
 /** Makes a keyword from code, because Ajv copies all earlier errors for each error of a keyword that is a function. */
-function makeKeyword<Schema, Value>({ make, ...definition }: Keyword<Schema, Value>): CodeKeywordDefinition {
+function makeKeyword<Schema, Value>(
+  { make, ...definition }: Keyword<Schema, Value>,
+  { _, Name }: CodeWriter,
+): CodeKeywordDefinition {
+  const rootData = new Name('rootData')
   return {
     ...definition,
     code(context) {

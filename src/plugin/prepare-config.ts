@@ -34,10 +34,10 @@ export function makeConfigPreparer(variables: Variables): PrepareConfig {
 /** Loads the validator on first use, because many projects have no config to check. */
 function createValidator(): Ajv.Ajv2020 {
   const require = createRequire(import.meta.url)
-  const { Ajv2020 } = require('ajv/dist/2020.js') as typeof Ajv
+  const { Ajv2020, _, Name } = require('ajv/dist/2020.js') as typeof Ajv
   const { default: addFormats } = (require('ajv-formats') as typeof Formats).default
   const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
   addFormats(ajv)
-  useExactKeywords(ajv)
+  useExactKeywords(ajv, undefined, { _, Name })
   return ajv
 }
