@@ -60,9 +60,6 @@ const files = {
   'package.json': '{}',
   ...pack('waypost-plugin-example', classes, `, connections: ${connections}`),
   ...pack('waypost-plugin-other', '{}'),
-  'plugins/counter.ts': `export default { name: 'counter', connections: { counter: {
-    description: '', config: { type: 'object' }, clientType: 'unknown', capabilities: ['count'], open() {},
-  } } }`,
   'plugins/greetings.ts': `export default { name: 'greetings' }`,
   ...Object.fromEntries(
     ['todo/insert', 'todo/entity', 'todo/collection', 'tidy'].map((name) => [`src/${name}.ts`, action]),
@@ -97,9 +94,6 @@ function place(where: string, example: string): string {
   if (key === 'public') target['rate'] = 'gentle'
   if (key === 'public' || key === 'methods') delete entry['scopes']
   Object.assign(target, given)
-  // It counts requests.
-  if (where === 'rate.connection')
-    return stringify({ ...changed, connection: { Cache: { class: 'counter' } }, plugins: ['./plugins/counter.ts'] })
   return stringify(changed)
 }
 

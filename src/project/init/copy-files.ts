@@ -21,7 +21,9 @@ export async function copyFiles({ source, folder, fill }: CopyOptions): Promise<
   const files: string[] = []
   const left: string[] = []
   for (const name of await listFiles(source)) {
-    const target = name.replaceAll(/(^|\/)__/g, '$1.') // npm omits some dot files from packages
+    const target = name
+      .replaceAll(/(^|\/)__/g, '$1.') // npm omits some dot files from packages
+      .replace(/\.template\.json$/, '.json') // a package.json below that of Waypost would be a nested package
     const text = fill(target, await readFile(path.join(source, name), 'utf8'))
     if (await writeNew(path.join(folder, target), text)) files.push(target)
     else left.push(target)
