@@ -108,7 +108,7 @@ async function loadCompiler(annotations: Annotation[]): Promise<Compile> {
   ])
   const ajv = new ajvModule.Ajv2020({ strict: false, allErrors: true, verbose: true, useDefaults: true })
   addFormats.default(ajv)
-  useExactKeywords(ajv)
+  useExactKeywords(ajv, ajvModule)
   addAnnotations(ajv, annotations)
   return (schema) => ajv.compile(schema)
 }

@@ -1,5 +1,5 @@
-import * as ajv from 'ajv'
 import type { CodeKeywordDefinition } from 'ajv'
+import type * as Ajv from 'ajv'
 
 /** The part of an Ajv instance that is used here. */
 interface Compiler {
@@ -10,7 +10,7 @@ interface Compiler {
 type Spend = (steps: number) => void
 
 /** How Ajv writes code. It must be of the same copy of Ajv as the compiler: a bundle contains a copy of its own. */
-type CodeWriter = Pick<typeof ajv, '_' | 'Name'>
+type CodeWriter = Pick<typeof Ajv, '_' | 'Name'>
 
 /**
  * Replaces keywords of Ajv. Its `multipleOf` divides binary fractions, so that 0.07 is not a multiple of 0.01. Its
@@ -18,9 +18,9 @@ type CodeWriter = Pick<typeof ajv, '_' | 'Name'>
  * can be a property of a body: `{"valueOf": 1}` throws.
  * @param spend called with the number of steps that a comparison of items takes; may throw
  */
-export function useExactKeywords(compiler: Compiler, spend?: Spend, writer: CodeWriter = ajv): void {
+export function useExactKeywords(compiler: Compiler, writer: CodeWriter, spend?: Spend): void {
   const own: CodeKeywordDefinition[] = [
-    ...makeExactKeywords('', spend, writer),
+    ...makeExactKeywords(writer, '', spend),
     makeKeyword({ keyword: 'const', make: makeConstCheck }, writer),
     makeKeyword({ keyword: 'enum', schemaType: 'array', make: makeEnumCheck }, writer),
   ]
@@ -31,7 +31,7 @@ export function useExactKeywords(compiler: Compiler, spend?: Spend, writer: Code
 }
 
 /** Makes only the keywords for numbers and arrays, named `${prefix}multipleOf` and `${prefix}uniqueItems`. */
-export function makeExactKeywords(prefix = '', spend?: Spend, writer: CodeWriter = ajv): CodeKeywordDefinition[] {
+export function makeExactKeywords(writer: CodeWriter, prefix = '', spend?: Spend): CodeKeywordDefinition[] {
   return [
     makeKeyword({ keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', make: makeStepCheck }, writer),
     makeKeyword(

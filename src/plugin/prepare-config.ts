@@ -38,6 +38,6 @@ function createValidator(): Ajv.Ajv2020 {
   const { default: addFormats } = (require('ajv-formats') as typeof Formats).default
   const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
   addFormats(ajv)
-  useExactKeywords(ajv, undefined, { _, Name })
+  useExactKeywords(ajv, { _, Name })
   return ajv
 }

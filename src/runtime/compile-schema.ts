@@ -1,5 +1,5 @@
 import type { Options } from 'ajv'
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { _, Ajv2020, Name, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
@@ -213,7 +213,7 @@ function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
     own as unknown as Schema,
     {
       schema: external,
-      ajv: { ...patternOptions, strict: false, logger: false, keywords: makeExactKeywords(exactPrefix) },
+      ajv: { ...patternOptions, strict: false, logger: false, keywords: makeExactKeywords({ _, Name }, exactPrefix) },
     } as Parameters<typeof buildSerializer>[1],
   )
 }
@@ -259,7 +259,7 @@ function compile(
   // With this option, `anyOf` checks all alternatives even if the first one is valid.
   if (!JSON.stringify([schema, named]).includes('"unevaluated')) ajv.opts.unevaluated = false
   ajvFormats.default(ajv)
-  useExactKeywords(ajv, (steps) => budget?.spend(steps))
+  useExactKeywords(ajv, { _, Name }, (steps) => budget?.spend(steps))
   if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
   const prepare = (one: JsonSchema) => (budget === undefined ? toDraft2020(one) : addSteps(toDraft2020(one), allErrors))
   for (const [id, one] of Object.entries(mapNamed(named, prepare))) ajv.addSchema(one, id)

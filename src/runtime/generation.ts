@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Readable } from 'node:stream'
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
+import { _, Name } from 'ajv/dist/2020.js'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -83,7 +84,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
       answerUnparsablePath(error, request, reply.headers(options.securityHeaders.json)),
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false },
-      onCreate: useExactKeywords,
+      onCreate: (ajv) => useExactKeywords(ajv, { _, Name }),
     },
   })
   app.removeContentTypeParser('text/plain')

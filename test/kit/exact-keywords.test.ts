@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { _, Ajv2020, Name } from 'ajv/dist/2020.js'
 import { fc, runs } from '../support/property.ts'
 import { isMultipleOf, useExactKeywords } from '../../src/kit/index.ts'
 
 test('no keyword copies the earlier errors for each further one', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, code: { source: true } })
-  useExactKeywords(ajv)
+  useExactKeywords(ajv, { _, Name })
   for (const items of [{ const: {} }, { enum: [[]] }, { multipleOf: 7 }, { uniqueItems: true }]) {
     for (const schema of [{ items }, { contains: items }]) {
       const check = ajv.compile(schema)
@@ -78,7 +78,7 @@ describe('multipleOf', () => {
 })
 
 const ajv = new Ajv2020({ strict: false })
-useExactKeywords(ajv)
+useExactKeywords(ajv, { _, Name })
 const json = fc.jsonValue({ maxDepth: 3 })
 /** With the keys of objects in another order. */
 const turn = (value: unknown): unknown => changeKeys(value, (keys) => keys.toReversed())

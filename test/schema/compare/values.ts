@@ -1,5 +1,5 @@
 import { fc } from '../../support/property.ts'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { _, Ajv2020, Name } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { JsonSchema } from '../../../src/contract/index.ts'
 import { useExactKeywords } from '../../../src/kit/index.ts'
@@ -23,7 +23,7 @@ export const anyValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
 export function makeCheck(schema: JsonSchema, named: Named): (value: unknown) => boolean {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false })
   ajvFormats.default(ajv)
-  useExactKeywords(ajv)
+  useExactKeywords(ajv, { _, Name })
   for (const [name, one] of Object.entries(named)) ajv.addSchema(one, `schema:///${name}`)
   return ajv.compile(schema as object)
 }
