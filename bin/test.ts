@@ -17,7 +17,7 @@ const words = process.argv.slice(2)
 const isMeasured = words.includes('--slowest')
 /** Two per processor, because tests often wait. */
 const concurrency = Math.min(6, availableParallelism() * 2)
-const maxFilesPerProcess = 20
+const maxFilesPerProcess = 15
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',
@@ -77,7 +77,9 @@ function toPattern(wanted: string): string {
 
 /** @returns the files to run: one for each process, which imports its test files, each as a suite with its own hooks */
 function shareProcesses(files: readonly string[]): readonly string[] {
-  const count = Math.min(files.length, Math.max(concurrency, Math.ceil(files.length / maxFilesPerProcess)))
+  // A multiple of the concurrency, so that no process runs alone at the end.
+  const rounds = Math.ceil(files.length / maxFilesPerProcess / concurrency)
+  const count = Math.min(files.length, rounds * concurrency)
   if (files.length === count && !isMeasured) return files
   // Alternating, so that the files of a slow folder are spread over all processes.
   const shares = Array.from({ length: count }, (_, share) => files.filter((_file, index) => index % count === share))
