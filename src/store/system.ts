@@ -107,7 +107,6 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
   const database = openPostgres({ url, directUrl, max: poolSize, applicationName: 'waypost', prepare })
   const guard = openPostgres({
     url,
-    prepare,
     max: 2,
     applicationName: 'waypost guard',
     queryTimeoutMs: guardTimeoutMs, // on a half-open connection it would wait until TCP gives up

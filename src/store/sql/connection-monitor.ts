@@ -35,12 +35,13 @@ export class ConnectionMonitor {
     this.#options = options
   }
 
-  /** Checks whether PostgreSQL can identify a new connection. */
-  async register(opened: ClientBase): Promise<void> {
+  /** @returns whether PostgreSQL can identify a new connection; false behind a pooler */
+  async register(opened: ClientBase): Promise<boolean> {
     const client = opened as OpenedClient
     const text = `select 1 from pg_stat_activity where pid = $1 and pid = pg_backend_pid()`
     const { rows } = await client.query(withTimeout(text, [client.processID]))
     if (rows.length === 1) this.#identifiable.add(client)
+    return rows.length === 1
   }
 
   /** Starts to monitor a statement. */

@@ -102,10 +102,12 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     lateMs: options.lateMs ?? 10_000,
     openClient: () => openClient(config, target),
   })
-  const names = options.prepare === false ? undefined : new StatementNames()
+  const names = options.prepare === false || queryTimeoutMs !== undefined ? undefined : new StatementNames()
   const register = async (client: ClientBase) => {
     await setUp(client, options.statementTimeoutMs)
-    if (queryTimeoutMs === undefined) await monitor.register(client) // otherwise the query timeout is shorter anyway
+    if (queryTimeoutMs !== undefined) return // it is shorter anyway
+    const isDirect = await monitor.register(client)
+    if (!isDirect) names?.stop()
   }
   // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types omit
   const pool = new Pool({ ...config, max, onConnect: register, query_timeout: queryTimeoutMs })

@@ -33,11 +33,16 @@ export class StatementNames {
     return this.#rename(text)
   }
 
+  /** Ends the use of prepared statements, because a pooler gives transactions changing connections. */
+  stop(): void {
+    this.#isOff = true
+  }
+
   /** Whether a prepared statement may have failed only because it was prepared. */
   isSuspect(error: unknown): boolean {
     const { code } = error as { readonly code?: unknown }
     if (typeof code !== 'string') return false
-    if (isForgotten(error)) this.#isOff = true
+    if (isForgotten(error)) this.stop()
     return isForgotten(error) || outdated.test(code)
   }
 
