@@ -16,7 +16,7 @@ type CodeWriter = Pick<typeof Ajv, '_' | 'Name'>
  * Replaces keywords of Ajv. Its `multipleOf` divides binary fractions, so that 0.07 is not a multiple of 0.01. Its
  * `uniqueItems` compares every pair of items. Its `const`, `enum` and `uniqueItems` call `valueOf` of objects, which
  * can be a property of a body: `{"valueOf": 1}` throws.
- * @param spend called with the number of steps that a comparison of items takes; may throw
+ * @param spend called with the number of steps that a check takes; may throw
  */
 export function useExactKeywords(compiler: Compiler, writer: CodeWriter, spend?: Spend): void {
   const own: CodeKeywordDefinition[] = [
@@ -33,7 +33,15 @@ export function useExactKeywords(compiler: Compiler, writer: CodeWriter, spend?:
 /** Makes only the keywords for numbers and arrays, named `${prefix}multipleOf` and `${prefix}uniqueItems`. */
 export function makeExactKeywords(writer: CodeWriter, prefix = '', spend?: Spend): CodeKeywordDefinition[] {
   return [
-    makeKeyword({ keyword: `${prefix}multipleOf`, type: 'number', schemaType: 'number', make: makeStepCheck }, writer),
+    makeKeyword(
+      {
+        keyword: `${prefix}multipleOf`,
+        type: 'number',
+        schemaType: 'number',
+        make: (step: number) => makeStepCheck(step, spend),
+      },
+      writer,
+    ),
     makeKeyword(
       {
         keyword: `${prefix}uniqueItems`,
@@ -80,8 +88,8 @@ function makeKeyword<Schema, Value>(
   }
 }
 
-function makeStepCheck(step: number): Check<number> {
-  const isMultiple = makeMultipleCheck(step)
+function makeStepCheck(step: number, spend?: Spend): Check<number> {
+  const isMultiple = makeMultipleCheck(step, spend)
   const failure = { message: `must be multiple of ${step}`, params: { multipleOf: step } }
   return (value) => (isMultiple(value) ? undefined : failure)
 }
@@ -119,13 +127,14 @@ function isStructure(value: unknown): value is object {
 }
 
 /** Compares as JSON Schema defines equality: the order of keys is irrelevant. */
-function isEqual(one: unknown, other: unknown): boolean {
+function isEqual(one: unknown, other: unknown, spend?: Spend): boolean {
   if (!isStructure(one) || !isStructure(other)) return one === other
   const keys = Object.keys(one)
+  spend?.(1 + keys.length)
   return (
     Array.isArray(one) === Array.isArray(other) &&
     keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key as never], other[key as never]))
+    keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key as never], other[key as never], spend))
   )
 }
 
@@ -142,7 +151,7 @@ export function isMultipleOf(value: number, step: number): boolean {
   return makeMultipleCheck(step)(value)
 }
 
-function makeMultipleCheck(step: number): (value: number) => boolean {
+function makeMultipleCheck(step: number, spend?: Spend): (value: number) => boolean {
   const { digits, exponent } = parseDecimal(step)
   if (digits === 0n) return () => false
   const power = digits <= Number.MAX_SAFE_INTEGER ? exactPowers[-exponent] : undefined
@@ -155,6 +164,7 @@ function makeMultipleCheck(step: number): (value: number) => boolean {
     }
     if (!Number.isFinite(value)) return false
     const own = parseDecimal(value)
+    spend?.(4 + Math.abs(own.exponent - exponent) / 32)
     const lowest = Math.min(own.exponent, exponent)
     return (own.digits * 10n ** BigInt(own.exponent - lowest)) % (digits * 10n ** BigInt(exponent - lowest)) === 0n
   }
@@ -172,14 +182,8 @@ function parseDecimal(number: number): Decimal {
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
 }
 
-/** Numbers that identify the objects and arrays of a value. Equal ones have the same number. */
-interface Identities {
-  readonly byText: Map<string, number>
-  readonly known: WeakMap<object, number>
-}
-
-/** Keyed by the validated value, so that nested arrays are read only once. */
-const identities = new WeakMap<object, Identities>()
+/** Hashes of arrays that have been compared, keyed by the validated value, so that nested arrays are read only once. */
+const knownHashes = new WeakMap<object, Map<object, number>>()
 
 interface DuplicateItem {
   readonly i: number
@@ -188,38 +192,66 @@ interface DuplicateItem {
 
 /** Returns the first item that equals an earlier one. */
 function findDuplicateItem(items: readonly unknown[], root: object, spend?: Spend): DuplicateItem | undefined {
-  const texts = new Map<unknown, number>()
-  const structures = new Map<number, number>()
-  for (const [j, item] of items.entries()) {
-    const seen: Map<unknown, number> = isStructure(item) ? structures : texts
-    const key = isStructure(item) ? identify(item, identitiesOf(root), spend) : item
-    const i = seen.get(key)
-    if (i !== undefined) return { i, j }
-    seen.set(key, j)
+  if (items.length < 2) return undefined
+  const known = knownHashes.get(root) ?? new Map<object, number>()
+  knownHashes.set(root, known)
+  const indexes = new Map<number, number>()
+  let all = seed
+  for (let j = 0; j < items.length; j += 1) {
+    const item = items[j]
+    const hash = hashValue(item, known, spend)
+    all = mix(all, hash)
+    let key = hash
+    for (let i = indexes.get(key); i !== undefined; i = indexes.get(key)) {
+      if (isEqual(items[i], item, spend)) return { i, j }
+      key += 1
+    }
+    indexes.set(key, j)
   }
+  known.set(items, all)
   return undefined
 }
 
-function identitiesOf(root: object): Identities {
-  const made = identities.get(root) ?? { byText: new Map(), known: new WeakMap() }
-  identities.set(root, made)
-  return made
+/** Random, so that a client cannot choose different values with the same hash. */
+const seed = Math.trunc(Math.random() * 2 ** 32) | 0
+
+/** Returns a 32-bit number, the same for equal values. */
+function hashValue(value: unknown, known: ReadonlyMap<object, number>, spend?: Spend): number {
+  if (typeof value === 'string') return hashText(value)
+  if (typeof value === 'number') return hashNumber(value)
+  if (!isStructure(value)) return value === null ? 1 : value === true ? 2 : 3
+  const found = known.get(value)
+  if (found !== undefined) return found
+  let hash = seed
+  if (Array.isArray(value)) {
+    spend?.(4 + value.length * 0.25)
+    for (let index = 0; index < value.length; index += 1) hash = mix(hash, hashValue(value[index], known, spend))
+    return hash
+  }
+  const keys = Object.keys(value)
+  spend?.(4 + keys.length * 1.5)
+  // A sum is the same for any order of keys.
+  for (const key of keys) hash = (hash + mix(hashText(key), hashValue(value[key as never], known, spend))) | 0
+  return hash
 }
 
-function identify(value: object, among: Identities, spend?: Spend): number {
-  const known = among.known.get(value)
-  if (known !== undefined) return known
-  const keys = Object.keys(value)
-  spend?.(4 + keys.length * (Array.isArray(value) ? 0.25 : 1.5))
-  const name = (part: unknown) => (isStructure(part) ? `#${identify(part, among, spend)}` : JSON.stringify(part))
-  const text = Array.isArray(value)
-    ? `[${value.map(name).join()}]`
-    : `{${keys
-        .toSorted()
-        .map((key) => `${JSON.stringify(key)}:${name(value[key as never])}`)
-        .join()}}`
-  const identity = among.byText.get(text) ?? among.byText.size
-  among.byText.set(text, identity)
-  among.known.set(value, identity)
-  return identity
+function hashText(text: string): number {
+  let hash = seed ^ text.length
+  for (let index = 0; index < text.length; index += 1) hash = mix(hash, text.charCodeAt(index))
+  return hash
+}
+
+const double = new Float64Array(1)
+const halves = new Int32Array(double.buffer)
+
+function hashNumber(number: number): number {
+  double[0] = number + 0 // 0 equals -0
+  return mix(mix(seed, halves[0]!), halves[1]!)
+}
+
+/** One round of MurmurHash3. */
+function mix(hash: number, part: number): number {
+  const scrambled = Math.imul(part, 0xcc9e2d51)
+  const mixed = hash ^ Math.imul((scrambled << 15) | (scrambled >>> 17), 0x1b873593)
+  return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0
 }

@@ -48,11 +48,18 @@ export function makeStepKeyword(budget: StepBudget): CodeKeywordDefinition {
  */
 export function addSteps(schema: JsonSchema, allErrors: boolean): JsonSchema {
   if (typeof schema === 'boolean') return schema
-  const inner = mapSubSchemas(schema, (one) => addSteps(one, allErrors))
+  const inner = withContainsSteps(mapSubSchemas(schema, (one) => addSteps(one, allErrors)))
   const steps = countSteps(schema) + (allErrors ? measure(schema['required']) : 0)
   if (steps === 0) return inner
   const { properties } = inner as { readonly properties?: Readonly<Record<string, JsonSchema>> }
   return { ...inner, ...(properties === undefined ? {} : { properties: sortProperties(properties) }), [keyword]: steps }
+}
+
+/** Each item that `contains` rejects is an error until another one is accepted. */
+function withContainsSteps(schema: Exclude<JsonSchema, boolean>): Exclude<JsonSchema, boolean> {
+  const { contains } = schema as { readonly contains?: JsonSchema }
+  if (contains === undefined || typeof contains === 'boolean') return schema
+  return { ...schema, contains: { ...contains, [keyword]: Number(contains[keyword] ?? 0) + 2 } }
 }
 
 function sortProperties(properties: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {

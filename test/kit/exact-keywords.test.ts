@@ -146,6 +146,29 @@ describe('uniqueItems', () => {
     )
   })
 
+  test('compares numbers, not texts of the items', (t) => {
+    const stringify = t.mock.method(JSON, 'stringify')
+    assert.ok(check(Array.from({ length: 1000 }, (_, n) => ({ a: n, b: [n, 'x'] }))))
+    assert.equal(stringify.mock.callCount(), 0)
+  })
+
+  test('distinguishes items with the same hash', () => {
+    // About ten pairs of so many items have the same 32-bit hash.
+    assert.ok(check(Array.from({ length: 300_000 }, (_, n) => n / 7)))
+  })
+
+  test('reads an item that has changed since the last check', () => {
+    const item = { a: 1 }
+    const items = [
+      [item, 1],
+      [{ a: 1 }, 1],
+    ]
+    const nested = ajv.compile({ uniqueItems: true, items: { uniqueItems: true } })
+    assert.ok(!nested(items))
+    item.a = 2
+    assert.ok(nested(items))
+  })
+
   test('reads each value once, however deep it is in lists that must be unique', () => {
     let reads = 0
     const counted = () => new Proxy({ a: 1 }, { ownKeys: (target) => ((reads += 1), Reflect.ownKeys(target)) })
