@@ -1,6 +1,7 @@
 // backend: the endpoints below /backend for administration over HTTP: deployments. May import every room below it but
 // jobs and consumer.
 export { mountReleases, type ReleaseSources } from './release/mount-releases.ts'
+export type { SentManifest } from './release/body-worker.ts'
 export {
   paths as releasePaths,
   protocol as releaseProtocol,

@@ -222,7 +222,7 @@ export interface ActionClass<Config = unknown> {
   describe?(config: Config, use: ActionUse, tables: Readonly<Record<string, TablesSnapshot>>): ActionDescription
   /**
    * Checks the plan of one method against the connections that it uses, without changing anything there. Called by `dev`
-   * for the release that it serves.
+   * after a reload, and by `deploy` before a release. If it rejects, the check is skipped.
    * @returns what would fail when the method is called
    */
   check?(options: CheckOptions): Promise<readonly string[]>
@@ -233,8 +233,8 @@ export interface ActionClass<Config = unknown> {
 export interface CheckOptions {
   /** The plan that `describe` returned. */
   readonly plan: ActionPlan | undefined
-  /** The client of a connection. @throws if it is unknown or down */
-  connection(name: string): unknown
+  /** Returns the client of a connection. Rejects if it is unknown, down, or waits for migrations. */
+  connection(name: string): Promise<unknown>
 }
 
 export interface MakeOptions<Config = unknown> {

@@ -124,6 +124,12 @@ export const errors = defineErrors({
     message: '{method} {path} would fail: {problem}',
     hint: 'Correct the config of the action, or write a migration that adds what is missing.',
   },
+  WP_PROJECT_ACTIONS: {
+    kind: 'user',
+    status: 422,
+    message: '{count} would fail at the target; the release was not activated',
+    hint: 'Fix the problems above, then deploy again.',
+  },
   WP_PROJECT_WRITE: {
     kind: 'user',
     status: 500,

@@ -162,7 +162,7 @@ export function assertDefinition(
   throw errors.WP_PROJECT_BROKEN({ count: countErrors(diagnostics) })
 }
 
-function countErrors(diagnostics: readonly Diagnostic[]): string {
+export function countErrors(diagnostics: readonly Diagnostic[]): string {
   const { length } = diagnostics.filter((one) => one.severity === 'error')
   return length === 1 ? '1 error' : `${length} errors`
 }

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import type { Builder } from '../build/index.ts'
 import { makeSourceCache, type Definition } from '../definition/index.ts'
 import { loadReleasePlugins } from '../host/index.ts'
@@ -8,7 +6,7 @@ import { activateRelease, releaseId, pruneDevelopmentReleases, type BuiltRelease
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
 import type { DevConsole } from './dev-console.ts'
-import { errors } from './errors.ts'
+import { diagnoseActions } from './diagnose-actions.ts'
 import type { Project } from './find-project.ts'
 import { loadProject, writeProjectTypes, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
@@ -193,24 +191,10 @@ class Reloader {
   }
 
   /** Finds actions that do not fit the connections, for example statements with an unknown column. */
-  async #checkActions({ routes }: Definition): Promise<readonly Diagnostic[]> {
+  async #checkActions(definition: Definition): Promise<readonly Diagnostic[]> {
     const { server, project } = this.#options
     const found = await withDeadline(server.checkActions(), checkMs, () => [])
-    return Promise.all(
-      found.map(async ({ method, path: where, message: problem }) => {
-        const { at } = routes.find((one) => one.path === where)!.methods.find((one) => one.method === method)!.action
-        const error = errors.WP_PROJECT_ACTION({ method, path: where, problem })
-        const text = await readFile(path.join(project.root, at.file), 'utf8').catch(() => '')
-        const source = text.split('\n')[at.line - 1]?.trimEnd() ?? ''
-        const { line, column } = at
-        const range = {
-          start: { line, column },
-          end: { line: at.line, column: Math.max(source.length + 1, at.column) },
-        }
-        const { code, message, hint = '' } = error
-        return { code, severity: 'warning' as const, message, hint, file: at.file, range, source }
-      }),
-    )
+    return diagnoseActions(project.root, definition, found, 'warning')
   }
 
   async #store(release: BuiltRelease): Promise<void> {

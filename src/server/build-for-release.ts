@@ -18,14 +18,21 @@ import {
   type HostedPlugin,
   type RouteSources,
 } from '../runtime/index.ts'
-import { loadModules, resolveEnv, termsOf, type ReleaseToServe } from '../host/index.ts'
+import {
+  checkActions,
+  loadModules,
+  resolveEnv,
+  termsOf,
+  type FailingAction,
+  type ReleaseToServe,
+} from '../host/index.ts'
 import type { Shared } from './open-shared.ts'
 
 /** A generation that `dev` can update in place. */
 export interface ReleaseGeneration extends Generation {
   readonly plugins: readonly HostedPlugin[]
   /** Finds methods with action classes that would fail, without running them. */
-  checkActions(): Promise<readonly ActionProblem[]>
+  checkActions(): Promise<readonly FailingAction[]>
   /**
    * Updates the generation to a release with the same routes, access rules, connections and settings. Unchanged actions
    * and methods are kept.
@@ -33,13 +40,6 @@ export interface ReleaseGeneration extends Generation {
    * @throws an error of loading an action; nothing has changed then
    */
   update(toServe: ReleaseToServe): Promise<boolean>
-}
-
-/** What would fail when a method is called. */
-export interface ActionProblem {
-  readonly method: string
-  readonly path: string
-  readonly message: string
 }
 
 /** Code compiled for replaced methods is freed only with the generation, so rebuild it from time to time. */
@@ -96,7 +96,7 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
     return {
       ...generation,
       plugins: hosted,
-      checkActions: () => checkActions(plugins, connections, methodsOf(manifest)),
+      checkActions: () => checkActions(manifest, plugins, async (name) => connections.get(name).client),
       async update(next) {
         const wanted = next.release.manifest
         if (updates >= maxUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
@@ -115,26 +115,6 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
     await connections.release()
     throw error
   }
-}
-
-async function checkActions(
-  { actions }: PluginSet,
-  connections: ConnectionSet,
-  methods: readonly MethodAt[],
-): Promise<readonly ActionProblem[]> {
-  const connection = (name: string) => connections.get(name).client
-  const found: ActionProblem[] = []
-  for (const { of, action, path = '' } of methods) {
-    if (!('class' in action)) continue
-    const { check } = actions.get(action.class)?.class ?? {}
-    try {
-      const problems = (await check?.({ plan: action.plan, connection })) ?? []
-      for (const message of problems) found.push({ method: of.method, path, message })
-    } catch {
-      // The system does not respond, which is reported where it is opened or used.
-    }
-  }
-  return found
 }
 
 interface Hosting {

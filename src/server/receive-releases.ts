@@ -1,4 +1,4 @@
-import { mountReleases } from '../backend/index.ts'
+import { mountReleases, type SentManifest } from '../backend/index.ts'
 import type { Guard } from '../auth/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import { variable, type Variables } from '../kit/index.ts'
@@ -7,7 +7,7 @@ import { loadActiveId, loadArtifacts, loadManifest } from '../release/index.ts'
 import type { Endpoint } from '../runtime/index.ts'
 import { errors } from './errors.ts'
 import { surveyRollback } from '../operate/index.ts'
-import { type Host, type LoadPlugins, migrateRelease, pendingMigrations } from '../host/index.ts'
+import { checkReleaseActions, type Host, type LoadPlugins, migrateRelease, pendingMigrations } from '../host/index.ts'
 
 export interface ReceiveOptions {
   readonly host: Host
@@ -20,6 +20,14 @@ export interface ReceiveOptions {
 /** Mounts the receiving side of deployments as this server's environment allows. @throws WP_SERVER_REMOTE_DEPLOY */
 export async function receiveReleases({ host, loadPlugins, guard, isDevelopment }: ReceiveOptions): Promise<Endpoint> {
   const builtIn = await loadPlugins(noRelease)
+  /** A survey runs no code of the release that it is about, only of the active one. */
+  const choosePlugins = async ({ connections, routes }: SentManifest['planned']): Promise<PluginSet> => {
+    const actions = routes.flatMap(({ methods }) => methods.map(({ action }) => action))
+    const isBuiltIn =
+      Object.values(connections).every((use) => builtIn.connections.has(use.class)) &&
+      actions.every((action) => 'artifact' in action || builtIn.actions.has(action.class))
+    return isBuiltIn ? builtIn : loadActivePlugins(host, loadPlugins)
+  }
   const closed = readRemoteDeploy(host.variables) ? undefined : 'off'
   return mountReleases({
     system: host.system,
@@ -31,8 +39,7 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
     async pendingMigrations({ connections, migrations, activeConnections }, { mayOpen }) {
       // Other connections could lead anywhere, with any of this server's variables in their address.
       const openable = mayOpen ? undefined : new Set(activeConnections)
-      const isBuiltIn = Object.values(connections).every((use) => builtIn.connections.has(use.class))
-      const plugins = isBuiltIn ? builtIn : await loadActivePlugins(host, loadPlugins)
+      const plugins = await choosePlugins({ connections, routes: [] })
       const isChecked = ({ connection }: { connection: string }) =>
         openable?.has(connection) !== false &&
         (connection === 'System' || plugins.connections.has(connections[connection]?.class ?? ''))
@@ -42,12 +49,17 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
         ({ connection, name }) => `${connection}/${name}`,
       )
     },
+    async failingActions({ planned }, pending) {
+      const plugins = await choosePlugins(planned)
+      const unready = new Set(pending.map((name) => name.split('/', 1)[0]!))
+      return checkReleaseActions({ host, release: { manifest: planned }, plugins, unready })
+    },
   })
 }
 
 const noRelease = { manifest: { plugins: [] }, artifacts: [] }
 
-/** The plugins of the active release: a survey runs no code of the release that it is about. */
+/** The plugins of the active release. */
 async function loadActivePlugins({ system }: Host, loadPlugins: LoadPlugins): Promise<PluginSet> {
   const id = await loadActiveId(system)
   if (id === undefined) return loadPlugins(noRelease)

@@ -3,8 +3,15 @@ import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
 import { openListener, runPluginHooks, type ConnectionLimits, type Logger } from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
-import { defaultTerms, termsOf, readConnectionLimit, type ReleaseTerms, type Host } from '../host/index.ts'
-import { buildForRelease, type ActionProblem, type ReleaseGeneration } from './build-for-release.ts'
+import {
+  defaultTerms,
+  termsOf,
+  readConnectionLimit,
+  type FailingAction,
+  type ReleaseTerms,
+  type Host,
+} from '../host/index.ts'
+import { buildForRelease, type ReleaseGeneration } from './build-for-release.ts'
 import { serveCronjobs } from '../jobs/index.ts'
 import { recordTokenUses } from './record-token-uses.ts'
 import { makeMetrics } from './metrics/metrics.ts'
@@ -38,7 +45,7 @@ export interface WaypostServer {
    */
   serveRelease(release: StoredRelease, how?: ServeReleaseOptions): Promise<void>
   /** Finds methods of the served release with action classes that would fail, without running them. */
-  checkActions(): Promise<readonly ActionProblem[]>
+  checkActions(): Promise<readonly FailingAction[]>
   /**
    * Makes requests wait until the returned function is called; while starting, requests are rejected if that takes too
    * long.

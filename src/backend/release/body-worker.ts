@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import type { ClassCatalog } from '../../definition/index.ts'
+import type { CheckedRoutes } from '../../host/index.ts'
 import { findJsonExcess, isStorable, isWaypostError, sha256, shortId, type WaypostError } from '../../kit/index.ts'
 import { neededScopes, type Artifact, type Manifest, type ManifestMigration } from '../../release/index.ts'
 import { errors } from '../errors.ts'
@@ -56,6 +57,8 @@ export interface SentManifest {
   readonly connections: Manifest['connections']
   /** Names of the connections that are unchanged from the active release, and System. */
   readonly activeConnections: readonly string[]
+  /** The methods whose actions have plans, and all connections. */
+  readonly planned: Pick<Manifest, 'connections'> & CheckedRoutes
 }
 
 /** Ids of manifests that were found to be valid: the same manifest is sent for a plan and again to be activated. */
@@ -184,7 +187,13 @@ async function readManifest(document: unknown, active: string | undefined): Prom
     migrations,
     connections: Object.fromEntries(used.map((name) => [name, connections[name]!])),
     activeConnections: ['System', ...used.filter(isActive)],
+    planned: { connections, routes: manifest.routes.map(keepPlanned) },
   }
+}
+
+function keepPlanned({ path, methods }: Manifest['routes'][number]): CheckedRoutes['routes'][number] {
+  const planned = methods.filter(({ action }) => 'class' in action && action.plan !== undefined)
+  return { path, methods: planned.map(({ method, action }) => ({ method, action })) }
 }
 
 function makeManifestError(problems: readonly ManifestProblem[]): Error {

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { version as ownVersion } from '../../kit/index.ts'
+import type { FailingAction } from '../../host/index.ts'
 import { errors } from '../errors.ts'
 import type {
   Activation,
@@ -87,6 +88,8 @@ export interface SurveyAnswer {
   readonly unheldScopes: readonly string[]
   readonly lackingVariables: readonly MissingVariable[]
   readonly pendingMigrations: readonly string[]
+  /** Methods that would fail on this server. Missing from older servers and without permission to deploy. */
+  readonly failingActions?: readonly FailingAction[]
 }
 
 export interface ArtifactsAnswer {

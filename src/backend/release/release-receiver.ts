@@ -15,6 +15,7 @@ import {
   type Artifact,
   type RollbackSurvey,
 } from '../../release/index.ts'
+import type { FailingAction } from '../../host/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { KnownActor } from './actor.ts'
@@ -30,6 +31,8 @@ export interface ReceiverSources {
    * the active release does not have are not opened; all their migrations count as pending.
    */
   pendingMigrations(manifest: SentManifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
+  /** Finds methods of a release that would fail. Connections with pending migrations are not checked. */
+  failingActions(manifest: SentManifest, pending: readonly string[]): Promise<readonly FailingAction[]>
   /** Runs the pending migrations of a release, in order and under the lock. */
   migrate(release: SentRelease): Promise<readonly RanMigration[]>
   /** Checks a rollback to a release. Throws if it is not possible. Changes nothing. */
@@ -84,13 +87,15 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       const { id, text } = manifest
       // The same release may be damaged in System; deploying it again repairs it.
       const active = row && { ...row, manifest: row.id === id ? text : assertIntact(row) }
+      const pending = await findPending(manifest, { mayOpen })
       return {
         id,
         active,
         missingArtifacts: await findMissingArtifacts(system, Object.keys(manifest.artifacts)),
         unheldScopes: await findUnheldScopes(system, manifest.scopes),
         lackingVariables: await findMissingVariables(system, manifest.variables),
-        pendingMigrations: await findPending(manifest, { mayOpen }),
+        pendingMigrations: pending,
+        ...(mayOpen && row?.id !== id && { failingActions: await sources.failingActions(manifest, pending) }),
       }
     },
     async store({ bytes: more, each }) {

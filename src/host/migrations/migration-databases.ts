@@ -69,7 +69,7 @@ export async function inspectDatabases(
 }
 
 /** Errors of a connection are reported when it is opened. */
-function databaseExists({ host, release, plugins }: MigrationDatabases, name: string): boolean {
+export function databaseExists({ host, release, plugins }: MigrationDatabases, name: string): boolean {
   if (name === 'System') return host.system !== undefined
   const use = release.manifest.connections[name]
   const found = use && plugins.connections.get(use.class)?.class

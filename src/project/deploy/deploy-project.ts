@@ -2,7 +2,7 @@ import { systemClock } from '../../kit/index.ts'
 import { awaitServers, type Activation, type ServerOutcome } from '../../release/index.ts'
 import type { AppliedMigration } from '../../host/index.ts'
 import { errors } from '../errors.ts'
-import { withPlan, type DeployPlan, type PlanContext, type PlanOptions } from './make-plan.ts'
+import { assertActionsFit, withPlan, type DeployPlan, type PlanContext, type PlanOptions } from './make-plan.ts'
 import type { Upload } from './target.ts'
 
 export interface DeployOptions extends PlanOptions {
@@ -44,7 +44,7 @@ export interface Deployment extends DeployPlan {
 /**
  * Builds the project and activates it at the target, atomically. An unchanged project changes nothing.
  * @returns undefined if it was not confirmed
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_MIGRATIONS_PENDING, WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN,
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_ACTIONS, WP_PROJECT_MIGRATIONS_PENDING, WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN,
  * WP_RELEASE_SUPERSEDED
  */
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
@@ -71,12 +71,13 @@ async function confirmBreaking(
   return confirm(plan)
 }
 
-async function applyPlan({ target, deployable, plan }: PlanContext, options: DeployOptions): Promise<Deployment> {
+async function applyPlan(planning: PlanContext, options: DeployOptions): Promise<Deployment> {
+  const { target, deployable, plan } = planning
   const { release } = deployable
   const against = options.against ?? plan.active?.id ?? 'none'
   const upload = await target.upload(release, plan.missingArtifacts)
   if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length })
-  const migrated = await runMigrations({ target, deployable, plan }, options)
+  const migrated = await runMigrations(planning, options)
   const { by, message } = options
   const activation = await target.activate(release, { by, message, against })
   options.onActivated?.(activation)
@@ -90,13 +91,16 @@ async function applyPlan({ target, deployable, plan }: PlanContext, options: Dep
   return { ...plan, ...activation, migrated, servers }
 }
 
+/** After migrations, checks the actions that could not be checked before. */
 async function runMigrations(
-  { target, deployable, plan }: PlanContext,
+  { target, deployable, plan, report }: PlanContext,
   options: DeployOptions,
 ): Promise<readonly AppliedMigration[]> {
   if (plan.pendingMigrations.length === 0) return []
-  return target.migrate(deployable, {
+  const applied = await target.migrate(deployable, {
     onApplied: (one) => options.onMigrated?.(one),
     onWait: () => options.onMigrationsLocked?.(),
   })
+  await assertActionsFit(deployable, await target.survey(deployable), report)
+  return applied
 }

@@ -19,7 +19,9 @@ import { findProject } from '../find-project.ts'
 import { startBuild, type StartedBuild } from './start-build.ts'
 import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
 import { checkModules } from '../../build/index.ts'
+import { diagnoseActions } from '../diagnose-actions.ts'
 import { errors } from '../errors.ts'
+import { countErrors } from '../load-project.ts'
 import { existsSync } from 'node:fs'
 import type { TargetOptions } from './open-target.ts'
 
@@ -56,6 +58,7 @@ export interface PlanContext {
   readonly target: DeployTarget
   readonly deployable: Deployable
   readonly plan: DeployPlan
+  report(diagnostics: readonly Diagnostic[]): void
 }
 
 /**
@@ -103,8 +106,9 @@ async function makePlan(
     assertActive(survey.active, options.against)
     // The modules of the active release were already checked, and starting the check takes time.
     await assertModulesLoad(deployable, report)
+    await assertActionsFit(deployable, survey, report)
   }
-  return { target, deployable, plan: describe(survey, { deployable, planned, options }) }
+  return { target, deployable, report, plan: describe(survey, { deployable, planned, options }) }
 }
 
 interface DescribeContext {
@@ -134,7 +138,23 @@ export async function assertModulesLoad(
   const broken = await checkModules(release, { loader: artifactLoader })
   if (!hasErrors(broken)) return
   report(broken)
-  throw errors.WP_PROJECT_BROKEN({ count: broken.length === 1 ? '1 error' : `${broken.length} errors` })
+  throw errors.WP_PROJECT_BROKEN({ count: countErrors(broken) })
+}
+
+/**
+ * Reports methods that would fail at the target, for example because of a column that does not exist.
+ * @throws WP_PROJECT_ACTIONS after reporting the diagnostics
+ */
+export async function assertActionsFit(
+  { folder, definition }: Deployable,
+  { failingActions }: TargetSurvey,
+  report: (diagnostics: readonly Diagnostic[]) => void,
+): Promise<void> {
+  const diagnostics = await diagnoseActions(folder, definition, failingActions, 'error')
+  if (diagnostics.length === 0) return
+  report(diagnostics)
+  const { length } = diagnostics
+  throw errors.WP_PROJECT_ACTIONS({ count: length === 1 ? '1 method' : `${length} methods` })
 }
 
 const embeddedFile = path.join('.waypost', 'system.db')

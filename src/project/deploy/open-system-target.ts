@@ -13,6 +13,7 @@ import {
 } from '../../release/index.ts'
 import {
   checkIdentity,
+  checkReleaseActions,
   loadReleasePlugins,
   migrateRelease,
   nameOfMigration,
@@ -44,13 +45,18 @@ export async function openSystemTarget(options: {
       const { manifest } = release
       const plugins = await loadReleasePlugins(host, release)
       const id = releaseId(release.manifest)
+      const pending = await pendingMigrations({ host, release, plugins })
+      const unready = new Set(pending.map(({ connection }) => connection))
+      const active = await loadActiveRelease(system, { id, manifest })
+      const isActive = active?.id === id
       return {
         id,
-        active: await loadActiveRelease(system, { id, manifest }),
+        active,
         missingArtifacts: [],
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
         lackingVariables: await findMissing(host, manifest),
-        pendingMigrations: (await pendingMigrations({ host, release, plugins })).map(nameOfMigration),
+        pendingMigrations: pending.map(nameOfMigration),
+        failingActions: isActive ? [] : await checkReleaseActions({ host, release, plugins, unready }),
       }
     },
     upload: async () => undefined,

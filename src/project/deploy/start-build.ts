@@ -27,7 +27,7 @@ export async function startBuild(project: Project): Promise<StartedBuild> {
       const { release, diagnostics = found } = (await building) ?? {}
       const all = [...loaded.diagnostics, ...diagnostics]
       const built = { ...loaded, diagnostics: all, typesWritten: false, ...(release === undefined ? {} : { release }) }
-      return { release: assertBuilt(built, report) }
+      return { release: assertBuilt(built, report), definition: definition!, folder: project.root }
     },
     close: () => builder.close(),
   }

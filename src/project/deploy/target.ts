@@ -7,11 +7,15 @@ import type {
   RollbackSurvey,
   StoredRelease,
 } from '../../release/index.ts'
-import type { AppliedMigration } from '../../host/index.ts'
+import type { Definition } from '../../definition/index.ts'
+import type { AppliedMigration, FailingAction } from '../../host/index.ts'
 
 /** A release that was built and checked. */
 export interface Deployable {
   readonly release: BuiltRelease
+  readonly definition: Definition
+  /** The folder of the project. */
+  readonly folder: string
 }
 
 /** The state of a target, compared with a release that may be deployed there. */
@@ -27,6 +31,8 @@ export interface TargetSurvey {
   readonly lackingVariables: readonly MissingVariable[]
   /** Pending migrations of the release as `Connection/name`, in the order in which they will run. */
   readonly pendingMigrations: readonly string[]
+  /** Methods that would fail at the target. Connections with pending migrations are not checked. */
+  readonly failingActions: readonly FailingAction[]
 }
 
 export interface MigrationListener {
@@ -51,14 +57,14 @@ export interface DeployTarget {
   /** Throws if a deployment is not possible. Not needed for a plan. Changes nothing. */
   assertDeployable(): Promise<void>
   /** Changes nothing. */
-  survey(deployable: Deployable): Promise<TargetSurvey>
+  survey(deployable: Pick<Deployable, 'release'>): Promise<TargetSurvey>
   /**
    * Uploads the missing artifacts before migrations and activation.
    * @returns undefined if uploads are not needed
    */
   upload(release: BuiltRelease, missing: readonly string[]): Promise<Upload | undefined>
   /** Runs the pending migrations of a release in order, under the lock. Its artifacts are already uploaded. */
-  migrate(deployable: Deployable, listener: MigrationListener): Promise<readonly AppliedMigration[]>
+  migrate(deployable: Pick<Deployable, 'release'>, listener: MigrationListener): Promise<readonly AppliedMigration[]>
   /**
    * Stores the release and activates it, atomically.
    * @throws WP_RELEASE_SUPERSEDED

@@ -3,7 +3,8 @@ import { cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { isWaypostError } from '../../../src/kit/index.ts'
+import { isWaypostError, type Diagnostic } from '../../../src/kit/index.ts'
+import { loadActiveRelease } from '../../../src/release/index.ts'
 import { deployProject, migrateProject, planDeployment, type DeployOptions } from '../../../src/project/index.ts'
 import { openHost, type Host } from '../../../src/host/index.ts'
 import { addUser } from '../../../src/auth/index.ts'
@@ -18,7 +19,7 @@ const variables = {
 const reading = { WAYPOST_SYSTEM_URL: 'sqlite:live.db' }
 
 const yml = (more = '', ping = 'public: true') =>
-  `routes: { /ping: { scopes: [ops], methods: { GET: { ${ping}, action: src/ping.ts } } } }\n${more}`
+  `${more}routes:\n  /ping: { scopes: [ops], methods: { GET: { ${ping}, action: src/ping.ts } } }\n`
 const files: Files = { 'waypost.yml': yml(), 'src/ping.ts': actionFile('return {}') }
 const forbid = 'config: { breaking_changes: forbid }\n'
 
@@ -119,6 +120,43 @@ describe('a plan', { concurrency: 1 }, () => {
     await rm(path.join(folder, file))
   })
 
+  test('rejects statements that the database rejects, after their migrations have run', async () => {
+    const statement = (column: string) => `  /ages:
+    methods:
+      GET:
+        public: true
+        response: { type: array, items: { type: object } }
+        action: { class: sql-query, config: { query: "select ${column} from app_person" } }
+`
+    const found: string[] = []
+    const onDiagnostics = (diagnostics: readonly Diagnostic[]) => {
+      for (const { severity, message, file, range } of diagnostics)
+        if (severity === 'error') found.push(`${severity} ${file}:${range.start.line} ${message}`)
+    }
+    const planIt = () => planDeployment({ folder, variables: reading, onDiagnostics })
+    const text = yml()
+    await write(`${text}${statement('age')}`)
+    assert.equal(await refusal(planIt()), 'WP_PROJECT_ACTIONS')
+    const missing = 'error waypost.yml:8 GET /ages would fail: no such table: app_person'
+    assert.deepEqual(found.splice(0), [missing])
+    assert.equal(await refusal(deploy({ onDiagnostics })), 'WP_PROJECT_ACTIONS')
+    assert.deepEqual(found.splice(0), [missing])
+
+    const migration = 'migrations/System/2-person.yml'
+    await writeFiles(folder, { [migration]: 'create_table: { app_person: { columns: { id: id, name: text } } }\n' })
+    assert.deepEqual((await planIt()).pendingMigrations, ['System/2-person'])
+    const before = (await plan()).active?.id
+    assert.equal(await refusal(deploy({ migrate: true, onDiagnostics })), 'WP_PROJECT_ACTIONS')
+    assert.deepEqual(found.splice(0), ['error waypost.yml:8 GET /ages would fail: no such column: age'])
+    assert.equal((await loadActiveRelease(host.system))?.id, before)
+
+    await write(`${text}${statement('name')}`)
+    assert.equal((await deploy({ onDiagnostics }))?.activated, true)
+    assert.deepEqual(found, [])
+    await write(yml())
+    await deploy({ isConfirmed: true })
+  })
+
   test('is rejected if another release is active than expected', async () => {
     const { active } = await plan()
     await write(yml('', 'public: true, description: Says that it is there'))
@@ -157,7 +195,7 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
     for (const text of [
       yml(forbid, 'public: false'),
       breaking,
-      yml('config: { breaking_changes: "${env.BREAK}" }', 'public: false'),
+      yml('config: { breaking_changes: "${env.BREAK}" }\n', 'public: false'),
     ]) {
       await write(text)
       assert.equal((await plan()).breakingChanges, 'forbid', 'a release does not lift it for itself')

@@ -40,7 +40,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
 /** Prepares the statement without running it. Returns the problem that the database reports, if any. */
 export async function findStatementProblems({ plan: given, connection }: CheckOptions): Promise<readonly string[]> {
   const plan = given as unknown as QueryPlan
-  const client = connection(plan.connection) as Client
+  const client = (await connection(plan.connection)) as Client
   const kind = kindOf(client)
   const text = writeStatement(plan, kind)
   try {

@@ -25,12 +25,21 @@ function hasExpectedForm(answer: unknown, fits: (answer: never) => boolean): boo
 }
 
 export function isSurvey(answer: SurveyAnswer): boolean {
-  const { id, active, missingArtifacts, unheldScopes, lackingVariables, pendingMigrations } = answer
+  const {
+    id,
+    active,
+    missingArtifacts,
+    unheldScopes,
+    lackingVariables,
+    pendingMigrations,
+    failingActions = [],
+  } = answer
   return (
     isId(id) &&
     (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
     [missingArtifacts, unheldScopes, pendingMigrations].every(isTexts) &&
-    lackingVariables.every(isMissingVariable)
+    lackingVariables.every(isMissingVariable) &&
+    failingActions.every(({ method, path, message }) => isTexts([method, path, message]))
   )
 }
 

@@ -65,8 +65,10 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     },
     async survey({ release }) {
       const request: SurveyRequest = { protocol, manifest: release.manifest }
-      const { active, ...rest } = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
-      return { ...rest, active: active ?? undefined }
+      const answer = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
+      const { active, failingActions = [], ...rest } = answer
+      const failing = failingActions.map((one) => ({ ...one, message: printable(one.message) }))
+      return { ...rest, active: active ?? undefined, failingActions: failing }
     },
     upload,
     async migrate({ release }, { onApplied }) {

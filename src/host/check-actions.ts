@@ -1,0 +1,84 @@
+import { makeConnectionRegistry } from '../connection/index.ts'
+import type { PluginSet } from '../plugin/index.ts'
+import type { Manifest, ManifestAction } from '../release/index.ts'
+import type { Host } from './host.ts'
+import { makeHostServices } from './load-plugins.ts'
+import { databaseExists, silentLog } from './migrations/migration-databases.ts'
+
+/** What would fail when a method is called. */
+export interface FailingAction {
+  readonly method: string
+  readonly path: string
+  readonly message: string
+}
+
+/** The parts of a manifest that are checked. */
+export interface CheckedRoutes {
+  readonly routes: readonly {
+    readonly path: string
+    readonly methods: readonly { readonly method: string; readonly action: ManifestAction }[]
+  }[]
+}
+
+/**
+ * Finds methods with action classes that would fail, without running them. Skips those whose connection is down.
+ * @param connection returns the client of a connection
+ */
+export async function checkActions(
+  { routes }: CheckedRoutes,
+  { actions }: Pick<PluginSet, 'actions'>,
+  connection: (name: string) => Promise<unknown>,
+): Promise<readonly FailingAction[]> {
+  const found: FailingAction[] = []
+  for (const { path, methods } of routes) {
+    for (const { method, action } of methods) {
+      if (!('class' in action)) continue
+      const { check } = actions.get(action.class)?.class ?? {}
+      try {
+        const problems = (await check?.({ plan: action.plan, connection })) ?? []
+        for (const message of problems) found.push({ method, path, message })
+      } catch {
+        // The system does not respond, which is reported where it is opened or used.
+      }
+    }
+  }
+  return found
+}
+
+export interface CheckReleaseOptions {
+  readonly host: Host
+  readonly release: { readonly manifest: Pick<Manifest, 'connections'> & CheckedRoutes }
+  readonly plugins: PluginSet
+  /** Connections that are not ready for the release, for example because migrations are pending. */
+  readonly unready: ReadonlySet<string>
+}
+
+/** Checks the actions of a release that is not served, with connections of its own. */
+export async function checkReleaseActions(options: CheckReleaseOptions): Promise<readonly FailingAction[]> {
+  const { host, release, plugins, unready } = options
+  const { manifest } = release
+  const registry = makeConnectionRegistry({
+    variables: host.variables,
+    folder: host.folder,
+    log: silentLog,
+    services: makeHostServices(host, silentLog),
+    builtIn: {},
+  })
+  const opened = new Map<string, Promise<unknown>>()
+  const open = async (name: string): Promise<unknown> => {
+    if (unready.has(name) || !databaseExists(options, name)) throw new Error(`"${name}" is not ready`)
+    if (name === 'System') return host.system.db
+    const use = manifest.connections[name]
+    const set = await registry.acquire(use === undefined ? {} : { [name]: use }, plugins.connections)
+    return set.get(name).client
+  }
+  try {
+    return await checkActions(manifest, plugins, (name) => {
+      const client = opened.get(name) ?? open(name)
+      opened.set(name, client)
+      return client
+    })
+  } finally {
+    await registry.close()
+  }
+}
