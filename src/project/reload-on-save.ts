@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf, refreshEnvironment } from '../kit/index.ts'
 import type { DevSession } from './dev-options.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
@@ -17,6 +18,11 @@ export interface SaveWatcher {
   close(): Promise<void>
 }
 
+// Longer than the watcher takes to report a save, and than an editor's pause within one.
+const failureSettleMs = 100
+/** Limits the loads of a project that another process keeps changing. */
+const maxLoads = 20
+
 /** Reloads the project on each save. Reports nothing for files that change nothing. */
 export async function reloadOnSave(
   { options: { folder, variables, console }, server }: DevSession,
@@ -24,22 +30,21 @@ export async function reloadOnSave(
 ): Promise<SaveWatcher> {
   let last = first
   let isServing = !('failed' in first)
+  let isClosed = false
   let scopes = scopesOf(first)
 
-  /** @param isQuiet do not report if nothing changed */
-  async function reload({ files, isMove }: Change, { isSilent, release }: ReloadReporting): Promise<void> {
+  /** @param isSilent without named files, do not report if nothing changed */
+  async function reload(change: Change, isSilent: boolean): Promise<void> {
     const startedAt = performance.now()
     const before = last
     let ms: number | undefined
-    last = await reloadFiles({
-      changed: isMove ? undefined : new Set(files),
-      isFullReload: files.includes('.env'),
-      onServed: () => {
-        ms = performance.now() - startedAt
-        release()
-      },
-    })
-    if (isSilent && last.state === before.state) return
+    const onServed = () => {
+      ms = performance.now() - startedAt
+      watching.release()
+    }
+    const { files } = await loadSettled(change, onServed)
+    const isQuiet = files.length === 0 ? isSilent : !files.some(isSource)
+    if (isQuiet && last.state === before.state) return
     const named = files.some(isSource) ? files.filter(isSource) : files
     if ('failed' in last) return console.reloadFailed({ ...last, files: named, isServing })
     isServing = true
@@ -48,18 +53,38 @@ export async function reloadOnSave(
     const { diagnostics, migration } = last
     console.reloaded({ files: named, diagnostics, migration, isFixed: 'failed' in before, ms: ms! })
   }
-  const tryReload = (change: Change, reporting: ReloadReporting) =>
-    reload(change, reporting).catch((error: unknown) =>
+  const tryReload = (change: Change, isSilent = false) =>
+    reload(change, isSilent).catch((error: unknown) =>
       console.reloadFailed({ files: change.files, diagnostics: [], error, isServing }),
     )
+
+  /**
+   * Sets `last`. A failure counts only if the files are still as they were loaded: they may have been read while an
+   * editor or a checkout was writing them.
+   * @returns the change with all saves that were loaded with it
+   */
+  async function loadSettled(change: Change, onServed: () => void): Promise<Change> {
+    let all = change
+    for (let loads = 1; ; loads++) {
+      if (all.files.includes('.env')) tryReadVariables()
+      const state = watching.readState()
+      last = await reloadFiles({
+        changed: all.isMove ? undefined : new Set(all.files),
+        isFullReload: all.files.includes('.env'),
+        onServed,
+      })
+      if (!('failed' in last) || loads === maxLoads || isClosed) return all
+      await pause(failureSettleMs)
+      const { files } = watching.takeChange()
+      if (files.length === 0 && watching.readState() === state) return all
+      all = { files: [...new Set([...all.files, ...files])].toSorted(), isMove: true }
+    }
+  }
 
   const everything: Change = { files: [], isMove: true }
   const watching = await watchProject(folder, {
     isUsed: (file) => last.assets.has(file),
-    onChange: (change, release) => {
-      if (change.files.includes('.env')) tryReadVariables()
-      return tryReload(change, { isSilent: !change.files.some(isSource), release })
-    },
+    onChange: (change) => tryReload(change),
     // Requests wait from the save until it is loaded, so that none uses outdated code.
     onBegin: (file) => (isSource(file) || last.assets.has(file) ? server.hold() : () => undefined),
     onError: (error) => console.warned(`Cannot watch files: ${messageOf(error)}`),
@@ -79,18 +104,14 @@ export async function reloadOnSave(
   }
 
   // Saves between the first load and the start of the watcher.
-  void watching.run(() => tryReload(everything, { isSilent: true, release: () => undefined }))
+  void watching.run(() => tryReload(everything, true))
   return {
-    flush: () => watching.run(() => tryReload(everything, { isSilent: false, release: () => undefined })),
-    close: () => watching.close(),
+    flush: () => watching.run(() => tryReload(everything)),
+    close: () => {
+      isClosed = true
+      return watching.close()
+    },
   }
-}
-
-interface ReloadReporting {
-  /** Do not report if nothing changed. */
-  readonly isSilent: boolean
-  /** Called as soon as requests get the new version. */
-  release(): void
 }
 
 const readAtStart = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_URL'])

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
 import { checkout } from '../support/cli.ts'
 import { until } from '../support/until.ts'
@@ -43,14 +43,20 @@ export default class Page {
   }
 }
 `,
+  'src/unused.ts': 'export const count = 1;\n',
   'pages/page.html': 'one',
   '.env': 'DOCS=public\n',
+}
+
+interface Report {
+  readonly what: string
+  readonly about: Readonly<Record<string, unknown>>
 }
 
 describe('dev', () => {
   let root: string
   let server: DevServer
-  let said: { what: string; about: Record<string, unknown> }[] = []
+  let reports: Report[] = []
 
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'waypost-hot-'))
@@ -58,22 +64,26 @@ describe('dev', () => {
     await mkdir(path.join(root, 'node_modules'))
     await symlink(checkout, path.join(root, 'node_modules/waypost'))
     const console = new Proxy({} as DevConsole, {
-      get: (_, what: string) => (about: Record<string, unknown>) => said.push({ what, about }),
+      get: (_, what: string) => (about: Record<string, unknown>) => {
+        if (what !== 'answered') reports.push({ what, about })
+      },
     })
     const { DOCS: _, STEP: __, ...environment } = process.env
     const variables = { ...environment, DOCS: 'public' }
     server = await dev({ folder: root, variables, port: 0, deliver: false, console })
     await server.reload() // after the check for saves during the start
-    said = []
+    reports = []
   })
   after(async () => {
     await server.close()
     await rm(root, { recursive: true })
   })
 
+  /** Replaces the file, so that the watcher reports one change. */
   async function write(file: string, text: string): Promise<void> {
     await mkdir(path.dirname(path.join(root, file)), { recursive: true })
-    await writeFile(path.join(root, file), text)
+    await writeFile(`${root}.new`, text)
+    await rename(`${root}.new`, path.join(root, file))
   }
   const edit = async (file: string, from: string, to: string) => {
     const text = await readFile(path.join(root, file), 'utf8')
@@ -86,15 +96,14 @@ describe('dev', () => {
   }
   const valueOf = async (route: string) => (await ask(route)).body.value
 
-  /** Returns a summary of all console events so far. */
-  async function hear(): Promise<string[]> {
-    for (let quiet = 0, before = 0; quiet < 5; quiet = said.length > before ? 0 : quiet + 1) {
-      before = said.length
-      await pause(20)
-    }
-    const heard = said.filter(({ what }) => what !== 'answered')
-    said = []
-    return heard.map(({ what, about }) => {
+  const shows = (route: string, value: unknown) =>
+    until(`${route} shows ${String(value)}`, async () => (await valueOf(route)) === value)
+
+  /** Returns a summary of the reports since the last call. */
+  function takeReports(): string[] {
+    const taken = reports
+    reports = []
+    return taken.map(({ what, about }) => {
       const {
         files: names,
         diagnostics,
@@ -110,27 +119,34 @@ describe('dev', () => {
     })
   }
 
-  /** Saves and waits for all its events: a save may be reported as two. */
+  /** Saves one file and waits for its report. */
   async function save(work: () => Promise<void>): Promise<void> {
-    const before = said.length
+    const before = reports.length
     await work()
-    await until('something is said of a save', () => said.length > before)
-    for (let count = 0; count < said.length; await pause(60)) count = said.length
+    await until('a save is reported', () => reports.slice(before).some(({ what }) => what !== 'warned'))
+  }
+
+  /** Waits until all saves are reported: several may be reported together, and some not at all. */
+  async function waitForReports(): Promise<void> {
+    const before = reports.length
+    await edit('src/unused.ts', ';', ';;')
+    const isLast = ({ about }: Report) => (about['files'] as string[] | undefined)?.includes('src/unused.ts')
+    await until('the last save is reported', () => reports.slice(before).some(isLast))
   }
 
   test('a save of an action, of its imports, of an included file, a schema or waypost.yml is visible in the next request', async () => {
     assert.equal(await valueOf('/value'), 1)
     await save(() => edit('src/value.ts', '+ 1', '+ 2'))
     assert.equal(await valueOf('/value'), 2)
-    assert.deepEqual(await hear(), ['reloaded src/value.ts'])
+    assert.deepEqual(takeReports(), ['reloaded src/value.ts'])
     await save(() => edit('src/base.ts', '= 0', '= 10'))
     assert.equal(await valueOf('/value'), 12)
-    assert.deepEqual(await hear(), ['reloaded src/base.ts'])
+    assert.deepEqual(takeReports(), ['reloaded src/base.ts'])
     await save(() => edit('schema.yml', '} }', '}, extra: { type: string } }'))
     assert.deepEqual((await ask('/value')).body, { value: 12, extra: 'no' })
     await save(() => write('schema.yml', files['schema.yml']))
     assert.deepEqual((await ask('/value')).body, { value: 12 })
-    await hear()
+    takeReports()
     await save(() => edit('value.yml', 'public: true', 'scopes: [secret]'))
     assert.equal((await ask('/value')).status, 401)
     await save(() => write('value.yml', files['value.yml']))
@@ -139,7 +155,7 @@ describe('dev', () => {
     assert.deepEqual([(await ask('/slow')).status, (await ask('/slower')).status], [404, 200])
     await save(() => write('waypost.yml', files['waypost.yml']))
     assert.deepEqual([(await ask('/slow')).status, (await ask('/slower')).status], [200, 404])
-    await hear()
+    takeReports()
   })
 
   test('a save of a file that an action names by new URL shows in the next request, wherever it is', async () => {
@@ -147,13 +163,13 @@ describe('dev', () => {
     assert.equal(await read(), 'one')
     await save(() => write('pages/page.html', 'two'))
     assert.equal(await read(), 'two')
-    assert.deepEqual(await hear(), ['reloaded pages/page.html'])
+    assert.deepEqual(takeReports(), ['reloaded pages/page.html'])
     await save(() => rm(path.join(root, 'pages/page.html')))
-    assert.deepEqual(await hear(), ['reloadFailed pages/page.html WP_BUILD_FILE_REFUSED'])
+    assert.deepEqual(takeReports(), ['reloadFailed pages/page.html WP_BUILD_FILE_REFUSED'])
     assert.equal(await read(), 'two')
     await save(() => write('pages/page.html', 'three'))
     assert.equal(await read(), 'three')
-    await hear()
+    takeReports()
   })
 
   test('an edit of an action replaces that action alone', async () => {
@@ -166,7 +182,7 @@ describe('dev', () => {
     await save(() => edit('value.yml', 'public: true', 'public: true, description: Another'))
     assert.equal(await valueOf('/value'), 13)
     assert.equal(await valueOf('/count'), 102)
-    await hear()
+    takeReports()
   })
 
   test('a request in flight ends with the code of its start', async () => {
@@ -186,54 +202,75 @@ describe('dev', () => {
     assert.equal(await slow, 1)
     assert.equal(await valueOf('/slow'), 2)
     await save(() => write('waypost.yml', files['waypost.yml']))
-    await hear()
+    takeReports()
   })
 
   test('a broken save keeps the last valid state, reports the error once, and its correction', async () => {
     await save(() => edit('value.yml', 'response: Value', 'response: Vlue'))
     assert.equal(await valueOf('/value'), 13)
-    assert.deepEqual(await hear(), ['reloadFailed value.yml WP_DEFINITION_SCHEMA_UNKNOWN'])
+    assert.deepEqual(takeReports(), ['reloadFailed value.yml WP_DEFINITION_SCHEMA_UNKNOWN'])
     await save(() => edit('src/value.ts', '+ 3', '+ 4')) // the code alone is valid
     assert.equal(await valueOf('/value'), 13)
-    assert.deepEqual(await hear(), ['reloadFailed src/value.ts WP_DEFINITION_SCHEMA_UNKNOWN'])
+    assert.deepEqual(takeReports(), ['reloadFailed src/value.ts WP_DEFINITION_SCHEMA_UNKNOWN'])
     await save(() => edit('value.yml', 'response: Vlue', 'response: Value'))
     assert.equal(await valueOf('/value'), 14)
-    assert.deepEqual(await hear(), ['reloaded value.yml fixed'])
+    assert.deepEqual(takeReports(), ['reloaded value.yml fixed'])
     await save(() => edit('src/value.ts', 'return {', 'return {{'))
     assert.equal(await valueOf('/value'), 14)
-    assert.deepEqual(await hear(), ['reloadFailed src/value.ts WP_BUILD_SOURCE'])
+    assert.deepEqual(takeReports(), ['reloadFailed src/value.ts WP_BUILD_SOURCE'])
     await save(() => edit('src/value.ts', 'return {{', 'return {'))
-    assert.deepEqual(await hear(), ['reloaded src/value.ts fixed'])
+    assert.deepEqual(takeReports(), ['reloaded src/value.ts fixed'])
     await save(() => edit('src/value.ts', 'class Value {', 'class Value {\n  constructor() { throw new Error("no") }'))
     assert.equal(await valueOf('/value'), 14)
-    assert.deepEqual(await hear(), ['reloadFailed src/value.ts'])
+    assert.deepEqual(takeReports(), ['reloadFailed src/value.ts'])
     await save(() => edit('src/value.ts', '\n  constructor() { throw new Error("no") }', ''))
-    assert.deepEqual(await hear(), ['reloaded src/value.ts fixed'])
+    assert.deepEqual(takeReports(), ['reloaded src/value.ts fixed'])
+  })
+
+  test('a failure is not reported if files changed during the load', async () => {
+    const text = await readFile(path.join(root, 'src/value.ts'), 'utf8')
+    const held = globalThis as { duringLoad?: () => void }
+    held.duringLoad = () => {
+      writeFileSync(path.join(root, 'src/value.ts'), text)
+      throw new Error('This file has changed')
+    }
+    await save(() =>
+      edit('src/value.ts', 'class Value {', 'class Value {\n  constructor() { globalThis.duringLoad() }'),
+    )
+    await waitForReports()
+    assert.deepEqual(
+      takeReports().filter((report) => !/^reloaded( src\/(value|unused)\.ts)+$/.test(report)),
+      [],
+    )
   })
 
   test('a waypost.yml that is empty for a moment during a save takes nothing out of service', async () => {
     const before = await valueOf('/value')
     await save(() => write('waypost.yml', ''))
     assert.equal(await valueOf('/value'), before)
-    assert.deepEqual(await hear(), ['reloadFailed waypost.yml WP_DEFINITION_EMPTY'])
+    assert.deepEqual(takeReports(), ['reloadFailed waypost.yml WP_DEFINITION_EMPTY'])
     await save(() => write('waypost.yml', files['waypost.yml']))
     assert.equal(await valueOf('/value'), before)
-    assert.deepEqual(await hear(), ['reloaded waypost.yml fixed'])
+    assert.deepEqual(takeReports(), ['reloaded waypost.yml fixed'])
   })
 
   test('files that come and go are followed, in the three ways that editors save', async () => {
     await save(() => rm(path.join(root, 'src/base.ts')))
     assert.equal(await valueOf('/value'), 14)
-    assert.deepEqual(await hear(), ['reloadFailed src/base.ts WP_BUILD_IMPORT_MISSING'])
+    assert.deepEqual(takeReports(), ['reloadFailed src/base.ts WP_BUILD_IMPORT_MISSING'])
     await save(() => write('src/base.ts', 'export const base = 20\n'))
     assert.equal(await valueOf('/value'), 24)
-    assert.deepEqual(await hear(), ['reloaded src/base.ts fixed'])
+    assert.deepEqual(takeReports(), ['reloaded src/base.ts fixed'])
+    await save(() => writeFile(path.join(root, 'src/base.ts'), 'export const base = 25\n'))
+    await shows('/value', 29)
+    await waitForReports()
+    takeReports()
     await save(async () => {
-      await write('src/base.ts~', 'export const base = 30\n')
+      await writeFile(path.join(root, 'src/base.ts~'), 'export const base = 30\n')
       await rename(path.join(root, 'src/base.ts~'), path.join(root, 'src/base.ts'))
     })
     assert.equal(await valueOf('/value'), 34)
-    assert.deepEqual(await hear(), ['reloaded src/base.ts'])
+    assert.deepEqual(takeReports(), ['reloaded src/base.ts'])
     await save(async () => {
       await write('src/new.ts', 'export default class New {\n  handle() {\n    return { value: 7 }\n  }\n}\n')
       await edit(
@@ -242,30 +279,33 @@ describe('dev', () => {
         '  /new: { methods: { GET: { public: true, response: Value, action: src/new.ts } } }\n  /count:',
       )
     })
-    assert.equal(await valueOf('/new'), 7)
-    await hear()
+    await shows('/new', 7)
+    await waitForReports()
+    takeReports()
     await save(() => rm(path.join(root, 'src/new.ts')))
     assert.equal(await valueOf('/new'), 7)
-    assert.deepEqual(await hear(), ['reloadFailed src/new.ts WP_BUILD_ACTION_MISSING'])
+    assert.deepEqual(takeReports(), ['reloadFailed src/new.ts WP_BUILD_ACTION_MISSING'])
     await save(() => rename(path.join(root, 'src'), path.join(root, 'source')))
-    await hear()
+    takeReports()
     await save(() => rename(path.join(root, 'source'), path.join(root, 'src')))
     await save(() => write('waypost.yml', files['waypost.yml']))
-    assert.equal((await ask('/new')).status, 404)
-    assert.equal(await valueOf('/value'), 34)
-    assert.match((await hear()).join('\n'), /fixed/)
+    await until('the route is removed', async () => (await ask('/new')).status === 404)
+    await shows('/value', 34)
+    await waitForReports()
+    assert.match(takeReports().join('\n'), /fixed/)
+    takeReports()
   })
 
   test('a save of .env is visible in the next request, and variables that apply only at start are named', async () => {
     assert.equal((await ask('/openapi.json')).body.openapi, '3.1.0')
     await save(() => write('.env', 'DOCS=off\n'))
     assert.equal((await ask('/openapi.json')).status, 404)
-    assert.deepEqual(await hear(), ['reloaded .env'])
+    assert.deepEqual(takeReports(), ['reloaded .env'])
     await save(() => write('.env', ''))
-    assert.deepEqual(await hear(), ['reloadFailed .env WP_DEFINITION_ENV_MISSING'])
+    assert.deepEqual(takeReports(), ['reloadFailed .env WP_DEFINITION_ENV_MISSING'])
     await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
     assert.equal((await ask('/openapi.json')).status, 200)
-    assert.deepEqual(await hear(), ['warned', 'reloaded .env fixed'])
+    assert.deepEqual(takeReports(), ['warned', 'reloaded .env fixed'])
   })
 
   test('a save of .env changes the variables of actions; a value of another type is rejected', async () => {
@@ -275,7 +315,11 @@ describe('dev', () => {
     assert.equal(await valueOf('/step'), 11)
     await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
     assert.equal(await valueOf('/step'), 1)
-    assert.deepEqual(await hear(), ['reloaded .env', 'reloadFailed .env WP_DEFINITION_ENV_TYPE', 'reloaded .env fixed'])
+    assert.deepEqual(takeReports(), [
+      'reloaded .env',
+      'reloadFailed .env WP_DEFINITION_ENV_TYPE',
+      'reloaded .env fixed',
+    ])
   })
 
   test('no save is lost that happened while the project was broken or the file unused', async () => {
@@ -308,57 +352,59 @@ describe('dev', () => {
     await save(() => write('waypost.yml', `${files['waypost.yml']}plugins: [nosuch]\n`.replace('/slow:', '/slower:')))
     await save(() => edit('src/value.ts', '+ 4', '+ 3'))
     assert.deepEqual(
-      [(await ask('/slow')).status, (await hear()).at(-1)],
+      [(await ask('/slow')).status, takeReports().at(-1)],
       [200, 'reloadFailed src/value.ts WP_PLUGIN_MISSING'],
     )
     await save(() => write('waypost.yml', files['waypost.yml']))
     assert.equal(await valueOf('/value'), 43)
-    await hear()
+    takeReports()
   })
 
   test('an action may be a link, and a file that was missing for a moment is found again', async () => {
-    await save(async () => {
-      await rename(path.join(root, 'src/value.ts'), path.join(root, 'src/real.ts'))
-      await symlink('real.ts', path.join(root, 'src/value.ts'))
-    })
+    const [action, target] = [path.join(root, 'src/value.ts'), path.join(root, 'src/real.ts')]
+    await rename(action, target)
+    await symlink('real.ts', action)
+    await waitForReports()
     assert.equal(await valueOf('/value'), 43)
-    await save(() => edit('src/real.ts', '+ 3', '+ 4'))
-    assert.equal(await valueOf('/value'), 44)
-    const text = await readFile(path.join(root, 'src/real.ts'), 'utf8')
-    await rm(path.join(root, 'src/value.ts'))
-    await symlink('nothing.ts', path.join(root, 'src/value.ts'))
-    await hear()
-    await rm(path.join(root, 'src/value.ts'))
-    await save(() => write('src/value.ts', text))
-    await save(() => edit('src/value.ts', '+ 4', '+ 4 '))
-    assert.match((await hear()).at(-1)!, /^reloaded src\/value.ts/)
-    assert.equal(await valueOf('/value'), 44)
+    await edit('src/real.ts', '+ 3', '+ 4')
+    await shows('/value', 44)
+    const text = await readFile(target, 'utf8')
+    await rm(action)
+    await symlink('nothing.ts', action)
+    await until('a link to nothing is reported', () => takeReports().some((report) => /^reloadFailed/.test(report)))
+    await rm(action)
+    await write('src/value.ts', text.replace('+ 4', '+ 5'))
+    await shows('/value', 45)
+    await edit('src/value.ts', '+ 5', '+ 4')
+    await shows('/value', 44)
+    await waitForReports()
+    assert.match(takeReports().at(-1)!, /^reloaded/)
   })
 
   test('an unreadable .env is reported, and later saves are loaded', async () => {
-    await save(() => rm(path.join(root, '.env')))
-    await save(() => mkdir(path.join(root, '.env')))
-    await hear()
-    await save(async () => {
-      await rm(path.join(root, '.env'), { recursive: true })
-      await write('.env', 'DOCS=public\n')
-    })
-    await save(() => edit('src/base.ts', '= 40', '= 30'))
-    assert.equal(await valueOf('/value'), 34)
-    await hear()
+    await rm(path.join(root, '.env'))
+    await mkdir(path.join(root, '.env'))
+    await until('a folder is reported', () => takeReports().some((report) => /^warned/.test(report)))
+    await rm(path.join(root, '.env'), { recursive: true })
+    await write('.env', 'DOCS=public\n')
+    await edit('src/base.ts', '= 40', '= 30')
+    await shows('/value', 34)
+    await waitForReports()
+    assert.match(takeReports().at(-1)!, /^reloaded/)
   })
 
   test('two actions with the same text can be swapped', async () => {
     for (const name of ['x', 'y']) await write(`src/${name}.ts`, "export { default } from './value.ts'\n")
     const route = (file: string) =>
       `  /same: { methods: { GET: { public: true, response: Value, action: ${file} } } }\n`
-    await save(() => write('waypost.yml', files['waypost.yml'] + route('src/x.ts')))
-    await until('the route of x.ts is served', async () => (await valueOf('/same')) === 34)
+    await write('waypost.yml', files['waypost.yml'] + route('src/x.ts'))
+    await shows('/same', 34)
+    await waitForReports()
     await save(() => write('waypost.yml', files['waypost.yml'] + route('src/y.ts')))
     assert.equal(await valueOf('/same'), 34)
-    assert.doesNotMatch((await hear()).join('\n'), /reloadFailed/)
+    assert.doesNotMatch(takeReports().join('\n'), /reloadFailed/)
     await save(() => write('waypost.yml', files['waypost.yml']))
-    await hear()
+    takeReports()
   })
 
   test('types are written only when they change', async () => {
@@ -368,22 +414,20 @@ describe('dev', () => {
     await save(() => edit('src/value.ts', '+ 4', '+ 5'))
     await save(() => edit('value.yml', 'public: true', 'public: true, timeout: 5s'))
     assert.equal(await valueOf('/value'), 35)
-    await hear()
     assert.equal(await changedAt(), before)
-    await edit('value.yml', 'public: true', 'public: true, parameters: { page: { type: integer } }')
-    await hear()
+    await save(() => edit('value.yml', 'public: true', 'public: true, parameters: { page: { type: integer } }'))
+    takeReports()
     assert.ok((await changedAt()) > before)
     assert.match(await readFile(types, 'utf8'), /page\?: number/)
   })
 
   test('files that do not belong to a project are not reported', async () => {
-    await write('notes.md', 'a')
-    await write('src/.value.ts.swp', 'a')
+    await writeFile(path.join(root, 'notes.md'), 'a')
+    await writeFile(path.join(root, 'src/.value.ts.swp'), 'a')
     await symlink('nobody@host.1', path.join(root, 'src/.#value.ts'))
     await write('test/value.test.ts', 'a')
-    await pause(600)
-    assert.deepEqual(await hear(), [])
+    await waitForReports()
     await server.reload()
-    assert.deepEqual(await hear(), ['reloaded']) // a requested reload is always reported
+    assert.deepEqual(takeReports(), ['reloaded src/unused.ts', 'reloaded']) // a requested reload is always reported
   })
 })
