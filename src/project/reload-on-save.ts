@@ -25,9 +25,10 @@ const maxLoads = 20
 
 /** Reloads the project on each save. Reports nothing for files that change nothing. */
 export async function reloadOnSave(
-  { options: { folder, variables, console }, server }: DevSession,
+  { options, server }: DevSession,
   { first, reloadFiles }: ReloadOnSaveOptions,
 ): Promise<SaveWatcher> {
+  const { folder, console } = options
   let last = first
   let isServing = !('failed' in first)
   let isClosed = false
@@ -66,13 +67,10 @@ export async function reloadOnSave(
   async function loadSettled(change: Change, onServed: () => void): Promise<Change> {
     let all = change
     for (let loads = 1; ; loads++) {
-      if (all.files.includes('.env')) tryReadVariables()
+      const isFullReload = all.files.includes('.env')
+      if (isFullReload) tryReadVariables(options)
       const state = watching.readState()
-      last = await reloadFiles({
-        changed: all.isMove ? undefined : new Set(all.files),
-        isFullReload: all.files.includes('.env'),
-        onServed,
-      })
+      last = await reloadFiles({ changed: all.isMove ? undefined : new Set(all.files), isFullReload, onServed })
       if (!('failed' in last) || loads === maxLoads || isClosed) return all
       await pause(failureSettleMs)
       const { files } = watching.takeChange()
@@ -90,19 +88,6 @@ export async function reloadOnSave(
     onError: (error) => console.warned(`Cannot watch files: ${messageOf(error)}`),
   })
 
-  function tryReadVariables(): void {
-    try {
-      readVariables()
-    } catch (error) {
-      console.warned(`${messageOf(error)}. The previous values stay in use.`)
-    }
-  }
-
-  function readVariables(): void {
-    const late = refreshEnvironment(variables, folder).filter((name) => readAtStart.has(name))
-    if (late.length > 0) console.warned(`${late.join(', ')} is only read at start: restart dev to apply the change.`)
-  }
-
   // Saves between the first load and the start of the watcher.
   void watching.run(() => tryReload(everything, true))
   return {
@@ -111,6 +96,15 @@ export async function reloadOnSave(
       isClosed = true
       return watching.close()
     },
+  }
+}
+
+function tryReadVariables({ variables, folder, console }: DevSession['options']): void {
+  try {
+    const late = refreshEnvironment(variables, folder).filter((name) => readAtStart.has(name))
+    if (late.length > 0) console.warned(`${late.join(', ')} is only read at start: restart dev to apply the change.`)
+  } catch (error) {
+    console.warned(`${messageOf(error)}. The previous values stay in use.`)
   }
 }
 

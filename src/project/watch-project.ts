@@ -43,73 +43,81 @@ const ignoredFolders = new Set(['node_modules', '.waypost', '.git', 'coverage'])
 
 /** Watches the files below a folder from the time it resolves. Simultaneous saves are one change. */
 export async function watchProject(root: string, options: WatchOptions): Promise<ProjectWatcher> {
-  let changed = new Set<string>()
-  let isMove = false
-  let onEnd: (() => void)[] = []
-  /** Of the change that is being handled. */
-  let ends: (() => void)[] = []
+  const saves = new Saves()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
   const nameOf = (file: string) => path.relative(root, file).split(path.sep).join('/')
-  const watcher = watch(root, { ignoreInitial: true, ignored: (file) => isIgnored(nameOf(file)) })
   const isWatched = (name: string) => isProjectFile(name) || options.isUsed?.(name) === true
+  const watcher = watch(root, { ignoreInitial: true, ignored: (file) => isIgnored(nameOf(file)) })
   watcher.on('all', (event, file) => {
     const name = nameOf(file)
     if (!event.endsWith('Dir') && !isWatched(name)) return
-    if (!changed.has(name)) onEnd.push(options.onBegin(name))
-    changed.add(name)
-    isMove ||= event !== 'change'
+    saves.add(name, event !== 'change', () => options.onBegin(name))
     clearTimeout(timer)
     timer = setTimeout(() => void run(workOff), settleMs)
   })
   watcher.on('error', (error) => options.onError(error))
   await once(watcher, 'ready')
 
-  function takeChange(): Change {
-    const change = { files: [...changed].toSorted(), isMove }
-    ends.push(...onEnd)
-    changed = new Set()
-    isMove = false
-    onEnd = []
-    return change
-  }
   async function workOff(): Promise<void> {
-    const change = takeChange()
+    const change = saves.take()
     try {
       if (change.files.length > 0) await options.onChange(change)
     } catch (error) {
       options.onError(error)
     }
   }
-  function release(): void {
-    for (const end of ends) end()
-    ends = []
-  }
-  function readState(): string {
-    const stamps: string[] = []
-    for (const [folder, names] of Object.entries(watcher.getWatched())) {
-      const prefix = nameOf(path.join(folder, '_')).slice(0, -1)
-      for (const name of names) if (isWatched(prefix + name)) stamps.push(prefix + name, stampOf(`${folder}/${name}`))
-    }
-    return stamps.join('\n')
-  }
   function run(work: () => Promise<void>): Promise<void> {
-    running = running.then(() => work()).finally(release)
+    running = running.then(() => work()).finally(() => saves.release())
     return running
   }
 
   return {
     run,
-    takeChange,
-    release,
-    readState,
+    takeChange: () => saves.take(),
+    release: () => saves.release(),
+    readState() {
+      const stamps: string[] = []
+      for (const [folder, names] of Object.entries(watcher.getWatched())) {
+        const prefix = nameOf(path.join(folder, '_')).slice(0, -1)
+        for (const name of names) if (isWatched(prefix + name)) stamps.push(prefix + name, stampOf(`${folder}/${name}`))
+      }
+      return stamps.join('\n')
+    },
     async close() {
       clearTimeout(timer)
       await watcher.close()
       await running
-      for (const end of onEnd) end()
+      saves.take()
+      saves.release()
     },
+  }
+}
+
+/** Saves that are not handled yet. */
+class Saves {
+  #files = new Map<string, () => void>()
+  #isMove = false
+  #taken: (() => void)[] = []
+
+  /** @param begin called if the file is not waiting yet */
+  add(file: string, isMove: boolean, begin: () => () => void): void {
+    if (!this.#files.has(file)) this.#files.set(file, begin())
+    this.#isMove ||= isMove
+  }
+
+  take(): Change {
+    const change = { files: [...this.#files.keys()].toSorted(), isMove: this.#isMove }
+    this.#taken.push(...this.#files.values())
+    this.#files = new Map()
+    this.#isMove = false
+    return change
+  }
+
+  /** Calls what `begin` returned for the files that were taken. */
+  release(): void {
+    for (const end of this.#taken.splice(0)) end()
   }
 }
 

@@ -371,7 +371,9 @@ describe('dev', () => {
     const text = await readFile(target, 'utf8')
     await rm(action)
     await symlink('nothing.ts', action)
-    await until('a link to nothing is reported', () => takeReports().some((report) => /^reloadFailed/.test(report)))
+    await until('a link to nothing is reported', () =>
+      takeReports().some((report) => report.startsWith('reloadFailed')),
+    )
     await rm(action)
     await write('src/value.ts', text.replace('+ 4', '+ 5'))
     await shows('/value', 45)
@@ -384,7 +386,7 @@ describe('dev', () => {
   test('an unreadable .env is reported, and later saves are loaded', async () => {
     await rm(path.join(root, '.env'))
     await mkdir(path.join(root, '.env'))
-    await until('a folder is reported', () => takeReports().some((report) => /^warned/.test(report)))
+    await until('a folder is reported', () => takeReports().some((report) => report.startsWith('warned')))
     await rm(path.join(root, '.env'), { recursive: true })
     await write('.env', 'DOCS=public\n')
     await edit('src/base.ts', '= 40', '= 30')
