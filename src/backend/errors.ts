@@ -87,7 +87,7 @@ export const errors = defineErrors({
   WP_BACKEND_RATE: {
     kind: 'user',
     status: 429,
-    message: 'More than {limit} deployment requests in {window} s',
+    message: 'More than {limit} requests in {window} s',
     hint: 'Try again in {seconds} s.',
   },
   WP_BACKEND_CLIENT_BUSY: {
@@ -101,5 +101,11 @@ export const errors = defineErrors({
     status: 503,
     message: 'This server is busy with other uploads',
     hint: 'Try again in a few seconds.',
+  },
+  WP_BACKEND_CHANGED: {
+    kind: 'user',
+    status: 412,
+    message: 'Someone else has changed this in the meantime',
+    hint: 'Compare with the current state, which is in "current", and send the change again with its ETag in If-Match.',
   },
 })

@@ -1,7 +1,8 @@
-// backend: the endpoints below /backend for administration over HTTP: deployments. May import every room below it but
-// jobs and consumer.
+// backend: the endpoints below /backend for administration over HTTP: deployments and the admin API. May import every
+// room below it but jobs and consumer.
 export { mountReleases, type ReleaseSources } from './release/mount-releases.ts'
 export type { SentManifest } from './release/body-worker.ts'
+export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'
 export {
   paths as releasePaths,
   protocol as releaseProtocol,

@@ -29,3 +29,5 @@ export { loadSecurityHeaders, type SecurityHeaders } from './security-headers.ts
 export { makeSchemaCache, type SchemaCache } from './schema-cache.ts'
 export { generateSample } from './openapi/generate-sample.ts'
 export { makeOpenApi, type OpenApi, type OpenApiOptions } from './openapi/make-open-api.ts'
+export { makeProblemBody, problemTypeOf } from './problem.ts'
+export { problemSchema } from './openapi/problem-responses.ts'

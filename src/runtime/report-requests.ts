@@ -2,6 +2,13 @@ import { LogController, type FastifyInstance, type FastifyReply, type FastifyReq
 import { isProbeAgent } from '../kit/index.ts'
 import type { DroppedFields } from './send-result.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether another instance answers the requests of the route, and reports their errors. */
+    isForwarded?: boolean
+  }
+}
+
 /** A report about one answered request, for the console. */
 export interface RequestReport {
   readonly id: string
@@ -18,10 +25,14 @@ export interface RequestReport {
   readonly aborted?: 'failed' | 'left' | undefined
 }
 
-/** Reports each request after its response has ended, including aborted ones. Waypost's own probes are left out. */
+/**
+ * Reports each request after its response has ended, including aborted ones. Waypost's own probes and the requests of
+ * its pages are left out.
+ */
 export function reportRequests(app: FastifyInstance, report: (answered: RequestReport) => void): void {
   const reportRequest = (request: FastifyRequest, reply: FastifyReply, aborted?: RequestReport['aborted']) => {
     if (isProbeAgent(request.headers['user-agent']) && reply.statusCode < 500) return
+    if (request.routeOptions.config?.isForwarded === true) return
     report({
       id: request.id,
       method: request.method,

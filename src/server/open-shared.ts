@@ -1,10 +1,13 @@
+import { forwardBackend, makeAdminApi, type Forwarder } from '../backend/index.ts'
 import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
+import { defaultSettings } from '../kit/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import { makeConfigPreparer, makePluginServices, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
 import {
+  buildGeneration,
   loadSecurityHeaders,
   makeRateCounters,
   makeSchemaCache,
@@ -44,6 +47,8 @@ export interface Shared {
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
   readonly stalls: StallWatch
+  /** The admin API, which outlives generations. */
+  readonly backend: Forwarder
 }
 
 export interface ServerParts {
@@ -90,6 +95,9 @@ export async function openShared(
     catalog: () => terms().catalog,
     settings: () => terms().settings,
   })
+  const rateCounters = makeRateCounters({ clock, log: options.logger, scope: identity.issuer })
+  const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
+  const backend = openBackend(options, { guard, terms, securityHeaders, rateCounters, trustedProxies })
   return {
     options,
     feed,
@@ -99,9 +107,10 @@ export async function openShared(
     guard,
     stalls,
     schemas: makeSchemaCache(),
-    rateCounters: makeRateCounters({ clock, log: options.logger, scope: identity.issuer }),
+    rateCounters,
+    backend,
     trustedProxies,
-    securityHeaders: await loadSecurityHeaders(identity.issuer.startsWith('https:')),
+    securityHeaders,
     registry: makeConnectionRegistry({
       variables: host.variables,
       folder: host.folder,
@@ -122,6 +131,30 @@ export async function openShared(
       mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions }),
       await receiveReleases({ host, loadPlugins, guard, isDevelopment: options.isDevelopment }),
+      backend.endpoint,
     ],
   }
+}
+
+/** The admin API is built on its first request. */
+function openBackend(
+  { host, logger, onServerError }: ServerOptions,
+  {
+    guard,
+    terms,
+    ...parts
+  }: Pick<Shared, 'guard' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> & Pick<ServerParts, 'terms'>,
+): Forwarder {
+  return forwardBackend(() =>
+    buildGeneration({
+      ...parts,
+      routes: undefined,
+      endpoints: [makeAdminApi({ host, guard, terms })],
+      logger,
+      bodyLimit: defaultSettings.body_limit,
+      corsOrigins: [],
+      corsLoopback: false,
+      ...(onServerError === undefined ? {} : { onServerError }),
+    }),
+  )
 }

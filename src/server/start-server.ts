@@ -79,6 +79,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   opened.defer(() => shared.guard.close())
   opened.defer(() => shared.stalls.stop())
   opened.defer(() => shared.registry.close())
+  opened.defer(() => shared.backend.close())
   opened.defer(startRecordingUses(shared))
   let generation = makeLazyGeneration(() => buildForRelease(shared, undefined), options.logger)
   const listener = await openListener({

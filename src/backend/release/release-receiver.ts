@@ -137,7 +137,7 @@ async function load(system: System, { artifacts: sizes }: SentManifest): Promise
 }
 
 /** Converts errors of migrations and connections, so that deployers see them. A status of 500 would hide them. */
-async function exposeErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function exposeErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (cause) {

@@ -1,0 +1,137 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Guard } from '../../auth/index.ts'
+import { isWaypostError } from '../../kit/index.ts'
+import { makeProblemBody, problemTypeOf, type Endpoint, type Generation } from '../../runtime/index.ts'
+import { findActor } from '../release/actor.ts'
+import { errors } from '../errors.ts'
+import { makeRateLimit } from '../release/limit-requests.ts'
+import { describeAdminApi } from './describe.ts'
+import { assertMatches, ChangedRecord, etagOf, type AdminCall, type AdminRoute, type AdminSources } from './route.ts'
+import { adminRoutes } from './routes.ts'
+
+export interface AdminApiOptions extends AdminSources {
+  readonly guard: Guard
+}
+
+const documentPath = '/backend/openapi.json'
+const requestsPerMinute = 1200
+const bodyLimit = 1024 * 1024
+
+/** The endpoints of the admin API, mounted from the table of its routes. */
+export function makeAdminApi({ guard, ...sources }: AdminApiOptions): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onSend', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+    })
+    for (const route of adminRoutes) mountRoute(app, route, { guard, ...sources })
+    let document: object | undefined
+    app.get(documentPath, { onRequest: authorize(guard, ['backend.read']) }, async () => {
+      return (document ??= describeAdminApi(adminRoutes))
+    })
+  }
+}
+
+function authorize(guard: Guard, scopes: readonly string[]) {
+  return async (request: FastifyRequest) => {
+    request.principal = await guard.authorize(request.headers.authorization, scopes)
+  }
+}
+
+function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources }: AdminApiOptions): void {
+  const { method, path, params, query, body, answer, status = 200 } = route
+  app.route({
+    method,
+    url: `/backend${path}`,
+    bodyLimit,
+    exposeHeadRoute: false,
+    config: makeRateLimit('admin', requestsPerMinute),
+    onRequest: authorize(guard, route.scopes),
+    schema: {
+      ...(params === undefined ? {} : { params }),
+      querystring: query ?? { type: 'object', additionalProperties: false },
+      ...(body === undefined ? {} : { body }),
+    },
+    async handler(request, reply) {
+      try {
+        const result = await route.handle(makeCall(sources, request, reply))
+        return await reply.code(answer === undefined ? 204 : status).send(result)
+      } catch (error) {
+        return sendProblem(route, error, reply)
+      }
+    },
+  })
+}
+
+type AnyCall = Parameters<AdminRoute['handle']>[0]
+
+function makeCall(sources: AdminSources, request: FastifyRequest, reply: FastifyReply): AnyCall {
+  const call: AdminCall<unknown, unknown, unknown> = {
+    ...sources,
+    params: request.params,
+    query: request.query,
+    body: request.body,
+    principal: request.principal!,
+    actor: () => findActor(sources.host.system, request),
+    tag: (record) => void reply.header('etag', etagOf(record)),
+    assertUnchanged: (record) => assertMatches(request.headers['if-match'], record),
+  }
+  return call as AnyCall
+}
+
+/** Adds to an error what callers need to continue: the current record, or the field that caused it. */
+function sendProblem({ fields = {} }: AdminRoute, error: unknown, reply: FastifyReply) {
+  const known = error instanceof ChangedRecord ? errors.WP_BACKEND_CHANGED() : error
+  if (!isWaypostError(known)) throw error
+  const { code, status, message, hint } = known
+  const path = fields[code as `WP_${string}`]
+  if (!(error instanceof ChangedRecord) && path === undefined) throw error
+  reply.request.reason = message
+  return reply
+    .code(status)
+    .type('application/problem+json')
+    .headers(error instanceof ChangedRecord ? { etag: etagOf(error.current) } : {})
+    .send({
+      ...makeProblemBody(problemTypeOf(known), status, message),
+      ...(hint === undefined ? {} : { hint }),
+      ...(error instanceof ChangedRecord ? { current: error.current } : { errors: [{ path, message }] }),
+    })
+}
+
+/** An endpoint of each generation that passes requests on to one instance, which is built on the first request. */
+export interface Forwarder {
+  readonly endpoint: Endpoint
+  close(): Promise<void>
+}
+
+const forwardedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** Forwards all requests below `/backend` that no other endpoint answers. */
+export function forwardBackend(build: () => Promise<Pick<Generation, 'handle' | 'close'>>): Forwarder {
+  let built: ReturnType<typeof build> | undefined
+  const open = () =>
+    (built ??= build().catch((error: unknown) => {
+      built = undefined
+      throw error
+    }))
+  return {
+    endpoint: async (app) => {
+      for (const url of ['/backend', '/backend/*']) {
+        app.route({
+          method: forwardedMethods,
+          url,
+          exposeHeadRoute: false,
+          config: { isForwarded: true },
+          async onRequest(request, reply) {
+            const { handle } = await open()
+            reply.hijack()
+            handle(request.raw, reply.raw)
+          },
+          handler: async () => undefined,
+        })
+      }
+    },
+    async close() {
+      await (await built?.catch(() => undefined))?.close()
+    },
+  }
+}

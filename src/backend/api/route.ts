@@ -1,0 +1,99 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { backendScopes } from '../../auth/index.ts'
+import type { Principal } from '../../contract/index.ts'
+import { sha256 } from '../../kit/index.ts'
+import type { KnownActor } from '../release/actor.ts'
+import type { Host, ReleaseTerms } from '../../host/index.ts'
+
+/** What the routes use of their server. */
+export interface AdminSources {
+  readonly host: Host
+  /** The terms of the release being served. */
+  terms(): ReleaseTerms
+}
+
+/** A route of the admin API, as data: what is mounted, documented and tested comes from it. */
+export interface AdminRoute<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> {
+  /** The operation's id in the OpenAPI document. */
+  readonly name: string
+  readonly summary: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/backend`, with parameters such as `:id`. */
+  readonly path: string
+  /** The token must have one of these. */
+  readonly scopes: readonly (typeof backendScopes)[number][]
+  readonly params?: Params
+  /** Values are texts. */
+  readonly query?: Query
+  readonly body?: Body
+  /** The status of a successful response; 200 by default, 204 without an answer. */
+  readonly status?: 200 | 201 | 202
+  /** The schema of a successful response. */
+  readonly answer?: Answer
+  /** Accepts `If-Match` with the ETag of an earlier answer. */
+  readonly hasIfMatch?: boolean
+  /** The part of the request that causes an error, by its code: `body/name`. */
+  readonly fields?: Readonly<Record<`WP_${string}`, string>>
+  handle(call: AdminCall<Static<Params>, Static<Query>, Static<Body>>): Promise<Immutable<Static<Answer>>>
+}
+
+/** A value whose arrays may be read-only. */
+type Immutable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
+    : Value
+
+/** A request to the admin API. */
+export interface AdminCall<Params, Query, Body> extends AdminSources {
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  readonly principal: Principal
+  /** The caller, for the audit log. Reads the client's name from System. */
+  actor(): Promise<KnownActor>
+  /** Sets the ETag of the answer to that of a record. */
+  tag(record: unknown): void
+  /**
+   * Checks `If-Match` against the current record, which another caller may have changed.
+   * @throws ChangedRecord
+   */
+  assertUnchanged(record: unknown): void
+}
+
+/** Types a route by its schemas. */
+export function defineRoute<
+  Params extends TObject,
+  Query extends TObject,
+  Body extends TSchema,
+  Answer extends TSchema,
+>(route: AdminRoute<Params, Query, Body, Answer>): AdminRoute {
+  return route
+}
+
+/** Another caller has changed the record. The answer carries the current one. */
+export class ChangedRecord extends Error {
+  readonly current: unknown
+
+  constructor(current: unknown) {
+    super('the record has changed')
+    this.current = current
+  }
+}
+
+/** @throws ChangedRecord if `If-Match` names another state of the record */
+export function assertMatches(ifMatch: string | undefined, current: unknown): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return
+  const tag = etagOf(current)
+  if (!ifMatch.split(',').some((one) => one.trim() === tag)) throw new ChangedRecord(current)
+}
+
+/** A strong ETag of a record: a hash of its content. */
+export function etagOf(record: unknown): string {
+  return `"${sha256(JSON.stringify(record)).slice(0, 32)}"`
+}

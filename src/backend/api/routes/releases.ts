@@ -1,0 +1,183 @@
+import { Type } from 'typebox'
+import { compareHostReleases, listHostReleases, showHostRelease, surveyRollback } from '../../../operate/index.ts'
+import { rollBack, type ListedActivation } from '../../../release/index.ts'
+import { exposeErrors } from '../../release/release-receiver.ts'
+import { defineRoute } from '../route.ts'
+import { formatTime, maybeText, record, text, time } from '../shapes.ts'
+
+const releaseId = Type.String({ pattern: '^[0-9a-f]{4,64}$' })
+const kind = Type.Union([Type.Literal('deploy'), Type.Literal('rollback')])
+const maxListed = 200
+
+const servers = defineRoute({
+  name: 'listServers',
+  summary: 'Servers with the release that each one serves',
+  method: 'GET',
+  path: '/server',
+  scopes: ['backend.read'],
+  answer: record({
+    entry: Type.Array(
+      record({
+        name: text,
+        version: text,
+        release: maybeText,
+        /** The release that it is loading or failed to load. */
+        wanted: maybeText,
+        state: text,
+        error: maybeText,
+        state_at: time,
+        heartbeat_at: time,
+      }),
+    ),
+    now: time,
+  }),
+  async handle({ host }) {
+    const { servers: listed, now } = await listHostReleases(host, { limit: 1 })
+    const entry = listed.map(({ stateAt, heartbeatAt, ...server }) => ({
+      ...server,
+      state_at: formatTime(stateAt),
+      heartbeat_at: formatTime(heartbeatAt),
+    }))
+    return { entry, now: formatTime(now) }
+  },
+})
+
+const releases = defineRoute({
+  name: 'listReleases',
+  summary: 'Releases, the last activated first',
+  method: 'GET',
+  path: '/release',
+  scopes: ['backend.read'],
+  answer: record({
+    entry: Type.Array(
+      record({
+        id: text,
+        is_active: Type.Boolean(),
+        kind,
+        activated_at: time,
+        activated_by: text,
+        message: maybeText,
+        created_at: time,
+      }),
+    ),
+  }),
+  async handle({ host }) {
+    const { releases: listed } = await listHostReleases(host, { limit: maxListed })
+    const entry = listed.map((release) => ({
+      id: release.id,
+      is_active: release.isActive,
+      kind: release.kind,
+      activated_at: formatTime(release.activatedAt),
+      activated_by: release.activatedBy,
+      message: release.message ?? null,
+      created_at: formatTime(release.createdAt),
+    }))
+    return { entry }
+  },
+})
+
+const activation = record({ kind, activated_at: time, activated_by: text, message: maybeText })
+
+function formatActivation({ kind: how, activatedAt, activatedBy, message }: ListedActivation) {
+  return { kind: how, activated_at: formatTime(activatedAt), activated_by: activatedBy, message: message ?? null }
+}
+
+const release = defineRoute({
+  name: 'getRelease',
+  summary: 'A release with its last activations',
+  method: 'GET',
+  path: '/release/:id',
+  scopes: ['backend.read'],
+  params: record({ id: releaseId }),
+  answer: record({
+    id: text,
+    waypost: text,
+    message: maybeText,
+    created_by: text,
+    created_at: time,
+    activations: Type.Array(activation),
+  }),
+  async handle({ host, params }) {
+    const { id, message, createdBy, createdAt, activations, manifest } = await showHostRelease(host, params.id)
+    return {
+      id,
+      waypost: manifest.waypost,
+      message: message ?? null,
+      created_by: createdBy,
+      created_at: formatTime(createdAt),
+      activations: activations.map(formatActivation),
+    }
+  },
+})
+
+const change = record({
+  change: Type.Union([Type.Literal('added'), Type.Literal('changed'), Type.Literal('removed')]),
+  kind: text,
+  name: text,
+  breaking: Type.Boolean(),
+  details: Type.Array(record({ text, breaking: Type.Boolean(), affects: Type.Optional(Type.Array(text)) })),
+  source: Type.Optional(text),
+})
+
+const difference = defineRoute({
+  name: 'compareReleases',
+  summary: 'What changes from one release to another',
+  method: 'GET',
+  path: '/release/:id/diff/:other',
+  scopes: ['backend.read'],
+  params: record({ id: releaseId, other: releaseId }),
+  answer: record({ from: text, to: text, changes: Type.Array(change) }),
+  async handle({ host, params }) {
+    return compareHostReleases(host, params.id, params.other)
+  },
+})
+
+const rollbackSurvey = defineRoute({
+  name: 'surveyRollback',
+  summary: 'What a rollback to a release would involve; changes nothing',
+  method: 'GET',
+  path: '/release/:id/rollback',
+  // Loads the code of migrations to read their marks.
+  scopes: ['backend.deploy'],
+  params: record({ id: releaseId }),
+  answer: record({
+    id: text,
+    active: maybeText,
+    lacking_variables: Type.Array(record({ name: text, servers: Type.Array(text) })),
+    unknown_migrations: Type.Array(text),
+    unreachable: Type.Array(text),
+  }),
+  async handle({ host, params }) {
+    const survey = await exposeErrors(() => surveyRollback(host, params.id))
+    return {
+      id: survey.id,
+      active: survey.active?.id ?? null,
+      lacking_variables: survey.lackingVariables,
+      unknown_migrations: survey.unknownMigrations,
+      unreachable: survey.unreachable,
+    }
+  },
+})
+
+const rollback = defineRoute({
+  name: 'rollBack',
+  summary: 'Activates an earlier release again',
+  method: 'POST',
+  path: '/release/:id/rollback',
+  scopes: ['backend.deploy'],
+  params: record({ id: releaseId }),
+  body: record({
+    /** Id of the release that must be active, or `none`. */
+    against: Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' }),
+    // Printed on terminals, so it must not contain invisible characters or change the text around it.
+    message: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$' })),
+  }),
+  answer: record({ id: text, activated: Type.Boolean() }),
+  async handle({ host, params, body, actor }) {
+    const { id } = await exposeErrors(() => surveyRollback(host, params.id))
+    const { by, ...who } = await actor()
+    return rollBack(host.system, id, { by, actor: who, message: body.message, against: body.against })
+  },
+})
+
+export const releaseRoutes = [servers, releases, release, difference, rollbackSurvey, rollback]

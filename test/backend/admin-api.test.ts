@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { activateRelease } from '../../src/release/index.ts'
+import { lintDocuments } from '../runtime/openapi/document.ts'
+import { allScopes, openAdmin, type AdminWorld } from './admin.ts'
+import { makeGreeting } from './deployers.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly security: readonly { readonly token: readonly string[] }[]
+}
+
+describe('the admin API', () => {
+  let world: AdminWorld
+  let document: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }
+  before(async () => {
+    world = await openAdmin('sqlite')
+    document = (await world.call('GET /openapi.json')).body
+  })
+  after(() => world.close())
+
+  const operations = () =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        line: `${method.toUpperCase()} ${path.replace('/backend', '').replaceAll(/\{\w+\}/g, 'ffffffff')}`,
+        scopes: operation.security.map(({ token }) => token[0]!),
+        name: operation.operationId,
+      })),
+    )
+
+  test('is described in a document that Redocly accepts', async () => {
+    assert.ok(operations().length >= 5)
+    assert.deepEqual(await lintDocuments({ 'backend.json': document }), [])
+    const names = operations().map(({ name }) => name)
+    assert.deepEqual(names, [...new Set(names)])
+  })
+
+  test('each operation refuses requests without a token, and tokens without one of its scopes', async () => {
+    const anonymous = await world.as()
+    const calls = new Map(
+      await Promise.all(
+        [...allScopes, 'todo', 'consumer'].map(async (scope) => [scope, await world.as(scope)] as const),
+      ),
+    )
+    for (const { line, scopes } of [...operations(), { line: 'GET /openapi.json', scopes: ['backend.read'] }]) {
+      assert.ok(
+        scopes.every((scope) => (allScopes as readonly string[]).includes(scope)),
+        line,
+      )
+      const refused = await anonymous(line, {})
+      assert.equal(refused.status, 401, line)
+      assert.equal(refused.headers.get('content-type'), 'application/problem+json')
+      for (const [scope, call] of calls) {
+        if (scopes.includes(scope)) continue
+        assert.equal((await call(line, {})).status, 403, `${line} with ${scope}`)
+      }
+      for (const scope of scopes) {
+        const { status } = await calls.get(scope)!(line, {})
+        assert.ok(![401, 403].includes(status), `${line} with ${scope}: ${status}`)
+      }
+    }
+  })
+
+  test('answers unknown paths and methods as the other endpoints do', async () => {
+    assert.equal((await world.call('GET /nothing')).status, 404)
+    const wrong = await world.call('DELETE /server')
+    assert.equal(wrong.status, 405)
+    assert.equal(wrong.headers.get('allow'), 'GET')
+    const cross = await world.call('GET /account', { headers: { origin: 'https://evil.example' } })
+    assert.equal(cross.headers.get('access-control-allow-origin'), null)
+    assert.equal(cross.headers.get('cache-control'), 'no-store')
+    assert.equal((await world.call('GET /server?limit=1')).status, 400, 'undeclared parameters are refused')
+  })
+
+  test('keeps its instance when a release is swapped', async () => {
+    const before = await world.call('GET /account')
+    await world.serve({ kind: 'sqlite', config: { title: 'Bookshop' } })
+    const { body } = await world.call('GET /account')
+    assert.deepEqual(body.user, before.body.user)
+    assert.equal(body.server.service, 'Bookshop')
+  })
+
+  test('a rollback goes to the release and refuses to replace another one than expected', async () => {
+    for (const word of ['hello', 'goodbye']) await activateRelease(world.system, makeGreeting(word), { by: 'ann' })
+    const { entry } = (await world.call('GET /release')).body
+    const active = entry.find((one: { is_active: boolean }) => one.is_active)
+    const earlier = entry.find((one: { is_active: boolean }) => !one.is_active)
+    const detail = await world.call(`GET /release/${earlier.id.slice(0, 12)}`)
+    assert.equal(detail.body.id, earlier.id)
+    const changes = await world.call(`GET /release/${active.id}/diff/${earlier.id}`)
+    assert.ok(changes.body.changes.length > 0)
+    assert.equal((await world.call(`GET /release/${earlier.id}/rollback`)).body.active, active.id)
+    const superseded = await world.call(`POST /release/${earlier.id}/rollback`, { json: { against: earlier.id } })
+    assert.equal(superseded.status, 409, superseded.text)
+    const done = await world.call(`POST /release/${earlier.id}/rollback`, {
+      json: { against: active.id, message: 'slow' },
+    })
+    assert.deepEqual(done.body, { id: earlier.id, activated: true })
+    const { activations } = (await world.call(`GET /release/${earlier.id}`)).body
+    assert.equal(activations[0].kind, 'rollback')
+    assert.match(activations[0].activated_by, /^root/)
+    assert.equal((await world.call('POST /release/ffffffff/rollback', { json: { against: 'none' } })).status, 404)
+  })
+})
