@@ -30,7 +30,7 @@ export default class ReleaseShow extends HostCommand {
 
   #show({ id, manifest, message, createdAt, createdBy, activations }: ReleaseDetails): void {
     this.#line('Release', id)
-    this.#line('Project', `${manifest.name}, built by waypost ${manifest.waypost}`)
+    this.#line('Built by', `waypost ${manifest.waypost}`)
     this.#line('Stored', `${timeOf(createdAt)} by ${createdBy}`)
     for (const one of activations) this.#line('Activated', describeActivation(one))
     if (message !== undefined) this.#line('Message', message)
@@ -103,7 +103,6 @@ function describeArtifacts({ artifacts }: Manifest): string {
 function toJson({ id, message, createdBy, createdAt, activations, manifest }: ReleaseDetails) {
   return {
     release: id,
-    name: manifest.name,
     waypost: manifest.waypost,
     message: message ?? null,
     created: timeOf(createdAt),

@@ -17,7 +17,6 @@ import type { MigrationSource } from './load-migrations.ts'
 type HashOf = (file: string) => string
 
 export interface ManifestParts {
-  readonly name: string
   readonly version: string
   readonly migrations: readonly MigrationSource[]
   readonly artifacts: readonly Artifact[]
@@ -32,11 +31,10 @@ const methodOrder: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELE
  * Creates the manifest: the definition without locations, in an order that does not depend on the order of its files.
  */
 export function makeManifest(definition: Definition, parts: ManifestParts): Manifest {
-  const { name, version, migrations, artifacts, hashOf } = parts
+  const { version, migrations, artifacts, hashOf } = parts
   return {
-    format: 1,
+    format: 2,
     waypost: version,
-    name,
     routes: definition.routes.toSorted((a, b) => compareText(a.path, b.path)).map((route) => makeRoute(route, hashOf)),
     schemas: sortKeys(definition.schemas),
     connections: mapValues(definition.connections, makeClass),
@@ -61,8 +59,8 @@ function makeRoute({ methods, at: _, ...rest }: Route, hashOf: HashOf): Manifest
 }
 
 function makeMethod(method: Method, hashOf: HashOf): ManifestMethod {
-  const { action, at, ...rest } = method
-  return { ...rest, action: makeAction(action, hashOf), source: `${at.file}:${at.line}` }
+  const { action, at: _, ...rest } = method
+  return { ...rest, action: makeAction(action, hashOf) }
 }
 
 function makeAction(action: ActionUse, hashOf: HashOf): ManifestAction {

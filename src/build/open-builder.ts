@@ -18,7 +18,6 @@ import { openPluginBuilder, type BuiltPlugin, type PluginBuilder } from './plugi
 export interface BuilderOptions {
   /** The project's folder. */
   readonly root: string
-  readonly name: string
   /** The version of Waypost. */
   readonly version: string
   /**
@@ -175,7 +174,6 @@ function makeRelease(options: BuilderOptions, definition: Definition, built: Bui
   )
   const artifacts = [...byHash.values()].sort((a, b) => compareText(a.hash, b.hash))
   const manifest = makeManifest(definition, {
-    name: options.name,
     version: options.version,
     migrations: entries.migrations,
     artifacts,

@@ -13,8 +13,6 @@ import { errors } from './errors.ts'
 
 /** The parts of the active release that other processes than its servers need, such as workers and administration. */
 export interface ReleaseTerms {
-  /** What people call the service: the setting `title`, else the name of the project; empty where it has none. */
-  readonly service: string
   readonly settings: Settings
   readonly catalog: EventCatalog
   /** The scopes that the release declares. */
@@ -22,7 +20,7 @@ export interface ReleaseTerms {
 }
 
 /** The terms before the first deployment. */
-export const defaultTerms: ReleaseTerms = { service: '', settings: defaultSettings, catalog: {}, scopes: {} }
+export const defaultTerms: ReleaseTerms = { settings: defaultSettings, catalog: {}, scopes: {} }
 
 /** Returns the terms of the active release, or the defaults before the first deployment. */
 export async function loadTerms(system: System, variables: Variables): Promise<ReleaseTerms> {
@@ -34,7 +32,6 @@ export async function loadTerms(system: System, variables: Variables): Promise<R
 export function termsOf(release: Pick<StoredRelease, 'id' | 'manifest'>, variables: Variables): ReleaseTerms {
   const settings = resolveSettings(release, variables)
   return {
-    service: settings.title || release.manifest.name,
     settings,
     catalog: release.manifest.events,
     scopes: release.manifest.scopes,

@@ -23,7 +23,7 @@ export const settingsTable = {
     kind: 'text',
     default: '',
     maximum: 60,
-    description: 'The name of the service on the login page and in /docs; by default the name of the project',
+    description: 'The name of the service on the login page and in /docs; by default the host name',
   },
   token_lifetime: {
     kind: 'duration',

@@ -5,8 +5,6 @@ import { errors } from './errors.ts'
 /** A project folder. */
 export interface Project {
   readonly root: string
-  /** The name of its release, independent of the folder. */
-  readonly name: string
   /** The name shown to users. */
   readonly label: string
 }
@@ -17,8 +15,7 @@ export interface Project {
  */
 export function findProject(folder: string): Project {
   if (!existsSync(path.join(folder, 'waypost.yml'))) throw errors.WP_PROJECT_NONE({ folder })
-  const name = readName(folder)
-  return { root: folder, name: name ?? 'api', label: name ?? path.basename(folder) }
+  return { root: folder, label: readName(folder) ?? path.basename(folder) }
 }
 
 function readName(folder: string): string | undefined {

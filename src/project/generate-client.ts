@@ -61,5 +61,5 @@ export async function describeApi({ folder, variables, onDiagnostics }: Describe
   const { readBaseUrl } = await import('../host/index.ts')
   const { title } = parseSettings(resolveReferences(definition.config, variables).value).settings
   const options = { serverUrl: readBaseUrl(baseUrl), title: hasReferences(title) ? undefined : title || undefined }
-  return makeOpenApi({ ...definition, name: project.name }, options)
+  return makeOpenApi(definition, options)
 }

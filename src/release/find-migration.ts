@@ -1,6 +1,6 @@
 import type { System } from '../store/index.ts'
 import { loadArtifacts } from './load.ts'
-import type { Artifact, Manifest, ManifestMigration } from './manifest.ts'
+import { parseManifest, type Artifact, type ManifestMigration } from './manifest.ts'
 
 export interface FoundMigration {
   /** The hash of the artifact whose default export is the migration. */
@@ -20,7 +20,7 @@ export async function findMigration(
     .where('manifest', 'like', `%${wanted.checksum.replaceAll(/[^\w-]/g, '_')}%`)
     .execute()
   for (const row of rows) {
-    const manifest = JSON.parse(row.manifest) as Manifest
+    const manifest = parseManifest(row.manifest)
     const found = manifest.migrations.find(
       ({ connection, name, checksum }) =>
         connection === wanted.connection && name === wanted.name && checksum === wanted.checksum,

@@ -10,7 +10,7 @@ export { findVariableUses } from './difference/find-variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './list-releases.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
-export { releaseId } from './manifest.ts'
+export { parseManifest, releaseId, upgradeManifest } from './manifest.ts'
 export {
   findMissingVariables,
   isAlive,

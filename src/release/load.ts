@@ -2,7 +2,7 @@ import { sha256, shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { inBatches } from './batches.ts'
 import { errors } from './errors.ts'
-import type { Artifact, Manifest } from './manifest.ts'
+import { parseManifest, type Artifact, type Manifest } from './manifest.ts'
 
 /** A release loaded from System and checked against its hashes. */
 export interface StoredRelease {
@@ -47,7 +47,7 @@ export async function loadActiveRelease(
 ): Promise<StoredRelease | undefined> {
   const row = await loadActiveRow(system)
   if (row === undefined) return undefined
-  return { ...row, manifest: row.id === known?.id ? known.manifest : (JSON.parse(assertIntact(row)) as Manifest) }
+  return { ...row, manifest: row.id === known?.id ? known.manifest : parseManifest(assertIntact(row)) }
 }
 
 /**
@@ -60,7 +60,7 @@ export async function loadManifest(system: Pick<System, 'guardDb'>, id: string):
     .select('manifest')
     .where('id', '=', id)
     .executeTakeFirst()
-  return JSON.parse(assertIntact({ id, manifest: row?.manifest ?? null })) as Manifest
+  return parseManifest(assertIntact({ id, manifest: row?.manifest ?? null }))
 }
 
 /**

@@ -1,12 +1,14 @@
 import type { ActionPlan, ConnectionClass, JsonSchema } from '../contract/index.ts'
-import { type DeclaredVariable, sha256 } from '../kit/index.ts'
+import { type DeclaredVariable, hasReferences, parseSettings, sha256 } from '../kit/index.ts'
 
-/** The content of a release as plain JSON. The same sources give the same text. */
+/**
+ * The content of a release as plain JSON. The same sources give the same text in any folder: it contains neither
+ * locations nor the name of the project.
+ */
 export interface Manifest {
-  readonly format: 1
+  readonly format: 2
   /** The Waypost version that built it. Older servers reject it. */
   readonly waypost: string
-  readonly name: string
   readonly routes: readonly ManifestRoute[]
   readonly schemas: Readonly<Record<string, JsonSchema>>
   readonly connections: Readonly<Record<string, ManifestClass>>
@@ -54,8 +56,6 @@ export interface ManifestMethod {
   readonly timeoutMs?: number
   readonly rate?: string
   readonly html?: 'trusted'
-  /** `file:line` of the method in the project. */
-  readonly source: string
 }
 
 /** The code of an action: an artifact whose default export is its class, or a class of a plugin. */
@@ -153,6 +153,43 @@ export interface BuiltRelease {
  */
 export function writeManifest(manifest: Manifest): string {
   return JSON.stringify(manifest)
+}
+
+/** Format 1 also had the name of the project, which was the default title, and the location of each method. */
+interface ManifestFormat1 extends Omit<Manifest, 'format' | 'routes'> {
+  readonly format: 1
+  readonly name: string
+  readonly routes: readonly (Omit<ManifestRoute, 'methods'> & {
+    readonly methods: readonly (ManifestMethod & { readonly source: string })[]
+  })[]
+}
+
+/** Parses the text of a stored manifest. */
+export function parseManifest(text: string): Manifest {
+  return upgradeManifest(JSON.parse(text) as Manifest | ManifestFormat1)
+}
+
+/**
+ * Converts a manifest that an earlier version stored to the current format, so that it serves what it served before.
+ * The id of its release stays the hash of the stored text.
+ */
+export function upgradeManifest(stored: Manifest | ManifestFormat1): Manifest {
+  if (stored.format !== 1) return stored
+  const { name, format: _, waypost, routes, config, ...rest } = stored
+  return {
+    format: 2,
+    waypost,
+    ...rest,
+    routes: routes.map((route) => ({
+      ...route,
+      methods: route.methods.map(({ source: _source, ...method }) => method),
+    })),
+    config: 'title' in config || !isTitle(name) ? config : { ...config, title: name },
+  }
+}
+
+function isTitle(name: string): boolean {
+  return !hasReferences(name) && parseSettings({ title: name }).problems.length === 0
 }
 
 /** Returns the id of a release: the SHA-256 of its manifest's text. */

@@ -110,8 +110,8 @@ export function hasSameCode({ action: one }: ManifestMethod, { action: other }: 
   return isSame(one, other)
 }
 
-/** Keys of a method that are compared separately, or that do not affect serving. */
-const ignoredKeys: ReadonlySet<string> = new Set(['action', 'source'])
+/** Keys of a method that are compared separately. */
+const ignoredKeys: ReadonlySet<string> = new Set(['action'])
 
 /**
  * Compares objects key by key. Identical values are the common case, because most objects are reused from one save to

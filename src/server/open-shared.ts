@@ -125,7 +125,7 @@ export async function openShared(
       mountPages({
         issuer,
         isDevelopment: identity.isDevelopment,
-        service: () => terms().service || new URL(identity.issuer).host,
+        service: () => terms().settings.title || new URL(identity.issuer).host,
         scopes: () => terms().scopes,
       }),
       mountConsumer({ guard, issuer }),

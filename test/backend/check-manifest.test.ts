@@ -135,7 +135,7 @@ describe('a manifest that was built', () => {
 const hash = 'f'.repeat(64)
 const lies: readonly [what: string, edit: Edit, problem: RegExp][] = [
   ['a key that there is not', (m) => (m.more = 1), /^\/more /],
-  ['another format', (m) => (m.format = 2), /^\/format /],
+  ['another format', (m) => (m.format = 1), /^\/format /],
   ['no version', (m) => (m.waypost = 'x'), /^\/waypost /],
   ['a route below /backend', (m) => (m.routes[0].path = '/backend/release'), /"\/backend\/release" is reserved/],
   ['a route below /authorization', (m) => (m.routes[0].path = '/authorization/token'), /is reserved/],
@@ -211,8 +211,8 @@ const lies: readonly [what: string, edit: Edit, problem: RegExp][] = [
   ],
   ['a migration outside', (m) => (m.migrations[0].name = '../1'), /^\/migrations/],
   ['a migration twice', (m) => m.migrations.push(m.migrations[0]), /has System\/1-first twice/],
-  ['a text that no database takes', (m) => (m.name = 'a\0b'), /NUL/],
-  ['half a character', (m) => (m.name = 'a\ud800'), /surrogate/],
+  ['a text that no database takes', (m) => (m.waypost = 'a\0b'), /NUL/],
+  ['half a character', (m) => (m.waypost = 'a\ud800'), /surrogate/],
 ]
 
 describe('a manifest that lies', () => {

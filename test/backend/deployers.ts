@@ -89,7 +89,6 @@ export function makeGreeting(greeting: string, more: Partial<Manifest> = {}): Bu
     scopes: [],
     responses: { 200: { type: 'object', properties: { greeting: { type: 'string' } } } },
     action: { artifact: hash, file: 'src/greet.ts' },
-    source: 'waypost.yml:3',
   }
   const manifest: Manifest = {
     ...emptyManifest,

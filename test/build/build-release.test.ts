@@ -81,11 +81,10 @@ test('the manifest contains the sorted definition without source positions', asy
       Buffer.from(/base64,(.*)/.exec(content)![1]!, 'base64').includes(`"${file}"`),
     )!.hash
   const action = { artifact: hashOf('src/a.ts'), file: 'src/a.ts' }
-  const plain = { public: true, scopes: [], responses: {}, source: 'waypost.yml:2' }
+  const plain = { public: true, scopes: [], responses: {} }
   const expected = {
-    format: 1,
+    format: 2,
     waypost: '1.2.3',
-    name: 'sample',
     routes: [
       {
         path: '/a/:id',
@@ -104,7 +103,6 @@ test('the manifest contains the sorted definition without source positions', asy
             timeoutMs: 5,
             rate: 'slow',
             html: 'trusted',
-            source: 'routes/a.yml:7',
           },
           { method: 'DELETE', action, ...plain },
         ],

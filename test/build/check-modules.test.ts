@@ -12,7 +12,7 @@ import { actionReturning, defineActions, makeProject } from './project.ts'
 loader satisfies ArtifactLoader
 
 async function check(root: string, definition: Definition, timeoutMs = 20_000) {
-  const { release, diagnostics } = await buildRelease({ root, name: 'sample', version: '1.0.0', definition })
+  const { release, diagnostics } = await buildRelease({ root, version: '1.0.0', definition })
   assert.deepEqual(
     diagnostics.filter(({ severity }) => severity === 'error'),
     [],
@@ -99,7 +99,6 @@ test('a package that reads files beside it is reported at its import, with a hin
   })
   const { release } = await buildRelease({
     root: project.root,
-    name: 's',
     version: '1',
     definition: defineActions('src/a.ts'),
   })
@@ -130,7 +129,7 @@ test('a module that waits forever or ends the process is reported', async () => 
 
 test('a release without actions starts no process', async () => {
   await using project = await makeProject({})
-  const { release } = await buildRelease({ root: project.root, name: 's', version: '1', definition: defineActions() })
+  const { release } = await buildRelease({ root: project.root, version: '1', definition: defineActions() })
   assert.deepEqual(await checkModules(release!, { loader: 'file:///nowhere.ts' }), [])
 })
 
@@ -138,7 +137,6 @@ test("a loader that cannot be loaded is our error and not the project's", async 
   await using project = await makeProject({ 'src/a.ts': actionReturning('1') })
   const { release } = await buildRelease({
     root: project.root,
-    name: 's',
     version: '1',
     definition: defineActions('src/a.ts'),
   })

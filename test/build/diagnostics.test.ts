@@ -9,7 +9,7 @@ import type { Diagnostic } from '../../src/kit/index.ts'
 import { actionReturning, defineActions, emptyDefinition, makeProject } from './project.ts'
 
 async function diagnose(root: string, definition: Definition): Promise<readonly Diagnostic[]> {
-  const { release, diagnostics } = await buildRelease({ root, name: 'sample', version: '1.0.0', definition })
+  const { release, diagnostics } = await buildRelease({ root, version: '1.0.0', definition })
   assert.equal(
     release === undefined,
     diagnostics.some(({ severity }) => severity === 'error'),

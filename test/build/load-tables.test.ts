@@ -79,7 +79,6 @@ async function build(files: Record<string, string>, connections: Definition['con
   await using project = await makeProject(files)
   const { release, diagnostics } = await buildRelease({
     root: project.root,
-    name: 'shop',
     version: '1.0.0',
     definition: { ...emptyDefinition, connections },
   })

@@ -37,7 +37,7 @@ const linked = {
 const definition = defineActions('src/one.ts', 'src/two.ts', 'index.ts', 'src/index.ts')
 
 async function build(root: string): Promise<BuiltRelease> {
-  const { release, diagnostics } = await buildRelease({ root, name: 'sample', version: '1.0.0', definition })
+  const { release, diagnostics } = await buildRelease({ root, version: '1.0.0', definition })
   assert.deepEqual(diagnostics, [])
   return release!
 }
@@ -99,7 +99,6 @@ test('a change changes the names of its module and of its importers, and no othe
   const hashes = async () => {
     const { release } = await buildRelease({
       root: project.root,
-      name: 's',
       version: '1',
       definition: defineActions('src/a.ts', 'src/b.ts', 'src/c.ts'),
     })
@@ -121,7 +120,6 @@ test('source maps name the files of the project and of packages alike wherever t
   await makeLinked(project.outer, project.root)
   const { release } = await buildRelease({
     root: project.root,
-    name: 's',
     version: '1',
     definition: defineActions('src/one.ts', 'src/ä #?.ts'),
   })

@@ -394,11 +394,10 @@ async function countCodes({ host: { system } }: NewSystem): Promise<number> {
 /** Nothing is served of it: `scope:list` reads what it says. */
 function makeRelease() {
   const action = { class: 'none', config: {} }
-  const method = { method: 'GET', public: false, responses: {}, action, source: 'waypost.yml:1' }
+  const method = { method: 'GET', public: false, responses: {}, action }
   const manifest: Manifest = {
-    format: 1,
+    format: 2,
     waypost: version,
-    name: 'test',
     routes: [
       {
         path: '/todo',

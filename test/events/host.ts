@@ -43,9 +43,8 @@ export async function openTestHost(kind: 'sqlite' | 'postgresql', given?: string
 }
 
 const empty: Manifest = {
-  format: 1,
+  format: 2,
   waypost: version,
-  name: 'test',
   routes: [],
   schemas: {},
   connections: {},

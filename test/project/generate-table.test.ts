@@ -37,7 +37,7 @@ const generate = (table: string, more = {}) =>
   generateTable({ folder, connection: 'System', table, dryRun: false, ...more })
 const readYaml = () => readFile(path.join(folder, 'waypost.yml'), 'utf8')
 async function load() {
-  const { definition, diagnostics } = await loadProject({ root: folder, name: 'x', label: 'x' })
+  const { definition, diagnostics } = await loadProject({ root: folder, label: 'x' })
   assert.deepEqual(diagnostics, [])
   return definition!
 }

@@ -11,7 +11,6 @@ const method = (name: string, more: Partial<ManifestMethod> = {}): ManifestMetho
   scopes: ['todo'],
   responses: {},
   action: { file: 'src/a.ts', artifact: '' },
-  source: 'waypost.yml:1',
   ...more,
 })
 const schemas = {

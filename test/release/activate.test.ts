@@ -72,7 +72,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     assert.deepEqual(await counts(), [2, 3, 2])
     assert.deepEqual(await activate('one', 'a', 'shared'), { id: first.id, activated: true })
     assert.deepEqual(await counts(), [2, 3, 3])
-    assert.equal((await loadActiveRelease(system))?.manifest.name, 'one')
+    assert.equal((await loadActiveRelease(system))?.manifest.config['title'], 'one')
   })
 
   test('has the same id on every System', async () => {
@@ -123,7 +123,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     assert.deepEqual([won.length, lost], [1, Array.from({ length: 3 }, () => 'WP_RELEASE_SUPERSEDED')])
     const active = await loadActiveRelease(system)
     assert.equal(active?.id, won[0])
-    assert.equal(active?.activatedBy, active?.manifest.name)
+    assert.equal(active?.activatedBy, active?.manifest.config['title'])
 
     await Promise.all(names.map((name) => activate(`${name}2`, name)))
     const { subject } = await system.db

@@ -16,7 +16,6 @@ async function build(files: Readonly<Record<string, string>>, ...actions: string
   const definition = defineActions(...actions)
   const { release, diagnostics } = await buildRelease({
     root: project.root,
-    name: 'sample',
     version: '1.0.0',
     definition,
   })

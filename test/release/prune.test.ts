@@ -100,7 +100,7 @@ describeEachSystem('pruning releases', ({ newSystem }) => {
       await deployAll('old', `${round} a`, `${round} b`)
       await Promise.all([prune(), deploy('old')])
       const active = await loadActiveRelease(system)
-      assert.equal(active?.manifest.name, 'old')
+      assert.equal(active?.manifest.config['title'], 'old')
       await loadArtifacts(system, active, active.manifest.artifacts)
     }
   })

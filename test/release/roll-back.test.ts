@@ -33,7 +33,7 @@ describeEachSystem('going back to a release', ({ newSystem }) => {
     await feed.catchUp()
     await feed.close()
     assert.deepEqual(subjects, [one])
-    assert.equal((await loadManifest(system, one)).name, 'one')
+    assert.equal((await loadManifest(system, one)).config['title'], 'one')
     assert.deepEqual(
       (await listReleases(system, 10)).map(({ id, isActive, kind, activatedBy, message }) => [
         id,

@@ -22,9 +22,8 @@ export async function openFreshSystem(url: string): Promise<System & AsyncDispos
 }
 
 export const emptyManifest: Manifest = {
-  format: 1,
+  format: 2,
   waypost: '1.0.0',
-  name: 'sample',
   routes: [],
   schemas: {},
   connections: {},
@@ -39,9 +38,9 @@ export const emptyManifest: Manifest = {
   artifacts: {},
 }
 
-/** A release of these artifacts. The name makes its id unique. */
-export function makeRelease(name: string, ...contents: readonly string[]): BuiltRelease {
+/** A release of these artifacts. The title makes its id unique. */
+export function makeRelease(title: string, ...contents: readonly string[]): BuiltRelease {
   const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
   const sizes = Object.fromEntries(artifacts.map(({ hash, content }) => [hash, content.length]))
-  return { manifest: { ...emptyManifest, name, artifacts: sizes }, artifacts }
+  return { manifest: { ...emptyManifest, config: { title }, artifacts: sizes }, artifacts }
 }

@@ -166,7 +166,7 @@ describe('a description that cannot be used is a diagnostic', () => {
       await writeFiles(folder, { 'waypost.yml': text })
       const builder = openPluginBuilder(folder, config.includes('loops') ? 1500 : 60_000)
       try {
-        const loaded = await loadProject({ root: folder, name: 'x', label: 'x' }, { pluginBuilder: builder })
+        const loaded = await loadProject({ root: folder, label: 'x' }, { pluginBuilder: builder })
         const error = loaded.diagnostics.find(({ severity }) => severity === 'error')
         assert.match(error?.message ?? 'no error', message)
         assert.deepEqual([error!.file, error!.range.start.line], ['waypost.yml', line])

@@ -462,10 +462,7 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
       })
       const builder = openPluginBuilder(folder, /waits|loops/.test(list) ? 1500 : 60_000)
       try {
-        const { diagnostics, definition } = await loadProject(
-          { root: folder, name: 'x', label: 'x' },
-          { pluginBuilder: builder },
-        )
+        const { diagnostics, definition } = await loadProject({ root: folder, label: 'x' }, { pluginBuilder: builder })
         assert.deepEqual(
           diagnostics.map((one) => [one.code, one.file, one.range.start.line]),
           [[code, 'waypost.yml', line]],
@@ -482,7 +479,7 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
   test('an import from outside the project is a diagnostic', async () => {
     const text = `import ${JSON.stringify(import.meta.filename)}\nexport default {}\n`
     await writeFiles(folder, { 'plugins/out.ts': text, 'waypost.yml': 'plugins: [./plugins/out.ts]\nroutes: {}\n' })
-    const { diagnostics } = await loadProject({ root: folder, name: 'x', label: 'x' })
+    const { diagnostics } = await loadProject({ root: folder, label: 'x' })
     assert.deepEqual(
       diagnostics.map((one) => [one.code, one.file, one.range.start.line]),
       [['WP_BUILD_OUTSIDE', 'plugins/out.ts', 1]],
@@ -499,7 +496,7 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
       ...version('1.2.0'),
       'waypost.yml': 'plugins: [{ name: native, host: true }]\nroutes: {}\n',
     })
-    const { plugins, diagnostics } = await loadProject({ root: folder, name: 'x', label: 'x' })
+    const { plugins, diagnostics } = await loadProject({ root: folder, label: 'x' })
     assert.deepEqual(diagnostics, [])
     const manifest = { plugins: plugins.map((one) => one.manifest) }
     assert.deepEqual(

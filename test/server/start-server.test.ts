@@ -94,7 +94,7 @@ async function start(variables: Record<string, string> = {}) {
 function route(at: string, action: ManifestMethod['action']): Manifest['routes'][number] {
   return {
     path: at,
-    methods: [{ method: 'GET', public: true, scopes: [], responses: {}, action, source: 'waypost.yml:1' }],
+    methods: [{ method: 'GET', public: true, scopes: [], responses: {}, action }],
   }
 }
 

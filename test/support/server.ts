@@ -93,7 +93,6 @@ export function makeTestRoute(routePath: string, method: Partial<ManifestMethod>
         scopes: [],
         responses: { 200: { type: 'object', additionalProperties: true } },
         action: { artifact: action.hash, file: 'src/tell-caller.ts' },
-        source: 'waypost.yml:1',
         ...method,
       },
     ],
@@ -206,9 +205,8 @@ function openTestHost(
 
 function makeTestRelease({ routes = testRoutes, config = {}, events = {}, scopes = {} }: TestServerOptions) {
   const manifest: Manifest = {
-    format: 1,
+    format: 2,
     waypost: version,
-    name: 'test',
     routes,
     schemas: {},
     connections: {},

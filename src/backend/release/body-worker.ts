@@ -5,7 +5,13 @@ import { gunzipSync } from 'node:zlib'
 import type { ClassCatalog } from '../../definition/index.ts'
 import type { CheckedRoutes } from '../../host/index.ts'
 import { findJsonExcess, isStorable, isWaypostError, sha256, shortId, type WaypostError } from '../../kit/index.ts'
-import { neededScopes, type Artifact, type Manifest, type ManifestMigration } from '../../release/index.ts'
+import {
+  neededScopes,
+  parseManifest,
+  type Artifact,
+  type Manifest,
+  type ManifestMigration,
+} from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { checkManifest, type ManifestProblem } from './check-manifest.ts'
 import { releaseLimits } from './limits.ts'
@@ -173,7 +179,7 @@ async function readManifest(document: unknown, active: string | undefined): Prom
   }
   const manifest = document as Manifest
   const { connections, migrations, variables } = manifest
-  const before = active === undefined ? {} : (JSON.parse(active) as Manifest).connections
+  const before = active === undefined ? {} : parseManifest(active).connections
   const isActive = (name: string) => JSON.stringify(connections[name]) === JSON.stringify(before[name])
   const used = [...new Set(migrations.map(({ connection }) => connection))].filter((name) => name !== 'System')
   return {

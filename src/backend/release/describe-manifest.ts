@@ -52,7 +52,6 @@ const methodKeys = {
   timeoutMs: (value) => ({ timeout: `${value}ms` }),
   rate: (value) => ({ rate: value }),
   html: (value) => ({ html: value }),
-  source: () => ({}),
 } satisfies { [Key in keyof Required<ManifestMethod>]: (value: NonNullable<ManifestMethod[Key]>) => object }
 
 function describeMethod(method: ManifestMethod): Record<string, unknown> {

@@ -72,7 +72,6 @@ const method = strictObject({
   timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   rate: Type.Optional(name),
   html: Type.Optional(Type.Literal('trusted')),
-  source: Type.String({ maxLength: 1000 }),
 } satisfies Record<keyof ManifestMethod, TSchema>)
 
 const route = strictObject({
@@ -98,9 +97,8 @@ const declared = strictObject({
 
 /** The form of a manifest. The meaning of names and texts is checked elsewhere. */
 export const manifestShape = strictObject({
-  format: Type.Literal(1),
+  format: Type.Literal(2),
   waypost: Type.String({ pattern: '^\\d{1,9}\\.\\d{1,9}\\.\\d{1,9}([-+][0-9A-Za-z.+-]{1,64})?$' }),
-  name,
   routes: Type.Array(route, { maxItems: 20_000 }),
   schemas: mapOf(schema),
   connections: mapOf(classUse),

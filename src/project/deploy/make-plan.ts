@@ -18,6 +18,7 @@ import {
 import { findProject } from '../find-project.ts'
 import { startBuild, type StartedBuild } from './start-build.ts'
 import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
+import type { Definition } from '../../definition/index.ts'
 import { checkModules } from '../../build/index.ts'
 import { diagnoseActions } from '../diagnose-actions.ts'
 import { errors } from '../errors.ts'
@@ -118,13 +119,22 @@ interface DescribeContext {
 }
 
 function describe(survey: TargetSurvey, { deployable, planned, options }: DescribeContext): DeployPlan {
-  const [before, after] = [survey.active?.manifest, deployable.release.manifest]
+  const { release, definition } = deployable
+  const [before, after] = [survey.active?.manifest, release.manifest]
   return {
     ...survey,
     target: planned,
-    changes: survey.id === survey.active?.id ? [] : compareManifests(before, after),
+    changes:
+      survey.id === survey.active?.id ? [] : compareManifests(before, after).map((one) => locate(one, definition)),
     breakingChanges: breakingPolicy([before, after], options.variables),
   }
+}
+
+function locate(change: ReleaseChange, { routes }: Definition): ReleaseChange {
+  if (change.kind !== 'route' || change.change === 'removed') return change
+  const [method, route] = change.name.split(' ')
+  const found = routes.find((one) => one.path === route)?.methods.find((one) => one.method === method)
+  return found === undefined ? change : { ...change, source: `${found.at.file}:${found.at.line}` }
 }
 
 /**

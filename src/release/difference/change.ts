@@ -23,7 +23,7 @@ export interface ReleaseChange {
   /** Whether any detail is breaking. */
   readonly breaking: boolean
   readonly details: readonly ChangeDetail[]
-  /** `file:line` of a route in the deployed project. */
+  /** `file:line` of a route in the project that is being deployed. */
   readonly source?: string
 }
 

@@ -51,14 +51,13 @@ function compareRoutes({ before, after, effects }: EntriesContext): ReleaseChang
   for (const [shape, entry] of is!) {
     const old = was!.get(shape)
     const name = nameMethod(entry)
-    const { source } = entry.method
     if (old === undefined) {
       const details = [harmless(describeAccess(entry.method)), ...compareDeprecation(undefined, entry.route)]
-      changes.push({ change: 'added', kind: 'route', name, breaking: false, details, source })
+      changes.push({ change: 'added', kind: 'route', name, breaking: false, details })
       continue
     }
     const details = compareMethods(old, entry, effects)
-    if (details.length > 0) changes.push(changed('route', name, { details, source }))
+    if (details.length > 0) changes.push(changed('route', name, details))
   }
   for (const [shape, entry] of was!) {
     if (!is!.has(shape)) changes.push(removed('route', nameMethod(entry), []))
@@ -89,7 +88,7 @@ function compareKind(kind: Exclude<ChangeKind, 'route'>, context: EntriesContext
     const hasReferences = kind === 'schema' || kind === 'event'
     if (!hasReferences && JSON.stringify(was.get(name)) === JSON.stringify(is.get(name))) return []
     const details = compare(name, context)
-    return details.length === 0 ? [] : [changed(kind, name, { details })]
+    return details.length === 0 ? [] : [changed(kind, name, details)]
   })
 }
 
@@ -121,13 +120,8 @@ function describeAddedVariable(name: string, after: Manifest): readonly ChangeDe
   ]
 }
 
-function changed(
-  kind: ChangeKind,
-  name: string,
-  { details, source }: { details: readonly ChangeDetail[]; source?: string },
-): ReleaseChange {
-  const isBreaking = details.some((detail) => detail.breaking)
-  return { change: 'changed', kind, name, breaking: isBreaking, details, ...(source === undefined ? {} : { source }) }
+function changed(kind: ChangeKind, name: string, details: readonly ChangeDetail[]): ReleaseChange {
+  return { change: 'changed', kind, name, breaking: details.some((detail) => detail.breaking), details }
 }
 
 /** A removed route or event affects its callers or subscribers. */

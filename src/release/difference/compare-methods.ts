@@ -35,7 +35,6 @@ const comparisons = {
   html: compareValues('html'),
   description: ({ method: was }, { method: is }) =>
     was.description === is.description ? [] : [harmless('description')],
-  source: isComparedElsewhere, // not visible to callers
 } satisfies Record<keyof ManifestMethod, Compare>
 
 /** How each key of a route is compared, for each of its methods. */

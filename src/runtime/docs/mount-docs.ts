@@ -20,7 +20,7 @@ export interface DocsSources {
   readonly guard: Guard
   /** Who may read the reference: everyone, callers with a valid token, or no one. */
   readonly access: Settings['docs']
-  /** The name of the API; by default the name of the project. */
+  /** The name of the API; by default the host of `serverUrl`, or `API`. */
   readonly title: string | undefined
   /** The public URL of the API; by default the origin from which the document was loaded. */
   readonly serverUrl: string | undefined

@@ -1,7 +1,7 @@
 import type { Manifest, ManifestMethod } from '../../release/index.ts'
 
-/** The source of an OpenAPI document: the manifest of a release, or the definition of a project with its name. */
-export interface Api extends Pick<Manifest, 'name' | 'schemas' | 'scopes' | 'rates'> {
+/** The source of an OpenAPI document: the manifest of a release, or the definition of a project. */
+export interface Api extends Pick<Manifest, 'schemas' | 'scopes' | 'rates'> {
   readonly routes: readonly ApiRoute[]
 }
 
@@ -11,7 +11,7 @@ export interface ApiRoute {
   readonly methods: readonly ApiMethod[]
 }
 
-export type ApiMethod = Omit<ManifestMethod, 'action' | 'source'>
+export type ApiMethod = Omit<ManifestMethod, 'action'>
 
 const methodOrder = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 

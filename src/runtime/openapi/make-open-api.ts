@@ -7,7 +7,7 @@ import { makeProblemResponse, problemName, problemSchema } from './problem-respo
 import { makeSecuritySchemes } from './security-schemes.ts'
 
 export interface OpenApiOptions {
-  /** The title of the API; by default the name of the project. */
+  /** The title of the API; by default the host of `serverUrl`, or `API`. */
   readonly title?: string | undefined
   /** The version of the API; by default a hash of the document, which changes only with the API. */
   readonly version?: string
@@ -33,7 +33,7 @@ const authorizationHelp =
 export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenApi {
   const api = sortApi(described)
   const { paths, components } = makePaths(api)
-  const { serverUrl } = options
+  const { serverUrl, title = serverUrl === undefined ? 'API' : new URL(serverUrl).host } = options
   const isPrivate = api.routes.some((route) => route.methods.some((method) => !method.public))
   const document = {
     servers: [{ url: serverUrl ?? '/' }],
@@ -44,7 +44,7 @@ export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenA
       ...(isPrivate ? { securitySchemes: makeSecuritySchemes(api, serverUrl) } : {}),
     },
   }
-  const { title = api.name, version = sha256(JSON.stringify({ paths, components })).slice(0, 12) } = options
+  const { version = sha256(JSON.stringify({ paths, components })).slice(0, 12) } = options
   // The project states no licence; this is the SPDX identifier for that.
   const license = { name: 'Not stated', identifier: 'NOASSERTION' }
   const contact = { name: title, ...(serverUrl === undefined ? {} : { url: serverUrl }) }

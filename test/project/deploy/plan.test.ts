@@ -72,6 +72,22 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.deepEqual([again.id, again.active?.id, again.changes], [planned.id, planned.id, []])
   })
 
+  test('has the same id in any folder, for a renamed package and with other comments', async () => {
+    const { id } = await plan()
+    const moved = path.join(folder, 'elsewhere', 'a copy')
+    await writeFiles(moved, {
+      'waypost.yml': `# Serves pings.\n\n${yml()}`,
+      'src/ping.ts': files['src/ping.ts']!,
+      'package.json': '{ "name": "renamed", "type": "module" }',
+    })
+    const copied = await planDeployment({
+      folder: moved,
+      variables: { WAYPOST_SYSTEM_URL: `sqlite:${path.join(folder, 'live.db')}` },
+    })
+    assert.deepEqual([copied.id, copied.changes], [id, []])
+    await rm(path.join(folder, 'elsewhere'), { recursive: true })
+  })
+
   test('names scopes that no active user has', async () => {
     await write(yml('', 'scopes: [ops, sales]'))
     assert.deepEqual((await plan()).unheldScopes, ['ops', 'sales'])

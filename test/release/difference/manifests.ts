@@ -10,7 +10,6 @@ export function makeManifest(method: Partial<ManifestMethod>, more: Partial<Mani
     scopes: [],
     responses: { 200: { type: 'object' } },
     action: { artifact: 'aaaa', file: 'src/order.ts' },
-    source: 'waypost.yml:3',
     ...method,
   }
   return { ...emptyManifest, routes: [{ path: '/order', methods: [whole] }], ...more }

@@ -25,7 +25,7 @@ export async function loadManifest(files: Files): Promise<Manifest> {
       [],
     )
     const nothing = { migrations: [], plugins: [], artifacts: [], hashOf: () => 'a'.repeat(64) }
-    return makeManifest(definition!, { name: 'test', version: '1.0.0', ...nothing })
+    return makeManifest(definition!, { version: '1.0.0', ...nothing })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -92,7 +92,7 @@ function isManifest(manifest: Readonly<Record<string, unknown>> | object): boole
   const { routes, migrations, format, ...rest } = manifest as Readonly<Record<string, unknown>>
   const maps = ['schemas', 'connections', 'events', 'scopes', 'cronjobs', 'rates', 'config', 'variables', 'artifacts']
   return (
-    format === 1 &&
+    (format === 1 || format === 2) &&
     Array.isArray(routes) &&
     routes.every(({ path, methods }) => typeof path === 'string' && Array.isArray(methods)) &&
     Array.isArray(migrations) &&

@@ -10,7 +10,7 @@ import type {
   SurveyRequest,
 } from '../../../backend/index.ts'
 import { isWaypostError, type Variables } from '../../../kit/index.ts'
-import type { Artifact, BuiltRelease } from '../../../release/index.ts'
+import { upgradeManifest, type Artifact, type BuiltRelease } from '../../../release/index.ts'
 import type { DeployTarget, Upload } from '../target.ts'
 import { assertAnswer, isId, isMigrated, isServers, isSurvey, printableServer, printable } from './check-answer.ts'
 import { activateTimeoutMs, makeReleaseClient } from './client.ts'
@@ -68,7 +68,8 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const answer = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
       const { active, failingActions = [], ...rest } = answer
       const failing = failingActions.map((one) => ({ ...one, message: printable(one.message) }))
-      return { ...rest, active: active ?? undefined, failingActions: failing }
+      const upgraded = active === null ? undefined : { ...active, manifest: upgradeManifest(active.manifest) }
+      return { ...rest, active: upgraded, failingActions: failing }
     },
     upload,
     async migrate({ release }, { onApplied }) {

@@ -140,7 +140,8 @@ function pickComponents({ paths, components: { securitySchemes, ...all } }) {
 async function draw(content, token) {
   await loadViewer()
   page.form.hidden = true
-  document.title = `${content.info.title}: API reference`
+  const { title } = content.info
+  document.title = title === 'API' ? 'API reference' : `${title}: API reference`
   // These are for tools: the version changes with each change of the API, the contact repeats the title, and no licence
   // is stated.
   for (const name of ['version', 'contact', 'license']) delete content.info[name]
