@@ -15,13 +15,13 @@ const account = defineRoute({
     scopes: Type.Array(text),
     server: record({
       version: text,
-      /** What people call the service. */
+      /** The setting `title`; may be empty. */
       service: text,
     }),
   }),
   async handle({ principal, terms }) {
     const { user, scopes } = principal
-    return { user, scopes: [...scopes], server: { version, service: terms().service } }
+    return { user, scopes: [...scopes], server: { version, service: terms().settings.title } }
   },
 })
 
