@@ -123,6 +123,8 @@ export interface ConfigProblem {
   readonly at: string
   readonly message: string
   readonly hint?: string
+  /** A name that does not exist, and those that do. The hint then proposes the nearest, or lists them if they are few. */
+  readonly unknown?: { readonly name: string; readonly known: readonly string[] }
   /** `error` by default. */
   readonly severity?: 'error' | 'warning'
 }

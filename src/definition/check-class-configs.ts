@@ -2,7 +2,13 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
 import type { ClassCatalog, ClassDescription } from './class-catalog.ts'
-import { addAnnotations, checkAnnotations, type Annotation } from './config-annotations.ts'
+import {
+  addAnnotations,
+  checkAnnotations,
+  suggestFrom,
+  type Annotation,
+  type ConfigName,
+} from './config-annotations.ts'
 import type { ClassUseNode, DefinitionContext } from './definition-context.ts'
 import {
   describeNode,
@@ -19,14 +25,23 @@ import {
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
-/** Valid configs with their defaults, by the node of the class, connection or plugin. */
-export type ClassConfigs = ReadonlyMap<Node, Readonly<Record<string, unknown>>>
+/** A valid config. */
+export interface ClassConfig {
+  /** With defaults. */
+  readonly value: Readonly<Record<string, unknown>>
+  readonly names: readonly ConfigName[]
+  /** Where unknown names were reported, as JSON pointers. */
+  readonly unknown: ReadonlySet<string>
+}
+
+/** By the node of the class, connection or plugin. */
+export type ClassConfigs = ReadonlyMap<Node, ClassConfig>
 
 /** Checks that each class exists and that its config matches the schema of the class. */
 export async function checkClassConfigs(context: DefinitionContext, catalog: ClassCatalog): Promise<ClassConfigs> {
   checkRateConnections(context, catalog)
   const known = context.classUses.filter((use) => checkClass(context, use, catalog))
-  const configs = new Map<Node, Readonly<Record<string, unknown>>>()
+  const configs = new Map<Node, ClassConfig>()
   if (known.length === 0) return configs
   const annotations: Annotation[] = []
   const compile = await loadCompiler(annotations)
@@ -36,9 +51,9 @@ export async function checkClassConfigs(context: DefinitionContext, catalog: Cla
     const validate = compiled.get(config) ?? tryCompile(compile, config)
     compiled.set(config, validate)
     annotations.length = 0
-    const checked = checkConfig(context, use, validate)
-    if (checked !== undefined) configs.set(use.node, checked)
-    checkAnnotations(context, use, annotations)
+    const value = checkConfig(context, use, validate)
+    const checked = checkAnnotations(context, use, annotations)
+    if (value !== undefined) configs.set(use.node, { value, ...checked })
   }
   return configs
 }
@@ -63,12 +78,7 @@ function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: 
   if (findDescription(use, catalog) !== undefined) return true
   if (use.kind === 'plugin') return false // it was not built, which is reported
   const names = Object.keys(use.kind === 'connection' ? catalog.connections : catalog.actions)
-  const suggestion = loading.report.findNearest(name, names)
-  const listed =
-    names.length === 0 || names.length > 12
-      ? 'Add the plugin that provides it under "plugins"'
-      : `Available: ${names.join(', ')}`
-  const hint = suggestion === undefined ? listed : `Did you mean "${suggestion}"?`
+  const hint = suggestFrom(loading.report, name, names) ?? 'Add the plugin that provides it under "plugins"'
   loading.report.add({ code: 'WP_DEFINITION_CLASS_UNKNOWN', at, parameters: { kind: use.kind, name }, hint })
   return false
 }

@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ActionDescription, ActionUse as DescribedUse, ConfigProblem, JsonSchema } from '../contract/index.ts'
+import type {
+  ActionDescription,
+  ActionUse as DescribedUse,
+  ConfigProblem,
+  JsonSchema,
+  TablesSnapshot,
+} from '../contract/index.ts'
 import { bodylessStatuses } from '../kit/index.ts'
 import { parsePointer } from '../schema/index.ts'
 import type { ClassConfigs } from './check-class-configs.ts'
+import { checkTableNames, findTablesInConfig, suggestFrom } from './config-annotations.ts'
 import { checkDefinitionValue } from './check-value.ts'
 import type { ClassUse, Definition, Method, Route } from './definition.ts'
 import { omitUndefined, type DefinitionContext } from './definition-context.ts'
@@ -14,16 +21,23 @@ export interface ActionToDescribe {
   /** With defaults. Variables are not resolved. */
   readonly config: Readonly<Record<string, unknown>>
   readonly use: DescribedUse
+  /** The connections whose tables the config names. */
+  readonly tablesOf: readonly string[]
 }
 
 /** What `describe` of a class returned, as JSON, or why it failed. */
 export type DescribedAction = { readonly description: unknown } | { readonly problem: string }
 
-/** Describes actions by calling their classes. Returns a result for each, in the same order. */
+/** Describes actions by calling their classes. */
 export type DescribeActions = (
   actions: readonly ActionToDescribe[],
   definition: Definition,
-) => Promise<readonly DescribedAction[]>
+) => Promise<{
+  /** One for each action, in the same order. */
+  readonly results: readonly DescribedAction[]
+  /** The tables of each connection, if they are up to date. */
+  readonly tables?: Readonly<Record<string, TablesSnapshot>>
+}>
 
 interface Place {
   readonly route: Route
@@ -44,15 +58,18 @@ export async function describeActions(
 ): Promise<Definition> {
   const places = findPlaces(context, definition).filter(({ node }) => configs.has(node))
   if (places.length === 0) return definition
+  const configOf = ({ node }: Place) => configs.get(node)!
   const actions = places.map((place) => ({
     class: place.action.class,
-    config: configs.get(place.node)!,
+    config: configOf(place).value,
     use: makeUse(context, definition, place),
+    tablesOf: findTablesInConfig(configOf(place).names).map(({ connection }) => connection),
   }))
-  const found = await describe(actions, definition)
+  const { results, tables = {} } = await describe(actions, definition)
   const described = new Map<Method, ActionDescription>()
   for (const [index, place] of places.entries()) {
-    const description = acceptDescription(context, place, found[index]!)
+    const unknown = new Set([...configOf(place).unknown, ...checkTables(context, place, { configs, tables })])
+    const description = acceptDescription(context, place, { found: results[index]!, unknown })
     if (description !== undefined) described.set(place.method, description)
   }
   const converted = new Map(
@@ -60,6 +77,17 @@ export async function describeActions(
   )
   const routes = definition.routes.map((route) => completeRoute(route, converted.get(route.path), described))
   return { ...definition, routes }
+}
+
+function checkTables(
+  context: DefinitionContext,
+  { node }: Place,
+  { configs, tables }: { readonly configs: ClassConfigs; readonly tables: Readonly<Record<string, TablesSnapshot>> },
+): readonly string[] {
+  const config = valueOf(node, 'config')
+  if (config === undefined) return []
+  const used = findTablesInConfig(configs.get(node)!.names)
+  return used.flatMap((table) => checkTableNames(context, table, { config, tables }))
 }
 
 function findPlaces({ actionNodes }: DefinitionContext, { routes }: Definition): Place[] {
@@ -99,7 +127,7 @@ function mapValues<Value, Result>(record: Readonly<Record<string, Value>>, map: 
 function acceptDescription(
   { loading: { report } }: DefinitionContext,
   { node, action, route, method }: Place,
-  found: DescribedAction,
+  { found, unknown }: { readonly found: DescribedAction; readonly unknown: ReadonlySet<string> },
 ): ActionDescription | undefined {
   const config = valueOf(node, 'config') ?? node
   const code = 'WP_DEFINITION_CLASS_CONFIG'
@@ -111,10 +139,12 @@ function acceptDescription(
     return undefined
   }
   const description = (found as { readonly description: ActionDescription }).description
-  let isUsable = true
-  for (const { at, message: problem, hint, severity = 'error' } of description.problems ?? []) {
-    report.add({ code, severity, at: findNode(config, at), parameters: { problem }, hint })
+  let isUsable = unknown.size === 0
+  for (const { at, message: problem, hint, severity = 'error', unknown: one } of description.problems ?? []) {
     if (severity === 'error') isUsable = false
+    if (unknown.has(at)) continue // already reported
+    const suggestion = one && suggestFrom(report, one.name, one.known)
+    report.add({ code, severity, at: findNode(config, at), parameters: { problem }, hint: suggestion ?? hint })
   }
   return isUsable ? description : undefined
 }
@@ -141,7 +171,15 @@ function findShapeProblem(value: unknown): string | undefined {
 }
 
 function isProblem(value: unknown): value is ConfigProblem {
-  return isRecord(value) && typeof value['at'] === 'string' && typeof value['message'] === 'string'
+  if (!isRecord(value) || typeof value['at'] !== 'string' || typeof value['message'] !== 'string') return false
+  const { unknown } = value
+  return (
+    unknown === undefined || (isRecord(unknown) && typeof unknown['name'] === 'string' && isTexts(unknown['known']))
+  )
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
 type Descriptions = ReadonlyMap<Method, ActionDescription>

@@ -30,22 +30,33 @@ export function makeSection(
   return { key, entries, code, incomplete: !isKnown }
 }
 
-/** Checks that the section has the name. If not, reports it with the most similar name. */
-export function checkName(section: Section, name: string, { at, report }: { at: Span; report: Report }): boolean {
-  if (section.entries.has(name)) return true
-  if (!section.incomplete)
-    report.add({ code: section.code, at, parameters: { name }, hint: suggestName(section, name, report) })
+/**
+ * Checks that the section has the name. If not, reports it with the most similar name.
+ * @param own names that exist without being declared
+ */
+export function checkName(
+  section: Section,
+  name: string,
+  { at, report, own = [] }: { readonly at: Span; readonly report: Report; readonly own?: readonly string[] },
+): boolean {
+  if (section.entries.has(name) || own.includes(name)) return true
+  const hint = suggestName(section, name, { report, own })
+  if (!section.incomplete) report.add({ code: section.code, at, parameters: { name }, hint })
   return false
 }
 
 const maxListed = 8
 
-function suggestName({ key, entries }: Section, name: string, report: Report): string | undefined {
-  const suggestion = entries.get(report.findNearest(name, entries.keys()) ?? '')
-  if (suggestion !== undefined) return didYouMean(suggestion.key, suggestion)
-  const names = [...entries.keys()].slice(0, maxListed + 1)
-  if (names.length === 0 || names.length > maxListed) return `Add it under "${key}:"`
-  return `Available: ${names.join(', ')}`
+function suggestName(
+  { key, entries }: Section,
+  name: string,
+  { report, own }: { readonly report: Report; readonly own: readonly string[] },
+): string | undefined {
+  const all = [...own, ...entries.keys()]
+  const suggestion = report.findNearest(name, all)
+  if (suggestion !== undefined) return didYouMean(suggestion, entries.get(suggestion))
+  if (entries.size === 0 || all.length > maxListed) return `Add it under "${key}:"`
+  return `Available: ${all.join(', ')}`
 }
 
 /**

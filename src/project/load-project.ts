@@ -110,11 +110,12 @@ function makeDescribe(
   return async (actions, definition) => {
     const { tables, diagnostics, files } = await loadTables(root, kindsOfConnections(definition, sources.plugins))
     const { results, used } = await describeActions({ ...sources, tables }, actions)
-    const isUsed = (file: string) => used.has(file.split('/')[1] ?? '')
+    const named = new Set([...used, ...actions.flatMap(({ tablesOf }) => tablesOf)])
+    const isUsed = (file: string) => named.has(file.split('/')[1] ?? '')
     found.files = files.filter(isUsed)
     found.diagnostics = diagnostics.filter(({ file }) => isUsed(file))
     // What is said about tables that are not up to date would confuse.
-    return hasErrors(found.diagnostics) ? actions.map(() => ({ description: {} })) : results
+    return hasErrors(found.diagnostics) ? { results: actions.map(() => ({ description: {} })) } : { results, tables }
   }
 }
 

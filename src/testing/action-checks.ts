@@ -60,8 +60,10 @@ async function build({ plugin }: CheckContext, name: string, sample: ActionSampl
   const one = plugin.actions![name]!
   const { definition } = await loadSample(yamlOf(name, sample), {
     plugin,
-    describe: async (actions) =>
-      actions.map((action) => ({ description: toJson(describe(one, action, sample) ?? {}) })),
+    describe: async (actions) => ({
+      results: actions.map((action) => ({ description: toJson(describe(one, action, sample) ?? {}) })),
+      tables: sample.tables ?? {},
+    }),
   })
   const { action } = definition!.routes[0]!.methods[0]! as { readonly action: { readonly plan?: ActionPlan } }
   return action.plan === undefined ? undefined : (toJson(action.plan) as ActionPlan)
@@ -78,7 +80,7 @@ async function checkPurity({ plugin }: CheckContext, name: string, sample: Actio
     plugin,
     describe: async (actions) => {
       asked = actions[0]
-      return actions.map(() => ({ description: {} }))
+      return { results: actions.map(() => ({ description: {} })) }
     },
   })
   const call = () => {

@@ -84,3 +84,116 @@ test('problems in the config of a class are reported at their line', async () =>
     rmSync(folder, { recursive: true })
   }
 })
+
+const geo = `
+const named = (what: string) => ({ type: 'string', 'x-waypost': what })
+export default {
+  name: 'geo',
+  actions: {
+    near: {
+      description: 'Finds rows near a place',
+      config: {
+        type: 'object',
+        properties: {
+          from: { type: 'object', properties: { connection: named('connection'), table: named('table'), place: named('column') } },
+          table: named('table'),
+          set: { type: 'object', propertyNames: named('column') },
+          columns: { type: 'array', items: named('column') },
+        },
+      },
+      describe: (config: any) => ({
+        problems: (config.columns ?? []).map((_: string, index: number) => ({ at: '/columns/' + index, message: 'odd column' })),
+      }),
+      make: () => ({ handle: () => ({}) }),
+    },
+  },
+}
+`
+
+const tables = `plugins: [./geo.ts]
+connection: { Other: { class: sqlite, config: { file: other.db } } }
+rate: { any: { limit: 1, window: 1s } }
+routes:
+  /own:
+    methods:
+      GET:
+        public: true
+        action:
+          class: near
+          config:
+            from: { connection: Other, table: shop, place: citi }
+            table: app_oder
+            columns: [id]
+      POST:
+        public: true
+        rate: any
+        action:
+          class: near
+          config:
+            from: { connection: Othr, table: shop, place: x }
+            table: app_order
+            columns: [id, titel]
+            set: { pric: 1, title: a }
+  /order:
+    methods:
+      GET:
+        public: true
+        action: { class: sql-table, config: { table: app_orders, columns: all } }
+  /other:
+    methods:
+      GET:
+        public: true
+        action:
+          class: sql-table
+          config:
+            table: app_order
+            columns: [id, titel]
+            sort: [-titel]
+            connection: System
+  /missing:
+    methods:
+      GET:
+        public: true
+        action: { class: sql-table, config: { connection: Sytem, table: app_order, columns: all } }
+  /query/:order_id:
+    methods:
+      GET:
+        public: true
+        response: { type: array }
+        action: { class: sql-query, config: { query: "select * from app_order where id = :oder_id" } }
+`
+
+test('unknown names in configs are reported once, with the nearest name', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waypost-names-'))
+  try {
+    await writeFiles(folder, {
+      'waypost.yml': tables,
+      'geo.ts': geo,
+      'package.json': '{}',
+      'migrations/System/1-order.yml':
+        'create_table: { app_order: { columns: { id: id, title: text, price: integer } } }\n',
+      'migrations/Other/1-shop.yml': 'create_table: { shop: { columns: { id: id, city: text } } }\n',
+    })
+    const { diagnostics } = await validateProject(folder)
+    const errors = diagnostics.filter(({ severity }) => severity === 'error')
+    assert.deepEqual(
+      errors.map(({ message, hint, range }) => `${range.start.line}:${range.start.column} ${message}. ${hint}`),
+      [
+        '12:60 Unknown column "citi". Did you mean "city"?',
+        '13:20 Unknown table "app_oder". Did you mean "app_order"?',
+        '14:23 odd column. undefined',
+        '21:33 Unknown connection "Othr". Did you mean "Other" (waypost.yml:2)?',
+        '23:23 odd column. undefined',
+        '23:27 Unknown column "titel". Did you mean "title"?',
+        '24:20 Unknown column "pric". Did you mean "price"?',
+        '29:54 Unknown table "app_orders". Did you mean "app_order"?',
+        '38:27 Unknown column "titel". Did you mean "title"?',
+        '39:20 Unknown column "titel". Did you mean "title"?',
+        '45:59 Unknown connection "Sytem". Did you mean "System"?',
+        '51:54 ":oder_id" is not a parameter of the method. Did you mean "order_id"?',
+      ],
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

@@ -87,7 +87,8 @@ function checkPath({ path }: ProxyConfig, use: ActionUse): ConfigProblem[] {
     ...unknown.map((name) => ({
       at,
       message: `":${name}" is not a parameter of the path ${use.path}`,
-      hint: known.length === 0 ? 'The path has no parameters' : `It has: ${known.join(', ')}`,
+      hint: 'The path has no parameters',
+      unknown: { name, known },
     })),
     ...(isClimbing ? [{ at, message: 'The path must not contain "." or ".." as a segment' }] : []),
     ...(path.includes('//') ? [{ at, message: 'The path must not contain an empty segment' }] : []),
@@ -102,7 +103,7 @@ function checkQuery(query: readonly string[], known: readonly string[]): ConfigP
   return query.flatMap((name, index) => {
     if (known.includes(name)) return []
     const message = `"${name}" is not a query parameter of the method`
-    return [{ at: `/query/${index}`, message, hint: 'Declare it below "parameters"' }]
+    return [{ at: `/query/${index}`, message, hint: 'Declare it below "parameters"', unknown: { name, known } }]
   })
 }
 

@@ -73,14 +73,16 @@ function indexOf({ name }: Placeholder, names: readonly string[]): number {
 
 /** Finds where the value of a parameter comes from. */
 function findValue(name: string, use: ActionUse, problems: ConfigProblem[]): QueryValue | undefined {
-  const report = (message: string, hint: string): undefined => {
-    problems.push({ at: '/query', message, hint })
+  const report = (message: string, hint: string, known: readonly string[] = []): undefined => {
+    problems.push({ at: '/query', message, hint, unknown: { name, known } })
   }
   const { parameters, request } = use.declared
+  const params = use.path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+  const [query, body] = [propertiesOf(parameters, use), propertiesOf(request, use)]
   const places: QueryValue[] = [
-    ...(use.path.split('/').includes(`:${name}`) ? [{ from: 'params' as const, name }] : []),
-    ...(hasProperty(parameters, name, use) ? [{ from: 'query' as const, name }] : []),
-    ...(hasProperty(request, name, use) ? [{ from: 'body' as const, name }] : []),
+    ...(params.includes(name) ? [{ from: 'params' as const, name }] : []),
+    ...(query.includes(name) ? [{ from: 'query' as const, name }] : []),
+    ...(body.includes(name) ? [{ from: 'body' as const, name }] : []),
     ...(name === 'now' ? [{ from: 'now' as const }] : []),
   ]
   if (name.split('.')[0] === 'user') {
@@ -89,7 +91,11 @@ function findValue(name: string, use: ActionUse, problems: ConfigProblem[]): Que
     return { from: 'user' }
   }
   if (places.length === 0)
-    return report(`":${name}" is not a parameter of the method`, `Declare "${name}" in "parameters" or "request"`)
+    return report(`":${name}" is not a parameter of the method`, `Declare "${name}" in "parameters" or "request"`, [
+      ...params,
+      ...query,
+      ...body,
+    ])
   if (places.length > 1) {
     const labels = { params: 'the path', query: 'the query string', body: 'the body', now: 'the current time' }
     const listed = places.map(({ from }) => labels[from as keyof typeof labels]).join(' and ')
@@ -98,8 +104,8 @@ function findValue(name: string, use: ActionUse, problems: ConfigProblem[]): Que
   return places[0]
 }
 
-function hasProperty(schema: JsonSchema | undefined, name: string, { schemas }: ActionUse): boolean {
-  return schema !== undefined && collectProperties(schema, schemas).includes(name)
+function propertiesOf(schema: JsonSchema | undefined, { schemas }: ActionUse): readonly string[] {
+  return schema === undefined ? [] : collectProperties(schema, schemas)
 }
 
 /** Finds what the method answers with, by the schema of its lowest 2xx status. */

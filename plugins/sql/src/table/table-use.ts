@@ -2,7 +2,11 @@ import type { ActionUse, ColumnSnapshot, ConfigProblem, TableSnapshot, TablesSna
 import type { TableConfig } from './config.ts'
 import { valueTypeOf, type Operation } from './plan.ts'
 
-export type Report = (at: string, message: string, options?: Pick<ConfigProblem, 'hint' | 'severity'>) => void
+export type Report = (
+  at: string,
+  message: string,
+  options?: Pick<ConfigProblem, 'hint' | 'severity' | 'unknown'>,
+) => void
 
 /** One method of a route with the table of its config. */
 export interface TableUse {
@@ -50,12 +54,9 @@ function findTable(
     return undefined
   }
   if (Object.hasOwn(snapshot.tables, name)) return snapshot.tables[name]
-  const names = Object.keys(snapshot.tables).join(', ')
-  const hint =
-    names === ''
-      ? `No tables are known. Run waypost migrate, which writes migrations/${connection}/tables.json`
-      : `Tables of "${connection}": ${names}`
-  report('/table', `Unknown table "${name}"`, { hint })
+  const known = Object.keys(snapshot.tables)
+  const hint = `Run waypost migrate, which writes migrations/${connection}/tables.json`
+  report('/table', `Unknown table "${name}"`, { hint, unknown: { name, known } })
   return undefined
 }
 
@@ -80,7 +81,7 @@ function findKey(config: TableConfig, table: TableSnapshot, report: Report): rea
 export function checkColumn(name: string, table: TableSnapshot, report: Report, at: string): boolean {
   const column = columnOf(table, name)
   if (column === undefined) {
-    report(at, `Unknown column "${name}"`, { hint: `Columns: ${Object.keys(table.columns).join(', ')}` })
+    report(at, `Unknown column "${name}"`, { unknown: { name, known: Object.keys(table.columns) } })
     return false
   }
   if (isSupported(name, column)) return true
