@@ -2,7 +2,7 @@ import { decodeProtectedHeader } from 'jose'
 import { hashPassword, isPassword } from '../src/auth/account/passwords.ts'
 import { rotateHostKey } from '../src/operate/index.ts'
 import { openWorld, password, type Credentials, type World } from '../test/auth/world.ts'
-import { systemKinds, type TestServer } from '../test/support/server.ts'
+import { asCommand, systemKinds, type TestServer } from '../test/support/server.ts'
 import { until } from '../test/support/until.ts'
 import { atMost, type Figure } from './goal.ts'
 import { median } from './statistics.ts'
@@ -55,7 +55,7 @@ async function measureRotation(world: World, kind: string): Promise<Figure> {
   }
   const times: number[] = []
   for (let round = 0; round < rotations; round++) {
-    const { key } = await rotateHostKey(world.host)
+    const { key } = await rotateHostKey(asCommand(world.host))
     const waits = [world, second].map((server) =>
       timeOf(() => until('it signs with the new key', async () => (await signsWith(server)) === key)),
     )

@@ -9,6 +9,7 @@ import { openProjectServer, type ProjectServer } from '../test/support/project-s
 import { startPostgres } from '../test/support/postgres.ts'
 import type { LoadRequest } from './load-process.ts'
 import { reportServer } from './turns.ts'
+import { asCommand } from '../test/support/server.ts'
 
 const answer = { success: true, message: 'Hello', id: 1 }
 const schema = {
@@ -98,7 +99,7 @@ async function serveTokens(): Promise<void> {
   const postgres = await startPostgres({ durable: true })
   const server = await openHello(await postgres.createDatabase())
   await server.authorize('ann', ['hello'])
-  const { client_id: id, client_secret: secret = '' } = await addHostClient(server.host, {
+  const { client_id: id, client_secret: secret = '' } = await addHostClient(asCommand(server.host), {
     name: 'app',
     user: 'ann',
     scopes: ['hello'],

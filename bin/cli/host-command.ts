@@ -1,24 +1,26 @@
 import { readEnvironment } from '../../src/kit/index.ts'
 import type { Host, OpenHostOptions } from '../../src/host/index.ts'
 import { WaypostCommand } from './base-command.ts'
+import { nameOfUser } from './flags.ts'
 import { confirm } from './prompt.ts'
 import { formatTable, type Column } from './table.ts'
+import type { ActingHost } from '../../src/operate/index.ts'
 import type { RevertPlan, RevertReport } from '../../src/project/index.ts'
 
 /** A command that uses the System of its folder's environment. */
 export abstract class HostCommand extends WaypostCommand {
   /**
-   * Opens System, runs `work` and closes System.
+   * Opens System, runs `work` as the operating-system user, and closes System.
    * @param open `openHost`, which the command has loaded
    */
   protected async withHost<Value>(
     open: (options: OpenHostOptions) => Promise<Host>,
-    work: (host: Host) => Promise<Value>,
+    work: (host: ActingHost) => Promise<Value>,
   ): Promise<Value> {
     const folder = process.cwd()
     const host = await open({ folder, variables: readEnvironment(folder) })
     try {
-      return await work(host)
+      return await work({ ...host, actor: { how: 'command', name: nameOfUser() } })
     } finally {
       await host.close()
     }

@@ -1,7 +1,6 @@
-import { Args, Flags, WaypostCommand, listFlag, paint } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { Args, Flags, HostCommand, listFlag, paint } from '../../bin/cli/index.ts'
 
-export default class ClientAdd extends WaypostCommand {
+export default class ClientAdd extends HostCommand {
   static override description = 'Add an OAuth2 client and print its secret once'
   static override examples = [
     '<%= config.bin %> <%= command.id %> shop --user ann --scopes todo',
@@ -29,10 +28,8 @@ export default class ClientAdd extends WaypostCommand {
     const { args, flags } = await this.parse(ClientAdd)
     const { addHostClient } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
-    const folder = process.cwd()
-    const host = await openHost({ folder, variables: readEnvironment(folder) })
-    try {
-      this.note(`  Target     ${host.system.target}`)
+    return this.withHost(openHost, async (host) => {
+      this.noteTarget(host)
       const client = await addHostClient(host, {
         name: args.name,
         user: flags.user,
@@ -47,8 +44,6 @@ export default class ClientAdd extends WaypostCommand {
       this.print(`  Scopes     ${client.scopes.join(', ') || 'none'}`)
       this.print(`  Grants     ${client.grants.join(', ')}`)
       return client
-    } finally {
-      await host.close()
-    }
+    })
   }
 }

@@ -1,6 +1,5 @@
 import { Args, Flags, HostCommand, plural, sinceFlag } from '../../bin/cli/index.ts'
-import type { Host } from '../../src/host/index.ts'
-import type { ReplayRequest } from '../../src/operate/index.ts'
+import type { ActingHost, ReplayRequest } from '../../src/operate/index.ts'
 
 export default class EventReplay extends HostCommand {
   static override description =
@@ -45,7 +44,7 @@ export default class EventReplay extends HostCommand {
     return this.#withTarget((host) => this.#replayDead(host, { ...flags, since }))
   }
 
-  async #withTarget<Value>(work: (host: Host) => Promise<Value>): Promise<Value> {
+  async #withTarget<Value>(work: (host: ActingHost) => Promise<Value>): Promise<Value> {
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
@@ -53,14 +52,14 @@ export default class EventReplay extends HostCommand {
     })
   }
 
-  async #replayOne({ system }: Host, delivery: string): Promise<unknown> {
-    const { replayDelivery } = await import('../../src/operate/index.ts')
-    await replayDelivery(system, { delivery })
+  async #replayOne(host: ActingHost, delivery: string): Promise<unknown> {
+    const { replayHostDelivery } = await import('../../src/operate/index.ts')
+    await replayHostDelivery(host, delivery)
     this.print(`  Replayed   ${delivery}, due now`)
     return { replayed: 1, more: false }
   }
 
-  async #replayDead(host: Host, { yes, ...request }: DeadFlags): Promise<unknown> {
+  async #replayDead(host: ActingHost, { yes, ...request }: DeadFlags): Promise<unknown> {
     const { replayHostDeliveries } = await import('../../src/operate/index.ts')
     const { since, event, subscription, limit } = request
     const confirm = (count: number) => {

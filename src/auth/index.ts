@@ -37,14 +37,16 @@ export {
   type PasswordChangeOptions,
 } from './access/end-access.ts'
 export { renewClientSecret } from './access/administer.ts'
-export { setPassword } from './access/administer.ts'
+export { hashNewPassword, setPassword, storePassword } from './access/administer.ts'
 export { setClientStatus, setUserStatus } from './access/administer.ts'
 export { issueTokens, type TokenIssuer } from './token/tokens.ts'
 export {
   addUser,
   addUserScopes,
   findUser,
+  insertUser,
   loadUserScopes,
+  prepareUser,
   removeUserScopes,
   type NewUser,
   type UserRecord,

@@ -122,6 +122,7 @@ export const settingsTable = {
       feed: '7d',
       throttles: '1d',
       releases: '90d',
+      audit: '365d',
     },
     description: 'Retention periods',
   },

@@ -10,7 +10,7 @@ import {
   type EndedAccess,
   type NewClient,
 } from '../auth/index.ts'
-import type { Host } from '../host/index.ts'
+import { changeSystem, type ActingHost } from './change-system.ts'
 
 export interface ClientRequest extends Omit<NewClient, 'scopes' | 'grants'> {
   readonly scopes: readonly string[] | undefined
@@ -23,7 +23,7 @@ export interface ClientRequest extends Omit<NewClient, 'scopes' | 'grants'> {
  * @throws WP_AUTH_CLIENT_PARTS for a client that could never get a token
  */
 export async function addHostClient(
-  host: Host,
+  host: ActingHost,
   request: ClientRequest,
 ): Promise<{
   client_id: string
@@ -39,15 +39,14 @@ export async function addHostClient(
   const client = checkClientParts({ ...request, scopes, grants: request.grants ?? chooseDefaultGrants(request) }, [
     'password',
   ])
-  const { id, secret } = await addClient(host.system, { ...client, user: owner.name })
-  const { grants, redirectUris } = client
-  return {
-    client_id: id,
-    ...(secret === undefined ? {} : { client_secret: secret }),
-    scopes: client.scopes,
-    grants,
-    redirect_uris: redirectUris,
-  }
+  const { name, grants, redirectUris } = client
+  const parts = { scopes: client.scopes, grants, redirect_uris: redirectUris }
+  return changeSystem(host, async (system, audit) => {
+    const { id, secret } = await addClient(system, { ...client, user: owner.name })
+    const after = { ...parts, user: owner.name, public: client.public }
+    await audit({ action: 'client.add', subject: { id, name }, after })
+    return { client_id: id, ...(secret === undefined ? {} : { client_secret: secret }), ...parts }
+  })
 }
 
 /** Clients with redirect URIs use codes; those without act for their owner, which requires a secret. */
@@ -57,18 +56,27 @@ function chooseDefaultGrants({ redirectUris, public: isPublic }: Pick<NewClient,
 
 /** Replaces the secret of a client, given by id or name. @returns the secret, which cannot be shown again */
 export async function renewHostClientSecret(
-  { system }: Host,
+  host: ActingHost,
   idOrName: string,
 ): Promise<{ client_id: string; client_secret: string; name: string }> {
-  const client = await resolveClient(system, idOrName)
-  return { client_id: client.id, client_secret: await renewClientSecret(system, client), name: client.name }
+  return changeSystem(host, async (system, audit) => {
+    const { id, name } = await resolveClient(system, idOrName)
+    const secret = await renewClientSecret(system, { id, name })
+    await audit({ action: 'client.secret', subject: { id, name } })
+    return { client_id: id, client_secret: secret, name }
+  })
 }
 
 /** Disables or enables a client, given by id or name. */
 export async function changeHostClientStatus(
-  { system, clock }: Host,
+  host: ActingHost,
   { client: idOrName, status }: { client: string; status: 'active' | 'disabled' },
 ): Promise<EndedAccess & { client_id: string; name: string }> {
-  const { id, name } = await resolveClient(system, idOrName)
-  return { client_id: id, name, ...(await setClientStatus(system, { id, status, now: clock.now() })) }
+  return changeSystem(host, async (system, audit) => {
+    const { id, name, status: before } = await resolveClient(system, idOrName)
+    const ended = await setClientStatus(system, { id, status, now: host.clock.now() })
+    const action = status === 'disabled' ? 'client.disable' : 'client.enable'
+    await audit({ action, subject: { id, name }, before: { status: before }, after: { status, ...ended } })
+    return { client_id: id, name, ...ended }
+  })
 }

@@ -7,16 +7,18 @@ import type { RollbackSurvey } from '../release/index.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { EventListener, ListenRequest } from './events/listen.ts'
 
-export { replayDelivery, type AttemptReport } from '../events/index.ts'
+export type { AttemptReport } from '../events/index.ts'
 export type { ListedActivation, ListedRelease, PrunedReleases, ServerOutcome } from '../release/index.ts'
 export { loadDatabaseTime } from '../store/index.ts'
+export { type AuditFilter, type ListedAudit, listHostAudit } from './audit.ts'
+export type { ActingHost } from './change-system.ts'
 export { addHostClient, changeHostClientStatus, renewHostClientSecret } from './clients.ts'
 export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
 export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
 export type { ReceivedDelivery, EventListener, ListenRequest } from './events/listen.ts'
-export { type ReplayRequest, replayHostDeliveries } from './events/deliveries.ts'
+export { type ReplayRequest, replayHostDelivery, replayHostDeliveries } from './events/deliveries.ts'
 export {
   type ListedSubscription,
   type SubscriptionChoice,

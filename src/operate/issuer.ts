@@ -1,5 +1,6 @@
 import { exchangeFact, loadFacts, type System } from '../store/index.ts'
-import { hostErrors, type Host, readBaseUrl, listServers } from '../host/index.ts'
+import { hostErrors, readBaseUrl, listServers } from '../host/index.ts'
+import { changeSystem, type ActingHost } from './change-system.ts'
 import { errors } from './errors.ts'
 
 /** The consequences of changing the issuer. */
@@ -19,7 +20,7 @@ export interface IssuerChange {
  * @throws WP_SERVER_BASE_URL, WP_SERVER_ISSUER_DEVELOPMENT, WP_SERVER_ISSUER_MOVED
  */
 export async function changeHostIssuer(
-  host: Host,
+  host: ActingHost,
   { url, confirm }: { url: string; confirm(change: IssuerChange): Promise<boolean> },
 ): Promise<IssuerChange | undefined> {
   const { system } = host
@@ -37,7 +38,11 @@ export async function changeHostIssuer(
   }
   if (isSame) return change
   if (!(await confirm(change))) return undefined
-  const isDone = await exchangeFact(system, 'issuer', { from, to })
+  const isDone = await changeSystem(host, async (joined, audit) => {
+    const isExchanged = await exchangeFact(joined, 'issuer', { from, to })
+    if (isExchanged) await audit({ action: 'issuer.change', before: { issuer: from }, after: { issuer: to } })
+    return isExchanged
+  })
   if (!isDone) throw errors.WP_SERVER_ISSUER_MOVED({ target: system.target })
   return change
 }

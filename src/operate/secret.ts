@@ -1,6 +1,5 @@
 import { loadFacts, lockFact, makeSecrets, replaceFact, resealAll, type ResealCounts } from '../store/index.ts'
 import {
-  type Host,
   listServersWithoutSecret,
   addSecret,
   assertSecret,
@@ -8,6 +7,8 @@ import {
   removeOldSecrets,
   loadSecretText,
 } from '../host/index.ts'
+import type { Host } from '../host/index.ts'
+import { changeSystem, type ActingHost } from './change-system.ts'
 import { errors } from './errors.ts'
 
 export interface SecretRotation {
@@ -25,13 +26,13 @@ export interface SecretRotation {
  * until the end.
  * @throws WP_SERVER_SECRET_SINGLE, WP_SERVER_SECRET_BEHIND, WP_STORE_SECRET_CHANGED, WP_STORE_SEALED
  */
-export async function rotateHostSecret(host: Host, { force }: { force: boolean }): Promise<SecretRotation> {
+export async function rotateHostSecret(host: ActingHost, { force }: { force: boolean }): Promise<SecretRotation> {
   const facts = await loadFacts(host.system)
   const isOwn = hasSecretFile(host, facts)
   let text = ''
-  const rotated = await host.system.transaction(async (trx) => {
+  const rotated = await changeSystem(host, async (system, audit) => {
     // The lock serializes access to the folder's secret file.
-    const stored = await lockFact(host.system, trx, 'secret_check')
+    const stored = await system.transaction((trx) => lockFact(system, trx, 'secret_check'))
     text = await loadSecretText(host, facts)
     if (stored !== undefined) assertSecret(host, makeSecrets(text), stored)
     // A file with two secrets is left from an interrupted rotation, which is completed now.
@@ -39,10 +40,12 @@ export async function rotateHostSecret(host: Host, { force }: { force: boolean }
     const secrets = makeSecrets(text)
     const [newest = '', ...others] = secrets.keyIds
     if (others.length === 0) throw errors.WP_SERVER_SECRET_SINGLE()
-    const behind = force ? [] : await listServersWithoutSecret({ ...host.system, db: trx }, newest)
+    const behind = force ? [] : await listServersWithoutSecret(system, newest)
     if (behind.length > 0) throw errors.WP_SERVER_SECRET_BEHIND({ servers: behind.join(', ') })
-    const resealed = await resealAll(host.system, { trx, secrets })
-    await replaceFact({ db: trx }, 'secret_check', secrets.checkValue)
+    const resealed = await system.transaction((trx) => resealAll(system, { trx, secrets }))
+    await replaceFact(system, 'secret_check', secrets.checkValue)
+    const count = Object.values(resealed).reduce((sum, one) => sum + one, 0)
+    await audit({ action: 'secret.rotate', after: { resealed: count } })
     return { resealed, changed: stored !== secrets.checkValue }
   })
   if (isOwn) await finishFileRotation(host, text)

@@ -17,14 +17,15 @@ import {
 } from '../auth/index.ts'
 import { parseDuration } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
-import { loadTerms, type Host, openIdentity } from '../host/index.ts'
+import { loadTerms, openIdentity } from '../host/index.ts'
+import { changeSystem, type ActingHost } from './change-system.ts'
 import { errors } from './errors.ts'
 
 const maxLifetimeMs = 365 * 86_400_000
 
 /** Issues an access token for a user, without a refresh token. */
 export async function issueHostToken(
-  host: Host,
+  host: ActingHost,
   request: { user: string; scopes: readonly string[] | undefined; expires: string | undefined },
 ): Promise<{ access_token: string; jti: string; expires_in: number; scope: string }> {
   const lifetimeMs = request.expires === undefined ? undefined : parseDuration(request.expires)
@@ -40,19 +41,18 @@ export async function issueHostToken(
 
   const { secrets, issuer } = await openIdentity(host)
   const { settings } = await loadTerms(host.system, host.variables)
-  const issued = await issueTokens(
-    openTokenIssuer({
-      system: host.system,
-      keys: await openKeyRing(host.system, secrets),
-      clock: host.clock,
-      secrets,
-      issuer,
-      settings: () => settings,
-    }),
-    { userId: user.id, clientId: loginClientId, scopes },
-    { refresh: false, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) },
-  )
-  return { access_token: issued.accessToken, jti: issued.jti, expires_in: issued.expiresIn, scope: scopes.join(' ') }
+  const keys = await openKeyRing(host.system, secrets)
+  return changeSystem(host, async (system, audit) => {
+    const issued = await issueTokens(
+      openTokenIssuer({ system, keys, clock: host.clock, secrets, issuer, settings: () => settings }),
+      { userId: user.id, clientId: loginClientId, scopes },
+      { refresh: false, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) },
+    )
+    const { accessToken, jti, expiresIn } = issued
+    const expires = new Date(host.clock.now() + expiresIn * 1000).toISOString()
+    await audit({ action: 'token.issue', subject: { id: jti, name: jti }, after: { user: user.name, scopes, expires } })
+    return { access_token: accessToken, jti, expires_in: expiresIn, scope: scopes.join(' ') }
+  })
 }
 
 /** The tokens to revoke. Exactly one property must be set. */
@@ -68,25 +68,45 @@ export interface RevokeRequest {
  * Revokes one token, all access of a user including sessions, or all tokens of a client.
  * @returns the numbers of items that were still valid
  */
-export async function revokeHostTokens({ system, clock }: Host, request: RevokeRequest): Promise<EndedAccess> {
-  const now = clock.now()
-  if (request.jti !== undefined) return { ...nothingEnded, tokens: await revokeOne(system, request.jti, now) }
-  const of = await findAccess(system, request)
-  return system.transaction((trx) => endAccess(system, trx, { of, now }))
+export async function revokeHostTokens(host: ActingHost, request: RevokeRequest): Promise<EndedAccess> {
+  const now = host.clock.now()
+  return changeSystem(host, async (system, audit) => {
+    if (request.jti !== undefined) {
+      const { jti, user } = await findToken(system, request.jti)
+      const tokens = await revokeTokens(system, { jti }, now)
+      await audit({ action: 'token.revoke', subject: { id: jti, name: jti }, after: { user, tokens } })
+      return { ...nothingEnded, tokens }
+    }
+    const { of, ...facts } = await findAccess(system, request)
+    const ended = await system.transaction((trx) => endAccess(system, trx, { of, now }))
+    const { tokens, sessions } = ended
+    await audit({ action: 'token.revoke', after: { ...facts, tokens, sessions } })
+    return ended
+  })
 }
 
-async function revokeOne(system: System, text: string, now: number): Promise<number> {
+async function findToken({ db }: System, text: string): Promise<{ jti: string; user: string | undefined }> {
   const jti = readTokenId(text) ?? text
-  const token = system.db.selectFrom('waypost_token').select('jti').where('jti', '=', jti)
-  if ((await token.executeTakeFirst()) === undefined) {
-    const hint = 'Pass its jti or the whole token. List the valid tokens with waypost token:list.'
-    throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64), hint })
-  }
-  return revokeTokens(system, { jti }, now)
+  const token = await db
+    .selectFrom('waypost_token as token')
+    .leftJoin('waypost_user as user', 'user.id', 'token.user_id')
+    .select(['token.jti', 'user.name as user'])
+    .where('token.jti', '=', jti)
+    .executeTakeFirst()
+  if (token !== undefined) return { jti, user: token.user ?? undefined }
+  const hint = 'Pass its jti or the whole token. List the valid tokens with waypost token:list.'
+  throw authErrors.WP_AUTH_TOKEN_UNKNOWN({ jti: jti.slice(0, 64), hint })
 }
 
-async function findAccess(system: System, { user, client }: RevokeRequest): Promise<AccessSubject> {
-  if (user !== undefined) return { userId: (await resolveUser(system, user)).id }
+async function findAccess(
+  system: System,
+  { user, client }: RevokeRequest,
+): Promise<{ of: AccessSubject; user?: string; client?: string }> {
+  if (user !== undefined) {
+    const { id, name } = await resolveUser(system, user)
+    return { of: { userId: id }, user: name }
+  }
   if (client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
-  return { clientId: (await resolveClient(system, client)).id }
+  const { id, name } = await resolveClient(system, client)
+  return { of: { clientId: id }, client: name }
 }

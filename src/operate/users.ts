@@ -1,19 +1,22 @@
 import {
-  addUser,
   addUserScopes,
   backendScopes,
   checkScopes,
   resolveUser,
   countPasswordlessAccess,
+  hashNewPassword,
+  insertUser,
   isBackendScope,
   loadUserScopes,
+  prepareUser,
   removeUserScopes,
-  setPassword,
   setUserStatus,
+  storePassword,
   type EndedAccess,
   type PasswordChangeOptions,
 } from '../auth/index.ts'
 import { loadTerms, type Host } from '../host/index.ts'
+import { changeSystem, type ActingHost } from './change-system.ts'
 
 export interface UserRequest {
   readonly name: string
@@ -27,19 +30,24 @@ export interface UserRequest {
 
 /** Adds a user with the default scopes and those requested. Scopes of administration are never granted by default. */
 export async function addHostUser(
-  host: Host,
+  host: ActingHost,
   request: UserRequest,
 ): Promise<{ id: string; name: string; scopes: readonly string[] }> {
   const { settings } = await loadTerms(host.system, host.variables)
   const defaults = settings.scopes_default.filter((scope) => !isBackendScope(scope))
   const scopes = checkScopes([...defaults, ...request.scopes, ...(request.admin ? backendScopes : [])])
-  const user = await addUser(host.system, {
+  const { email, password } = request
+  const prepared = await prepareUser(host.system, {
     name: request.name,
     scopes,
-    ...(request.email === undefined ? {} : { email: request.email }),
-    ...(request.password === undefined ? {} : { password: request.password }),
+    ...(email === undefined ? {} : { email }),
+    ...(password === undefined ? {} : { password }),
   })
-  return { id: user.id, name: user.name, scopes }
+  return changeSystem(host, async (system, audit) => {
+    const { id, name } = await insertUser(system, prepared)
+    await audit({ action: 'user.add', subject: { id, name }, after: { email, scopes } })
+    return { id, name, scopes }
+  })
 }
 
 /**
@@ -47,13 +55,21 @@ export async function addHostUser(
  * @returns the user's scopes after the change
  */
 export async function changeHostUserScopes(
-  host: Host,
+  host: ActingHost,
   request: { name: string; add: readonly string[]; remove: readonly string[] },
 ): Promise<{ name: string; scopes: readonly string[] }> {
-  const user = await resolveUser(host.system, request.name)
-  await addUserScopes(host.system, user.id, checkScopes(request.add))
-  await removeUserScopes(host.system, user.id, request.remove)
-  return { name: user.name, scopes: await loadUserScopes(host.system.db, user.id) }
+  const { id, name } = await resolveUser(host.system, request.name)
+  if (request.add.length === 0 && request.remove.length === 0) {
+    return { name, scopes: await loadUserScopes(host.system.db, id) }
+  }
+  return changeSystem(host, async (system, audit) => {
+    const before = await loadUserScopes(system.db, id)
+    await addUserScopes(system, id, checkScopes(request.add))
+    await removeUserScopes(system, id, request.remove)
+    const scopes = await loadUserScopes(system.db, id)
+    await audit({ action: 'user.scopes', subject: { id, name }, before: { scopes: before }, after: { scopes } })
+    return { name, scopes }
+  })
 }
 
 /** Counts what `endClients` and `endSubscriptions` of a password change would end. */
@@ -66,19 +82,28 @@ export async function countHostPasswordlessAccess(
 
 /** Changes the password of a user and ends all access that used the old one. */
 export async function changeHostUserPassword(
-  { system, clock }: Host,
-  { name, ...change }: { name: string; password: string; keepTokens: boolean } & PasswordChangeOptions,
+  host: ActingHost,
+  { password, ...change }: { name: string; password: string; keepTokens: boolean } & PasswordChangeOptions,
 ): Promise<EndedAccess & { name: string }> {
-  const user = await resolveUser(system, name)
-  const ended = await setPassword(system, { userId: user.id, now: clock.now(), ...change })
-  return { name: user.name, ...ended }
+  const { id, name } = await resolveUser(host.system, change.name)
+  const passwordHash = await hashNewPassword(host.system, id, password)
+  return changeSystem(host, async (system, audit) => {
+    const ended = await storePassword(system, { ...change, userId: id, passwordHash, now: host.clock.now() })
+    await audit({ action: 'user.password', subject: { id, name }, after: ended })
+    return { name, ...ended }
+  })
 }
 
 /** Disables or enables a user. */
 export async function changeHostUserStatus(
-  { system, clock }: Host,
-  { name, status }: { name: string; status: 'active' | 'disabled' },
+  host: ActingHost,
+  { status, ...request }: { name: string; status: 'active' | 'disabled' },
 ): Promise<EndedAccess & { name: string }> {
-  const user = await resolveUser(system, name)
-  return { name: user.name, ...(await setUserStatus(system, { id: user.id, status, now: clock.now() })) }
+  return changeSystem(host, async (system, audit) => {
+    const { id, name, status: before } = await resolveUser(system, request.name)
+    const ended = await setUserStatus(system, { id, status, now: host.clock.now() })
+    const action = status === 'disabled' ? 'user.disable' : 'user.enable'
+    await audit({ action, subject: { id, name }, before: { status: before }, after: { status, ...ended } })
+    return { name, ...ended }
+  })
 }

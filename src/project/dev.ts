@@ -65,7 +65,10 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     if (code === 'WP_PROJECT_ACTION') options.console.warned(`${file}:${range.start.line}: ${message}`)
   if ('failed' in first) options.console.reloadFailed({ ...first, files: [], isServing: false })
   const issueToken = async () => {
-    const issued = await issueHostToken(session.host, { user: user.name, scopes: undefined, expires: undefined })
+    const issued = await issueHostToken(
+      { ...session.host, actor: { how: 'command', name: 'dev' } },
+      { user: user.name, scopes: undefined, expires: undefined },
+    )
     return { token: issued.access_token, expiresInS: issued.expires_in }
   }
   const closers = opened.move()

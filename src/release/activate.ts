@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256 } from '../kit/index.ts'
-import type { System, SystemTables } from '../store/index.ts'
+import type { Actor, System, SystemTables } from '../store/index.ts'
 import { writeManifest, type BuiltRelease, type Artifact } from './manifest.ts'
-import { assertActive, findActive, lockActive, recordActivation, type Actor } from './history.ts'
+import { assertActive, findActive, lockActive, recordActivation } from './history.ts'
 import { inBatches } from './batches.ts'
 import type { Transaction } from 'kysely'
 
 export interface ActivateOptions {
   /** The name of the deployer, shown in the list of releases. */
   readonly by: string
+  /** For the audit log; undefined in development and tests. */
   readonly actor?: Actor | undefined
   readonly message?: string | undefined
   /** Activate only if the id of the active release begins with this text; `none` if no release must be active. */

@@ -1,18 +1,13 @@
 import { shortId } from '../kit/index.ts'
 import type { Transaction } from 'kysely'
-import { recordChanges, type System, type SystemTables } from '../store/index.ts'
+import { recordChanges, writeAudit, type Actor, type System, type SystemTables } from '../store/index.ts'
 import { errors } from './errors.ts'
-
-/** The user and client of an HTTP request. */
-export interface Actor {
-  readonly userId: string
-  readonly clientId: string
-}
 
 export interface ActivationRecord {
   readonly id: string
   readonly kind: 'deploy' | 'rollback'
   readonly by: string
+  /** For the audit log; undefined in development and tests. */
   readonly actor?: Actor | undefined
   readonly message?: string | undefined
   /** The release to which a rollback from here returns. */
@@ -44,7 +39,7 @@ export function assertActive(active: { readonly id: string } | undefined, agains
   throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(id), expected: shortId(against) })
 }
 
-/** Activates a release and notifies all servers. The caller holds the lock. Call it last in the transaction. */
+/** Activates a release, writes its audit row and notifies all servers. The caller holds the lock. Call it last in the transaction. */
 export async function recordActivation(
   system: System,
   trx: Transaction<SystemTables>,
@@ -63,10 +58,20 @@ export async function recordActivation(
     kind,
     message: message ?? null,
   }
+  const caller = actor?.how === 'http' ? actor : undefined
   await trx
     .insertInto('waypost_activation')
-    .values({ ...row, ...times, user_id: actor?.userId ?? null, client_id: actor?.clientId ?? null })
+    .values({ ...row, ...times, user_id: caller?.userId ?? null, client_id: caller?.clientId ?? null })
     .execute()
+  if (actor !== undefined) {
+    const active = await findActive(trx)
+    await writeAudit({ ...system, db: trx }, actor, {
+      action: kind === 'deploy' ? 'release.activate' : 'release.rollback',
+      subject: { id, name: shortId(id) },
+      before: active && { release: shortId(active.id) },
+      after: { release: shortId(id), message },
+    })
+  }
   await trx
     .updateTable('waypost_active')
     .set({ release_id: id, ...times })

@@ -27,7 +27,7 @@ export {
   type PrunedReleases,
   type PruneReleasesOptions,
 } from './prune.ts'
-export { assertActive, type Actor } from './history.ts'
+export { assertActive } from './history.ts'
 export {
   listActivations,
   listReleases,

@@ -1,7 +1,6 @@
 import { shortId } from '../kit/index.ts'
-import type { System } from '../store/index.ts'
+import type { HttpActor, System } from '../store/index.ts'
 import { errors } from './errors.ts'
-import type { Actor } from './history.ts'
 
 /** A release in System with its last activation. */
 export interface ListedRelease {
@@ -53,7 +52,7 @@ export interface ListedActivation {
   readonly activatedAt: number
   readonly activatedBy: string
   /** The user and client of the token if the request came over HTTP. */
-  readonly actor: Partial<Actor>
+  readonly actor: Partial<Pick<HttpActor, 'userId' | 'clientId'>>
   readonly message: string | undefined
 }
 

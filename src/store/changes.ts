@@ -1,14 +1,6 @@
 import { sql, type Transaction } from 'kysely'
-import type { System } from './system.ts'
+import type { Change, System } from './system.ts'
 import type { SystemTables } from './tables.ts'
-
-/** The kind of object that changed. The subject is its id. */
-export type ChangeKind = 'user' | 'client' | 'token' | 'family' | 'key' | 'activation'
-
-export interface Change {
-  readonly kind: ChangeKind
-  readonly subject: string
-}
 
 /**
  * Writes changes to the feed. Call it as the last step of a transaction: the lock on the head row is held until the
@@ -19,10 +11,30 @@ export async function recordChanges(
   transaction: Transaction<SystemTables>,
   changes: readonly Change[],
 ): Promise<void> {
+  if (system.deferred !== undefined) {
+    system.deferred.push(...changes)
+    return
+  }
   if (changes.length === 0) return
   const json = JSON.stringify(changes.map(({ kind, subject }) => ({ kind, subject })))
   if (system.kind === 'sqlite') await recordOnSqlite(system, transaction, { json, count: changes.length })
   else await recordOnPostgres(system, transaction, { json, count: changes.length })
+}
+
+/**
+ * Runs functions that take a System in one transaction. What they record for the feed is written at its end.
+ * @param work gets System within the transaction
+ */
+export async function inOneTransaction<Value>(
+  system: System,
+  work: (joined: System) => Promise<Value>,
+): Promise<Value> {
+  return system.transaction(async (trx) => {
+    const deferred: Change[] = []
+    const value = await work({ ...system, db: trx, transaction: (inner) => inner(trx), deferred })
+    await recordChanges(system, trx, deferred)
+    return value
+  })
 }
 
 interface EncodedChanges {

@@ -1,4 +1,5 @@
 import { accountEntities, Client, ClientScope, User, UserScope } from './entities/account-entities.ts'
+import { Audit } from './entities/audit-entities.ts'
 import { authorizationEntities } from './entities/authorization-entities.ts'
 import { cronjobEntities } from './entities/cronjob-entities.ts'
 import { eventEntities } from './entities/event-entities.ts'
@@ -15,7 +16,8 @@ export const entities = [
   ...releaseEntities,
   ...eventEntities,
   ...cronjobEntities,
+  Audit,
 ]
 
 /** The tables that administration lists. */
-export const listedEntities = { User, UserScope, Client, ClientScope, AccessToken }
+export const listedEntities = { User, UserScope, Client, ClientScope, AccessToken, Audit }

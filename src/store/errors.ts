@@ -37,6 +37,12 @@ export const errors = defineErrors({
     message: 'WAYPOST_SECRET is too short: it has {length} characters, at least 32 are required',
     hint: 'Generate a secret: openssl rand -base64 32',
   },
+  WP_STORE_CURSOR: {
+    kind: 'user',
+    status: 400,
+    message: 'The cursor is not valid for this list',
+    hint: 'Send the value of "next" from the previous page, with the same sort, or omit it for the first page.',
+  },
   WP_STORE_FEED_STALE: {
     kind: 'external',
     status: 503,

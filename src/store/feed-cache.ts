@@ -1,4 +1,4 @@
-import type { Change, ChangeKind } from './changes.ts'
+import type { Change, ChangeKind } from './system.ts'
 import type { Feed } from './feed.ts'
 
 /** A cache of values from System. The change feed invalidates a value when something that it depends on changes. */

@@ -1,6 +1,5 @@
 import type { Client, QueryConfig } from 'pg'
-import type { Change, ChangeKind } from './changes.ts'
-import type { System } from './system.ts'
+import type { Change, ChangeKind, System } from './system.ts'
 import type { PostgresDatabase } from './sql/postgres-dialect.ts'
 import type { SqliteDatabase } from './sql/sqlite-dialect.ts'
 

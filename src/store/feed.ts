@@ -1,7 +1,6 @@
 import { systemClock, type Clock } from '../kit/index.ts'
-import type { Change } from './changes.ts'
 import { openFeedSource, type FeedRead, type FeedSource } from './feed-sources.ts'
-import type { System } from './system.ts'
+import type { Change, System } from './system.ts'
 
 /** Called with changes in order, or with `reset` if changes may have been missed and cached values are invalid. */
 export type FeedListener = (changes: readonly Change[] | 'reset') => void

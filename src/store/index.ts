@@ -1,7 +1,17 @@
 // store: the System database: entities, Waypost's own migrations, SQLite and PostgreSQL, the migration runner, the
 // change feed, encryption at rest.
 // May import kit and contract. MikroORM defines the tables; hot paths use Kysely on the same pool.
-export { recordChanges, type Change, type ChangeKind } from './changes.ts'
+export {
+  auditActions,
+  writeAudit,
+  type Actor,
+  type AuditAction,
+  type AuditEntry,
+  type AuditFacts,
+  type CommandActor,
+  type HttpActor,
+} from './audit.ts'
+export { inOneTransaction, recordChanges } from './changes.ts'
 export {
   cancelDeliveries,
   endSubscriptions,
@@ -20,6 +30,8 @@ export { resealAll, type ResealCounts } from './reseal.ts'
 export {
   idleLimitMs,
   openSystem,
+  type Change,
+  type ChangeKind,
   type OpenSystemOptions,
   type System,
   type SystemKind,
@@ -33,7 +45,7 @@ export { revertMigrations } from './migrate/revert-migrations.ts'
 export { planMigrations, type MigrationPlan, type ProjectMigration } from './migrate/plan-migrations.ts'
 export { writeTables } from './migrate/write-tables.ts'
 export { columnTypes } from './sql/column-types.ts'
-export { listRows } from './list-rows.ts'
+export { listPage, listRows, makePage, parseCursor, type Page, type PageRequest, type Sort } from './list-rows.ts'
 export { makeLock, type LockOptions, type WithLock } from './sql/lock.ts'
 export { openPostgres, redactUrl, type OpenPostgresOptions, type PostgresDatabase } from './sql/postgres-dialect.ts'
 export { isUnreachable } from './sql/postgres-errors.ts'

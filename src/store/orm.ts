@@ -11,6 +11,7 @@ import { FailingSince } from './migrations/0006-failing-since.ts'
 import { SubscriptionClients } from './migrations/0007-subscription-clients.ts'
 import { OneSource } from './migrations/0008-one-source.ts'
 import { AttemptShards } from './migrations/0009-attempt-shards.ts'
+import { Audit } from './migrations/0010-audit.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -24,6 +25,7 @@ const classes = [
   SubscriptionClients,
   OneSource,
   AttemptShards,
+  Audit,
 ]
 
 /**

@@ -5,6 +5,14 @@ import { openPostgres, redactUrl, type PostgresDatabase } from './sql/postgres-d
 import { openSqlite, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 import type { SystemTables } from './tables.ts'
 
+/** The kind of object that changed. The subject is its id. */
+export type ChangeKind = 'user' | 'client' | 'token' | 'family' | 'key' | 'activation'
+
+export interface Change {
+  readonly kind: ChangeKind
+  readonly subject: string
+}
+
 export type SystemKind = 'sqlite' | 'postgresql'
 
 /** The open System database: Waypost's own tables and, by default, the application's. */
@@ -27,6 +35,8 @@ export interface System {
    * Transactions of actions use `db`, because they may wait for anything.
    */
   transaction<Value>(work: (transaction: Transaction<SystemTables>) => Promise<Value>): Promise<Value>
+  /** Inside `inOneTransaction`: the changes to write to the feed at its end. */
+  readonly deferred?: Change[]
   close(): Promise<void>
 }
 

@@ -43,7 +43,10 @@ export function makeCaller(options: {
   const { url, trap, host, user, scopes } = options
   const issue = async () => {
     await trap.ensureUser(user, scopes)
-    const issued = await issueHostToken(host, { user, scopes, expires: undefined })
+    const issued = await issueHostToken(
+      { ...host, actor: { how: 'command', name: 'test' } },
+      { user, scopes, expires: undefined },
+    )
     return { token: issued.access_token, expiresAt: host.clock.now() + issued.expires_in * 1000 }
   }
   let issued: ReturnType<typeof issue> | undefined

@@ -6,7 +6,7 @@ import { defaultSettings } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { rotateHostKey } from '../../src/operate/index.ts'
 import { makeSecrets } from '../../src/store/index.ts'
-import { basic, bearer, issuer, systemKinds, type TestServer } from '../support/server.ts'
+import { asCommand, basic, bearer, issuer, systemKinds, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -55,7 +55,7 @@ for (const kind of systemKinds) {
     test('are rotated on every server, and the old key verifies the tokens that it signed', async () => {
       const old = await issue()
       assert.equal(await use(old, second), 200) // now it is in the cache of the second server
-      const rotation = await rotateHostKey(world.host)
+      const rotation = await rotateHostKey(asCommand(world.host))
       assert.deepEqual(rotation.retired, [kidOf(old)])
       for (const server of [world, second]) {
         await until('it signs with the new key', async () => (await signsWith(server)) === rotation.key)
@@ -71,7 +71,7 @@ for (const kind of systemKinds) {
     })
 
     test('of another server are known before the change feed reports them', async () => {
-      const { key } = await rotateHostKey(world.host)
+      const { key } = await rotateHostKey(asCommand(world.host))
       const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets)
       assert.equal(ring.signer.kid, key)
       assert.ok((await kids()).includes(key))
@@ -85,7 +85,7 @@ for (const kind of systemKinds) {
         await openKeyRing(world.system, secrets),
         await openKeyRing(world.system, secrets, () => false),
       ]
-      const { key, retired } = await rotateHostKey(world.host)
+      const { key, retired } = await rotateHostKey(asCommand(world.host))
       assert.deepEqual([(await told.newest()).kid], retired)
       assert.equal((await blind.newest()).kid, key)
       told.markChanged()
@@ -102,7 +102,7 @@ for (const kind of systemKinds) {
       ring.markChanged()
       for (const kid of [old, young.key]) assert.notEqual(await ring.verifier(kid), undefined)
       await assert.rejects(ring.newest(), { code: 'WP_STORE_SEALED' })
-      const { key } = await rotateHostKey(world.host)
+      const { key } = await rotateHostKey(asCommand(world.host))
       ring.markChanged()
       assert.equal((await ring.newest()).kid, key)
       await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // otherwise they would keep failing
@@ -110,7 +110,7 @@ for (const kind of systemKinds) {
 
     test('are gone when their last token has expired, not before', async () => {
       const kid = kidOf(await issue())!
-      await rotateHostKey(world.host)
+      await rotateHostKey(asCommand(world.host))
       await Promise.all([world, second].map(({ server }) => server.feed.catchUp())) // the test clock advances an hour
       world.clock.forward(59 * minute)
       assert.ok((await kids()).includes(kid))
@@ -127,23 +127,23 @@ for (const kind of systemKinds) {
     test('are kept for tokens of a server that had not received the rotation yet', async () => {
       const ring = await openKeyRing(world.system, (await openIdentity(world.host)).secrets) // which learns of nothing
       const kid = ring.signer.kid
-      await rotateHostKey(world.host)
+      await rotateHostKey(asCommand(world.host))
       world.clock.forward(20_000)
       const late = await lateToken(ring)
       assert.equal(kidOf(late), kid)
       assert.equal(await use(late, second), 200)
       world.clock.forward(59 * minute + 50_000) // only the late one is left
       assert.ok((await kids()).includes(kid))
-      assert.equal((await rotateHostKey(world.host)).removed.includes(kid), false)
+      assert.equal((await rotateHostKey(asCommand(world.host))).removed.includes(kid), false)
       world.clock.forward(20_000)
       assert.ok(!(await kids()).includes(kid))
-      assert.ok((await rotateHostKey(world.host)).removed.includes(kid))
+      assert.ok((await rotateHostKey(asCommand(world.host))).removed.includes(kid))
     })
 
     test('are not kept for tokens that were revoked', async () => {
       const token = await issue()
       const kid = kidOf(token)!
-      await rotateHostKey(world.host)
+      await rotateHostKey(asCommand(world.host))
       world.clock.forward(minute)
       await world.system.db.updateTable('waypost_token').set({ revoked_at: world.clock.now() }).execute()
       assert.ok(!(await kids()).includes(kid))
@@ -154,7 +154,7 @@ for (const kind of systemKinds) {
       const { body: tokens } = await world.token(world.app, { grant_type: 'client_credentials' })
       const old = tokens.access_token
       await Promise.all([world, second].map((server) => use(old, server))) // now it is in both caches
-      const rotation = await rotateHostKey(world.host, { withdraw: true })
+      const rotation = await rotateHostKey(asCommand(world.host), { withdraw: true })
       assert.deepEqual(rotation.retired, [])
       assert.ok(rotation.withdrawn.includes(kidOf(old)!))
       assert.ok(rotation.tokens >= 1)
@@ -171,11 +171,11 @@ for (const kind of systemKinds) {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token }
       const renewed = (await world.token(world.app, form)).body.access_token
       assert.deepEqual([await use(renewed, world), await use(renewed, second)], [200, 200])
-      assert.deepEqual((await rotateHostKey(world.host)).withdrawn, [])
+      assert.deepEqual((await rotateHostKey(asCommand(world.host))).withdrawn, [])
     })
 
     test('rotated at the same moment leave one that signs', async () => {
-      const rotations = await Promise.all(Array.from({ length: 6 }, () => rotateHostKey(world.host)))
+      const rotations = await Promise.all(Array.from({ length: 6 }, () => rotateHostKey(asCommand(world.host))))
       const signing = await world.system.db
         .selectFrom('waypost_key')
         .select('id')

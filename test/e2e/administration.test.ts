@@ -1,6 +1,7 @@
 // Users, clients, scopes and tokens as an operator administers them, beside a server that runs.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { userInfo } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { sha256, version } from '../../src/kit/index.ts'
@@ -15,13 +16,20 @@ import { defaultKinds } from '../support/forms.ts'
 const password = 'quiet-otter-4417'
 const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
 const commands =
-  'user:list user:password user:disable client:list client:secret client:disable scope:list token:list secret:rotate issuer:change doctor'.split(
+  'user:list user:password user:disable client:list client:secret client:disable scope:list token:list secret:rotate issuer:change audit:list doctor'.split(
     ' ',
   )
 
 describe('administration', { concurrency: 2 }, () => {
   for (const kind of defaultKinds) describe(kind, { concurrency: 1 }, () => administer(kind))
 })
+
+interface Audited {
+  readonly action: string
+  readonly kind: string
+  readonly subject: string | null
+  readonly time: string
+}
 
 function administer(kind: 'sqlite' | 'postgresql'): void {
   let made: NewSystem
@@ -309,6 +317,28 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     })
   }
 
+  it('audit:list lists who changed what, of all or of one user or action', async () => {
+    const name = userInfo().username
+    const { audit } = await json('audit:list --since 1h')
+    const scopes = audit.find(({ action, subject }: Audited) => action === 'user.add' && subject === 'ann')
+    assert.partialDeepStrictEqual(scopes, { how: 'command', user: name, user_id: null, client_id: null, kind: 'user' })
+    assert.deepEqual(scopes.after, { scopes: ['consumer', 'todo'] })
+    assert.match(scopes.time, /^\d{4}-\d\d-\d\dT.+Z$/)
+    const times = audit.map(({ time }: Audited) => time)
+    assert.deepEqual(times, times.toSorted().toReversed())
+    const kinds = (await json('audit:list --action client')).audit.map(({ kind: of }: Audited) => of)
+    assert.deepEqual([...new Set(kinds)], ['client'])
+    assert.ok((await json(`audit:list --user ${name}`)).audit.length >= audit.length)
+    assert.deepEqual(await json('audit:list --user nobody-here'), { audit: [] })
+    const lines = (await ok('audit:list --action user.add')).split('\n')
+    assert.match(lines[0] ?? '', /^TIME \(UTC\) +USER +HOW +ACTION +SUBJECT +CHANGE$/)
+    assert.match(
+      lines[1] ?? '',
+      /^\d{4}-\d\d-\d\d \d\d:\d\d +\S+ +command +user\.add +\S+ +(email \S+, )?scopes .*consumer/,
+    )
+    assert.match((await made.folder.run('audit:list --since lately')).stderr, /"lately" is not a valid time/)
+  })
+
   it('of several clients with one name none is chosen by chance', async () => {
     await ok('client:add twin --user ann')
     await ok('client:add twin --user bob')
@@ -320,7 +350,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
 
   it('tables keep to the width of a terminal', { skip: noTerminal }, async () => {
     await ok('token:issue --user bob')
-    for (const words of ['user:list', 'client:list', 'scope:list', 'token:list']) {
+    for (const words of ['user:list', 'client:list', 'scope:list', 'token:list', 'audit:list']) {
       const lines = onTerminal(words).split(/\r?\n/)
       assert.ok(lines.length > 2, lines.join('\n'))
       assert.deepEqual(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { addHostUser, findHostDelivery, listHostDeliveries, listHostEvents } from '../../src/operate/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
+import { asCommand } from '../support/server.ts'
 
 const hour = 3_600_000
 
@@ -14,7 +15,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await opened.activate({
         events: { note: { description: 'A note', schema: { type: 'object' } }, guarded: { scopes: ['secret'] } },
       })
-      user = (await addHostUser(opened.host, { name: 'ann', scopes: [], admin: false })).id
+      user = (await addHostUser(asCommand(opened.host), { name: 'ann', scopes: [], admin: false })).id
     })
     beforeEach(async () => {
       for (const name of ['attempt', 'delivery', 'message', 'subscription'] as const) {

@@ -14,6 +14,7 @@ import { runCli, startCli } from '../support/cli.ts'
 import { isLong } from '../support/forms.ts'
 import { until } from '../support/until.ts'
 import { asLogin } from './world.ts'
+import { asCommand } from '../support/server.ts'
 
 for (const kind of ['sqlite', 'postgresql'] as const) {
   describe(`event:execute, ${kind}`, () => {
@@ -24,7 +25,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       opened = await openTestHost(kind)
       await opened.activate({ events: { note: {} } })
       await openIdentity(opened.host)
-      userId = (await addHostUser(opened.host, { name: 'ann', scopes: [], admin: false })).id
+      userId = (await addHostUser(asCommand(opened.host), { name: 'ann', scopes: [], admin: false })).id
     })
     beforeEach(async () => {
       receiver = await openReceiver()

@@ -12,6 +12,7 @@ import { password, setStatus } from '../auth/world.ts'
 import { sendAs, type Person } from '../consumer/people.ts'
 import type { TestAnswer } from '../support/server.ts'
 import { withSubscribers } from './subscribers.ts'
+import { asCommand } from '../support/server.ts'
 
 type Send = Person['send']
 
@@ -234,7 +235,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     const made = await shop('POST /consumer/subscription', { event: 'todo_shared', endpoint: receiver.url })
     await world().dispatch('todo_shared', 1)
     await world().deliver()
-    const ended = await changeHostClientStatus(host, { client: world().foreign.id, status: 'disabled' })
+    const ended = await changeHostClientStatus(asCommand(host), { client: world().foreign.id, status: 'disabled' })
     assert.equal(ended.subscriptions, 1)
     assert.deepEqual(await pending(), ['cancelled'])
     const line = `PATCH /consumer/subscription/${made.body.id}`
@@ -257,18 +258,18 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     const made = await ann.send('POST /consumer/subscription', { event: 'todo_shared', endpoint: receiver.url })
     await world().dispatch('todo_shared', 1)
     await world().deliver()
-    assert.equal(await endHostSubscriptions(host, { user: 'ann', to: 'barred' }), 1)
+    assert.equal(await endHostSubscriptions(asCommand(host), { user: 'ann', to: 'barred' }), 1)
     assert.deepEqual(await pending(), ['cancelled'])
     const line = `/consumer/subscription/${made.body.id}`
     assert.equal((await ann.send(`GET ${line}`)).body.disabled_by, 'administrator')
     for (const status of ['active', 'paused']) {
       assert.equal((await ann.send(`PATCH ${line}`, { status })).status, 403)
     }
-    assert.equal(await enableHostSubscriptions(host, { id: made.body.id }), 1)
+    assert.equal(await enableHostSubscriptions(asCommand(host), { id: made.body.id }), 1)
     assert.equal((await ann.send(`GET ${line}`)).body.disabled_by, undefined)
-    assert.equal(await enableHostSubscriptions(host, { id: made.body.id }), 0)
-    assert.equal(await endHostSubscriptions(host, { id: made.body.id, to: 'deleted' }), 1)
-    await assert.rejects(endHostSubscriptions(host, { id: made.body.id, to: 'deleted' }), {
+    assert.equal(await enableHostSubscriptions(asCommand(host), { id: made.body.id }), 0)
+    assert.equal(await endHostSubscriptions(asCommand(host), { id: made.body.id, to: 'deleted' }), 1)
+    await assert.rejects(endHostSubscriptions(asCommand(host), { id: made.body.id, to: 'deleted' }), {
       code: 'WP_EVENTS_SUBSCRIPTION_UNKNOWN',
     })
   })
@@ -362,7 +363,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     assert.equal((await user.send(line, { old: words[1], new: words[2], end_subscriptions: true })).status, 204)
     assert.equal(await status(), 'disabled')
     assert.equal((await user.send(`PATCH /consumer/subscription/${id}`, { status: 'active' })).status, 200)
-    const ended = await changeHostUserPassword(world().host, {
+    const ended = await changeHostUserPassword(asCommand(world().host), {
       name: 'careful',
       password: words[0]!,
       keepTokens: false,

@@ -9,6 +9,7 @@ import { openIdentity } from '../../src/host/index.ts'
 import { makeDispatcher } from '../../src/events/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
+import { asCommand } from '../support/server.ts'
 
 interface Answer {
   readonly status: number
@@ -44,11 +45,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await server.serveRelease((await loadActiveRelease(host.system))!, { artifacts: [] })
       receiver = await openReceiver()
       for (const [name, scopes] of Object.entries({ ann: ['order'], bob: [], cid: ['order'], dan: [] })) {
-        users[name] = (await addHostUser(host, { name, scopes, admin: false })).id
-        tokens[name] = (await issueHostToken(host, { user: name, scopes: undefined, expires: undefined })).access_token
+        users[name] = (await addHostUser(asCommand(host), { name, scopes, admin: false })).id
+        tokens[name] = (
+          await issueHostToken(asCommand(host), { user: name, scopes: undefined, expires: undefined })
+        ).access_token
       }
       tokens['narrow'] = (
-        await issueHostToken(host, { user: 'ann', scopes: ['order'], expires: undefined })
+        await issueHostToken(asCommand(host), { user: 'ann', scopes: ['order'], expires: undefined })
       ).access_token
     })
     after(async () => {

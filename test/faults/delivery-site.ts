@@ -10,6 +10,7 @@ import { openTestHost } from '../events/host.ts'
 import { openReceiver, type Received, type Receiver } from '../events/receiver.ts'
 import { asLogin } from '../events/world.ts'
 import { startCli, type RunningCli } from '../support/cli.ts'
+import { asCommand } from '../support/server.ts'
 
 export interface SiteOptions {
   readonly kind: SystemKind
@@ -56,7 +57,7 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
   const { system } = host
   await opened.activate({ events: { note: {} }, config })
   const { secrets } = await openIdentity(host)
-  const user = await addHostUser(host, { name: 'ann', scopes: [], admin: false })
+  const user = await addHostUser(asCommand(host), { name: 'ann', scopes: [], admin: false })
   const receiver = await openReceiver()
   const outbound = openOutbound({ allow: () => [], loopback: true })
   const terms = await loadTerms(system, host.variables)

@@ -73,13 +73,15 @@ for (const kind of systemKinds) {
         .execute()
     }
 
-    for (const { table, column, keep, keepNewest } of retentionRules.filter((rule) => rule.keepNewest === undefined)) {
+    for (const { table, column, keep, keepNewest, sortedBy } of retentionRules.filter(
+      (rule) => rule.keepNewest === undefined,
+    )) {
       test(`${table}: only rows that expired longer ago than the retention period are deleted (${String(keep)})`, async () => {
         assert.equal(keepNewest, undefined)
         const keepMs = typeof keep === 'number' ? keep : defaultSettings.keep[keep]
         const before = await count(table)
         for (const at of [Date.now() - keepMs - 60_000, Date.now() - keepMs + 60_000]) {
-          await addRow(table, { id: makeSortedId('dlv_', at), column, at })
+          await addRow(table, { id: makeSortedId(sortedBy?.[1] ?? 'dlv_', at), column, at })
         }
         assert.deepEqual(await prune(), { [table]: 1 })
         assert.equal(await count(table), before + 1)

@@ -13,7 +13,7 @@ import {
 import { listServers, openIdentity, type Host } from '../../src/host/index.ts'
 import { reportServer } from '../../src/host/report-server.ts'
 import { loadFacts, replaceFact } from '../../src/store/index.ts'
-import { issuer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { asCommand, issuer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 
 for (const kind of systemKinds) {
   describe(`administration on ${kind}`, () => {
@@ -27,18 +27,18 @@ for (const kind of systemKinds) {
 
     test('a user is identified by its name or its id, and by no name that looks like the id of another', async () => {
       const request = { scopes: ['todo'], admin: false }
-      const ann = await addHostUser(host, { name: 'ann', ...request })
-      const impostor = await addHostUser(host, { name: ann.id, ...request })
-      const disabled = await changeHostUserStatus(host, { name: ann.id, status: 'disabled' })
+      const ann = await addHostUser(asCommand(host), { name: 'ann', ...request })
+      const impostor = await addHostUser(asCommand(host), { name: ann.id, ...request })
+      const disabled = await changeHostUserStatus(asCommand(host), { name: ann.id, status: 'disabled' })
       assert.equal(disabled.name, 'ann')
       const rows = await host.system.db.selectFrom('waypost_user').select('id').where('status', '=', 'active').execute()
       assert.deepEqual(
         rows.map(({ id }) => id),
         [impostor.id],
       )
-      await changeHostUserStatus(host, { name: 'ann', status: 'active' })
+      await changeHostUserStatus(asCommand(host), { name: 'ann', status: 'active' })
       const client = { name: 'c', scopes: undefined, grants: undefined, redirectUris: [], public: false }
-      const added = await addHostClient(host, { ...client, user: ann.id })
+      const added = await addHostClient(asCommand(host), { ...client, user: ann.id })
       const { user_id: owner } = await host.system.db
         .selectFrom('waypost_client')
         .select('user_id')
@@ -55,7 +55,7 @@ for (const kind of systemKinds) {
         return both.promise.then(() => true)
       }
       const changes = ['https://a.example.com', 'https://b.example.com'].map((url) =>
-        changeHostIssuer(host, { url, confirm }),
+        changeHostIssuer(asCommand(host), { url, confirm }),
       )
       const results = await Promise.allSettled(changes)
       const done = results.find((result) => result.status === 'fulfilled')
@@ -66,7 +66,10 @@ for (const kind of systemKinds) {
     })
 
     test('nothing changes without confirmation', async () => {
-      const change = changeHostIssuer(host, { url: 'https://a.example.com', confirm: () => Promise.resolve(false) })
+      const change = changeHostIssuer(asCommand(host), {
+        url: 'https://a.example.com',
+        confirm: () => Promise.resolve(false),
+      })
       assert.equal(await change, undefined)
       assert.equal((await loadFacts(host.system)).issuer, issuer)
     })
@@ -84,13 +87,16 @@ for (const kind of systemKinds) {
 
     test('on a development System dev sets the issuer; of two concurrent changes of its secret, the result is consistent', async () => {
       await replaceFact(host.system, 'origin', 'development')
-      const change = changeHostIssuer(host, { url: 'https://a.example.com', confirm: () => Promise.resolve(true) })
+      const change = changeHostIssuer(asCommand(host), {
+        url: 'https://a.example.com',
+        confirm: () => Promise.resolve(true),
+      })
       await assert.rejects(change, { code: 'WP_SERVER_ISSUER_DEVELOPMENT' })
 
       const folder = path.join(host.folder, '.waypost')
       await mkdir(folder, { recursive: true })
       await writeFile(path.join(folder, 'secret'), `${host.variables['WAYPOST_SECRET']}\n`)
-      await Promise.all(Array.from({ length: 3 }, () => rotateHostSecret(host, { force: false })))
+      await Promise.all(Array.from({ length: 3 }, () => rotateHostSecret(asCommand(host), { force: false })))
       const text = await readFile(path.join(folder, 'secret'), 'utf8')
       assert.match(text, /^[\w-]{43}\n$/)
       const { secrets } = await openIdentity(host)

@@ -12,7 +12,7 @@ import {
   revokeHostTokens,
 } from '../../src/operate/index.ts'
 import { listRows } from '../../src/store/index.ts'
-import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { asCommand, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 
 for (const kind of systemKinds) {
   describe(`lists of administration on ${kind}`, () => {
@@ -22,7 +22,7 @@ for (const kind of systemKinds) {
       server = await startTestServer({ kind })
       host = server.host
       for (const name of ['bob', 'ann', 'cem']) {
-        await addHostUser(host, { name, scopes: name === 'cem' ? [] : ['todo', name], admin: false })
+        await addHostUser(asCommand(host), { name, scopes: name === 'cem' ? [] : ['todo', name], admin: false })
       }
     })
     after(() => server.close())
@@ -53,8 +53,8 @@ for (const kind of systemKinds) {
 
     test('clients come with their owner and scopes, all of them or those of one user', async () => {
       const request = { scopes: ['todo'], grants: undefined, redirectUris: [], public: false }
-      const { client_id: id } = await addHostClient(host, { ...request, name: 'report', user: 'ann' })
-      await addHostClient(host, { ...request, name: 'other', user: 'bob' })
+      const { client_id: id } = await addHostClient(asCommand(host), { ...request, name: 'report', user: 'ann' })
+      await addHostClient(asCommand(host), { ...request, name: 'other', user: 'bob' })
       const [own, ...rest] = await listHostClients(host, { user: 'ann', limit: 10 })
       assert.deepEqual(rest, [])
       assert.deepEqual(
@@ -78,7 +78,7 @@ for (const kind of systemKinds) {
     })
 
     test('tokens are listed while they are valid', async () => {
-      const issue = (user: string) => issueHostToken(host, { user, scopes: ['todo'], expires: undefined })
+      const issue = (user: string) => issueHostToken(asCommand(host), { user, scopes: ['todo'], expires: undefined })
       await issue('ann')
       await issue('bob')
       await issue('bob')
@@ -87,11 +87,11 @@ for (const kind of systemKinds) {
       assert.deepEqual(await users(), ['ann', 'bob', 'bob'])
       assert.deepEqual(await users({ user: 'ann' }), ['ann'])
       assert.deepEqual(await users({ client: 'report' }), [])
-      await changeHostUserStatus(host, { name: 'ann', status: 'disabled' })
+      await changeHostUserStatus(asCommand(host), { name: 'ann', status: 'disabled' })
       assert.deepEqual(await users(), ['bob', 'bob'])
       const [first] = await listHostTokens(host, { limit: 1 })
       assert.deepEqual([first?.client.name, first?.scopes, first?.usedAt], ['login', ['todo'], null])
-      await revokeHostTokens(host, { user: 'bob' })
+      await revokeHostTokens(asCommand(host), { user: 'bob' })
       assert.deepEqual(await users(), [])
     })
 

@@ -6,7 +6,7 @@ import { changeHostUserStatus, declareRestored, revokeHostTokens } from '../../s
 import { openIdentity } from '../../src/host/index.ts'
 import { entities } from '../../src/store/entities.ts'
 import type { System } from '../../src/store/index.ts'
-import { bearer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { asCommand, bearer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 type Rows = ReadonlyMap<string, readonly object[]>
@@ -61,7 +61,7 @@ for (const kind of systemKinds) {
     const ask = async (one: TestServer, token: string) =>
       (await one.send('GET /todo', { headers: bearer(token) })).status
     const declare = (revokeTokens = false) =>
-      declareRestored(server.host, { revokeTokens, confirm: () => Promise.resolve(true) })
+      declareRestored(asCommand(server.host), { revokeTokens, confirm: () => Promise.resolve(true) })
     const refusedBy = (one: TestServer, token: string) =>
       until('it is refused', async () => (await ask(one, token)) === 401)
 
@@ -79,7 +79,7 @@ for (const kind of systemKinds) {
       const token = await issue()
       await ask(second, token.accessToken)
       const backup = await backUp(system)
-      await revokeHostTokens(server.host, { jti: token.jti })
+      await revokeHostTokens(asCommand(server.host), { jti: token.jti })
       await refusedBy(second, token.accessToken)
       await restore(system, backup)
       const restored = await declare()
@@ -91,11 +91,11 @@ for (const kind of systemKinds) {
     test('a revocation after the restoring reaches every server, though its position was given out before', async () => {
       const token = await issue()
       const backup = await backUp(system)
-      await changeHostUserStatus(server.host, { name: 'ann', status: 'disabled' })
+      await changeHostUserStatus(asCommand(server.host), { name: 'ann', status: 'disabled' })
       await restore(system, backup)
       await declare()
       await until('it is let in', async () => (await ask(second, token.accessToken)) === 200)
-      await revokeHostTokens(server.host, { user: 'ann' })
+      await revokeHostTokens(asCommand(server.host), { user: 'ann' })
       await refusedBy(second, token.accessToken)
     })
 
@@ -116,7 +116,10 @@ for (const kind of systemKinds) {
 
     test('nothing is changed without confirmation', async () => {
       const head = await system.db.selectFrom('waypost_feed_head').selectAll().execute()
-      const declined = await declareRestored(server.host, { revokeTokens: true, confirm: () => Promise.resolve(false) })
+      const declined = await declareRestored(asCommand(server.host), {
+        revokeTokens: true,
+        confirm: () => Promise.resolve(false),
+      })
       assert.equal(declined, undefined)
       assert.deepEqual(await system.db.selectFrom('waypost_feed_head').selectAll().execute(), head)
     })

@@ -17,6 +17,7 @@ import { issueHostToken } from '../../src/operate/index.ts'
 import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
 import { copySystem } from './migrated.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
+import { asCommand } from './server.ts'
 
 export type Files = Readonly<Record<string, string>>
 
@@ -104,7 +105,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
       deploy,
       async authorize(user, scopes) {
         await ensureTestUser(server, user, scopes)
-        const { access_token: token } = await issueHostToken(host, { user, scopes, expires: undefined })
+        const { access_token: token } = await issueHostToken(asCommand(host), { user, scopes, expires: undefined })
         return { authorization: `Bearer ${token}` }
       },
       [Symbol.asyncDispose]: close,

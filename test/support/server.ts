@@ -6,6 +6,7 @@ import { sha256, version, type Clock } from '../../src/kit/index.ts'
 import type { Plugin } from '../../src/contract/index.ts'
 import type { Artifact, Manifest, ManifestMethod, ManifestRoute } from '../../src/release/index.ts'
 import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
+import type { ActingHost } from '../../src/operate/index.ts'
 import { startServer, type WaypostServer } from '../../src/server/index.ts'
 import { type SystemKind } from '../../src/store/index.ts'
 import { makeTestClock, type TestClock } from './clock.ts'
@@ -16,6 +17,11 @@ import { startPostgres } from './postgres.ts'
 /** The issuer of all tokens of a test server. */
 export const issuer = 'https://api.example.com'
 export const systemKinds = ['sqlite', 'postgresql'] as const
+
+/** A host on which the operating-system user of a command acts. */
+export function asCommand(host: Host): ActingHost {
+  return { ...host, actor: { how: 'command', name: 'tester' } }
+}
 
 /** A server on a socket with its own System: what `serve` starts, without a project. */
 export interface TestServer extends AsyncDisposable {

@@ -60,16 +60,33 @@ export interface PasswordChange extends PasswordChangeOptions {
  * Sets a user's password on behalf of an administrator.
  * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_BUSY
  */
-export async function setPassword(system: System, change: PasswordChange): Promise<EndedAccess> {
-  const { userId, now } = change
+export async function setPassword(system: System, { password, ...change }: PasswordChange): Promise<EndedAccess> {
+  return storePassword(system, { ...change, passwordHash: await hashNewPassword(system, change.userId, password) })
+}
+
+/** Checks and hashes a new password, which must not happen in a transaction. Throws like `setPassword`. */
+export async function hashNewPassword(system: System, userId: string, password: string): Promise<string> {
   const { name, email } = await system.db
     .selectFrom('waypost_user')
     .select(['name', 'email'])
     .where('id', '=', userId)
     .executeTakeFirstOrThrow()
-  const password_hash = await hashPassword(system, { name, email, password: change.password })
+  return hashPassword(system, { name, email, password })
+}
+
+/** Stores the hash of a new password and ends the access that used the old one. */
+export async function storePassword(
+  system: System,
+  { passwordHash, ...change }: Omit<PasswordChange, 'password'> & { readonly passwordHash: string },
+): Promise<EndedAccess> {
+  const { userId, now } = change
   return system.transaction(async (trx) => {
-    await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', userId).execute()
+    const { name } = await trx
+      .updateTable('waypost_user')
+      .set({ password_hash: passwordHash })
+      .where('id', '=', userId)
+      .returning('name')
+      .executeTakeFirstOrThrow()
     await resetAttempts(trx, name)
     const passwordless = await endPasswordlessAccess(system, trx, change)
     const access = change.keepTokens

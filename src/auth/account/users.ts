@@ -33,16 +33,30 @@ export function assertUserName(name: string): void {
  * @throws WP_AUTH_USER_EXISTS, WP_AUTH_NAME, WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_SCOPE_NAME
  */
 export async function addUser(system: System, user: NewUser): Promise<UserRecord> {
+  return insertUser(system, await prepareUser(system, user))
+}
+
+/** A user that was checked, with the hash of the password. */
+export interface PreparedUser extends Omit<NewUser, 'password'> {
+  readonly passwordHash: string | null
+}
+
+/** Checks a user and hashes the password, which must not happen in a transaction. Throws like `addUser`. */
+export async function prepareUser(system: System, { password, ...user }: NewUser): Promise<PreparedUser> {
   assertUserName(user.name)
-  const scopes = checkScopes(user.scopes)
+  const passwordHash = password === undefined ? null : await hashPassword(system, { ...user, password })
+  return { ...user, scopes: checkScopes(user.scopes), passwordHash }
+}
+
+/** Stores a prepared user. @throws WP_AUTH_USER_EXISTS */
+export async function insertUser(system: System, user: PreparedUser): Promise<UserRecord> {
+  const { email, scopes } = user
   const record = { id: makeUuid(), name: user.name, status: 'active' as const }
-  const { name, email, password } = user
-  const password_hash = password === undefined ? null : await hashPassword(system, { name, email, password })
   await system.transaction(async (trx) => {
     if (user.rejectSimilarName === true) await assertNoSimilarName(system, trx, user.name)
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('waypost_user')
-      .values({ ...record, email: email ?? null, password_hash, created_at: system.now() })
+      .values({ ...record, email: email ?? null, password_hash: user.passwordHash, created_at: system.now() })
       .onConflict((on) => on.column('name').doNothing())
       .executeTakeFirstOrThrow()
     if (numInsertedOrUpdatedRows !== 1n) throw errors.WP_AUTH_USER_EXISTS({ name: user.name })

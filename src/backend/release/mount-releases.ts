@@ -4,7 +4,7 @@ import type { ClassCatalog } from '../../definition/index.ts'
 import { shortId, version } from '../../kit/index.ts'
 import { assertIntact, listLiveServers, loadActiveRow, type ActiveRow } from '../../release/index.ts'
 import { errors } from '../errors.ts'
-import { findActor } from './actor.ts'
+import { findActor, logged } from './actor.ts'
 import { limitBodies, makeRateLimit } from './limit-requests.ts'
 import { releaseLimits } from './limits.ts'
 import { mountRollback } from './mount-rollback.ts'
@@ -130,14 +130,14 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
     const actor = await findActor(sources.system, request)
     const applied = await receiver.migrate(manifest)
     const names = applied.map(({ connection, name }) => `${connection}/${name}`)
-    request.log.info({ audit: { ...actor, migrations: names } }, 'migrations applied over HTTP')
+    request.log.info({ audit: { ...logged(actor), migrations: names } }, 'migrations applied over HTTP')
     return { applied }
   })
   app.post(paths.releases, activating, async (request): Promise<ActivateAnswer> => {
     const { body, manifest } = await reader.manifest(request, ActivateBody)
     const actor = await findActor(sources.system, request)
     const { id, activated } = await receiver.activate(manifest, body, actor)
-    request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'release deployed over HTTP')
+    request.log.info({ audit: { ...logged(actor), release: shortId(id), activated } }, 'release deployed over HTTP')
     return { id, activated }
   })
 }

@@ -1,7 +1,7 @@
 import { shortId } from '../../kit/index.ts'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import type { System } from '../../store/index.ts'
-import { findActor } from './actor.ts'
+import { findActor, logged } from './actor.ts'
 import { makeRateLimit } from './limit-requests.ts'
 import { paths, RollbackBody, RollbackSurveyBody, type ActivateAnswer, type RollbackSurveyAnswer } from './protocol.ts'
 import type { ReleaseReceiver } from './release-receiver.ts'
@@ -32,7 +32,7 @@ export function mountRollback(app: FastifyInstance, { system, receiver, reader, 
     const body = await reader.plain(request, RollbackBody)
     const actor = await findActor(system, request)
     const { id, activated } = await receiver.rollBack(body, actor)
-    request.log.info({ audit: { ...actor, release: shortId(id), activated } }, 'release rolled back over HTTP')
+    request.log.info({ audit: { ...logged(actor), release: shortId(id), activated } }, 'release rolled back over HTTP')
     return { id, activated }
   })
 }

@@ -53,9 +53,14 @@ export async function replayDelivery(
 
 /**
  * Redelivers dead deliveries whose data is still stored and whose subscription exists and is not disabled, in the order
- * in which they died.
+ * in which they died, in chunks.
+ * @param runChunk runs the change of a chunk, for example in a transaction
  */
-export async function replayDead(system: System, filter: DeadFilter & { limit: number }): Promise<Replayed> {
+export async function replayDead(
+  system: System,
+  filter: DeadFilter & { limit: number },
+  runChunk: (change: (joined: System) => Promise<number>) => Promise<number> = (change) => change(system),
+): Promise<Replayed> {
   await closeBreakers(system, filter)
   const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
   const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
@@ -65,7 +70,7 @@ export async function replayDead(system: System, filter: DeadFilter & { limit: n
     // Exclude deliveries that die again meanwhile.
     const ids = sql`select d.id ${fromDead(filter)} and d.finished_at <= ${now}
       order by d.finished_at limit ${size} ${lock}`
-    const count = await replayRows(system, ids)
+    const count = await runChunk((joined) => replayRows(joined, ids))
     replayed += count
     if (count < size) return { replayed, more: false }
   }

@@ -57,6 +57,7 @@ export const retentionRules: readonly RetentionRule[] = [
     where: sql<boolean>`not exists (
       select 1 from waypost_delivery where message_id = waypost_message.id and status = 'pending')`,
   },
+  { table: 'waypost_audit', key: 'id', column: 'created_at', keep: 'audit', sortedBy: ['id', 'aud_'] },
   // Uploads of aborted deployments. The artifacts of a release are stored in another table.
   { table: 'waypost_upload', key: 'hash', column: 'created_at', keep: dayMs },
   // Rows of servers that could not delete their own.

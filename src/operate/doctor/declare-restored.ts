@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
-import type { Host } from '../../host/index.ts'
+import { changeSystem, type ActingHost } from '../change-system.ts'
 
 /** Contents of a restored System. Some may have been revoked, disabled or delivered after the backup. */
 export interface RestoredSystem {
@@ -34,18 +34,19 @@ const subject = 'restored'
  * may have cached later changes; they notice the gap that this creates.
  * @returns the contents of System; undefined if not confirmed
  */
-export async function declareRestored(
-  { system, clock }: Host,
-  options: RestoredOptions,
-): Promise<RestoredSystem | undefined> {
-  const now = clock.now()
-  const restored = await inspect(system, now)
+export async function declareRestored(host: ActingHost, options: RestoredOptions): Promise<RestoredSystem | undefined> {
+  const now = host.clock.now()
+  const restored = await inspect(host.system, now)
   if (!(await options.confirm(restored))) return undefined
-  await system.transaction(async (trx) => {
-    if (options.revokeTokens) await revokeAll(trx, now)
-    const head = trx.updateTable('waypost_feed_head').where('id', '=', 1)
-    await head.set((column) => ({ position: column('position', '+', feedGap) })).execute()
-    await recordChanges(system, trx, [{ kind: 'key', subject }])
+  const { tokens, sessions } = restored
+  await changeSystem(host, async (system, audit) => {
+    await audit({ action: 'system.restore', after: options.revokeTokens ? { tokens, sessions } : undefined })
+    await system.transaction(async (trx) => {
+      if (options.revokeTokens) await revokeAll(trx, now)
+      const head = trx.updateTable('waypost_feed_head').where('id', '=', 1)
+      await head.set((column) => ({ position: column('position', '+', feedGap) })).execute()
+      await recordChanges(system, trx, [{ kind: 'key', subject }])
+    })
   })
   return restored
 }

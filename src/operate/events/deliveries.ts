@@ -2,8 +2,9 @@ import type { Since } from '../../kit/index.ts'
 import { sql } from 'kysely'
 import { type System, type SystemTables, loadDatabaseTime } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
+import { changeSystem, type ActingHost } from '../change-system.ts'
 import { loadAttempts, type ListedAttempt, loadAnswers, type AttemptWithAnswer } from './load-attempts.ts'
-import { eventErrors, countDead, replayDead, type Replayed } from '../../events/index.ts'
+import { eventErrors, countDead, replayDead, replayDelivery, type Replayed } from '../../events/index.ts'
 
 export type DeliveryState = SystemTables['waypost_delivery']['status']
 
@@ -111,14 +112,33 @@ export interface ReplayRequest {
   confirm(count: number): Promise<boolean>
 }
 
-/** Replays dead deliveries after confirmation. @returns undefined if not confirmed */
-export async function replayHostDeliveries({ system }: Host, request: ReplayRequest): Promise<Replayed | undefined> {
+/** Redelivers one finished delivery. Throws like `replayDelivery`. */
+export async function replayHostDelivery(host: ActingHost, id: string): Promise<void> {
+  await changeSystem(host, async (system, audit) => {
+    await replayDelivery(system, { delivery: id })
+    await audit({ action: 'delivery.replay', subject: { id, name: id } })
+  })
+}
+
+/**
+ * Replays dead deliveries after confirmation, in chunks that each have an audit row.
+ * @returns undefined if not confirmed
+ */
+export async function replayHostDeliveries(host: ActingHost, request: ReplayRequest): Promise<Replayed | undefined> {
+  const { system } = host
   const { confirm, limit, since, ...filter } = request
   const dead = { ...filter, since: await resolveSince(system, since) }
   const count = await countDead(system, dead)
   if (count === 0) return { replayed: 0, more: false }
   if (!(await confirm(count))) return undefined
-  return replayDead(system, { ...dead, limit })
+  const facts = { ...filter, since: new Date(dead.since).toISOString() }
+  return replayDead(system, { ...dead, limit }, (replay) =>
+    changeSystem(host, async (joined, audit) => {
+      const deliveries = await replay(joined)
+      if (deliveries > 0) await audit({ action: 'delivery.replay', after: { ...facts, deliveries } })
+      return deliveries
+    }),
+  )
 }
 
 /** Converts to milliseconds since 1970. Durations are relative to the database's clock. */

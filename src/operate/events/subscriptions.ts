@@ -1,7 +1,8 @@
 import { resolveClient, resolveUser } from '../../auth/index.ts'
 import { eventErrors } from '../../events/index.ts'
-import { endSubscriptions, type SubscriptionSelector } from '../../store/index.ts'
+import { endSubscriptions, type AuditEntry, type SubscriptionSelector, type System } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
+import { changeSystem, type ActingHost } from '../change-system.ts'
 
 export interface ListedSubscription {
   readonly id: string
@@ -35,7 +36,7 @@ export async function listHostSubscriptions(
   host: Host,
   { event, status, limit, ...choice }: SubscriptionFilter,
 ): Promise<readonly ListedSubscription[]> {
-  const { id, userId, clientId } = await resolve(host, choice)
+  const { id, userId, clientId } = await resolve(host.system, choice)
   const rows = await host.system.db
     .selectFrom('waypost_subscription as subscription')
     .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
@@ -70,13 +71,18 @@ export async function listHostSubscriptions(
  * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN for an unknown id
  */
 export async function endHostSubscriptions(
-  host: Host,
+  host: ActingHost,
   { to, ...choice }: SubscriptionChoice & { to: 'barred' | 'deleted' },
 ): Promise<number> {
-  const of = await resolve(host, choice)
-  const count = await host.system.transaction((trx) => endSubscriptions(host.system, trx, { of, to }))
-  if (count === 0 && choice.id !== undefined) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id: choice.id })
-  return count
+  return changeSystem(host, async (system, audit) => {
+    const of = await resolve(system, choice)
+    const known = await describeChoice(system, choice)
+    const count = await system.transaction((trx) => endSubscriptions(system, trx, { of, to }))
+    if (count === 0 && choice.id !== undefined) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id: choice.id })
+    const action = to === 'deleted' ? 'subscription.delete' : 'subscription.disable'
+    if (count > 0) await audit({ action, ...known, after: { subscriptions: count } })
+    return count
+  })
 }
 
 /**
@@ -84,9 +90,22 @@ export async function endHostSubscriptions(
  * @returns how many
  * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN for an unknown id
  */
-export async function enableHostSubscriptions(host: Host, choice: SubscriptionChoice): Promise<number> {
-  const { id, userId, clientId } = await resolve(host, choice)
-  const { numUpdatedRows } = await host.system.db
+export async function enableHostSubscriptions(host: ActingHost, choice: SubscriptionChoice): Promise<number> {
+  const { id } = choice
+  const count = await changeSystem(host, async (system, audit) => {
+    const enabled = await enable(system, await resolve(system, choice))
+    const known = await describeChoice(system, choice)
+    if (enabled > 0) await audit({ action: 'subscription.enable', ...known, after: { subscriptions: enabled } })
+    return enabled
+  })
+  if (count > 0 || id === undefined) return count
+  const [found] = await listHostSubscriptions(host, { id, limit: 1 })
+  if (found === undefined) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
+  return 0
+}
+
+async function enable({ db }: System, { id, userId, clientId }: SubscriptionSelector): Promise<number> {
+  const { numUpdatedRows } = await db
     .updateTable('waypost_subscription')
     .set({ status: 'active', disabled_by: null, paused_at: null, failures: 0, open_until: null, failing_since: null })
     .where('status', '=', 'disabled')
@@ -94,13 +113,27 @@ export async function enableHostSubscriptions(host: Host, choice: SubscriptionCh
     .$if(userId !== undefined, (query) => query.where('user_id', '=', userId!))
     .$if(clientId !== undefined, (query) => query.where('client_id', '=', clientId!))
     .executeTakeFirstOrThrow()
-  if (numUpdatedRows > 0n || id === undefined) return Number(numUpdatedRows)
-  const [found] = await listHostSubscriptions(host, { id, limit: 1 })
-  if (found === undefined) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
-  return 0
+  return Number(numUpdatedRows)
 }
 
-async function resolve({ system }: Host, { id, user, client }: SubscriptionChoice): Promise<SubscriptionSelector> {
+/** Describes the selected subscriptions for the audit log. Endpoints may contain secrets, except for their origin. */
+async function describeChoice(
+  { db }: System,
+  { id, user, client }: SubscriptionChoice,
+): Promise<Pick<AuditEntry, 'subject' | 'before'>> {
+  if (id === undefined) return { before: { user, client } }
+  const row = await db
+    .selectFrom('waypost_subscription as subscription')
+    .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
+    .select(['subscription.event', 'subscription.endpoint', 'user.name as user'])
+    .where('subscription.id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined) return { subject: { id, name: id } }
+  const endpoint = URL.parse(row.endpoint)?.origin
+  return { subject: { id, name: id }, before: { event: row.event, endpoint, user: row.user } }
+}
+
+async function resolve(system: System, { id, user, client }: SubscriptionChoice): Promise<SubscriptionSelector> {
   return {
     ...(id === undefined ? {} : { id }),
     ...(user === undefined ? {} : { userId: (await resolveUser(system, user)).id }),

@@ -17,6 +17,8 @@ import {
   type Manifest,
 } from '../../release/index.ts'
 import { type Host, loadTerms } from '../../host/index.ts'
+import { shortId } from '../../kit/index.ts'
+import { changeSystem, type ActingHost } from '../change-system.ts'
 
 /** A server's row in System. Rows of crashed servers are kept for a day. */
 export interface ListedServer {
@@ -95,12 +97,20 @@ export interface PruneHostRequest {
 
 /** Deletes old releases as servers do every hour: those that ended longer ago than the setting `keep` allows. */
 export async function pruneHostReleases(
-  host: Host,
+  host: ActingHost,
   { keep, dryRun = false }: PruneHostRequest,
 ): Promise<PrunedReleases> {
-  if (keep !== undefined) return pruneReleases(host.system, { keepNewest: keep, keepMs: 0, dryRun })
   const { settings } = await loadTerms(host.system, host.variables)
-  return pruneReleases(host.system, { keepNewest: releasesKept, keepMs: settings.keep.releases, dryRun })
+  const kept =
+    keep === undefined ? { keepNewest: releasesKept, keepMs: settings.keep.releases } : { keepNewest: keep, keepMs: 0 }
+  if (dryRun) return pruneReleases(host.system, { ...kept, dryRun })
+  return changeSystem(host, async (system, audit) => {
+    const pruned = await pruneReleases(system, kept)
+    const { releases, artifacts } = pruned
+    if (releases.length > 0)
+      await audit({ action: 'release.prune', before: { releases: releases.map(shortId), artifacts } })
+    return pruned
+  })
 }
 
 /** A release with its manifest. */

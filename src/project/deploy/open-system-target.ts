@@ -65,10 +65,10 @@ export async function openSystemTarget(options: {
     async activate(release, activation) {
       await openIdentity(host)
       await storeFact(system, 'origin', 'production')
-      return activateRelease(system, release, activation)
+      return activateRelease(system, release, { ...activation, actor: { how: 'command', name: activation.by } })
     },
     surveyRollback: (beginning) => surveyRollback(host, beginning),
-    rollBack: (id, options) => rollBack(system, id, options),
+    rollBack: (id, options) => rollBack(system, id, { ...options, actor: { how: 'command', name: options.by } }),
     close: () => host.close(),
   }
 }

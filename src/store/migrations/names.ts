@@ -9,4 +9,5 @@ export const systemMigrations: readonly string[] = [
   '0007-subscription-clients',
   '0008-one-source',
   '0009-attempt-shards',
+  '0010-audit',
 ]

@@ -104,7 +104,7 @@ export const configCases: readonly Case[] = [
     name: 'something to keep that is not known',
     files: { 'waypost.yml': 'config:\n  keep: { delivery: 3d }\n' },
     problems: [
-      'waypost.yml:2:11 «delivery» WP_DEFINITION_SETTING_INVALID "delivery" is not a valid key of "keep" | Valid keys: messages, deliveries, attempts, tokens, families, codes, sessions, feed, throttles, releases',
+      'waypost.yml:2:11 «delivery» WP_DEFINITION_SETTING_INVALID "delivery" is not a valid key of "keep" | Valid keys: messages, deliveries, attempts, tokens, families, codes, sessions, feed, throttles, releases, audit',
     ],
   },
   {

@@ -9,6 +9,7 @@ import { startOwnPostgres, type OwnPostgres } from '../../support/postgres.ts'
 import { send } from '../../support/send.ts'
 import { until } from '../../support/until.ts'
 import { openServeSite } from './site.ts'
+import { asCommand } from '../../support/server.ts'
 
 let postgres: OwnPostgres
 before(async () => {
@@ -33,7 +34,11 @@ test('while PostgreSQL is unavailable, routes that do not need it work, others r
   await site.deploy(files)
   const server = await site.start()
   await ensureTestUser(server, 'ann', ['own'])
-  const { access_token: token } = await issueHostToken(site.host, { user: 'ann', scopes: ['own'], expires: undefined })
+  const { access_token: token } = await issueHostToken(asCommand(site.host), {
+    user: 'ann',
+    scopes: ['own'],
+    expires: undefined,
+  })
   const own = { path: '/own', headers: { authorization: `Bearer ${token}` } }
   assert.equal((await send(server.port, own)).status, 200)
   assert.equal((await send(server.port, { path: '/now' })).status, 200)
