@@ -7,7 +7,7 @@ import { addUser } from '../../src/auth/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import type { SystemKind } from '../../src/store/index.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
-import { bearer, type TestAnswer } from '../support/server.ts'
+import { asCommand, bearer, type TestAnswer } from '../support/server.ts'
 
 export const allScopes = ['backend.read', 'backend.write', 'backend.deploy', 'backend.admin'] as const
 
@@ -32,7 +32,7 @@ export async function openAdmin(kind: SystemKind, options: Parameters<typeof ope
     const token =
       scopes.length === 0
         ? undefined
-        : (await issueHostToken(world.host, { user: 'root', scopes, expires: undefined })).access_token
+        : (await issueHostToken(asCommand(world.host), { user: 'root', scopes, expires: undefined })).access_token
     return async (line, { json, headers } = {}) => {
       const [method = '', target = ''] = line.split(' ')
       const answer = await world.send(`${method} /backend${target}`, {
