@@ -50,7 +50,8 @@ export default class AuditList extends HostCommand {
   }
 }
 
-type Facts = Readonly<Record<string, unknown>>
+type Fact = NonNullable<ListedAudit['before']>[keyof NonNullable<ListedAudit['before']>]
+type Facts = Readonly<Record<string, Fact>>
 
 /** Describes the changed properties: `status active → disabled, tokens 2` or `scopes +todo -order`. */
 function describeChange({ before, after }: ListedAudit): string {
@@ -60,19 +61,23 @@ function describeChange({ before, after }: ListedAudit): string {
   return parts.join(', ') || '-'
 }
 
-function describeProperty(name: string, before: unknown, after: unknown): string | undefined {
-  if (Array.isArray(before) && Array.isArray(after)) {
+function describeProperty(name: string, before: Fact, after: Fact): string | undefined {
+  if (isList(before) && isList(after)) {
     const added = after.filter((one) => !before.includes(one)).map((one) => `+${one}`)
     const removed = before.filter((one) => !after.includes(one)).map((one) => `-${one}`)
     return added.length + removed.length === 0 ? undefined : [name, ...added, ...removed].join(' ')
   }
-  const [old, given] = [before, after].map((value) => (Array.isArray(value) ? value.join(' ') : String(value ?? '')))
+  const [old, given] = [before, after].map((value) => (isList(value) ? value.join(' ') : `${value ?? ''}`))
   if (isNothing(before) || old === given) return isNothing(after) ? undefined : `${name} ${given}`
   return isNothing(after) ? `${name} ${old}` : `${name} ${old} → ${given}`
 }
 
+function isList(value: Fact): value is readonly string[] {
+  return Array.isArray(value)
+}
+
 /** Counts of 0 and empty lists say nothing. */
-function isNothing(value: unknown): boolean {
+function isNothing(value: Fact): boolean {
   return (
     value === undefined || value === null || value === 0 || value === '' || (Array.isArray(value) && value.length === 0)
   )
