@@ -37,7 +37,7 @@ export {
   type PasswordChangeOptions,
 } from './access/end-access.ts'
 export { renewClientSecret } from './access/administer.ts'
-export { hashNewPassword, setPassword, storePassword } from './access/administer.ts'
+export { hashNewPassword, storePassword } from './access/administer.ts'
 export { setClientStatus, setUserStatus } from './access/administer.ts'
 export { issueTokens, type TokenIssuer } from './token/tokens.ts'
 export {
