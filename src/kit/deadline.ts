@@ -1,6 +1,23 @@
+const steps = 4
+
+/**
+ * Calls `expire` after `ms` milliseconds, which are counted in steps: a stall of this process, for example on a busy
+ * machine, counts as one step, because the process could not read what arrived meanwhile.
+ * @returns a function that cancels it
+ */
+function startTimer(ms: number, expire: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const wait = (left: number) => {
+    if (left === 0) expire()
+    else timer = setTimeout(wait, Math.ceil(ms / steps), left - 1)
+  }
+  wait(steps)
+  return () => clearTimeout(timer)
+}
+
 /**
  * Waits at most `ms` milliseconds for `work`; for example, a database whose connection is half open never answers. Work
- * that misses its deadline continues unobserved.
+ * that misses its deadline continues unobserved. A stall of this process counts as a quarter of the time at most.
  * @param late returns the result after the deadline, or throws
  */
 export async function withDeadline<Value, Late>(
@@ -8,15 +25,13 @@ export async function withDeadline<Value, Late>(
   ms: number,
   late: () => Late,
 ): Promise<Value | Late> {
-  let timer: NodeJS.Timeout | undefined
-  const expired = new Promise<Late>((resolve) => {
-    timer = setTimeout(() => resolve((async () => late())()), ms)
-  })
+  const expired = Promise.withResolvers<Late>()
+  const cancel = startTimer(ms, () => expired.resolve((async () => late())()))
   work.catch(() => undefined) // it may fail after the deadline
   try {
-    return await Promise.race([work, expired])
+    return await Promise.race([work, expired.promise])
   } finally {
-    clearTimeout(timer)
+    cancel()
   }
 }
 
@@ -35,11 +50,11 @@ export async function withDeadlineAfterAbort<Value, Late>(
   { signal, limitMs, late }: AbortDeadline<Late>,
 ): Promise<Value | Late> {
   if (signal === undefined) return work
-  let timer: NodeJS.Timeout | undefined
+  let cancel: (() => void) | undefined
   const expired = Promise.withResolvers<Late>()
   const begin = () => {
     const ms = limitMs()
-    timer = setTimeout(() => expired.resolve((async () => late(ms))()), ms)
+    cancel = startTimer(ms, () => expired.resolve((async () => late(ms))()))
   }
   if (signal.aborted) begin()
   else signal.addEventListener('abort', begin, { once: true })
@@ -48,6 +63,6 @@ export async function withDeadlineAfterAbort<Value, Late>(
     return await Promise.race([work, expired.promise])
   } finally {
     signal.removeEventListener('abort', begin)
-    clearTimeout(timer)
+    cancel?.()
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
 import type { ConnectionSet } from '../connection/index.ts'
 import type { Log } from '../contract/index.ts'
-import { messageOf, type Clock } from '../kit/index.ts'
+import { messageOf, withDeadline, type Clock } from '../kit/index.ts'
 
 /** Counters for rate limits, by rate and caller, of this server and all its generations. */
 export interface RateCounters {
@@ -86,6 +86,7 @@ function makeLocalCounter(clock: Clock): (key: string, lengthMs: number) => Coun
 
 /** How long a connection that failed is not used. */
 const retryMs = 1000
+const limitMs = 100
 
 /** Counts through a connection with the capability `count`. While it is down, only one call a second tries it. */
 class RemoteCounter {
@@ -115,7 +116,9 @@ class RemoteCounter {
     try {
       const opened = connections.get(this.#connection)
       if (opened.count === undefined) throw new Error('it does not provide "count"')
-      const { count, resetMs } = await withinLimit(opened.count(key, windowMs))
+      const { count, resetMs } = await withDeadline(opened.count(key, windowMs), limitMs, () => {
+        throw new Error(`it did not respond within ${limitMs} ms`)
+      })
       if (!(count >= 1 && resetMs <= Infinity)) throw new Error('its "count" returned no numbers')
       return { current: count, ttl: Math.min(Math.max(resetMs, 1), windowMs) }
     } catch (error) {
@@ -133,23 +136,4 @@ class RemoteCounter {
     this.#retryAt = undefined
     this.#log.info({ connection: this.#connection }, 'counting requests across servers works again')
   }
-}
-
-const limitMs = 100
-const steps = 4
-
-/**
- * Waits at most 100 ms. In four steps, because all time in which this process was blocked, and could not read the
- * response, then counts as one step.
- */
-function withinLimit<Value>(work: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout
-    const start = (left: number): void => {
-      if (left === 0) reject(new Error(`it did not respond within ${limitMs} ms`))
-      else timer = setTimeout(start, limitMs / steps, left - 1)
-    }
-    start(steps)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

@@ -21,7 +21,7 @@ function makeLog() {
   return { lines, log: { debug: add, info: add, warn: add, error: add } as Log }
 }
 
-function openClass(url: string, timeout = '200ms') {
+function openClass(url: string, timeout = '1s') {
   const { lines, log } = makeLog()
   const open = async () => {
     const { count, ...rest } = await redisClass.open({ url, timeout }, { ...services, log, name: 'Cache' })
@@ -256,7 +256,7 @@ describe('a port that accepts connections and never answers', () => {
 
   for (const scheme of ['redis', 'rediss'] as const)
     test(`counts as down, and each attempt closes the previous socket, ${scheme}`, async () => {
-      const opened = await openClass(url.replace('redis', scheme))
+      const opened = await openClass(url.replace('redis', scheme), '200ms')
       await assert.rejects(opened.count('hung', 1000))
       await assert.rejects(opened.check(), /did not respond within|timeout/i)
       const before = accepted
