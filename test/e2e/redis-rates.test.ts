@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { lacksRedis, startRedis, type TestRedis } from '../support/redis.ts'
-import { send } from '../support/send.ts'
+import { send, type Answer } from '../support/send.ts'
 import { until } from '../support/until.ts'
 import { baseUrl, makeHost, secret, startServe, type Serving } from './serving.ts'
 
@@ -110,11 +110,24 @@ describe('a rate with a connection to Redis', { skip: lacksRedis }, () => {
   })
 
   it('lets exactly as many requests pass as its limit says, over all servers', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => send(servers[index % 3]!.port, { path: '/ten' })),
-    )
-    const passed = answers.filter(({ status }) => status === 200)
-    assert.equal(passed.length, 10)
+    const count = (pattern: RegExp) =>
+      servers.flatMap(({ stdout, stderr }) => (stdout() + stderr()).match(pattern) ?? []).length
+    let answers: Answer[] = []
+    let passed: Answer[] = []
+    while (passed.length !== 10) {
+      await until('every server counts with Redis', async () => {
+        await Promise.all(servers.map(({ port }) => send(port, { path: '/more' })))
+        return count(failed) === count(works)
+      })
+      const failures = count(failed)
+      await redis.forget()
+      answers = await Promise.all(
+        Array.from({ length: 60 }, (_, index) => send(servers[index % 3]!.port, { path: '/ten' })),
+      )
+      passed = answers.filter(({ status }) => status === 200)
+      // On a busy machine, Redis may be slow. Then a server counts alone and reports it.
+      if (passed.length !== 10) await until('Redis was slow', () => count(failed) > failures)
+    }
     assert.deepEqual(
       passed.map(({ body }) => body.passed as number).toSorted((a, b) => a - b),
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],

@@ -98,8 +98,12 @@ onEachDatabase('a claim', (world) => {
   test('respects the limit of an endpoint, across all of its subscriptions', async () => {
     world().settings = { ...world().settings, delivery_concurrency_per_endpoint: 3 }
     const receiver = await world().openReceiver()
+    const full = Promise.withResolvers<void>()
     // each comes to its end alone, so that there is always room for one more and never for three
-    receiver.choose = (count) => (response) => setTimeout(() => response.writeHead(204).end(), 10 + (count % 3) * 30)
+    receiver.choose = (count) => (response) => {
+      if (receiver.open.now === 3) full.resolve()
+      void full.promise.then(() => setTimeout(() => response.writeHead(204).end(), 10 + (count % 3) * 30))
+    }
     for (let n = 0; n < 2; n++) await world().subscribe(await world().addUser(), 'note', receiver.url)
     for (let n = 0; n < 8; n++) await world().dispatch('note', n)
     assert.partialDeepStrictEqual(await world().execute(), { delivered: 16 })
@@ -107,7 +111,11 @@ onEachDatabase('a claim', (world) => {
   })
 
   test('is limited to what the worker can start', async () => {
-    const receiver = await world().openReceiver((response) => setTimeout(() => response.writeHead(204).end(), 200))
+    const full = Promise.withResolvers<void>()
+    const receiver = await world().openReceiver((response) => {
+      if (receiver.open.now === 5) full.resolve()
+      void full.promise.then(() => setTimeout(() => response.writeHead(204).end(), 50))
+    })
     await world().addSubscriptions(
       await world().addUser(),
       'note',

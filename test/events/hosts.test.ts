@@ -66,7 +66,13 @@ onEachDatabase('a host with many endpoints', (world) => {
 
   test('that responds immediately gets nearly all of them', async () => {
     const host = await world().openReceiver()
-    host.choose = () => (response) => void setTimeout(() => response.writeHead(204).end(), 20)
+    world().clock.freeze() // otherwise a busy machine would make it slow
+    const held: ServerResponse[] = []
+    host.choose = (count) => (response) => {
+      held.push(response)
+      // The first ones show that it is quick. Later ones wait until more than half of the places are its own.
+      if (count <= 8 || held.length > 8 || count > 200 - 8) for (const one of held.splice(0)) one.writeHead(204).end()
+    }
     await subscribeMany(world(), host, 40)
     for (let n = 0; n < 5; n++) await world().dispatch('note', n)
     assert.partialDeepStrictEqual(await world().execute({ concurrency: 16 }), { delivered: 200 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -105,8 +106,10 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         receiver.choose = () => (response) => held.push(response)
         const worker = start('--watch', '--concurrency', '2', '--json')
         await until('they are open', () => receiver.open.now >= 2)
+        const seen = await countTurns(worker.pid)
         const ended = worker.stop()
-        await sleep(1500) // nothing shows when it has noticed
+        await until('it has run since the signal', async () => (await countTurns(worker.pid)) > seen)
+        await sleep(300) // nothing shows when it has noticed
         for (const response of held) response.writeHead(204).end()
         const { code, stdout } = await ended
         assert.equal(code, 0)
@@ -149,3 +152,9 @@ describe('event:execute', () => {
     }
   })
 })
+
+/** How often a process has waited for events. */
+async function countTurns(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)![1])
+}

@@ -19,7 +19,7 @@ describe('misbehaving endpoints', () => {
   let hostile: HostileEndpoints
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'waypost-memory-'))
-    site = await openDeliverySite({ kind: 'sqlite', config: { delivery_timeout: '1s' } })
+    site = await openDeliverySite({ kind: 'sqlite', config: { delivery_timeout: '3s' } })
     hostile = await openHostileEndpoints()
   })
   after(async () => {

@@ -32,7 +32,7 @@ interface Kind {
   open(seen: Seen, target: string): Server
 }
 
-const timeout = /^timeout 1 s$/
+const timeout = /^timeout 3 s$/
 const broken = /^(ECONNRESET|UND_ERR_SOCKET)$/
 const twoGigabytes = 2 * 1024 ** 3
 
@@ -84,7 +84,7 @@ const kinds: readonly Kind[] = [
   })),
 ]
 
-/** Opens one endpoint of each kind, for a `delivery_timeout` of 1 s. */
+/** Opens one endpoint of each kind, for a `delivery_timeout` of 3 s. */
 export async function openHostileEndpoints(): Promise<HostileEndpoints> {
   const seen: Seen = { followed: 0, sentBytes: 0 }
   const target = await listen(http((response) => response.end(String(++seen.followed))))

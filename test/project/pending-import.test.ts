@@ -46,7 +46,7 @@ async function openProject(t: TestContext, action: string) {
 
 test('dev rejects a save whose import waits forever, continues to serve the previous version, and loads the next save', async (t) => {
   const { write, refused, start } = await openProject(t, actionWith(1))
-  const server = await start({ timeoutMs: 300 })
+  const server = await start({ timeoutMs: 1500 })
   try {
     const ask = async () => (await fetch(`${server.started.url}/value`)).json()
     await write('src/value.ts', pending(2))

@@ -298,6 +298,7 @@ describe('a stream that is not read', () => {
       files: {
         'waypost.yml':
           'routes: { /stream/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, timeout: 100ms, action: src/a.ts } } }, ' +
+          '/timed/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, timeout: 1m, action: src/a.ts } } }, ' +
           '/slow/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, action: src/a.ts } } }, ' +
           '/result/:kind: { path: { kind: { type: string } }, methods: { GET: { public: true, dispatch: ping, action: src/a.ts } } } }\n' +
           'event: { ping: { schema: { type: object } } }',
@@ -347,11 +348,11 @@ describe('a stream that is not read', () => {
   }
 
   for (const [path, expected] of [
-    ['/stream/bodyless', 204],
-    ['/stream/status', 500],
-    ['/stream/header', 500],
+    ['/timed/bodyless', 204],
+    ['/timed/status', 500],
+    ['/timed/header', 500],
     ['/result/plain', 500],
-    ['/stream/missing', 500],
+    ['/timed/missing', 500],
     ['/slow/missing', 500],
   ] as const) {
     test(`is closed when it cannot be sent, and its own failure has no effect: ${path}`, async () => {
@@ -363,7 +364,7 @@ describe('a stream that is not read', () => {
 
   test('may fail to open when the request was HEAD', async () => {
     const before = await countClosed()
-    await send(server.port, { path: '/stream/missing', method: 'HEAD' })
+    await send(server.port, { path: '/timed/missing', method: 'HEAD' })
     await untilClosed(before + 1)
   })
 

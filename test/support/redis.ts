@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { findPort } from './postgres.ts'
 
 /** A real Redis, which loses everything when it stops. */
@@ -8,6 +9,8 @@ export interface TestRedis {
   /** Stops answering without closing connections. */
   freeze(): void
   thaw(): void
+  /** Deletes all keys. */
+  forget(): Promise<void>
   /** Ends it like a crash. */
   kill(): Promise<void>
   /** Starts it again on the same port. */
@@ -34,6 +37,12 @@ export async function startRedis(settings: readonly string[] = []): Promise<Test
     url: `${hasTls(settings) ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
     freeze: () => void running.kill('SIGSTOP'),
     thaw: () => void running.kill('SIGCONT'),
+    async forget() {
+      const socket = connect(port, '127.0.0.1')
+      socket.write('FLUSHALL\r\n')
+      await once(socket, 'data')
+      socket.destroy()
+    },
     kill: end,
     async restart() {
       await end()
