@@ -1,16 +1,20 @@
 import { WaypostCommand, formatTable, plural, printDiagnostics, shortenEnd, shortenPath } from '../bin/cli/index.ts'
+import { readEnvironment } from '../src/kit/index.ts'
 import type { ListedRoute } from '../src/project/index.ts'
 
 export default class Routes extends WaypostCommand {
-  static override description = 'List the methods of all routes'
+  static override description = 'List the methods of all routes, also of plugins'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
   static override enableJsonFlag = true
 
   async run(): Promise<unknown> {
     await this.parse(Routes)
     const { listRoutes } = await import('../src/project/index.ts')
+    const folder = process.cwd()
     const routes = await listRoutes({
-      folder: process.cwd(),
+      folder,
+      variables: readEnvironment(folder),
+      onPluginError: (error) => this.note(`Some routes are not listed. ${error.message}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
     if (!this.jsonEnabled()) this.#show(routes)
@@ -35,7 +39,13 @@ function format(routes: readonly ListedRoute[]): string[] {
       { title: 'METHOD', cells: cells(({ method }) => method) },
       { title: 'PATH', cells: cells(({ path }) => path), shorten: shortenEnd, order: 3, minWidth: 12 },
       { title: 'ACCESS', cells: cells(nameAccess), shorten: shortenEnd, order: 2, minWidth: 10 },
-      { title: 'ACTION', cells: cells(({ action }) => action), shorten: shortenPath, order: 0, minWidth: 18 },
+      {
+        title: 'ACTION',
+        cells: cells(({ action, plugin = '' }) => action ?? `plugin ${plugin}`),
+        shorten: shortenPath,
+        order: 0,
+        minWidth: 18,
+      },
       { title: 'SOURCE', cells: cells(({ source }) => source), shorten: shortenPath, order: 1, minWidth: 18 },
     ],
     // Not shortened if the output is piped or saved.

@@ -11,7 +11,7 @@ export default class ScopeList extends HostCommand {
     const { listHostScopes } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
-      const scopes = await listHostScopes(host)
+      const scopes = await listHostScopes(host, (error) => this.note(`Some routes are not listed. ${error.message}`))
       this.#show(scopes)
       return { scopes: scopes.map(({ description = null, ...scope }) => ({ ...scope, description })) }
     })
@@ -19,12 +19,14 @@ export default class ScopeList extends HostCommand {
 
   #show(scopes: readonly ListedScope[]): void {
     const cells = (of: (scope: ListedScope) => string | number) => scopes.map((scope) => String(of(scope)))
+    const usesPlugins = scopes.some(({ plugins }) => plugins.length > 0)
     this.printTable([
       { title: 'SCOPE', cells: cells(({ name }) => name), shorten: shortenEnd, order: 1, minWidth: 16 },
       { title: 'ROUTES', cells: cells(({ routes }) => routes) },
       { title: 'EVENTS', cells: cells(({ events }) => events) },
       { title: 'USERS', cells: cells(({ users }) => users) },
       { title: 'CLIENTS', cells: cells(({ clients }) => clients) },
+      ...(usesPlugins ? [{ title: 'PLUGINS', cells: cells(({ plugins }) => plugins.join(', ')) }] : []),
       { title: 'DESCRIPTION', cells: cells(({ description = '' }) => description), shorten: shortenEnd, order: 0 },
     ])
     const missing = scopes.filter(({ routes, events, users }) => routes + events > 0 && users === 0)

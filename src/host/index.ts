@@ -46,6 +46,7 @@ export {
   dueSlot,
 } from './cronjobs/ledger.ts'
 export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cronjobs.ts'
+export { silentLog } from './migrations/migration-databases.ts'
 export { makeLogger } from './make-logger.ts'
 export { makeValueRedactor } from './redact-line.ts'
 export { resolveEnv } from './read-variables.ts'

@@ -1,6 +1,7 @@
 import { consumerScope, countScopes, type backendScopes } from '../auth/index.ts'
-import { loadActiveRelease, type Manifest } from '../release/index.ts'
-import type { Host } from '../host/index.ts'
+import { isWaypostError } from '../kit/index.ts'
+import { loadActiveRelease, loadArtifacts, type Manifest, type StoredRelease } from '../release/index.ts'
+import { loadReleasePlugins, makeHostServices, silentLog, type Host } from '../host/index.ts'
 
 /** A scope, with counts of what requires it and what has it. */
 export interface ListedScope {
@@ -12,6 +13,8 @@ export interface ListedScope {
   readonly events: number
   readonly users: number
   readonly clients: number
+  /** The plugins whose routes require it. */
+  readonly plugins: readonly string[]
 }
 
 const builtIn: Readonly<Record<string, string>> = {
@@ -25,16 +28,18 @@ const builtIn: Readonly<Record<string, string>> = {
 /**
  * Lists all scopes that the active release defines, that are built in, or that users or clients have; by name, built-in
  * scopes last.
+ * @param onError called for each plugin whose routes cannot be listed, for example because a variable is not set
  */
-export async function listHostScopes({ system }: Host): Promise<readonly ListedScope[]> {
+export async function listHostScopes(host: Host, onError: (error: Error) => void): Promise<readonly ListedScope[]> {
+  const { system } = host
   const release = await loadActiveRelease(system)
-  const uses = release === undefined ? new Map<string, ScopeUses>() : collectUses(release.manifest)
+  const uses = release === undefined ? new Map<string, ScopeUses>() : await collectAllUses(host, release, onError)
   const counts = await countScopes(system)
   const names = new Set([...uses.keys(), ...counts.keys()].toSorted().filter((name) => !Object.hasOwn(builtIn, name)))
   return [...names, ...Object.keys(builtIn)].map((name) => ({
     name,
     description: release?.manifest.scopes[name]?.description ?? builtIn[name],
-    ...(uses.get(name) ?? { routes: 0, events: 0 }),
+    ...(uses.get(name) ?? noUses),
     ...(counts.get(name) ?? { users: 0, clients: 0 }),
   }))
 }
@@ -42,19 +47,55 @@ export async function listHostScopes({ system }: Host): Promise<readonly ListedS
 /**
  * Returns scopes that are not built in and that the active release does not use: typos, or scopes of a future release.
  */
-export async function findUnusedScopes({ system }: Host, scopes: readonly string[]): Promise<readonly string[]> {
-  const release = await loadActiveRelease(system)
+export async function findUnusedScopes(host: Host, scopes: readonly string[]): Promise<readonly string[]> {
+  const release = await loadActiveRelease(host.system)
   if (release === undefined) return []
-  const uses = collectUses(release.manifest)
-  return scopes.filter((name) => !uses.has(name) && !Object.hasOwn(builtIn, name))
+  const own = collectUses(release.manifest)
+  const others = scopes.filter((name) => !own.has(name) && !Object.hasOwn(builtIn, name))
+  if (others.length === 0) return []
+  const uses = await collectAllUses(host, release, () => undefined)
+  return others.filter((name) => !uses.has(name))
 }
 
-type ScopeUses = Pick<ListedScope, 'routes' | 'events'>
+type ScopeUses = Pick<ListedScope, 'routes' | 'events' | 'plugins'>
+
+const noUses: ScopeUses = { routes: 0, events: 0, plugins: [] }
+
+/** Collects the uses of scopes by a release, including the routes of its plugins. */
+async function collectAllUses(
+  host: Host,
+  { id, manifest }: StoredRelease,
+  onError: (error: Error) => void,
+): Promise<Map<string, ScopeUses>> {
+  const uses = collectUses(manifest)
+  const plugins = manifest.plugins.filter(({ catalog }) => catalog.routes)
+  if (plugins.length === 0) return uses
+  const sizes = Object.entries(manifest.artifacts).filter(([hash]) =>
+    plugins.some((plugin) => 'artifact' in plugin && plugin.artifact === hash),
+  )
+  const { listPluginRoutes } = await import('../runtime/index.ts')
+  try {
+    const artifacts = await loadArtifacts(host.system, { id }, Object.fromEntries(sizes))
+    const loaded = await loadReleasePlugins(host, { manifest: { plugins }, artifacts })
+    const servicesOf = makeHostServices(host, silentLog)
+    const routes = await listPluginRoutes(loaded.plugins, { servicesOf, routes: manifest.routes, onError })
+    for (const { scopes, plugin } of routes.filter((route) => !route.public)) {
+      for (const name of scopes) {
+        const { routes: count, plugins: by, events } = uses.get(name) ?? noUses
+        uses.set(name, { routes: count + 1, events, plugins: [...new Set([...by, plugin])] })
+      }
+    }
+  } catch (error) {
+    if (!isWaypostError(error)) throw error
+    onError(error)
+  }
+  return uses
+}
 
 function collectUses({ scopes, routes, events }: Manifest): Map<string, ScopeUses> {
-  const uses = new Map<string, ScopeUses>(Object.keys(scopes).map((name) => [name, { routes: 0, events: 0 }]))
-  const count = (name: string, kind: keyof ScopeUses) => {
-    const known = uses.get(name) ?? { routes: 0, events: 0 }
+  const uses = new Map<string, ScopeUses>(Object.keys(scopes).map((name) => [name, noUses]))
+  const count = (name: string, kind: 'routes' | 'events') => {
+    const known = uses.get(name) ?? noUses
     uses.set(name, { ...known, [kind]: known[kind] + 1 })
   }
   const methods = routes.flatMap((route) => route.methods).filter((method) => !method.public)

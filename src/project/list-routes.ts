@@ -1,7 +1,7 @@
 import type { ActionUse, Definition } from '../definition/index.ts'
-import type { Diagnostic } from '../kit/index.ts'
+import { systemClock, type Diagnostic, type Variables } from '../kit/index.ts'
 import { findProject } from './find-project.ts'
-import { assertDefinition, loadProject } from './load-project.ts'
+import { assertDefinition, loadProject, type LoadedProject } from './load-project.ts'
 
 /** A method of a route. */
 export interface ListedRoute {
@@ -10,9 +10,11 @@ export interface ListedRoute {
   readonly public: boolean
   /** A token needs one of these scopes; an empty list accepts any valid token. */
   readonly scopes: readonly string[]
-  /** A project file, or the name of a plugin class. */
-  readonly action: string
-  /** `file:line` */
+  /** A project file, or the name of a plugin class; undefined for a route of a plugin. */
+  readonly action?: string
+  /** The plugin that registers the route. */
+  readonly plugin?: string
+  /** `file:line` of the route, or of the plugin in `plugins:`. */
   readonly source: string
   readonly description?: string
   /** The date of deprecation; true if no date is given. */
@@ -24,13 +26,48 @@ export interface ListOptions {
   onDiagnostics(diagnostics: readonly Diagnostic[]): void
 }
 
+export interface ListRoutesOptions extends ListOptions {
+  readonly variables: Variables
+  /** Called for each plugin whose routes cannot be listed, for example because a variable is not set. */
+  onPluginError(error: Error): void
+}
+
 /**
- * Lists the routes of a project by path and method.
+ * Lists the routes of a project and of its plugins, by path and method.
  * @throws WP_PROJECT_BROKEN after reporting the diagnostics
  */
-export async function listRoutes({ folder, onDiagnostics }: ListOptions): Promise<readonly ListedRoute[]> {
-  const definition = assertDefinition(await loadProject(findProject(folder)), onDiagnostics)
-  return listMethods(definition).toSorted((a, b) => compare(a.path, b.path) || rank(a) - rank(b))
+export async function listRoutes(options: ListRoutesOptions): Promise<readonly ListedRoute[]> {
+  const loaded = await loadProject(findProject(options.folder))
+  const definition = assertDefinition(loaded, options.onDiagnostics)
+  const all = [...listMethods(definition), ...(await listOfPlugins(loaded, definition, options))]
+  return all.toSorted((a, b) => compare(a.path, b.path) || rank(a) - rank(b))
+}
+
+async function listOfPlugins(
+  { plugins }: LoadedProject,
+  definition: Definition,
+  { folder, variables, onPluginError: onError }: ListRoutesOptions,
+): Promise<readonly ListedRoute[]> {
+  if (!plugins.some(({ manifest }) => manifest.catalog.routes)) return []
+  const [{ listPluginRoutes }, { loadReleasePlugins, makeHostServices, silentLog }] = await Promise.all([
+    import('../runtime/index.ts'),
+    import('../host/index.ts'),
+  ])
+  const loaded = await loadReleasePlugins(
+    { folder },
+    {
+      manifest: { plugins: plugins.map(({ manifest }) => manifest) },
+      artifacts: plugins.flatMap(({ artifacts }) => artifacts),
+    },
+  )
+  const servicesOf = makeHostServices({ variables, clock: systemClock }, silentLog)
+  const routes = await listPluginRoutes(loaded.plugins, { servicesOf, routes: definition.routes, onError })
+  const sourceOf = (plugin: string) => {
+    const { from } = plugins.find(({ manifest }) => manifest.catalog.name === plugin)!.manifest
+    const { at } = definition.plugins.find(({ name }) => name === from)!
+    return `${at.file}:${at.line}`
+  }
+  return routes.map((route) => ({ ...route, source: sourceOf(route.plugin) }))
 }
 
 function listMethods({ routes }: Definition): ListedRoute[] {

@@ -29,7 +29,7 @@ export interface ReloadSuccess {
   readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly migration: MigrationReport
-  /** All scopes of the project. */
+  /** All scopes of the project and of the routes of plugins. */
   readonly scopes: readonly string[]
   readonly suggestions: readonly SuggestedRequest[]
   /** Equal texts mean equal states. */
@@ -121,7 +121,7 @@ class Reloader {
       assets,
       diagnostics,
       migration,
-      scopes: Object.keys(release.manifest.scopes),
+      scopes: [...Object.keys(release.manifest.scopes), ...this.#options.server.pluginScopes()],
       get suggestions() {
         return suggestRequests(release.manifest)
       },

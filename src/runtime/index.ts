@@ -21,7 +21,13 @@ export { openListener, type Listener } from './listener.ts'
 export { openOpsListener, type OpsListener } from './ops-listener.ts'
 export type { Tracing } from './tracing.ts'
 export { watchPressure, watchStalls, type Pressure, type PressureLimits, type StallWatch } from './pressure.ts'
-export { mountPluginRoutes, runPluginHooks, type HostedPlugin } from './plugin-routes.ts'
+export {
+  listPluginRoutes,
+  mountPluginRoutes,
+  runPluginHooks,
+  type HostedPlugin,
+  type PluginRoute,
+} from './plugin-routes.ts'
 export { runCronjob } from './run-cronjob.ts'
 export { makeRateCounters, type RateCounters } from './rate-counters.ts'
 export { hasSameCode, type RouteSources } from './mount-routes.ts'

@@ -1,8 +1,8 @@
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import { fastify, type FastifyInstance, type RouteOptions } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { PluginHost } from '../contract/index.ts'
 import { findReservedPath, isWaypostError, messageOf, withDeadline } from '../kit/index.ts'
-import { pluginErrors as errors, type LoadedPlugin } from '../plugin/index.ts'
+import { pluginErrors as errors, type LoadedPlugin, type ServicesOf } from '../plugin/index.ts'
 import type { Manifest } from '../release/index.ts'
 import { makeAuthorizationHook, type RouteAccess } from './authorization.ts'
 import type { ApiRoute } from './openapi/api.ts'
@@ -22,6 +22,8 @@ const hookMs = 5000
 export interface PluginRoutes {
   readonly mount: Endpoint
   readonly described: readonly ApiRoute[]
+  /** The scopes that they require. */
+  readonly scopes: ReadonlySet<string>
 }
 
 /**
@@ -34,10 +36,9 @@ export function mountPluginRoutes(
   plugins: readonly HostedPlugin[],
   manifest: Pick<Manifest, 'routes'> | undefined,
 ): PluginRoutes {
-  const owners = new Map<string, string>()
+  const owners = ownersOf(manifest?.routes ?? [])
   const described: ApiRoute[] = []
-  for (const { path, methods } of manifest?.routes ?? [])
-    for (const { method } of methods) owners.set(routeKey(method, path), 'the project')
+  const scopes = new Set<string>()
   const mount: Endpoint = async (app) => {
     for (const { loaded, host } of plugins) {
       const { name, routes } = loaded.plugin
@@ -47,6 +48,7 @@ export function mountPluginRoutes(
           assertAccess(name, route)
           claimRoute(name, route, owners)
           described.push(...describeRoute(name, route))
+          for (const scope of route.config?.scopes ?? []) scopes.add(scope)
         })
         own.addHook('onRequest', (request, reply, done) => {
           if (request.is404) return done()
@@ -58,7 +60,75 @@ export function mountPluginRoutes(
       })
     }
   }
-  return { mount, described }
+  return { mount, described, scopes }
+}
+
+/** A method of a route that a plugin registers. */
+export interface PluginRoute {
+  readonly plugin: string
+  readonly method: string
+  readonly path: string
+  readonly public: boolean
+  /** A token needs one of these scopes; an empty list accepts any valid token. */
+  readonly scopes: readonly string[]
+}
+
+/**
+ * Lists the routes of plugins without serving them. Plugins get no connections.
+ * @param onError called for each plugin whose routes cannot be listed, with a Waypost error
+ */
+export async function listPluginRoutes(
+  plugins: readonly LoadedPlugin[],
+  { servicesOf, routes, onError }: ListPluginRoutesOptions,
+): Promise<readonly PluginRoute[]> {
+  const owners = ownersOf(routes)
+  const found: PluginRoute[] = []
+  for (const loaded of plugins) {
+    const { name: plugin } = loaded.plugin
+    if (loaded.plugin.routes === undefined) continue
+    const app = fastify()
+    const own: PluginRoute[] = []
+    app.addHook('onRoute', (route) => {
+      assertAccess(plugin, route)
+      claimRoute(plugin, route, owners)
+      const { public: isPublic = false, scopes = [] } = route.config ?? {}
+      const methods = [route.method].flat().filter((method) => method !== 'HEAD')
+      own.push(...methods.map((method) => ({ plugin, method, path: route.path, public: isPublic, scopes })))
+    })
+    try {
+      const host = {
+        ...servicesOf(loaded),
+        release: { id: '' },
+        connection: unavailable,
+        call: async () => unavailable(),
+      }
+      await app.register((context) => runRoutes(context, { loaded, host }))
+      found.push(...own)
+    } catch (error) {
+      onError(isWaypostError(error) ? error : errors.WP_PLUGIN_ROUTES({ name: plugin, reason: messageOf(error) }))
+    } finally {
+      await app.close()
+    }
+  }
+  return found
+}
+
+export interface ListPluginRoutesOptions {
+  readonly servicesOf: ServicesOf
+  /** The routes of the project, which plugins must not register too. */
+  readonly routes: ProjectRoutes
+  onError(error: Error): void
+}
+
+type ProjectRoutes = readonly { readonly path: string; readonly methods: readonly { readonly method: string }[] }[]
+
+function unavailable(): never {
+  throw new Error('Connections and operations are only available on a server')
+}
+
+function ownersOf(routes: ProjectRoutes): Map<string, string> {
+  const keys = routes.flatMap(({ path, methods }) => methods.map(({ method }) => routeKey(method, path)))
+  return new Map(keys.map((key) => [key, 'the project']))
 }
 
 /** @throws WP_PLUGIN_ROUTES, WP_PLUGIN_TIMEOUT */

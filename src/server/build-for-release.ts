@@ -31,6 +31,8 @@ import type { Shared } from './open-shared.ts'
 /** A generation that `dev` can update in place. */
 export interface ReleaseGeneration extends Generation {
   readonly plugins: readonly HostedPlugin[]
+  /** The scopes that routes of plugins require. */
+  readonly pluginScopes: ReadonlySet<string>
   /** Finds methods with action classes that would fail, without running them. */
   checkActions(): Promise<readonly FailingAction[]>
   /**
@@ -52,7 +54,13 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
   if (toServe === undefined) {
     const { body_limit: bodyLimit, cors } = defaultSettings
     const generation = await buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
-    return { ...generation, plugins: [], checkActions: async () => [], update: async () => false }
+    return {
+      ...generation,
+      plugins: [],
+      pluginScopes: new Set(),
+      checkActions: async () => [],
+      update: async () => false,
+    }
   }
   const { release } = toServe
   let { manifest } = release
@@ -96,6 +104,7 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
     return {
       ...generation,
       plugins: hosted,
+      pluginScopes: pluginRoutes.scopes,
       checkActions: () => checkActions(manifest, plugins, async (name) => connections.get(name).client),
       async update(next) {
         const wanted = next.release.manifest

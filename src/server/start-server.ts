@@ -44,6 +44,8 @@ export interface WaypostServer {
    * @throws the error of the new release; the previous one stays
    */
   serveRelease(release: StoredRelease, how?: ServeReleaseOptions): Promise<void>
+  /** Returns the scopes that routes of plugins require. */
+  pluginScopes(): ReadonlySet<string>
   /** Finds methods of the served release with action classes that would fail, without running them. */
   checkActions(): Promise<readonly FailingAction[]>
   /**
@@ -117,6 +119,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
         options.logger.warn({ err: error }, error.message),
       )
     },
+    pluginScopes: () => generation.pluginScopes,
     checkActions: () => generation.checkActions(),
     close: () => closing.disposeAsync(),
   }
@@ -128,6 +131,7 @@ function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Log
   return {
     routes: undefined,
     plugins: [],
+    pluginScopes: new Set(),
     call: async (...call) => (await (built ??= build())).call(...call),
     checkActions: async () => [],
     update: async () => false,

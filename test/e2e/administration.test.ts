@@ -137,7 +137,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
     const { scopes } = await json('scope:list')
     assert.deepEqual(
       scopes.find(({ name }: { name: string }) => name === 'backend.admin'),
-      { name: 'backend.admin', routes: 0, events: 0, users: 1, clients: 0, description: builtInAdmin },
+      { name: 'backend.admin', routes: 0, events: 0, users: 1, clients: 0, plugins: [], description: builtInAdmin },
     )
   })
 
