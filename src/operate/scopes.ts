@@ -20,6 +20,7 @@ export interface ListedScope {
 const builtIn: Readonly<Record<string, string>> = {
   [consumerScope]: 'Use the consumer endpoints: account, subscriptions, own clients',
   'backend.read': 'View the backend and plan changes',
+  'backend.operate': 'Read and resend deliveries, manage subscriptions and run cronjobs',
   'backend.write': 'Edit drafts in the backend',
   'backend.deploy': 'Publish and roll back: full control of the server',
   'backend.admin': 'Administer users, clients and security settings',

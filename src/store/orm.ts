@@ -12,6 +12,7 @@ import { SubscriptionClients } from './migrations/0007-subscription-clients.ts'
 import { OneSource } from './migrations/0008-one-source.ts'
 import { AttemptShards } from './migrations/0009-attempt-shards.ts'
 import { Audit } from './migrations/0010-audit.ts'
+import { Operators } from './migrations/0011-operators.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -26,6 +27,7 @@ const classes = [
   OneSource,
   AttemptShards,
   Audit,
+  Operators,
 ]
 
 /**

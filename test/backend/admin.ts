@@ -9,7 +9,13 @@ import type { SystemKind } from '../../src/store/index.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
 import { asCommand, bearer, type TestAnswer } from '../support/server.ts'
 
-export const allScopes = ['backend.read', 'backend.write', 'backend.deploy', 'backend.admin'] as const
+export const allScopes = [
+  'backend.read',
+  'backend.operate',
+  'backend.write',
+  'backend.deploy',
+  'backend.admin',
+] as const
 
 /** Calls the admin API: `GET /server`. Checks each successful answer against the schema of its route. */
 export type AdminCall = (

@@ -90,7 +90,7 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
             name: 'bob',
             email: 'bob@example.com',
             status: 'active',
-            scopes: ['backend.admin', 'backend.deploy', 'backend.read', 'backend.write', 'consumer'],
+            scopes: ['backend.admin', 'backend.deploy', 'backend.operate', 'backend.read', 'backend.write', 'consumer'],
           },
           36,
           true,

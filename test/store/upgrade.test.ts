@@ -91,6 +91,33 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
   })
 }
 
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  test(`migrations grant backend.operate to the administrators of an older System, on ${kind}`, async (t) => {
+    const system = await openSystem({ url: await makePlace(kind, (close) => t.after(close)), create: true })
+    try {
+      const orm = await openOrm(system, 'waypost_schema')
+      await orm.migrator.up({ to: '0010-audit' })
+      await orm.close()
+      const held = [
+        ['ann', 'backend.admin'],
+        ['bob', 'backend.deploy'],
+        ['cem', 'backend.admin'],
+        ['cem', 'backend.operate'],
+      ] as const
+      const rows = held.map(([user_id, scope]) => ({ user_id, scope }))
+      await system.db.insertInto('waypost_user_scope').values(rows).execute()
+      await migrateSystem(system)
+      const scopes = system.db.selectFrom('waypost_user_scope').selectAll().orderBy('user_id').orderBy('scope')
+      assert.deepEqual(
+        (await scopes.execute()).map(({ user_id: user, scope }) => `${user} ${scope}`),
+        ['ann backend.admin', 'ann backend.operate', 'bob backend.deploy', 'cem backend.admin', 'cem backend.operate'],
+      )
+    } finally {
+      await system.close()
+    }
+  })
+}
+
 async function makePlace(kind: 'sqlite' | 'postgresql', atEnd: (close: () => Promise<void>) => void): Promise<string> {
   if (kind === 'postgresql') {
     const postgres = await startPostgres()

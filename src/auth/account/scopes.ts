@@ -4,7 +4,13 @@ import type { System } from '../../store/index.ts'
 /** The scope of the consumer endpoints. */
 export const consumerScope = 'consumer'
 /** Scopes of administration; `user:add --admin` grants all of them. */
-export const backendScopes = ['backend.read', 'backend.write', 'backend.deploy', 'backend.admin'] as const
+export const backendScopes = [
+  'backend.read',
+  'backend.operate',
+  'backend.write',
+  'backend.deploy',
+  'backend.admin',
+] as const
 
 /** Whether a scope is one of administration, including those of later versions. */
 export function isBackendScope(scope: string): boolean {

@@ -55,6 +55,7 @@ function isAuthenticClient({ client, redirectUri }: CheckedRequest): boolean {
 const ownDescriptions = new Map([
   [consumerScope, 'View your account and subscribe to events on your behalf'],
   ['backend.read', 'View everything on this server'],
+  ['backend.operate', 'Read and resend deliveries, manage subscriptions and run cronjobs'],
   ['backend.write', 'Prepare changes to this server'],
   ['backend.deploy', 'Full control of this server'],
   ['backend.admin', 'Administer users, clients and security settings'],

@@ -4,6 +4,7 @@ import { time } from './time.ts'
 export const User = defineEntity({
   name: 'User',
   tableName: 'waypost_user',
+  indexes: [{ name: 'waypost_user_created_index', properties: ['created_at', 'id'] }],
   properties: {
     id: p.text().primary(),
     name: p.text().unique(),
@@ -23,6 +24,10 @@ export const UserScope = defineEntity({
 export const Client = defineEntity({
   name: 'Client',
   tableName: 'waypost_client',
+  indexes: [
+    { name: 'waypost_client_name_index', properties: ['name', 'id'] },
+    { name: 'waypost_client_created_index', properties: ['created_at', 'id'] },
+  ],
   properties: {
     id: p.text().primary(),
     name: p.text(),

@@ -71,7 +71,7 @@ const Delivery = defineEntity({
       where: "status = 'pending'",
     },
     { name: 'waypost_delivery_message_index', properties: ['message_id'], where: "status = 'pending'" },
-    { name: 'waypost_delivery_dead_index', properties: ['finished_at'], where: "status = 'dead'" },
+    { name: 'waypost_delivery_dead_index', properties: ['finished_at', 'id'], where: "status = 'dead'" },
     {
       name: 'waypost_delivery_subscription_dead_index',
       properties: ['subscription_id', 'message_id'],

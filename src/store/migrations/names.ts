@@ -10,4 +10,5 @@ export const systemMigrations: readonly string[] = [
   '0008-one-source',
   '0009-attempt-shards',
   '0010-audit',
+  '0011-operators',
 ]
