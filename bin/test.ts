@@ -15,9 +15,10 @@ process.chdir(root)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const words = process.argv.slice(2)
 const isMeasured = words.includes('--slowest')
-/** Two per processor, because tests often wait. */
-const concurrency = Math.min(6, availableParallelism() * 2)
-const maxFilesPerProcess = 15
+/** Three per processor, because tests often wait. */
+const concurrency = Math.min(6, availableParallelism() * 3)
+const minFilesPerProcess = 5
+const maxFilesPerProcess = 20
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',
@@ -77,21 +78,32 @@ function toPattern(wanted: string): string {
 
 /** @returns the files to run: one for each process, which imports its test files, each as a suite with its own hooks */
 function shareProcesses(files: readonly string[]): readonly string[] {
-  // A multiple of the concurrency, so that no process runs alone at the end.
-  const rounds = Math.ceil(files.length / maxFilesPerProcess / concurrency)
-  const count = Math.min(files.length, rounds * concurrency)
-  if (files.length === count && !isMeasured) return files
-  // Alternating, so that the files of a slow folder are spread over all processes.
-  const shares = Array.from({ length: count }, (_, share) => files.filter((_file, index) => index % count === share))
+  if (files.length <= concurrency && !isMeasured) return files
+  const shares = planSizes(files.length).map((size) => ({ size, files: [] as string[] }))
+  // In turns, so that the files of a slow folder are spread over all processes.
+  for (const file of files) {
+    const emptiest = shares.reduce((a, b) => (b.files.length / b.size < a.files.length / a.size ? b : a))
+    emptiest.files.push(file)
+  }
   return shares.map((share, index) => {
-    const entry = path.join(folder, `share-${index}.test.mjs`)
-    const suites = share.map((file) => `describe(${JSON.stringify(file)}, () => ${toImport(file)})\n`)
+    const entry = path.join(folder, `share-${String(index).padStart(3, '0')}.test.mjs`) // run in this order
+    const suites = share.files.map((file) => `describe(${JSON.stringify(file)}, () => ${toImport(file)})\n`)
     const measure = `import { measureFile, measureLoading } from ${JSON.stringify(toUrl('test/support/measure-file.ts'))}\n`
     const loading = `describe('loading', () => before(() => measureLoading(${JSON.stringify(report)})))\n`
     const parts = isMeasured ? [measure, loading, ...suites] : suites
     writeFileSync(entry, `import { before, describe } from 'node:test'\n${parts.join('')}`)
     return entry
   })
+}
+
+/** The number of files of each process. The last ones are small, so that none runs alone at the end for long. */
+function planSizes(fileCount: number): readonly number[] {
+  const sizes: number[] = []
+  for (let left = fileCount; left > 0; left -= sizes.at(-1)!) {
+    const size = Math.ceil(left / concurrency)
+    sizes.push(Math.min(left, Math.max(size, minFilesPerProcess), maxFilesPerProcess))
+  }
+  return sizes
 }
 
 function toUrl(file: string): string {

@@ -250,12 +250,14 @@ describe('no body keeps the event loop longer than 100 ms', () => {
     }
   })
 
-  for (const [name, write] of [...Object.entries(nasty), ...Object.entries(forms)]) {
+  for (const [index, [name, write]] of [...Object.entries(nasty), ...Object.entries(forms)].entries()) {
     test(name, async () => {
       const texts = new Map<number, Buffer>()
       const slow: string[] = []
-      for (const { method, path } of routes) {
+      for (const [turn, { method, path }] of routes.entries()) {
         if (isForm(path) !== Object.hasOwn(forms, name)) continue
+        // Outside the long form, each route gets every second body.
+        if (!isLong && !isForm(path) && (turn + index) % 2 === 1) continue
         const limit = isLong ? limitOf(path) : Math.min(limitOf(path), longestUsual)
         const body = texts.get(limit) ?? Buffer.from(write(limit - 100)).subarray(0, limit)
         texts.set(limit, body)

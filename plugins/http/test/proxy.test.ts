@@ -12,7 +12,8 @@ connection:
   Stock:
     class: http
     config: { url: '${url}/api', network: private, auth: { bearer: '\${env.STOCK_TOKEN}' }, timeout: 9s, body_limit: 64kb }
-  Slow: { class: http, config: { url: '${url}/api', network: private, timeout: 50ms, body_timeout: 50ms } }
+  Slow: { class: http, config: { url: '${url}/api', network: private, timeout: 50ms } }
+  Dripping: { class: http, config: { url: '${url}/api', network: private, body_timeout: 50ms } }
   Down: { class: http, config: { url: 'http://127.0.0.1:1/', network: private } }
 event:
   stocked: { schema: { type: object, required: [sku], properties: { sku: { type: string } } } }
@@ -21,6 +22,7 @@ schema:
 action:
   Items: { class: proxy, config: { connection: Stock, path: '/items/:sku/x' } }
   Slow: { class: proxy, config: { connection: Slow, path: /slow } }
+  Dripping: { class: proxy, config: { connection: Dripping, path: /dripping } }
 routes:
   /items/:sku:
     methods:
@@ -55,6 +57,7 @@ routes:
         dispatch: stocked
         action: { class: proxy, config: { connection: Stock, path: /typed } }
   /slow: { methods: { GET: { public: true, action: Slow } } }
+  /dripping: { methods: { GET: { public: true, action: Dripping } } }
   /down: { methods: { GET: { public: true, action: { class: proxy, config: { connection: Down, path: / } } } } }
   /own: { methods: { GET: { public: true, action: src/own.ts } } }
 rate:
@@ -253,7 +256,7 @@ describe('the action class proxy', () => {
         closed += 1
       })
     }
-    await assert.rejects(get('/slow'), /aborted|ECONNRESET|socket hang up/)
+    await assert.rejects(get('/dripping'), /aborted|ECONNRESET|socket hang up/)
     answer = (_request, response) => {
       const timer = setInterval(() => response.write(Buffer.alloc(16 * 1024)), 1)
       response.on('close', () => {
