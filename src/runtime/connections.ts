@@ -43,6 +43,8 @@ const stallTimeoutMs = 60_000
 const maxUnreadBytes = 64 * 1024 * 1024
 /** Maximum number of response bytes in memory when a pipelined request is started. */
 const maxUnreadBytesToPipeline = 16 * 1024 * 1024
+/** Maximum number of pipelined requests that are answered in a turn of the event loop before all connections take turns. */
+const maxPipelinedInTurn = 32
 const unreadCheckIntervalMs = 1000
 const maxStalledChecks = 3
 const warnIntervalMs = 60_000
@@ -54,9 +56,10 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>()
   /** Connections without a request, longest idle first. */
   readonly #idle = new Set<Connection>()
-  /** Connections whose next pipelined request waits until fewer responses are in memory, longest first. */
+  /** Connections whose next pipelined request waits for its turn, longest first. */
   readonly #waiting = new Set<Connection>()
   #isStartScheduled = false
+  #pipelinedInTurn = 0
   /** The bytes of ended responses in memory. */
   #responseBytes = 0
   #warnedAt = -Infinity
@@ -156,7 +159,7 @@ export class Connections {
     if (connection.queue.length === 0) {
       connection.isBusy = false
       this.#idle.add(connection)
-    } else if (this.#waiting.size === 0 && this.#responseBytes <= maxUnreadBytesToPipeline) {
+    } else if (this.#mayPipeline()) {
       this.#start(connection, connection.queue.shift()!)
     } else {
       this.#waiting.add(connection)
@@ -164,16 +167,27 @@ export class Connections {
     }
   }
 
-  /** Starts one waiting request per turn of the event loop, because the bytes of a response are freed after its turn. */
+  /** Whether a pipelined request may start in this turn of the event loop. */
+  #mayPipeline(): boolean {
+    if (this.#waiting.size > 0 || this.#responseBytes > maxUnreadBytesToPipeline) return false
+    if (this.#pipelinedInTurn === 0) setImmediate(() => (this.#pipelinedInTurn = 0))
+    this.#pipelinedInTurn += 1
+    return this.#pipelinedInTurn <= maxPipelinedInTurn
+  }
+
+  /**
+   * Starts one waiting request of each connection per turn of the event loop, so that all connections take turns. The
+   * bytes of their responses are freed after the turn.
+   */
   #scheduleStart(): void {
     if (this.#isStartScheduled || this.#waiting.size === 0 || this.#responseBytes > maxUnreadBytesToPipeline) return
     this.#isStartScheduled = true
     setImmediate(() => {
       this.#isStartScheduled = false
-      const [connection] = this.#waiting
-      if (connection === undefined) return
-      this.#waiting.delete(connection)
-      this.#start(connection, connection.queue.shift()!)
+      for (const connection of [...this.#waiting]) {
+        if (this.#responseBytes > maxUnreadBytesToPipeline) return
+        if (this.#waiting.delete(connection)) this.#start(connection, connection.queue.shift()!)
+      }
       this.#scheduleStart()
     })
   }

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Connections } from './connections.ts'
 import type { CheckReadiness } from './health.ts'
 import { listen, type Address } from './listen.ts'
 
@@ -29,7 +30,9 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
     },
     '/metrics': async (response) => send(response, { type: metricsType, text: await options.measure() }),
   }
-  const server = createServer({ keepAliveTimeout: 72_000, requestTimeout: 20_000 }, (request, response) => {
+  // Operators need only a few connections; the other file descriptors are for requests.
+  const connections = new Connections({ maxConnections: 100 }, (request, response, ended) => {
+    response.on('close', ended)
     const path = request.url?.split('?')[0] ?? ''
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined
     if (page === undefined) return sendJson(response, 404, { status: 'Only health and metrics are available here' })
@@ -42,8 +45,8 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
       sendJson(response, 503, { status: 'Metrics are not available at the moment' })
     })
   })
-  server.maxConnections = 100 // operators need only a few; the other file descriptors are for requests
-  server.timeout = 60_000
+  const server = createServer({ keepAliveTimeout: 72_000, requestTimeout: 20_000 }, connections.accept)
+  connections.watch(server)
   await listen(server, options)
   server.on('error', options.onError) // errors of accept
   return {

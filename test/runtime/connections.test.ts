@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { openListener, type Listener } from '../../src/runtime/index.ts'
+import { openListener, openOpsListener, type Listener } from '../../src/runtime/index.ts'
 import { until } from '../support/until.ts'
 import { send } from '../support/send.ts'
 
@@ -211,6 +211,52 @@ test('pipelined requests wait while many bytes of other responses are unread, an
   await until('all of them can be read', () => reader.received().length > 10 * large.length)
   assert.ok(pipelined > 40, `${pipelined} pipelined requests were run`)
   assert.ok(mostUnread < 18e6, `${mostUnread / 1e6} MB were unread`)
+})
+
+test('connections that pipeline take turns, so that they do not delay others', async () => {
+  await using site = await openSite()
+  let turn = 0
+  let isCounting = true
+  const count = () => void ((turn += 1), isCounting && setImmediate(count))
+  count()
+  const answered = new Map<number, number>()
+  site.onRequest = ({ url }) => void (url === '/next' && answered.set(turn, (answered.get(turn) ?? 0) + 1))
+  const callers = await Promise.all(Array.from({ length: 40 }, () => site.open()))
+  for (const caller of callers) {
+    caller.socket.write(get('/hello'))
+    await caller.until(/<\/hello>/)
+  }
+  for (const { socket } of callers) socket.write(get('/first') + get('/next').repeat(32))
+  for (const caller of callers) await caller.until(/(<\/next>[^<]*){32}/)
+  isCounting = false
+  const most = Math.max(...answered.values())
+  console.log([...answered])
+  assert.ok(most <= 32 + 40, `${most} in one turn`)
+})
+
+test('the ops port answers the requests of a connection one after another', async () => {
+  let running = 0
+  let most = 0
+  const listener = await openOpsListener({
+    host: '127.0.0.1',
+    port: 0,
+    checkReadiness: async () => undefined,
+    async measure() {
+      running += 1
+      most = Math.max(most, running)
+      await new Promise(setImmediate)
+      running -= 1
+      return '<metrics>'
+    },
+    onError: assert.fail,
+  })
+  const socket = connect(listener.port, '127.0.0.1').setEncoding('utf8')
+  let text = ''
+  socket.on('data', (part: string) => (text += part)).write(get('/metrics').repeat(20))
+  await until('all are answered', () => text.split('<metrics>').length === 21)
+  socket.destroy()
+  await listener.close()
+  assert.equal(most, 1)
 })
 
 test('a body in chunks of one byte is joined', async () => {
