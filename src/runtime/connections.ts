@@ -184,7 +184,8 @@ export class Connections {
     this.#isStartScheduled = true
     setImmediate(() => {
       this.#isStartScheduled = false
-      for (const connection of [...this.#waiting]) {
+      const waiting = [...this.#waiting] // without those that are added meanwhile
+      for (const connection of waiting) {
         if (this.#responseBytes > maxUnreadBytesToPipeline) return
         if (this.#waiting.delete(connection)) this.#start(connection, connection.queue.shift()!)
       }
