@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { after, afterEach, test } from 'node:test'
+import { after, afterEach, describe, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { abortTimeoutMs } from '../support/until.ts'
@@ -117,6 +117,68 @@ test('a file is opened and read at once while a transaction writes, here or in a
   assert.equal(await count(new Kysely<Tables>({ dialect: database.dialect() })), 1)
   assert.equal(await count(new Kysely<Tables>({ dialect: openAgain(file).dialect() })), 1)
   await transaction.rollback().execute()
+})
+
+describe('a query that begins with /* scan */', () => {
+  const manyRows = (count: number) =>
+    sql.raw<{
+      count: number
+    }>(`/* scan */ with recursive c(n) as (select 1 union all select n + 1 from c where n < ${count})
+      select count(*) as count from c`)
+
+  test('runs in a thread, while this process does other work', async () => {
+    const { db } = await open()
+    let turns = 0
+    let isRunning = true
+    const turn = () => void ((turns += 1), isRunning && setImmediate(turn))
+    turn()
+    assert.deepEqual((await manyRows(300_000).execute(db)).rows, [{ count: 300_000 }])
+    isRunning = false
+    assert.ok(turns > 20, `${turns} turns`)
+  })
+
+  test('returns the same values and errors as others, and sees what was committed', async () => {
+    const { db } = await open()
+    await sql`create table many (flag boolean, made timestamp, bytes blob, text json, large bigint, missing text)`.execute(
+      db,
+    )
+    const row = [true, '2026-11-20T10:00:00.000Z', Buffer.from([1, 2]), '{"a":1}', 2n ** 60n, null]
+    await sql`insert into many values (${sql.join(row)})`.execute(db)
+    const query = 'select * from many where flag = '
+    const normal = await sql`${sql.raw(query)}${true}`.execute(db)
+    const scan = await sql`/* scan */ ${sql.raw(query)}${true}`.execute(db)
+    assert.equal(normal.rows.length, 1)
+    assert.deepEqual(scan.rows, normal.rows)
+    await assert.rejects(sql.raw('/* scan */ select * from missing').execute(db), {
+      message: /no such table: missing/,
+      code: 'ERR_SQLITE_ERROR',
+      errcode: 1,
+    })
+    await sql.raw('alter table many add column more int').execute(db)
+    assert.deepEqual((await sql<{ more: null }>`/* scan */ select more from many`.execute(db)).rows, [{ more: null }])
+  })
+
+  test('is part of a transaction, and may write', async () => {
+    const { db } = await open()
+    const rows = sql<{ value: number }>`/* scan */ select value from counter order by value`
+    await db.transaction().execute(async (transaction) => {
+      await transaction.insertInto('counter').values({ value: 7 }).execute()
+      assert.equal((await rows.execute(transaction)).rows.length, 2)
+      assert.equal((await rows.execute(db)).rows.length, 1)
+    })
+    await sql`/* scan */ with one as (select 8 as value) insert into counter select value from one`.execute(db)
+    assert.deepEqual((await rows.execute(db)).rows, [{ value: 0 }, { value: 7 }, { value: 8 }])
+  })
+
+  test('waits for earlier ones within the limit, and close waits for it', async () => {
+    const { db, database } = await open({ busyLimitMs: 100 })
+    const first = manyRows(3_000_000).execute(db)
+    await assert.rejects(manyRows(1).execute(db), { code: 'WP_STORE_SCAN', status: 503, retryAfterSeconds: 1 })
+    assert.equal((await first).rows[0]?.count, 3_000_000)
+    assert.equal((await manyRows(1).execute(db)).rows[0]?.count, 1)
+    await database.close()
+    await assert.rejects(manyRows(1).execute(db), { code: 'WP_STORE_CLOSED' })
+  })
 })
 
 test('writers of one process run in the order of their requests', async () => {

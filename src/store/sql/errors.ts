@@ -19,6 +19,12 @@ export const errors = defineErrors({
     message: 'The database "{database}" was busy for {seconds} s',
     hint: 'Try again. If it persists, look for a transaction that does not end.',
   },
+  WP_STORE_SCAN: {
+    kind: 'external',
+    status: 503,
+    message: 'Other queries that read many rows of the database "{database}" took {seconds} s',
+    hint: 'Try again. Add an index for the query, or use PostgreSQL.',
+  },
   WP_STORE_LOCKED: {
     kind: 'external',
     status: 503,

@@ -5,6 +5,8 @@ import { verbOf, type Row, type SqliteHandle } from './sqlite-handle.ts'
 import { addStatement, renewStack } from './statement-errors.ts'
 import { isReadOnlyError, type Lease, type SqliteHandles } from './sqlite-handles.ts'
 
+/** A query that begins with this comment reads many rows, so it runs in a thread, unless it is part of a transaction. */
+const scanMark = '/* scan */'
 const readingVerbs = new Set(['select', 'values', 'with', 'explain'])
 
 /** A connection has no cost until it is used. It acquires a handle for one statement or one transaction. */
@@ -99,12 +101,12 @@ class SqliteConnection implements DatabaseConnection {
   #execute(query: CompiledQuery): QueryResult<Row> | Promise<QueryResult<Row>> {
     if (this.#transaction !== undefined) return inTransaction(this.#transaction).execute(query)
     if (!isReading(query)) return this.#handles.write((handle) => executeAlone(handle, query))
-    return this.#handles
-      .read((handle) => executeAlone(handle, query))
-      .catch((error: unknown) => {
-        if (!isReadOnlyError(error)) throw error
-        return this.#handles.write((handle) => executeAlone(handle, query)) // `with … insert`
-      })
+    const isScan = query.sql.startsWith(scanMark)
+    const rows = isScan ? this.#handles.scan(query) : this.#handles.read((handle) => executeAlone(handle, query))
+    return rows.catch((error: unknown) => {
+      if (!isReadOnlyError(error)) throw error
+      return this.#handles.write((handle) => executeAlone(handle, query)) // `with … insert`
+    })
   }
 }
 

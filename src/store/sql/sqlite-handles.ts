@@ -1,7 +1,9 @@
 import { errors } from './errors.ts'
 import { Slots } from './slots.ts'
-import { SqliteHandle } from './sqlite-handle.ts'
+import type { QueryResult } from 'kysely'
+import { SqliteHandle, type Row, type Statement } from './sqlite-handle.ts'
 import { retry } from './retry.ts'
+import { ScanThread } from './scan-thread.ts'
 
 export interface SqliteHandlesOptions {
   readonly file: string
@@ -36,7 +38,8 @@ export function isReadOnlyError(error: unknown): boolean {
 }
 
 /**
- * The handles of one SQLite file: one for writing, one shared by single queries, and a few for longer reads. Writers of
+ * The handles of one SQLite file: one for writing, one shared by single queries, a few for longer reads,
+ * and a thread for queries that read many rows. Writers of
  * this process queue asynchronously. Access is retried until the limit while writers of other processes hold the lock.
  */
 export class SqliteHandles {
@@ -45,6 +48,8 @@ export class SqliteHandles {
   readonly #writers: Slots<Slot>
   readonly #readers: Slots<Slot>
   readonly #shared: Slot = { handle: undefined }
+  readonly #scanThread: ScanThread
+  readonly #scanners: Slots<ScanThread>
   #writingSince = 0
   #freeSince = 0
   #isClosed = false
@@ -58,6 +63,8 @@ export class SqliteHandles {
     this.#slots = [this.#shared, ...readers, writer] // the writer closes last, because that empties the write-ahead log
     this.#writers = new Slots([writer])
     this.#readers = new Slots(readers)
+    this.#scanThread = new ScanThread({ file: options.file, synchronous: options.synchronous })
+    this.#scanners = new Slots([this.#scanThread])
   }
 
   /**
@@ -76,6 +83,26 @@ export class SqliteHandles {
     const deadline = this.#deadline()
     const handle = this.#shared.handle ?? (await this.#handleOf(this.#shared, true, deadline))
     return this.retryWhileBusy(() => work(handle), deadline)
+  }
+
+  /**
+   * Runs a single query that reads many rows in a thread, after those that wait for it.
+   * @throws WP_STORE_SCAN if it waits longer than the busy limit
+   */
+  async scan(statement: Statement): Promise<QueryResult<Row>> {
+    if (this.#isClosed) throw this.#closedError()
+    const { busyLimitMs, file } = this.#options
+    const seconds = busyLimitMs / 1000
+    const thread = await this.#scanners.acquire(busyLimitMs, () =>
+      errors.WP_STORE_SCAN({ database: file, seconds }, { retryAfterSeconds: 1 }),
+    )
+    this.#leases++
+    try {
+      return await this.retryWhileBusy(() => thread.run(statement))
+    } finally {
+      this.#scanners.release(thread)
+      this.#endLease()
+    }
   }
 
   /**
@@ -119,13 +146,19 @@ export class SqliteHandles {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    for (const slots of [this.#writers, this.#readers]) slots.rejectWaiting(this.#closedError())
+    for (const slots of [this.#writers, this.#readers, this.#scanners]) slots.rejectWaiting(this.#closedError())
     if (this.#leases > 0) {
       const timer = setTimeout(() => this.#allReturned?.(), this.#options.busyLimitMs)
       await new Promise<void>((resolve) => (this.#allReturned = resolve))
       clearTimeout(timer)
     }
+    this.#scanThread.stop()
     for (const slot of this.#slots) closeSlot(slot)
+  }
+
+  #endLease(): void {
+    this.#leases--
+    if (this.#leases === 0) this.#allReturned?.()
   }
 
   async #lease(slots: Slots<Slot>, options: { readOnly: boolean; deadline: number }): Promise<Lease> {
@@ -137,9 +170,8 @@ export class SqliteHandles {
     const release = () => {
       // A transaction that is still open could not be rolled back. Only a new handle is certain to hold no lock.
       if (slot.handle?.isInTransaction) closeSlot(slot)
-      this.#leases--
       this.#returnSlot(slots, slot)
-      if (this.#leases === 0) this.#allReturned?.()
+      this.#endLease()
     }
     try {
       return { handle: await this.#handleOf(slot, options.readOnly, options.deadline), release }

@@ -19,11 +19,12 @@ export function describeTable(
   if (table === undefined) return { problems }
   const writing = resolveWriting(table)
   const params = describeParams(table, writing)
-  const list = table.operation === 'list' ? resolveListing(table, writing) : undefined
+  const { list, scans = table.table.view === true } =
+    table.operation === 'list' ? resolveListing(table, writing) : ({} as Partial<ReturnType<typeof resolveListing>>)
   warnAboutNumbers(table, writing)
   const isBroken = () => problems.some(({ severity }) => severity !== 'warning')
   if (isBroken()) return { problems }
-  const description = describeMethod(table, writing, { params, list })
+  const description = describeMethod(table, writing, { params, list, scans })
   checkDeclared(table, description)
   return isBroken() ? { problems } : { ...description, problems }
 }
@@ -31,9 +32,10 @@ export function describeTable(
 interface Parts {
   readonly params: JsonSchema | undefined
   readonly list: ListPlan | undefined
+  readonly scans: boolean
 }
 
-function describeMethod(table: TableUse, writing: Writing, { params, list }: Parts): ActionDescription {
+function describeMethod(table: TableUse, writing: Writing, { params, list, scans }: Parts): ActionDescription {
   const { declared } = table.use
   const request = describeRequest(table, writing)
   return {
@@ -43,7 +45,7 @@ function describeMethod(table: TableUse, writing: Writing, { params, list }: Par
     }),
     ...(request !== undefined && { request: narrowRequest(request, table.use) }),
     responses: describeResponses(table, writing),
-    plan: makePlan(table, writing, list),
+    plan: makePlan(table, writing, { list, scans }),
   }
 }
 
@@ -128,7 +130,7 @@ function warnAboutNumbers({ table, report, config }: TableUse, { columns }: Writ
 function makePlan(
   { use, config, connection, operation, table, key, params }: TableUse,
   writing: Writing,
-  list?: ListPlan,
+  { list, scans }: Omit<Parts, 'params'>,
 ) {
   const { columns, where, owner, version, write, set } = writing
   const fixed = new Set([...Object.keys(where), owner?.column])
@@ -166,6 +168,7 @@ function makePlan(
     write,
     set,
     ...(list && { list }),
+    ...(scans && { scans }),
     ...(location !== undefined && { location }),
   } satisfies TablePlan
 }

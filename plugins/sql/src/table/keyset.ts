@@ -8,13 +8,16 @@ export interface KeysetTerm {
   readonly parameter: string | undefined
 }
 
+/** Whether the condition compares rows, which an index serves, unlike the equivalent conditions with "or". */
+export function comparesRows(terms: readonly Pick<KeysetTerm, 'isNullable' | 'descending'>[]): boolean {
+  return terms.every(({ isNullable, descending }) => !isNullable && descending === terms[0]!.descending)
+}
+
 /** Returns the condition for the rows after the last one of the previous page. */
 export function writeKeyset(terms: readonly KeysetTerm[]): string {
-  const [first] = terms
-  if (terms.every(({ isNullable, descending }) => !isNullable && descending === first!.descending)) {
-    // An index serves the comparison of rows, but not the equivalent conditions with "or".
+  if (comparesRows(terms)) {
     const row = (parts: readonly unknown[]) => (parts.length === 1 ? String(parts[0]) : `(${parts.join(', ')})`)
-    const operator = first!.descending ? '<' : '>'
+    const operator = terms[0]!.descending ? '<' : '>'
     return `${row(terms.map(({ name }) => name))} ${operator} ${row(terms.map(({ parameter }) => parameter))}`
   }
   return terms.reduceRight((later, term) => {

@@ -1,4 +1,5 @@
 import type { Context } from 'waypost'
+import { comparesRows } from './keyset.ts'
 import { digestList, readCursor, writeCursor, type CursorValue } from './cursor.ts'
 import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
 import { isOwned, makeDatabaseOpener, makeInput, makeRowAnswer, type Handler, type Row } from './run.ts'
@@ -27,12 +28,16 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
         ? normalDigest
         : digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), nameSort(sort)])
     const after = cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context })
-    const shape: ListShape = {
+    const conditions = {
       isOwned: isOwned(plan, context.principal),
       filters: used.map(({ column, operator, name }) => describeFilter({ column, operator }, query[name])),
       sort,
       after: after?.map((value) => value === null),
+    }
+    const shape: ListShape = {
+      ...conditions,
       rows: limit === list.limit.default ? limit + 1 : undefined,
+      isScan: sort !== normalSort || readsManyRows(plan, conditions),
     }
     const database = open(context)
     const key = nameShape(shape)
@@ -71,6 +76,14 @@ function chooseSort(text: string, plan: TablePlan, context: Context): readonly S
 function describeFilter({ column, operator }: Pick<UsedFilter, 'column' | 'operator'>, value: unknown): UsedFilter {
   const isList = Array.isArray(value) && value.length > 1
   return { column, operator, isList, isNull: operator === 'null' && value === true }
+}
+
+/** Whether no index serves a list in the default order, as far as is known. */
+function readsManyRows({ scans, owner, types }: TablePlan, shape: Omit<ListShape, 'isScan' | 'rows'>): boolean {
+  const { isOwned, filters, sort, after } = shape
+  if (scans === true || filters.length > 0 || (owner !== undefined && !isOwned)) return true
+  const terms = sort.map(({ column, descending }) => ({ descending, isNullable: types[column]!.null === true }))
+  return after !== undefined && !comparesRows(terms)
 }
 
 interface Continuing {

@@ -5,7 +5,10 @@ import { checkColumn, columnOf, type TableUse } from './table-use.ts'
 import type { Writing } from './writing.ts'
 
 /** Checks how a config sorts and filters lists. */
-export function resolveListing(table: TableUse, writing: Writing): ListPlan {
+export function resolveListing(
+  table: TableUse,
+  writing: Writing,
+): { readonly list: ListPlan; readonly scans: boolean } {
   const { config, key, report } = table
   const sort = (config.sort ?? []).flatMap((text, index): SortTerm[] => {
     const term = parseSortTerm(text)
@@ -23,8 +26,8 @@ export function resolveListing(table: TableUse, writing: Writing): ListPlan {
     report('/columns', `Lists need the key column "${name}", because "next" contains it`, { hint: 'Add it' })
   }
   const plan = { sort, sortable, unique, filters: resolveFilters(table, writing), limit: { default: normal, max } }
-  warnAboutIndex(table, writing, plan)
-  return plan
+  const isMixed = new Set(sort.map(({ descending }) => descending)).size > 1 // an index has one direction
+  return { list: plan, scans: !hasIndex(table, writing, plan) || isMixed }
 }
 
 /** Whether all rows that a caller sees have the same value in a column. */
@@ -67,11 +70,11 @@ function resolveFilters(table: TableUse, { columns }: Writing): ListPlan['filter
 }
 
 /**
- * Warns if no index has the columns that all requests compare, followed by those of the order. The columns that complete
- * the order may be missing: few rows are equal in all others.
+ * Whether an index has the columns that all requests compare, followed by those of the order; otherwise warns. The columns
+ * that complete the order may be missing: few rows are equal in all others.
  */
-function warnAboutIndex({ table, config, key, report }: TableUse, writing: Writing, plan: ListPlan): void {
-  if (table.view) return
+function hasIndex({ table, config, key, report }: TableUse, writing: Writing, plan: ListPlan): boolean {
+  if (table.view) return false
   const compared = [...Object.keys(writing.where), ...(writing.owner === undefined ? [] : [writing.owner.column])]
   const sort = (plan.sort.length === 0 ? completeSort([], plan.unique) : plan.sort).map(({ column }) => column)
   const indexes = [key, ...(table.unique ?? []), ...(table.index ?? [])]
@@ -80,10 +83,11 @@ function warnAboutIndex({ table, config, key, report }: TableUse, writing: Writi
     const isFull = compared.every((name) => before.has(name))
     return isFull && sort.every((name, position) => index[compared.length + position] === name)
   }
-  if (indexes.some(serves)) return
+  if (indexes.some(serves)) return true
   const needed = [...new Set([...compared, ...sort, ...plan.unique])].join(', ')
   report('/table', `No index of "${config.table}" serves this list, so each request reads many rows`, {
     severity: 'warning',
     hint: `Add an index: [${needed}]`,
   })
+  return false
 }

@@ -63,6 +63,8 @@ export interface TablePlan extends ActionPlan {
   /** Values of columns that the operation sets itself. */
   readonly set: Sources
   readonly list?: ListPlan
+  /** No index serves the list, or the table is a view. */
+  readonly scans?: true
   /** The column of the key that a new row's path ends with. */
   readonly location?: string
 }

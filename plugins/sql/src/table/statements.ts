@@ -42,6 +42,8 @@ export interface ListShape {
   readonly after: readonly boolean[] | undefined
   /** The number of rows, if it is always the same. */
   readonly rows: number | undefined
+  /** Whether no index serves the filters or the order, as far as is known. */
+  readonly isScan: boolean
 }
 
 export interface UsedFilter {
@@ -80,17 +82,22 @@ export class StatementWriter {
     const order = shape.sort.map((term) => this.#order(term)).join(', ')
     const limit = shape.rows === undefined ? this.#add(({ rows }) => rows) : String(shape.rows)
     const where = joinConditions(conditions)
-    return this.#end(`select ${selected} from ${quote(table)}${where} order by ${order} limit ${limit}`)
+    return this.#end(
+      `${this.#mark(shape.isScan)}select ${selected} from ${quote(table)}${where} order by ${order} limit ${limit}`,
+    )
   }
 
   count(shape: ListShape): Statement {
     const where = joinConditions(this.#listConditions(shape))
-    return this.#end(`select count(*) as ${quote(countAlias)} from ${quote(this.#plan.table)}${where}`)
+    return this.#end(
+      `${this.#mark(true)}select count(*) as ${quote(countAlias)} from ${quote(this.#plan.table)}${where}`,
+    )
   }
 
   read(isOwned: boolean): Statement {
     const { table } = this.#plan
-    return this.#end(`select ${this.#answer()} from ${quote(table)}${this.#rowCondition({ isOwned })}`)
+    const where = this.#rowCondition({ isOwned })
+    return this.#end(`${this.#mark(this.#plan.scans === true)}select ${this.#answer()} from ${quote(table)}${where}`)
   }
 
   /** Finds out whether a row exists for the caller. */
@@ -175,6 +182,11 @@ export class StatementWriter {
       default:
         return this.#add(({ params }) => bind(params[source.name]))
     }
+  }
+
+  /** Makes SQLite run a query in a thread. */
+  #mark(isScan: boolean): string {
+    return isScan && this.#kind === 'sqlite' ? '/* scan */ ' : ''
   }
 
   #answer(): string {

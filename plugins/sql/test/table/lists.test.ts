@@ -83,6 +83,26 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       }
     })
 
+    if (kind === 'sqlite') {
+      test('that read many rows do not block other requests', async () => {
+        await reset()
+        await insert()
+        const copied = 'user_id, status, total, version, insert_date'
+        await api.execute(`insert into app_order (${copied}, title)
+          with recursive c(n) as (select 1 union all select n + 1 from c where n < 3000)
+          select ${copied}, printf('%.*c', 10000, 'x') from app_order, c`)
+        for (const query of ['title.contains=none', 'sort=title', 'count=true&total.gt=5', 'flag=true&sort=-due']) {
+          let turns = 0
+          let isRunning = true
+          const count = () => void ((turns += 1), isRunning && setImmediate(count))
+          count()
+          assert.equal((await list(query)).status, 200)
+          isRunning = false
+          assert.ok(turns > 10, `${query}: ${turns} turns`)
+        }
+      })
+    }
+
     test('accept only cursors of the same list', async () => {
       await reset()
       for (let index = 0; index < 3; index += 1) await insert({ total: index, paid_at: '2026-11-20T10:00:00Z' })

@@ -1,0 +1,66 @@
+import { Worker } from 'node:worker_threads'
+import type { QueryResult } from 'kysely'
+import { urlOfModule } from '../../kit/index.ts'
+import type { ScanFile, ScanResult } from './scan-worker.ts'
+import type { Row, Statement } from './sqlite-handle.ts'
+import { bindSqliteValue } from './sqlite-values.ts'
+
+const idleMs = 60_000
+
+/**
+ * A thread for statements that read many rows of a SQLite file: SQLite is synchronous, so they would block requests. It
+ * starts with the first statement, runs one at a time, and ends when it is idle.
+ */
+export class ScanThread {
+  readonly #file: ScanFile
+  #worker: Worker | undefined
+  #idleTimer: NodeJS.Timeout | undefined
+
+  constructor(file: ScanFile) {
+    this.#file = file
+  }
+
+  async run({ sql, parameters }: Statement): Promise<QueryResult<Row>> {
+    clearTimeout(this.#idleTimer)
+    const worker = (this.#worker ??= this.#start())
+    const { promise, resolve, reject } = Promise.withResolvers<ScanResult>()
+    const ended = (code: number) => reject(new Error(`The thread that reads SQLite ended with ${code}`))
+    worker.once('message', resolve).once('error', reject).once('exit', ended)
+    worker.ref()
+    worker.postMessage({ sql, parameters: parameters.map(bindSqliteValue) }, [])
+    try {
+      const { rows, failure } = await promise
+      if (rows === undefined) throw Object.assign(new Error(failure!.message), failure)
+      return { rows: rows.map(restoreBuffers) }
+    } finally {
+      worker.off('message', resolve).off('error', reject).off('exit', ended)
+      worker.unref()
+      this.#idleTimer = setTimeout(() => this.stop(), idleMs).unref()
+    }
+  }
+
+  stop(): void {
+    clearTimeout(this.#idleTimer)
+    void this.#worker?.terminate()
+    this.#worker = undefined
+  }
+
+  #start(): Worker {
+    const worker = new Worker(urlOfModule('src/store/sql/scan-worker'), {
+      workerData: this.#file,
+      env: {}, // it needs no variables
+      execArgv: [],
+    })
+    const clear = () => {
+      if (this.#worker === worker) this.#worker = undefined
+    }
+    return worker.on('error', clear).on('exit', clear)
+  }
+}
+
+function restoreBuffers(row: Row): Row {
+  for (const [name, value] of Object.entries(row)) {
+    if (value instanceof Uint8Array) row[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  }
+  return row
+}

@@ -1,0 +1,28 @@
+// A thread that runs statements that read many rows of a SQLite file, so that they do not block requests.
+import { parentPort, workerData } from 'node:worker_threads'
+import { SqliteHandle, type HandleOptions, type Row, type Statement } from './sqlite-handle.ts'
+
+export interface ScanFile extends Pick<HandleOptions, 'synchronous'> {
+  readonly file: string
+}
+
+export interface ScanResult {
+  readonly rows?: readonly Row[]
+  /** An error with the properties of SQLite's. Cloning an error would drop them. */
+  readonly failure?: { readonly message: string; readonly code?: unknown; readonly errcode?: unknown }
+}
+
+const { file, synchronous } = workerData as ScanFile
+let handle: SqliteHandle | undefined
+
+parentPort!.on('message', (statement: Statement) => parentPort!.postMessage(run(statement), []))
+
+function run(statement: Statement): ScanResult {
+  try {
+    handle ??= new SqliteHandle(file, { readOnly: true, synchronous })
+    return { rows: handle.execute(statement).rows }
+  } catch (error) {
+    const { message, code, errcode } = error as NonNullable<ScanResult['failure']>
+    return { failure: { message, code, errcode } }
+  }
+}
