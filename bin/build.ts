@@ -6,19 +6,23 @@ import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
 import { makeEditorSchema } from '../src/definition/index.ts'
+import { writeBackendUi } from './build/backend-ui.ts'
 import { bundle } from './build/bundle.ts'
 import { writeConstants } from './build/write-constants.ts'
 import { writeVendor } from './build/vendor.ts'
 
 const root = path.dirname(import.meta.dirname)
+/** Whether no part may be missing: in CI, and before the package is packed. */
+const isComplete = process.env['CI'] === 'true' || process.argv.includes('--complete')
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 
 await compile('.', 'tsconfig.build.json', async (fresh) => {
   await writeConstants(root, fresh)
   const bundled = await bundle(fresh)
   await writeVendor(root, path.join(fresh, 'vendor'), bundled)
+  await writeBackendUi(root, path.join(fresh, 'ui'), isComplete)
 })
-for (const file of globSync('plugins/*/tsconfig.json', { cwd: root }))
+for (const file of globSync('plugins/!(backend)/tsconfig.json', { cwd: root }))
   await compile(path.dirname(file), 'tsconfig.json')
 writeBuildInfo()
 writeEditorSchema()

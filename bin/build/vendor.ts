@@ -51,7 +51,8 @@ async function bundleClientGenerator(root: string, folder: string): Promise<stri
   return packagesOf(Object.keys(metafile.inputs))
 }
 
-function writeLicences(root: string, folder: string, packages: readonly string[]): void {
+/** Writes `LICENSES.txt` with the licences of packages. */
+export function writeLicences(root: string, folder: string, packages: readonly string[]): void {
   const texts = packages.map((home) => {
     const cwd = path.join(root, home)
     const { name, version, license } = JSON.parse(readFileSync(path.join(cwd, 'package.json'), 'utf8'))

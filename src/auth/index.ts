@@ -2,7 +2,7 @@
 // tokens are JWTs as in RFC 9068; refresh tokens rotate in families. May import kit, contract and store.
 export { readTokenId } from './token/access-token.ts'
 export { addClient, findClient, loginClientId, type ClientRecord, type NewClient } from './account/clients.ts'
-export { docsClientId, docsRedirectPath } from './account/clients.ts'
+export { backendClientId, backendRedirectPath, docsClientId, docsRedirectPath } from './account/clients.ts'
 export { errors as authErrors, OAuthError } from './errors.ts'
 export { makeGuard, type Guard } from './guard.ts'
 export { openKeyRing, type KeyRing } from './token/keys.ts'

@@ -1,5 +1,6 @@
-// backend: the endpoints below /backend for administration over HTTP: deployments and the admin API. May import every
-// room below it but jobs and consumer.
+// backend: the endpoints below /backend for administration over HTTP: deployments, the admin API and the pages. May
+// import every room below it but jobs and consumer.
+export { mountUi, type UiConfig } from './ui/mount-ui.ts'
 export { mountReleases, type ReleaseSources } from './release/mount-releases.ts'
 export type { SentManifest } from './release/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'

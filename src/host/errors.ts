@@ -25,6 +25,18 @@ export const errors = defineErrors({
     message: '"{url}" is not a valid WAYPOST_BASE_URL',
     hint: 'Use an absolute http:// or https:// URL without a query or fragment.',
   },
+  WP_SERVER_BACKEND: {
+    kind: 'user',
+    status: 500,
+    message: 'WAYPOST_BACKEND is "{value}", but must be "on", "read" or "off"',
+    hint: 'Set it to "read" to disable drafts and publishing in the backend, or to "off" to disable the backend.',
+  },
+  WP_SERVER_BACKEND_URL: {
+    kind: 'user',
+    status: 500,
+    message: '"{url}" is not a valid WAYPOST_BACKEND_URL',
+    hint: 'Use the origin of a host for the backend only, such as https://admin.example.com, without a path.',
+  },
   WP_SERVER_ISSUER_CHANGED: {
     kind: 'user',
     status: 500,

@@ -52,5 +52,12 @@ export { makeValueRedactor } from './redact-line.ts'
 export { resolveEnv } from './read-variables.ts'
 export { systemConnection, checkSystem } from './system-connection.ts'
 export { openTracing } from './tracing/open-tracing.ts'
-export { readConnectionLimit, readOpsAddress, readPressureLimit, readStopLimits } from './read-host-settings.ts'
+export {
+  readBackendSettings,
+  readConnectionLimit,
+  readOpsAddress,
+  readPressureLimit,
+  readStopLimits,
+  type BackendSettings,
+} from './read-host-settings.ts'
 export type { ServerTracing } from './tracing/make-tracing.ts'

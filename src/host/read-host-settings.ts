@@ -66,6 +66,29 @@ export function readOpsAddress(variables: Variables, given: number | undefined):
   return { host: variable(variables, 'OPS_HOST') ?? '127.0.0.1', port, flag: '--ops-port' }
 }
 
+/** Whether and where a server has a backend. */
+export interface BackendSettings {
+  /** `read` disables drafts and publishing, `off` the pages and the admin API. */
+  readonly mode: 'on' | 'read' | 'off'
+  /** The origin of a host of its own; undefined if it has the origin of the API. */
+  readonly url: string | undefined
+}
+
+/**
+ * Reads `WAYPOST_BACKEND` and `WAYPOST_BACKEND_URL`.
+ * @throws WP_SERVER_BACKEND, WP_SERVER_BACKEND_URL
+ */
+export function readBackendSettings(variables: Variables): BackendSettings {
+  const mode = variable(variables, 'WAYPOST_BACKEND') ?? 'on'
+  if (mode !== 'on' && mode !== 'read' && mode !== 'off') throw errors.WP_SERVER_BACKEND({ value: mode })
+  const text = variable(variables, 'WAYPOST_BACKEND_URL')
+  if (text === undefined) return { mode, url: undefined }
+  const url = URL.parse(text)
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
+  if (!isOrigin) throw errors.WP_SERVER_BACKEND_URL({ url: text })
+  return { mode, url: url.origin }
+}
+
 function readDuration(variables: Variables, name: string): number | undefined {
   const text = variable(variables, name)
   if (text === undefined) return undefined

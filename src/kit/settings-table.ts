@@ -59,6 +59,13 @@ export const settingsTable = {
     maximum: '10m',
     description: 'Lifetime of authorization codes',
   },
+  backend_session: {
+    kind: 'duration',
+    default: '8h',
+    minimum: '1m',
+    maximum: '30d',
+    description: 'Time after which users of the backend must enter their password again',
+  },
   scopes_default: { kind: 'list', of: 'scope', default: ['consumer'], description: 'Scopes that every new user gets' },
   registration: { kind: 'flag', default: false, description: 'Allows people to register themselves' },
   delivery_delays: {

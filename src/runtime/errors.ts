@@ -25,6 +25,18 @@ export const errors = defineErrors({
     message: 'waypost dev does not accept requests for the host "{host}"',
     hint: 'Use localhost, or start it with: waypost dev --allow-host {host}',
   },
+  WP_RUNTIME_SERVICE_WORKER: {
+    kind: 'user',
+    status: 403,
+    message: 'Service workers are not allowed on this origin, because they would control the pages of the backend',
+    hint: 'Move the backend to a host of its own with WAYPOST_BACKEND_URL, or disable it with WAYPOST_BACKEND=off.',
+  },
+  WP_RUNTIME_BACKEND_HOST: {
+    kind: 'user',
+    status: 421,
+    message: 'This host only serves the backend',
+    hint: 'Use the address of the API.',
+  },
   WP_RUNTIME_REQUEST_INVALID: { kind: 'user', status: 400, message: 'The request does not match its schema' },
   WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The JSON body is not valid: {reason}' },
   WP_RUNTIME_BODY_DEPTH: { kind: 'user', status: 400, message: 'The body is nested more than {limit} levels deep' },

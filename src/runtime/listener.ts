@@ -40,6 +40,8 @@ export interface ListenerOptions extends Address {
   readonly connections?: ConnectionLimits | undefined
   /** Checks the `Host` header of each request. @returns the host name if it is not allowed */
   refusedHost?: ((header: string | undefined) => string | undefined) | undefined
+  /** Protects the pages of the backend from scripts of user routes. @returns why a request is rejected */
+  protectBackend?: ((request: IncomingMessage) => WaypostError | undefined) | undefined
   /** Called when a connection could not be accepted. The server keeps running. */
   onError?(error: Error): void
 }
@@ -76,6 +78,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (pressure?.isHigh() && !isHealthRequest(request)) return rejectRequest(response, errors.WP_RUNTIME_PRESSURE())
     const refusedHost = options.refusedHost?.(request.headers.host)
     if (refusedHost !== undefined) return rejectRequest(response, errors.WP_RUNTIME_HOST({ host: refusedHost }))
+    const refused = options.protectBackend?.(request)
+    if (refused !== undefined) return rejectRequest(response, refused)
     const released = holds.released()
     if (released === undefined || isLivenessRequest(request)) return answer(request, response, ended)
     void released.then(() => {

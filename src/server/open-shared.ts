@@ -1,4 +1,4 @@
-import { forwardBackend, makeAdminApi, type Forwarder } from '../backend/index.ts'
+import { forwardBackend, makeAdminApi, mountUi, type Forwarder } from '../backend/index.ts'
 import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
@@ -23,6 +23,7 @@ import {
 import type { Feed } from '../store/index.ts'
 import {
   loadReleasePlugins,
+  readBackendSettings,
   readTrustedProxies,
   systemConnection,
   type LoadPlugins,
@@ -67,6 +68,10 @@ export async function openShared(
 ): Promise<Shared> {
   const { host, identity } = options
   const { system, clock } = host
+  const backendSettings = readBackendSettings(host.variables)
+  const { pathname: basePath, origin } = new URL(identity.issuer)
+  const isBackendOff = backendSettings.mode === 'off'
+  const backendUrl = isBackendOff ? undefined : (backendSettings.url ?? origin) + basePath.replace(/\/$/, '')
   const trustedProxies = readTrustedProxies(host.variables)
   const keys = await openKeyRing(system, identity.secrets, () => feed.isFresh())
   const stalls = watchStalls()
@@ -125,31 +130,44 @@ export async function openShared(
       mountPages({
         issuer,
         isDevelopment: identity.isDevelopment,
-        service: () => terms().settings.title || new URL(identity.issuer).host,
+        backendUrl,
+        service: () => nameService(identity.issuer, terms()),
         scopes: () => terms().scopes,
       }),
       mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions }),
       await receiveReleases({ host, loadPlugins, guard, isDevelopment: options.isDevelopment }),
-      backend.endpoint,
+      ...(isBackendOff ? [] : [backend.endpoint]),
     ],
   }
 }
 
-/** The admin API is built on its first request. */
+/** The name of the service that users sign in to. */
+function nameService(issuer: string, { settings }: ReleaseTerms): string {
+  return settings.title || new URL(issuer).host
+}
+
+/** The admin API and the pages are built on their first request. */
 function openBackend(
-  { host, logger, onServerError }: ServerOptions,
+  { host, identity, isDevelopment, logger, onServerError }: ServerOptions,
   {
     guard,
     terms,
     ...parts
   }: Pick<Shared, 'guard' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> & Pick<ServerParts, 'terms'>,
 ): Forwarder {
+  const { issuer } = identity
+  const settings = readBackendSettings(host.variables)
+  const service = () => nameService(issuer, terms())
+  const hasAdministrator = async () => true
   return forwardBackend(() =>
     buildGeneration({
       ...parts,
       routes: undefined,
-      endpoints: [makeAdminApi({ host, guard, terms })],
+      endpoints: [
+        makeAdminApi({ host, guard, terms }),
+        mountUi({ settings, issuer, isDevelopment, service, hasAdministrator }),
+      ],
       logger,
       bodyLimit: defaultSettings.body_limit,
       corsOrigins: [],

@@ -1,11 +1,18 @@
 import { messageOf } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
-import { openListener, runPluginHooks, type ConnectionLimits, type Logger } from '../runtime/index.ts'
+import {
+  makeBackendProtection,
+  openListener,
+  runPluginHooks,
+  type ConnectionLimits,
+  type Logger,
+} from '../runtime/index.ts'
 import { startFeed, type Feed } from '../store/index.ts'
 import {
   defaultTerms,
   termsOf,
+  readBackendSettings,
   readConnectionLimit,
   type FailingAction,
   type ReleaseTerms,
@@ -88,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     ...options.address,
     pressure: options.pressure,
     refusedHost: options.refusedHost,
+    protectBackend: protectBackend(options),
     connections: limitConnections(options),
     onError: (error) => options.logger.error({ err: error }, 'accepting a connection failed'),
     generation,
@@ -149,6 +157,11 @@ function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Log
       await generation?.close()
     },
   }
+}
+
+function protectBackend({ host }: ServerOptions) {
+  const { mode, url } = readBackendSettings(host.variables)
+  return mode === 'off' ? undefined : makeBackendProtection(url)
 }
 
 function limitConnections({ host, logger }: ServerOptions): ConnectionLimits {

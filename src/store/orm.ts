@@ -13,6 +13,7 @@ import { OneSource } from './migrations/0008-one-source.ts'
 import { AttemptShards } from './migrations/0009-attempt-shards.ts'
 import { Audit } from './migrations/0010-audit.ts'
 import { Operators } from './migrations/0011-operators.ts'
+import { BackendClient } from './migrations/0012-backend-client.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -28,6 +29,7 @@ const classes = [
   AttemptShards,
   Audit,
   Operators,
+  BackendClient,
 ]
 
 /**

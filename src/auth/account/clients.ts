@@ -124,12 +124,13 @@ export function toClientRecord(row: SystemTables['waypost_client']): ClientRecor
 
 /**
  * Loads the scopes that both a client and a user have. The login client has all scopes of its user, the docs client all
- * except those of administration.
+ * except those of administration, the client of the backend only those.
  */
 export async function loadSharedScopes(system: System, clientId: string, userId: string): Promise<readonly string[]> {
   const owned = await loadUserScopes(system.db, userId)
   if (clientId === loginClientId) return owned
   if (clientId === docsClientId) return owned.filter((scope) => !isBackendScope(scope))
+  if (clientId === backendClientId) return owned.filter(isBackendScope)
   const rows = await system.db
     .selectFrom('waypost_client_scope')
     .select('scope')
@@ -155,6 +156,12 @@ export const docsClientId = '00000000-0000-4000-8000-000000000002'
  * `Cross-Origin-Opener-Policy` that keeps the window connected to the page that opened it.
  */
 export const docsRedirectPath = '/docs/signed-in'
+
+/** The built-in public client of the backend's pages. A migration creates it. */
+export const backendClientId = '00000000-0000-4000-8000-000000000003'
+
+/** The redirect path of the backend's pages, relative to the URL of the backend. */
+export const backendRedirectPath = '/backend/ui/signed-in'
 
 /**
  * Loads the scopes that a user can grant to a client. Scopes of administration mean full control of the server; only

@@ -3,7 +3,7 @@ import { intersect, isBackendScope } from '../account/scopes.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { needsConsent } from './consent.ts'
-import { loadGrantableScopes, couldSucceed } from '../account/clients.ts'
+import { backendClientId, couldSucceed, loadGrantableScopes } from '../account/clients.ts'
 import type { Session } from './session.ts'
 
 /** The next step: a page or a code. */
@@ -11,7 +11,7 @@ export type Step =
   | { readonly next: 'login'; readonly reason?: string }
   | { readonly next: 'consent' | 'code'; readonly session: Session; readonly scopes: readonly string[] }
 
-/** Maximum time since the password was entered for codes with scopes of administration. */
+/** Maximum time since the password was entered for codes with scopes of administration, except for the backend. */
 const maxPasswordAgeMs = 15 * 60_000
 
 /**
@@ -19,7 +19,7 @@ const maxPasswordAgeMs = 15 * 60_000
  * @throws OAuthError, also if a page is needed but none may be shown
  */
 export async function decideStep(
-  issuer: Pick<TokenIssuer, 'system' | 'clock'>,
+  issuer: Pick<TokenIssuer, 'system' | 'clock' | 'settings'>,
   request: CheckedRequest,
   session: Session | undefined,
 ): Promise<Step> {
@@ -30,7 +30,7 @@ export async function decideStep(
 }
 
 async function findStep(
-  { system, clock }: Pick<TokenIssuer, 'system' | 'clock'>,
+  { system, clock, settings }: Pick<TokenIssuer, 'system' | 'clock' | 'settings'>,
   request: CheckedRequest,
   session: Session | undefined,
 ): Promise<Step> {
@@ -45,7 +45,10 @@ async function findStep(
   const grantable = await loadGrantableScopes(system, client, session.userId)
   const scopes = requested === undefined ? grantable : intersect(requested.scopes, grantable)
   if (scopes.length === 0) throw new OAuthError('invalid_scope', 'The client and the user share none of these scopes')
-  if (scopes.some(isBackendScope) && age >= maxPasswordAgeMs)
+  const isBackend = client.id === backendClientId
+  if (isBackend && age >= settings().backend_session)
+    return { next: 'login', reason: 'Your session has expired. Enter your password again to continue.' }
+  if (!isBackend && scopes.some(isBackendScope) && age >= maxPasswordAgeMs)
     return { next: 'login', reason: 'This grants control of the server. Enter your password again to continue.' }
   const asks = await needsConsent(system, request, { userId: session.userId, scopes })
   return { next: asks ? 'consent' : 'code', session, scopes }

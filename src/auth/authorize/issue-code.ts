@@ -35,6 +35,7 @@ export async function issueCode(
         scope: scopes.join(' '),
         separator: request.requested?.separator ?? ' ',
         challenge: request.challenge,
+        password_at: session.passwordAt,
         created_at: now,
         expires_at: now + settings().code_lifetime,
         used_at: null,

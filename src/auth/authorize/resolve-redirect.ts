@@ -1,6 +1,13 @@
 import { PageError } from '../errors.ts'
 import type { System } from '../../store/index.ts'
-import { findClient, type ClientRecord, docsClientId, docsRedirectPath } from '../account/clients.ts'
+import {
+  backendClientId,
+  backendRedirectPath,
+  docsClientId,
+  docsRedirectPath,
+  findClient,
+  type ClientRecord,
+} from '../account/clients.ts'
 import { isRedirectUri, loopbackHosts, isSameRedirectUri } from '../account/redirect-uris.ts'
 import { parseQuery, type QueryParameters } from './query-parameters.ts'
 
@@ -19,8 +26,12 @@ export interface RedirectOptions {
   readonly system: System
   /** The base of the API reference's redirect URI. */
   readonly issuer: string
-  /** In development, the API reference can be reached by any name of this machine. */
+  /** In development, the API reference and the backend can be reached by any name of this machine. */
   readonly isDevelopment: boolean
+  /** The URL below which the backend is; undefined if it is off. */
+  readonly backendUrl: string | undefined
+  /** The host of the request, with its port. */
+  readonly host: string
 }
 
 /**
@@ -34,7 +45,9 @@ export async function resolveRedirect(options: RedirectOptions, query: string): 
   const uris = redirectUrisOf(client, options)
   const requested = singleValue(parameters, 'redirect_uri')
   const redirectUri = requested ?? defaultRedirectUri(uris)
-  if (!isRedirectUri(redirectUri) || !uris.some((uri) => isSameRedirectUri(redirectUri, uri))) {
+  // The backend gets codes without consent, so another port of this machine must not get them.
+  const isSame = client.id === backendClientId ? (uri: string) => uri === redirectUri : isSameUri(redirectUri)
+  if (!isRedirectUri(redirectUri) || !uris.some(isSame)) {
     throw new PageError(
       'The redirect address of this app is not valid',
       'The app asked to send you back to an address that is not registered for it.',
@@ -46,11 +59,20 @@ export async function resolveRedirect(options: RedirectOptions, query: string): 
   return { query, parameters, client, redirectUri, hasRedirectUri: requested !== undefined }
 }
 
-/** Returns the redirect URIs of a client. Those of the API reference depend on the server's URL. */
+function isSameUri(redirectUri: string): (uri: string) => boolean {
+  return (uri) => isSameRedirectUri(redirectUri, uri)
+}
+
+/** Returns the redirect URIs of a client. Those of the API reference and the backend depend on the server's URL. */
 export function redirectUrisOf(
   client: Pick<ClientRecord, 'id' | 'redirectUris'>,
-  { issuer, isDevelopment }: Omit<RedirectOptions, 'system'>,
+  { issuer, isDevelopment, backendUrl, host }: Omit<RedirectOptions, 'system'>,
 ): readonly string[] {
+  if (client.id === backendClientId) {
+    if (backendUrl === undefined) return []
+    const here = isDevelopment ? [`http://${host}`] : []
+    return [backendUrl, ...here].map((base) => base + backendRedirectPath)
+  }
   if (client.id !== docsClientId) return client.redirectUris
   const local = isDevelopment ? loopbackHosts.map((host) => `http://${host}`) : []
   return [issuer, ...local].map((base) => base + docsRedirectPath)

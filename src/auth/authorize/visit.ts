@@ -14,6 +14,8 @@ export interface PageOptions {
   readonly issuer: TokenIssuer
   /** Whether `dev` created this System. */
   readonly isDevelopment: boolean
+  /** The URL below which the backend is; undefined if it is off. */
+  readonly backendUrl: string | undefined
   /** Returns the name of the service that users sign in to. */
   service(): string
   /** Returns the scopes of the active release with their descriptions. */
@@ -39,8 +41,9 @@ export async function answerRequest(
   query: string,
   answer: (request: CheckedRequest) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  const { issuer, isDevelopment } = visit
-  const addressed = await resolveRedirect({ system: issuer.system, issuer: issuer.issuer, isDevelopment }, query)
+  const { issuer, isDevelopment, backendUrl, request } = visit
+  const options = { system: issuer.system, issuer: issuer.issuer, isDevelopment, backendUrl, host: request.host }
+  const addressed = await resolveRedirect(options, query)
   try {
     return await answer(checkRequest(addressed, issuer.issuer))
   } catch (error) {

@@ -15,6 +15,8 @@ export interface Grantee {
   readonly userId: string
   readonly clientId: string
   readonly scopes: readonly string[]
+  /** When the password was entered; set for the backend. */
+  readonly passwordAt?: number | undefined
 }
 
 export interface SignedToken {
@@ -50,6 +52,7 @@ export async function signAccessToken(signer: TokenSigner, grantee: Grantee, lif
     iat: issuedAt,
     jti,
     client_id: grantee.clientId,
+    ...(grantee.passwordAt === undefined ? {} : { auth_time: Math.floor(grantee.passwordAt / 1000) }),
     scope: grantee.scopes.join(' '),
   }
   const signed = `${encode(header)}.${encode(claims)}`

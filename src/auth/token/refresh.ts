@@ -23,6 +23,7 @@ interface Family {
   readonly user_id: string
   readonly scope: string
   readonly expires_at: number
+  readonly password_at: number | null
 }
 
 /**
@@ -35,9 +36,12 @@ export async function refreshTokens(issuer: TokenIssuer, request: RefreshRequest
   await request.caller.assertStillWaiting()
   const family = await findFamily(issuer, request)
   const scopes = await grantedScopes(issuer, family, request)
-  const grantee = { userId: family.user_id, clientId: request.clientId, scopes }
+  const passwordAt = family.password_at ?? undefined
+  const grantee = { userId: family.user_id, clientId: request.clientId, scopes, passwordAt }
   // Sign before the transaction, which locks the family's row.
-  const token = await signAccessToken(issuer, grantee, issuer.settings().token_lifetime)
+  const leftMs = family.expires_at - issuer.clock.now()
+  const maxLifetime = passwordAt === undefined ? Infinity : leftMs
+  const token = await signAccessToken(issuer, grantee, Math.min(issuer.settings().token_lifetime, maxLifetime))
   const refreshToken = await issuer.system.transaction(async (trx) => {
     const rotated = await rotate(issuer, trx, { request, family, token, scopes })
     await request.caller.assertStillWaiting()
@@ -61,7 +65,7 @@ async function findFamily(issuer: TokenIssuer, request: RefreshRequest): Promise
     .innerJoin('waypost_token_family as family', 'family.id', 'token.family_id')
     .innerJoin('waypost_user as user', 'user.id', 'family.user_id')
     .innerJoin('waypost_client as client', 'client.id', 'family.client_id')
-    .select(['family.id', 'family.user_id', 'family.scope', 'family.expires_at'])
+    .select(['family.id', 'family.user_id', 'family.scope', 'family.expires_at', 'family.password_at'])
     .where('token.hash', '=', sha256(request.refreshToken))
     .where('token.expires_at', '>', now)
     .where('family.client_id', '=', request.clientId)

@@ -125,11 +125,12 @@ export async function prepareFamily(
   { refresh }: { refresh: boolean },
 ): Promise<PreparedTokens> {
   const settings = issuer.settings()
-  const token = await signAccessToken(issuer, grantee, settings.token_lifetime)
+  const now = issuer.clock.now()
+  const sessionEnds = (grantee.passwordAt ?? Infinity) + settings.backend_session
+  const familyEnds = Math.min(now + settings.refresh_family_lifetime, sessionEnds)
+  const token = await signAccessToken(issuer, grantee, Math.min(settings.token_lifetime, sessionEnds - now))
   const refreshToken = refresh ? makeSecret() : undefined
   const familyId = makeUuid()
-  const now = issuer.clock.now()
-  const familyEnds = now + settings.refresh_family_lifetime
   return {
     familyId,
     issued: {
@@ -162,6 +163,7 @@ async function storeFamily(
       user_id: grantee.userId,
       client_id: grantee.clientId,
       scope: grantee.scopes.join(' '),
+      password_at: grantee.passwordAt ?? null,
       created_at: family.now,
       expires_at: family.expiresAt,
       revoked_at: null,

@@ -37,6 +37,8 @@ const Code = defineEntity({
     created_at: time(),
     expires_at: time().index(),
     used_at: time().nullable(),
+    /** When the password was last entered. */
+    password_at: time().nullable(),
     /** The token family for which it was exchanged. */
     family_id: p.text().nullable(),
   },

@@ -42,6 +42,8 @@ const TokenFamily = defineEntity({
     client_id: p.text().index(),
     /** The granted scope. A refresh with fewer scopes does not change it. */
     scope: p.text(),
+    /** When the password was last entered; set for the backend. */
+    password_at: time().nullable(),
     created_at: time(),
     expires_at: time().index(),
     revoked_at: time().nullable(),

@@ -11,4 +11,5 @@ export const systemMigrations: readonly string[] = [
   '0009-attempt-shards',
   '0010-audit',
   '0011-operators',
+  '0012-backend-client',
 ]

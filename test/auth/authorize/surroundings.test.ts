@@ -39,16 +39,20 @@ async function sendTarget(url: string, target: Buffer): Promise<{ status: number
 
 test('the reference is reached by any name of this machine in development, and by the issuer alone elsewhere', async () => {
   const client = { id: docsClientId, redirectUris: [] }
-  const at = { issuer: 'https://api.example.com/v1' }
+  const here = { backendUrl: undefined, host: 'localhost:3000' }
+  const at = { issuer: 'https://api.example.com/v1', ...here }
   assert.deepEqual(redirectUrisOf(client, { ...at, isDevelopment: false }), [
     'https://api.example.com/v1/docs/signed-in',
   ])
-  assert.deepEqual(redirectUrisOf(client, { issuer: 'http://localhost:3000', isDevelopment: true }).toSorted(), [
-    'http://127.0.0.1/docs/signed-in',
-    'http://[::1]/docs/signed-in',
-    'http://localhost/docs/signed-in',
-    'http://localhost:3000/docs/signed-in',
-  ])
+  assert.deepEqual(
+    redirectUrisOf(client, { ...here, issuer: 'http://localhost:3000', isDevelopment: true }).toSorted(),
+    [
+      'http://127.0.0.1/docs/signed-in',
+      'http://[::1]/docs/signed-in',
+      'http://localhost/docs/signed-in',
+      'http://localhost:3000/docs/signed-in',
+    ],
+  )
   await using world = await openWorld('sqlite')
   const address = (redirectUri: string, isDevelopment: boolean) => {
     const query = writeQuery(requestOf({ id: docsClientId }, { redirect_uri: redirectUri }))

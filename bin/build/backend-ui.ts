@@ -1,0 +1,94 @@
+// Builds the pages of the backend (plugins/backend) into dist/ui/: hashed files, each compressed with Brotli and gzip.
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { packagesOf } from './bundle.ts'
+import { writeLicences } from './vendor.ts'
+
+const folder = 'plugins/backend'
+
+/**
+ * Copies the built pages to a folder. They are built only if their sources changed since the last build, because
+ * building them takes longer than everything else.
+ * @param isComplete fail if they cannot be built, instead of leaving them out
+ */
+export async function writeBackendUi(root: string, target: string, isComplete: boolean): Promise<void> {
+  const home = path.join(root, folder)
+  const built = path.join(home, 'dist')
+  const stamp = path.join(built, 'inputs')
+  const inputs = hashInputs(root, home)
+  const isFresh = existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs
+  if (!isFresh && !hasPackages(home)) {
+    console.error(`${folder}: packages not installed, run npm ci`)
+    if (isComplete) process.exit(1)
+  } else if (!isFresh) {
+    await buildPages(root, home, built)
+    writeFileSync(stamp, inputs)
+  }
+  if (existsSync(stamp)) cpSync(built, target, { recursive: true, filter: (file) => file !== stamp })
+}
+
+function hashInputs(root: string, home: string): string {
+  const hash = createHash('sha256')
+  const files = globSync(['src/**/*', '*.*'], { cwd: home, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .toSorted()
+  for (const file of [...files, path.join(root, 'package-lock.json'), import.meta.filename])
+    hash.update(`${path.relative(root, file)}\0`).update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+function hasPackages(home: string): boolean {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8'))
+  const names = Object.keys({ ...dependencies, ...devDependencies })
+  return names.every((name) =>
+    [home, path.resolve(home, '../..')].some((place) => existsSync(path.join(place, 'node_modules', name))),
+  )
+}
+
+async function buildPages(root: string, home: string, built: string): Promise<void> {
+  const tsc = path.join(root, 'node_modules/.bin/tsc')
+  const { status } = spawnSync(tsc, ['-p', home], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+  const { build } = await import('vite')
+  const fresh = `${built}.${process.pid}`
+  const result = await build({
+    root: home,
+    base: './', // the pages may be below a path of the server
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      outDir: fresh,
+      target: 'es2023',
+      cssCodeSplit: false,
+      assetsInlineLimit: 0, // the policy of the pages forbids data: URLs
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+      rolldownOptions: {
+        onLog(level, log, report) {
+          if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log) // "use client" has no meaning here
+        },
+      },
+    },
+  })
+  const modules = [result].flat().flatMap((one) => ('output' in one ? one.output : []))
+  const packages = packagesOf(modules.flatMap((one) => ('modules' in one ? Object.keys(one.modules) : [])))
+  writeLicences(root, fresh, packages)
+  for (const file of globSync('assets/*', { cwd: fresh })) compress(path.join(fresh, file))
+  rmSync(built, { recursive: true, force: true })
+  mkdirSync(built)
+  cpSync(fresh, built, { recursive: true })
+  rmSync(fresh, { recursive: true })
+}
+
+/** Replaces a file by its compressed forms. */
+function compress(file: string): void {
+  const bytes = readFileSync(file)
+  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }))
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }))
+  rmSync(file)
+}

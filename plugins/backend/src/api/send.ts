@@ -1,0 +1,119 @@
+// The transport of the generated client: sends a request to the admin API with the token of the session. It renews the
+// token, asks the user to sign in again if necessary, and then repeats the request.
+import { config } from '../config.ts'
+import { accessToken, askToSignIn } from '../session/session.ts'
+import { strings } from '../strings.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface SendOptions {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** The ETag that the change is based on. */
+  readonly ifMatch?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A problem with one field of a request. */
+export interface FieldProblem {
+  /** A JSON pointer into the body, for example `/email`. */
+  readonly pointer: string
+  readonly message: string
+}
+
+/** A problem document of the server. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly status: number
+  /** The code of the error, for example `WP_AUTH_NAME`; empty if the response is not from Waypost. */
+  readonly code: string
+  readonly hint: string | undefined
+  readonly fields: readonly FieldProblem[]
+  /** The members of the document, for example the current value after a conflict. */
+  readonly body: Readonly<Record<string, unknown>>
+
+  constructor(status: number, body: Readonly<Record<string, unknown>>) {
+    const { type, title, detail, hint, errors } = body
+    super(textOf(detail) ?? textOf(title) ?? `${strings.problem.unexpected} (${status})`)
+    this.status = status
+    this.body = body
+    this.code = textOf(type)?.split('#')[1] ?? ''
+    this.hint = textOf(hint)
+    this.fields = Array.isArray(errors) ? errors.map(readField) : []
+  }
+}
+
+/** The answer of the server with its ETag. */
+export interface Answer<Value> {
+  readonly data: Value
+  readonly etag: string | undefined
+}
+
+/** Sends a request to a path below `/backend`. @throws Problem, SignInCancelled, TypeError if there is no network */
+export async function send<Value>(method: Method, path: string, options: SendOptions = {}): Promise<Value> {
+  return (await sendForAnswer<Value>(method, path, options)).data
+}
+
+/** Like `send`, with the ETag of the answer. */
+export async function sendForAnswer<Value>(
+  method: Method,
+  path: string,
+  options: SendOptions = {},
+): Promise<Answer<Value>> {
+  const token = await accessToken()
+  let response = await request(method, path, { ...options, token })
+  if (response.status === 401) response = await request(method, path, { ...options, token: await accessToken(token) })
+  if (response.status === 403 && (await needsPassword(response))) {
+    await askToSignIn('password')
+    response = await request(method, path, { ...options, token: await accessToken() })
+  }
+  const data = await readBody(response)
+  if (!response.ok) throw new Problem(response.status, (data ?? {}) as Record<string, unknown>)
+  return { data: data as Value, etag: response.headers.get('etag') ?? undefined }
+}
+
+async function needsPassword(response: Response): Promise<boolean> {
+  const body = (await readBody(response.clone())) as { type?: unknown } | undefined
+  return textOf(body?.type)?.endsWith('#WP_AUTH_STEP_UP') === true
+}
+
+async function request(
+  method: Method,
+  path: string,
+  { token, query = {}, body, ifMatch, signal }: SendOptions & { token: string },
+): Promise<Response> {
+  const url = new URL(`${config.base}/backend/${path.replace(/^\//, '')}`, location.origin)
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== '') url.searchParams.set(name, String(value))
+  return fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+async function readBody(response: Response): Promise<unknown> {
+  const text = await response.text()
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { detail: text.slice(0, 500) }
+  }
+}
+
+function readField(error: unknown): FieldProblem {
+  const { pointer, path, message } = error as Record<string, unknown>
+  const at = textOf(pointer) ?? textOf(path)?.replace(/^body/, '') ?? ''
+  return { pointer: at, message: textOf(message) ?? '' }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

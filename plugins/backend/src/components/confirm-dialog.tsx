@@ -1,0 +1,48 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { strings } from '../strings.ts'
+import { CommandHint } from './copy.tsx'
+import { ProblemAlert } from './problem.tsx'
+
+interface ConfirmDialogProps {
+  /** What is about to happen, as a question: "Disable ann?". */
+  readonly title: string
+  /** The name of the action, on its button: "Disable ann". */
+  readonly action: string
+  /** What will happen, and to how many. */
+  readonly children: ReactNode
+  /** The command that does the same. */
+  readonly command?: string
+  /** Whether the action takes something away. */
+  readonly isDanger?: boolean
+  /** Does it. The dialog stays open if it fails, and shows why. */
+  onConfirm(): Promise<unknown>
+  onClose(): void
+}
+
+/** Asks before an action with consequences. Render it only while it is open. */
+export function ConfirmDialog({ title, action, children, command, isDanger, onConfirm, onClose }: ConfirmDialogProps) {
+  const confirming = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
+  return (
+    <Modal opened onClose={onClose} title={title} size="sm">
+      <div className="stack">
+        <div>{children}</div>
+        {command === undefined ? null : <CommandHint command={command} />}
+        {confirming.isError ? <ProblemAlert error={confirming.error} /> : null}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {strings.confirm.cancel}
+          </Button>
+          <Button
+            {...(isDanger === true ? { color: 'red' } : {})}
+            loading={confirming.isPending}
+            onClick={() => confirming.mutate()}
+          >
+            {action}
+          </Button>
+        </Group>
+      </div>
+    </Modal>
+  )
+}

@@ -1,0 +1,279 @@
+import { ActionIcon, Button, Menu, NativeSelect, Skeleton, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ArrowDown, ArrowUp, ArrowUpDown, Ellipsis, Search } from 'lucide-react'
+import { useEffect, useState, type ReactNode } from 'react'
+import { strings } from '../strings.ts'
+import { EmptyState } from './empty-state.tsx'
+import { ProblemAlert } from './problem.tsx'
+import { useListQuery, type ListQuery, type ListState } from './use-list-query.ts'
+
+/** A page of a list, as the admin API answers. */
+export interface ListPage<Row> {
+  readonly entry: readonly Row[]
+  /** The cursor of the next page. */
+  readonly next?: string | null | undefined
+}
+
+export interface Column<Row> {
+  readonly name: string
+  readonly label: string
+  render(row: Row): ReactNode
+  /** Whether the list can be sorted by this column; its `name` is what the API calls it. */
+  readonly isSortable?: boolean
+  /** For numbers. */
+  readonly isRight?: boolean
+  /** Not shown on narrow screens. */
+  readonly isMinor?: boolean
+  readonly width?: number | string
+}
+
+/** A filter in the URL: a choice, or a text to search for. */
+export interface Filter {
+  readonly name: string
+  readonly label: string
+  /** Values with their labels; without them, the filter is a text field. */
+  readonly options?: Readonly<Record<string, string>>
+}
+
+export interface RowAction {
+  readonly label: string
+  readonly isDanger?: boolean
+  run(): void
+}
+
+interface DataTableProps<Row> {
+  /** What the list contains, for screen readers: "Users". */
+  readonly label: string
+  /** The first part of the key of the query, to invalidate it after a change. */
+  readonly queryKey: readonly string[]
+  load(query: ListQuery, signal: AbortSignal): Promise<ListPage<Row>>
+  /** The first column identifies the row. */
+  readonly columns: readonly Column<Row>[]
+  rowKey(row: Row): string
+  /** The page of the row: the first column is a link to it. */
+  rowLink?(row: Row): { readonly to: string; readonly params: Record<string, string> }
+  rowActions?(row: Row): readonly RowAction[]
+  readonly filters?: readonly Filter[]
+  /** The column that sorts the list unless the URL says otherwise, with `-` before it for descending. */
+  readonly defaultSort?: string
+  /** Shown if the list is empty without any filter. */
+  readonly empty: ReactNode
+  /** Repeats the request while the page is visible, for lists that change by themselves. */
+  readonly refreshMs?: number
+}
+
+/** A list with filters, sorting and paging in the URL. On narrow screens each row is a block. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { queryKey, load, filters = [], defaultSort, empty, refreshMs = false } = props
+  const state = useListQuery(filters, defaultSort)
+  const list = useQuery({
+    queryKey: [...queryKey, 'list', state.query],
+    queryFn: ({ signal }) => load(state.query, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: refreshMs,
+  })
+  const rows = list.data?.entry
+  const isEmpty = rows?.length === 0 && !state.isFiltered && state.query.cursor === undefined
+  if (isEmpty) return <>{empty}</>
+  return (
+    <div className="list">
+      {filters.length === 0 ? null : <Filters filters={filters} state={state} />}
+      {list.isError ? <ProblemAlert error={list.error} onRetry={() => void list.refetch()} /> : null}
+      {rows?.length === 0 ? (
+        <EmptyState
+          title={strings.table.noMatch}
+          text={strings.table.noMatchText}
+          action={
+            <Button variant="default" onClick={state.clear}>
+              {strings.table.clear}
+            </Button>
+          }
+        />
+      ) : (
+        <Rows {...props} rows={rows} state={state} isStale={list.isPlaceholderData} />
+      )}
+      <Paging next={list.data?.next ?? undefined} state={state} />
+    </div>
+  )
+}
+
+interface RowsProps<Row> extends DataTableProps<Row> {
+  readonly rows: readonly Row[] | undefined
+  readonly state: ListState
+  readonly isStale: boolean
+}
+
+// The roles keep the meaning of the table where narrow screens display it as blocks.
+function Rows<Row>({ label, columns, rows, rowKey, rowLink, rowActions, state, isStale }: RowsProps<Row>) {
+  return (
+    <div className="table-frame">
+      <table className="table" role="table" aria-label={label} aria-busy={rows === undefined || isStale}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <Heading key={column.name} column={column} state={state} />
+            ))}
+            {rowActions === undefined ? null : (
+              <th role="columnheader" className="table-actions">
+                <span className="hidden">{strings.table.actions}</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows?.map((row) => (
+            <tr role="row" key={rowKey(row)}>
+              {columns.map((column, index) => (
+                <td role="cell" key={column.name} className={classOf(column)} data-label={column.label}>
+                  {index === 0 && rowLink !== undefined ? (
+                    <Link {...rowLink(row)} className="row-link">
+                      {column.render(row)}
+                    </Link>
+                  ) : (
+                    column.render(row)
+                  )}
+                </td>
+              ))}
+              {rowActions === undefined ? null : (
+                <td role="cell" className="table-actions">
+                  <RowMenu actions={rowActions(row)} name={rowKey(row)} />
+                </td>
+              )}
+            </tr>
+          )) ?? <LoadingRows columns={columns.length + (rowActions === undefined ? 0 : 1)} />}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function classOf({ isRight, isMinor }: Pick<Column<never>, 'isRight' | 'isMinor'>): string {
+  return [isRight === true ? 'right' : '', isMinor === true ? 'minor' : ''].join(' ').trim()
+}
+
+function Heading<Row>({ column, state }: { readonly column: Column<Row>; readonly state: ListState }) {
+  const { name, label, isSortable = false, width } = column
+  const order = state.query.sort === name ? 'ascending' : state.query.sort === `-${name}` ? 'descending' : undefined
+  const Icon = order === undefined ? ArrowUpDown : order === 'ascending' ? ArrowUp : ArrowDown
+  return (
+    <th role="columnheader" className={classOf(column)} style={{ width }} aria-sort={order}>
+      {isSortable ? (
+        <button
+          type="button"
+          className="sort"
+          onClick={() => state.set({ sort: order === 'ascending' ? `-${name}` : name })}
+        >
+          {label}
+          <Icon size={12} aria-hidden className={order === undefined ? 'sort-none' : ''} />
+        </button>
+      ) : (
+        label
+      )}
+    </th>
+  )
+}
+
+function LoadingRows({ columns }: { readonly columns: number }) {
+  return Array.from({ length: 8 }, (_, row) => (
+    <tr role="row" key={row}>
+      {Array.from({ length: columns }, (_, column) => (
+        <td role="cell" key={column}>
+          <Skeleton height={12} width={column === 0 ? '60%' : '40%'} />
+        </td>
+      ))}
+    </tr>
+  ))
+}
+
+function RowMenu({ actions, name }: { readonly actions: readonly RowAction[]; readonly name: string }) {
+  if (actions.length === 0) return null
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon aria-label={`${strings.table.actions}: ${name}`}>
+          <Ellipsis size={16} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {actions.map(({ label, isDanger, run }) => (
+          <Menu.Item key={label} {...(isDanger === true ? { color: 'red' } : {})} onClick={run}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Filters({ filters, state }: { readonly filters: readonly Filter[]; readonly state: ListState }) {
+  return (
+    <div className="filters" role="search">
+      {filters.map(({ name, label, options }) =>
+        options === undefined ? (
+          <TextFilter key={name} name={name} label={label} state={state} />
+        ) : (
+          <NativeSelect
+            key={name}
+            aria-label={label}
+            value={state.query[name] ?? ''}
+            data={[{ value: '', label: `${label}: ${strings.table.all}` }, ...choicesOf(options)]}
+            onChange={(event) => state.set({ [name]: event.currentTarget.value })}
+          />
+        ),
+      )}
+      {state.isFiltered ? (
+        <Button variant="subtle" color="gray" onClick={state.clear}>
+          {strings.table.clear}
+        </Button>
+      ) : null}
+    </div>
+  )
+}
+
+function choicesOf(options: Readonly<Record<string, string>>) {
+  return Object.entries(options).map(([value, label]) => ({ value, label }))
+}
+
+interface TextFilterProps {
+  readonly name: string
+  readonly label: string
+  readonly state: ListState
+}
+
+const typingMs = 250
+
+function TextFilter({ name, label, state }: TextFilterProps) {
+  const applied = state.query[name] ?? ''
+  const [text, setText] = useState(applied)
+  useEffect(() => setText(applied), [applied])
+  const apply = useDebouncedCallback((value: string) => state.set({ [name]: value }), typingMs)
+  return (
+    <TextInput
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      leftSection={<Search size={14} aria-hidden />}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        apply(event.currentTarget.value)
+      }}
+    />
+  )
+}
+
+function Paging({ next, state }: { readonly next: string | undefined; readonly state: ListState }) {
+  if (next === undefined && state.query.cursor === undefined) return null
+  return (
+    <nav className="paging" aria-label={strings.table.rows(2)}>
+      <Button variant="default" disabled={state.query.cursor === undefined} onClick={state.previous}>
+        {state.hasPrevious ? strings.table.previous : strings.table.first}
+      </Button>
+      <Button variant="default" disabled={next === undefined} onClick={() => state.next(next!)}>
+        {strings.table.next}
+      </Button>
+    </nav>
+  )
+}

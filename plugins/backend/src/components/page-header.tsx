@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react'
+
+interface PageHeaderProps {
+  readonly title: ReactNode
+  /** One sentence below the title, or what identifies a thing. */
+  readonly text?: ReactNode
+  /** Whether changes apply at once or go to the draft: a text of `strings.mode`. */
+  readonly mode?: string
+  /** The one primary button of the page. */
+  readonly action?: ReactNode
+  /** Other buttons, before the primary one. */
+  readonly children?: ReactNode
+}
+
+export function PageHeader({ title, text, mode, action, children }: PageHeaderProps) {
+  return (
+    <header className="page-header">
+      <div className="page-header-text">
+        <h1 dir="auto">{title}</h1>
+        {text === undefined ? null : <p className="soft">{text}</p>}
+        {mode === undefined ? null : <p className="page-mode">{mode}</p>}
+      </div>
+      {children === undefined && action === undefined ? null : (
+        <div className="page-actions">
+          {children}
+          {action}
+        </div>
+      )}
+    </header>
+  )
+}

@@ -1,0 +1,43 @@
+import { Alert, Button } from '@mantine/core'
+import { Problem } from '../api/send.ts'
+import { strings } from '../strings.ts'
+
+/** Returns the text of an error, and what to do about it. */
+export function describeProblem(error: unknown): { readonly message: string; readonly hint?: string | undefined } {
+  if (error instanceof Problem) return { message: error.message, hint: error.hint }
+  if (error instanceof TypeError && /fetch|network|load failed/i.test(error.message))
+    return { message: strings.problem.network }
+  return { message: error instanceof Error ? error.message : String(error) }
+}
+
+interface ProblemAlertProps {
+  readonly error: unknown
+  /** Repeats what failed. */
+  readonly onRetry?: (() => void) | undefined
+}
+
+/** Shows why something failed, next to where it was started. */
+export function ProblemAlert({ error, onRetry }: ProblemAlertProps) {
+  const { message, hint } = describeProblem(error)
+  return (
+    <Alert color="red" variant="light" role="alert" className="problem">
+      <p dir="auto">{message}</p>
+      {hint === undefined ? null : <p className="soft">{hint}</p>}
+      {onRetry === undefined ? null : (
+        <Button variant="default" mt="xs" onClick={onRetry}>
+          {strings.problem.retry}
+        </Button>
+      )}
+    </Alert>
+  )
+}
+
+/** Shows an error instead of a page. */
+export function ProblemState({ error, onRetry }: ProblemAlertProps) {
+  return (
+    <div className="empty">
+      <h2>{strings.problem.crash}</h2>
+      <ProblemAlert error={error} onRetry={onRetry ?? (() => location.reload())} />
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import { Button, Group } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { Problem, type FieldProblem } from '../api/send.ts'
+import { SignInCancelled } from '../session/session.ts'
+import { strings } from '../strings.ts'
+import { ProblemAlert } from './problem.tsx'
+
+interface SaveFormProps {
+  /** The name of the action, on its button: "Create user". */
+  readonly action: string
+  /** Sends the form. If it fails, everything that was typed stays. */
+  onSave(): Promise<unknown>
+  onSaved?(): void
+  onCancel?(): void
+  /** The fields. Their `name` is the JSON pointer without the first slash; `errorOf` returns their problem. */
+  children(errorOf: (name: string) => string | undefined): ReactNode
+}
+
+/** A form that saves explicitly, also by Ctrl-S. A problem of the server is shown at its field, which gets the focus. */
+export function SaveForm({ action, onSave, onSaved, onCancel, children }: SaveFormProps) {
+  const form = useRef<HTMLFormElement>(null)
+  const saving = useMutation({ mutationFn: onSave, ...(onSaved === undefined ? {} : { onSuccess: onSaved }) })
+  const { error } = saving
+  const fields = error instanceof Problem ? error.fields : []
+  const known = fields.filter(({ pointer }) => findField(form.current, pointer) !== undefined)
+  useEffect(() => focusFirst(form.current, fields), [error])
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    form.current?.requestSubmit()
+  }
+  return (
+    <form
+      ref={form}
+      noValidate
+      className="stack"
+      onKeyDown={onKeyDown}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!saving.isPending) saving.mutate()
+      }}
+    >
+      {children((name) => fields.find(({ pointer }) => pointer === `/${name}`)?.message)}
+      {error === null || (known.length > 0 && known.length === fields.length) ? null : <ProblemAlert error={error} />}
+      <Group justify="flex-end" gap="xs">
+        {onCancel === undefined ? null : (
+          <Button variant="default" onClick={onCancel}>
+            {strings.confirm.cancel}
+          </Button>
+        )}
+        <Button type="submit" loading={saving.isPending}>
+          {error instanceof SignInCancelled ? strings.problem.retry : action}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+function findField(form: HTMLFormElement | null, pointer: string): HTMLElement | undefined {
+  const field = form?.elements.namedItem(pointer.slice(1))
+  return field instanceof HTMLElement ? field : undefined
+}
+
+function focusFirst(form: HTMLFormElement | null, fields: readonly FieldProblem[]): void {
+  const found = fields.flatMap(({ pointer }) => findField(form, pointer) ?? [])
+  found[0]?.focus()
+}

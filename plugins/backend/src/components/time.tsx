@@ -1,0 +1,65 @@
+import { Tooltip } from '@mantine/core'
+import { useSyncExternalStore } from 'react'
+
+const units = [
+  ['year', 31_536_000_000],
+  ['month', 2_592_000_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+
+/** Writes a time relative to now, for example "3 min. ago". */
+export function formatRelative(time: number, now: number): string {
+  const distance = time - now
+  if (Math.abs(distance) < 5000) return 'now'
+  const [unit, ms] = units.find(([, length]) => Math.abs(distance) >= length) ?? units.at(-1)!
+  return relative.format(Math.trunc(distance / ms), unit)
+}
+
+/** Writes a time exactly: "2026-11-23 04:11:09 UTC". */
+export function formatExact(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** A time relative to now, with the exact one in a tooltip. */
+export function RelativeTime({ value }: { readonly value: string | number | Date }) {
+  const now = useNow()
+  const time = new Date(value).getTime()
+  if (Number.isNaN(time)) return <>{String(value)}</>
+  return (
+    <Tooltip label={formatExact(time)}>
+      <time dateTime={new Date(time).toISOString()} className="time">
+        {formatRelative(time, now)}
+      </time>
+    </Tooltip>
+  )
+}
+
+const tickMs = 10_000
+let now = Date.now()
+const listeners = new Set<() => void>()
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** One clock for all times on the page. */
+function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now)
+}
+
+function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) {
+    now = Date.now()
+    timer = setInterval(() => {
+      now = Date.now()
+      for (const one of listeners) one()
+    }, tickMs)
+  }
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size === 0) clearInterval(timer)
+  }
+}

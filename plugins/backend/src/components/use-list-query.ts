@@ -1,0 +1,51 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useRef } from 'react'
+import type { Filter } from './data-table.tsx'
+
+/** What a list asks the API for: filters by name, and these. */
+export type ListQuery = Readonly<Record<string, string | undefined>> & {
+  readonly sort?: string | undefined
+  readonly cursor?: string | undefined
+}
+
+/** The state of a list, which is in the URL, so that it survives a reload and can be sent to others. */
+export interface ListState {
+  readonly query: ListQuery
+  readonly isFiltered: boolean
+  /** Whether the page before this one is known; a reload forgets it. */
+  readonly hasPrevious: boolean
+  /** Changes filters or the order, and goes back to the first page. */
+  set(change: Readonly<Record<string, string>>): void
+  clear(): void
+  next(cursor: string): void
+  /** Goes to the previous page, or to the first one if it is not known. */
+  previous(): void
+}
+
+export function useListQuery(filters: readonly Filter[], defaultSort: string | undefined): ListState {
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const navigate = useNavigate()
+  const visited = useRef<(string | undefined)[]>([])
+  const go = (change: Readonly<Record<string, string | undefined>>, replace: boolean) =>
+    void navigate({ to: '.', search: { ...search, ...change } as never, replace, resetScroll: false })
+  const names = filters.map(({ name }) => name)
+  const given = names.map((name) => [name, search[name]] as const)
+  return {
+    query: { ...Object.fromEntries(given), sort: search['sort'] ?? defaultSort, cursor: search['cursor'] },
+    isFiltered: given.some(([, value]) => value !== undefined && value !== ''),
+    hasPrevious: visited.current.length > 0,
+    set(change) {
+      visited.current = []
+      go({ ...change, cursor: undefined }, true)
+    },
+    clear() {
+      visited.current = []
+      go({ ...Object.fromEntries(names.map((name) => [name, undefined])), cursor: undefined }, true)
+    },
+    next(cursor) {
+      visited.current.push(search['cursor'])
+      go({ cursor }, false)
+    },
+    previous: () => go({ cursor: visited.current.pop() }, false),
+  }
+}

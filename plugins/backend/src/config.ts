@@ -1,0 +1,27 @@
+/** What the server tells the pages; see UiConfig in src/backend/ui/mount-ui.ts. */
+export interface Config {
+  readonly base: string
+  readonly issuer: string
+  readonly origin: string
+  readonly clientId: string
+  readonly redirectPath: string
+  readonly service: string
+  readonly version: string
+  readonly isReadOnly: boolean
+  readonly isDevelopment: boolean
+}
+
+const element = document.querySelector<HTMLElement>('#config')
+
+export const config = JSON.parse(element?.textContent ?? '{}') as Config
+
+/** The nonce of styles that components insert. */
+export const nonce = element?.dataset['nonce'] ?? ''
+
+/** The path below which the pages are. */
+export const uiPath = `${config.base}/backend/ui`
+
+/** The URL of the OAuth2 endpoints. In `dev`, the server has several names, and the one in the address bar works. */
+export const issuer = config.isDevelopment ? location.origin + config.base : config.issuer
+
+export const redirectUri = location.origin + config.base + config.redirectPath

@@ -1,0 +1,29 @@
+import { LayoutDashboard, type LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { strings } from './strings.ts'
+
+/** One page. To add a page, add it here; see README.md. */
+export interface PageEntry {
+  /** Below `/backend/ui`; parameters begin with `$`. */
+  readonly path: string
+  /** In the navigation, the breadcrumbs and the palette. A page of one thing has the name of the thing. */
+  readonly title: string
+  /** The part of the navigation; pages of one thing have none. */
+  readonly group?: 'build' | 'operate' | 'access'
+  readonly icon?: LucideIcon
+  /** The scope that the page needs. */
+  readonly scope: string
+  load(): Promise<{ readonly Page: () => ReactNode }>
+}
+
+export const groups = ['build', 'operate', 'access'] as const
+
+export const pages: readonly PageEntry[] = [
+  {
+    path: '/',
+    title: strings.pages.overview,
+    icon: LayoutDashboard,
+    scope: 'backend.read',
+    load: () => import('./pages/overview.tsx'),
+  },
+]

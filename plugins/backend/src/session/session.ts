@@ -1,0 +1,272 @@
+// Signs in and keeps the tokens, in memory only: pages of user routes on the same origin can read everything that a
+// browser stores.
+import { config, issuer, redirectUri, uiPath } from '../config.ts'
+import { strings } from '../strings.ts'
+import { makeStore } from './store.ts'
+
+export interface Session {
+  readonly user: { readonly id: string; readonly name: string }
+  readonly scopes: readonly string[]
+}
+
+interface Tokens {
+  readonly access: string
+  readonly refresh: string | undefined
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** Why the user must sign in again. */
+export type SignInReason = 'expired' | 'password'
+
+/** The result of starting: signed in, or what the page shows instead of the app. */
+export type Started =
+  | { readonly state: 'signed-in' | 'leaving' | 'window' }
+  | { readonly state: 'failed'; readonly message: string; readonly hint?: string }
+
+export const sessionStore = makeStore<Session | undefined>(undefined)
+/** Set while a dialog asks the user to sign in again. */
+export const signInRequest = makeStore<SignInReason | undefined>(undefined)
+
+let tokens: Tokens | undefined
+const storageKey = 'waypost-sign-in'
+const channelName = 'waypost-sign-in'
+const windowState = 'window.'
+
+/**
+ * Signs in silently: the browser visits the authorization endpoint and comes back with a code. Without a session there,
+ * it shows the login page.
+ */
+export async function startSession(): Promise<Started> {
+  if (location.pathname !== config.base + config.redirectPath) return leave('')
+  const answer = new URLSearchParams(location.search)
+  const state = answer.get('state') ?? ''
+  // Pages of user routes in this tab must not find the code in its history.
+  history.replaceState(undefined, '', config.base + config.redirectPath)
+  if (state.startsWith(windowState)) return handOver(answer)
+  const pending = readPending(state)
+  sessionStorage.removeItem(storageKey)
+  if (pending === undefined) return leave(uiPath)
+  const code = answer.get('code')
+  if (code === null) return { state: 'failed', ...describeError(answer) }
+  try {
+    await redeem(code, pending.verifier)
+  } catch (error) {
+    return { state: 'failed', message: strings.start.failed, hint: (error as Error).message }
+  }
+  history.replaceState(undefined, '', pending.path)
+  return { state: 'signed-in' }
+}
+
+/** Leaves for the login page. @param path where to come back to; by default, this page */
+export async function leave(path: string, prompt?: 'login' | 'select_account'): Promise<Started> {
+  const { verifier, challenge } = await makePkce()
+  const state = makeRandom()
+  const here = location.pathname + location.search + location.hash
+  sessionStorage.setItem(storageKey, JSON.stringify({ state, verifier, path: path === '' ? here : path }))
+  location.replace(authorizeUrl({ state, challenge, prompt }))
+  return { state: 'leaving' }
+}
+
+interface Pending {
+  readonly state: string
+  readonly verifier: string
+  readonly path: string
+}
+
+function readPending(state: string): Pending | undefined {
+  const pending = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Pending | null
+  const isOurs = pending !== null && pending.state === state && pending.path.startsWith(`${uiPath}`)
+  return isOurs ? pending : undefined
+}
+
+function describeError(answer: URLSearchParams): { message: string; hint?: string } {
+  const error = answer.get('error') ?? ''
+  if (error === 'invalid_scope') return { message: strings.start.noScopes, hint: strings.start.noScopesHint }
+  return { message: strings.start.failed, hint: answer.get('error_description') ?? error }
+}
+
+/** In a window that was opened to sign in again: gives the code to the page that opened it. */
+async function handOver(answer: URLSearchParams): Promise<Started> {
+  const channel = new BroadcastChannel(channelName)
+  const taken = new Promise<void>((resolve) => {
+    channel.addEventListener('message', ({ data }) => {
+      if (data === `taken ${answer.get('state')}`) resolve()
+    })
+  })
+  channel.postMessage(Object.fromEntries(answer))
+  void taken.then(() => window.close())
+  return { state: 'window' }
+}
+
+let signingIn: Promise<void> | undefined
+let cancelSignIn: (() => void) | undefined
+
+/**
+ * Asks the user to sign in again. The page stays as it is, so that no edit is lost.
+ * @throws SignInCancelled
+ */
+export function askToSignIn(reason: SignInReason): Promise<void> {
+  signingIn ??= new Promise<void>((resolve, reject) => {
+    cancelSignIn = () => reject(new SignInCancelled())
+    const stop = sessionStore.listen(() => resolve())
+    signInRequest.set(reason)
+    signingIn?.finally(stop).catch(() => undefined)
+  }).finally(() => {
+    signInRequest.set(undefined)
+    signingIn = undefined
+  })
+  return signingIn
+}
+
+export class SignInCancelled extends Error {
+  override readonly name = 'SignInCancelled'
+  constructor() {
+    super(strings.signIn.cancelled)
+  }
+}
+
+export function cancelAsking(): void {
+  cancelSignIn?.()
+}
+
+/**
+ * Opens a window to sign in. Must be called by a click, or browsers block the window.
+ * @returns a function that stops waiting for it
+ */
+export function openSignIn(reason: SignInReason, onProblem: (message: string) => void): () => void {
+  const state = windowState + makeRandom()
+  const channel = new BroadcastChannel(channelName)
+  const opened = window.open('', '_blank', 'popup,width=480,height=640')
+  void makePkce().then(({ verifier, challenge }) => {
+    channel.addEventListener('message', ({ data }: MessageEvent<Record<string, string> | string>) => {
+      if (typeof data === 'string' || data['state'] !== state) return
+      channel.postMessage(`taken ${state}`)
+      const { code, error_description: problem = strings.start.failed } = data
+      if (code === undefined) return onProblem(problem)
+      redeem(code, verifier).then(
+        () => channel.close(),
+        (error: Error) => onProblem(error.message),
+      )
+    })
+    const url = authorizeUrl({ state, challenge, prompt: reason === 'password' ? 'login' : undefined })
+    if (opened === null) onProblem(strings.signIn.blocked)
+    else opened.location.replace(url)
+  })
+  return () => channel.close()
+}
+
+interface AuthorizeOptions {
+  readonly state: string
+  readonly challenge: string
+  readonly prompt: string | undefined
+}
+
+function authorizeUrl({ state, challenge, prompt }: AuthorizeOptions): string {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: config.clientId,
+    redirect_uri: redirectUri,
+    state,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...(prompt === undefined ? {} : { prompt }),
+  })
+  return `${issuer}/authorization/authorize?${query.toString()}`
+}
+
+async function redeem(code: string, verifier: string): Promise<void> {
+  await requestTokens({ grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri })
+  const response = await fetch(`${issuer}/authorization/whoami`, {
+    headers: { authorization: `Bearer ${tokens!.access}` },
+  })
+  if (!response.ok) throw new Error(strings.start.failed)
+  const { user, scope } = (await response.json()) as { user: Session['user']; scope: string }
+  const before = sessionStore.get()
+  // What is on the page belongs to the other user.
+  if (before !== undefined && before.user.id !== user.id) return location.replace(`${uiPath}/`)
+  return sessionStore.set({ user, scopes: scope.split(' ') })
+}
+
+interface TokenResponse {
+  readonly access_token: string
+  readonly refresh_token?: string
+  readonly expires_in: number
+  readonly error?: string
+  readonly error_description?: string
+}
+
+async function requestTokens(form: Record<string, string>): Promise<void> {
+  const body = new URLSearchParams({ ...form, client_id: config.clientId })
+  const response = await fetch(`${issuer}/authorization/token`, { method: 'POST', body })
+  const answer = (await response.json()) as TokenResponse
+  if (!response.ok) throw new TokenError(answer.error ?? '', answer.error_description ?? strings.start.failed)
+  const expiresAt = Date.now() + answer.expires_in * 1000
+  tokens = { access: answer.access_token, refresh: answer.refresh_token, expiresAt }
+}
+
+class TokenError extends Error {
+  readonly error: string
+  constructor(error: string, message: string) {
+    super(message)
+    this.error = error
+  }
+}
+
+/** How long before its end an access token is replaced. */
+const renewalMs = 30_000
+let renewing: Promise<void> | undefined
+
+/**
+ * Returns an access token that is valid for a while, and renews it if necessary.
+ * @param rejected a token that the server has rejected
+ * @throws SignInCancelled, or an error of the network
+ */
+export async function accessToken(rejected?: string): Promise<string> {
+  const isUsable = tokens !== undefined && tokens.access !== rejected && tokens.expiresAt - renewalMs > Date.now()
+  if (isUsable) return tokens!.access
+  renewing ??= renew().finally(() => (renewing = undefined))
+  await renewing
+  return tokens!.access
+}
+
+async function renew(): Promise<void> {
+  const refresh = tokens?.refresh
+  if (refresh !== undefined) {
+    try {
+      return await requestTokens({ grant_type: 'refresh_token', refresh_token: refresh })
+    } catch (error) {
+      if (!(error instanceof TokenError)) throw error // the server cannot be reached
+      tokens = undefined
+    }
+  }
+  return askToSignIn('expired')
+}
+
+/** Signs out here and at the authorization endpoint. */
+export async function signOut(): Promise<void> {
+  const token = tokens?.refresh ?? tokens?.access
+  tokens = undefined
+  if (token !== undefined) {
+    const body = new URLSearchParams({ token, client_id: config.clientId })
+    await fetch(`${issuer}/authorization/revoke`, { method: 'POST', body }).catch(() => undefined)
+  }
+  await leave(`${uiPath}/`, 'select_account')
+}
+
+async function makePkce(): Promise<{ verifier: string; challenge: string }> {
+  const verifier = makeRandom()
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
+  return { verifier, challenge: encode(new Uint8Array(hash)) }
+}
+
+function makeRandom(): string {
+  return encode(crypto.getRandomValues(new Uint8Array(32)))
+}
+
+function encode(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+}

@@ -1,0 +1,45 @@
+import { ActionIcon, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
+import { Check, CircleUserRound } from 'lucide-react'
+import { config } from '../config.ts'
+import { sessionStore, signOut } from '../session/session.ts'
+import { useStore } from '../session/store.ts'
+import { strings } from '../strings.ts'
+
+const schemes = ['auto', 'light', 'dark'] as const satisfies readonly MantineColorScheme[]
+
+/** Who is signed in, the appearance, and signing out. */
+export function AccountMenu() {
+  const session = useStore(sessionStore)
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon aria-label={strings.account.label} size={32}>
+          <CircleUserRound size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {strings.account.signedInAs} <bdi className="strong">{session?.user.name}</bdi>
+        </Menu.Label>
+        <Menu.Divider />
+        <Menu.Label>{strings.account.theme}</Menu.Label>
+        {schemes.map((scheme) => (
+          <Menu.Item
+            key={scheme}
+            role="menuitemradio"
+            aria-checked={colorScheme === scheme}
+            closeMenuOnClick={false}
+            rightSection={colorScheme === scheme ? <Check size={14} aria-hidden /> : null}
+            onClick={() => setColorScheme(scheme)}
+          >
+            {strings.account[scheme]}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => void signOut()}>{strings.account.signOut}</Menu.Item>
+        <Menu.Label className="mono">Waypost {config.version}</Menu.Label>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

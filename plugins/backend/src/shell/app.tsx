@@ -1,0 +1,40 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { Problem } from '../api/send.ts'
+import { Announcer } from '../components/announce.tsx'
+import { ErrorBoundary } from './error-boundary.tsx'
+import { Provider } from './provider.tsx'
+import { makeRouter } from './router.tsx'
+import { SignInDialog } from './sign-in-dialog.tsx'
+
+const maxRetries = 2
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (count, error) => count < maxRetries && (error instanceof TypeError || isUnavailable(error)),
+    },
+    mutations: { retry: false },
+  },
+})
+
+function isUnavailable(error: Error): boolean {
+  return error instanceof Problem && error.status === 503
+}
+
+const router = makeRouter()
+
+export function App() {
+  return (
+    <Provider>
+      <ErrorBoundary>
+        <QueryClientProvider client={queries}>
+          <RouterProvider router={router} />
+          <SignInDialog />
+          <Announcer />
+        </QueryClientProvider>
+      </ErrorBoundary>
+    </Provider>
+  )
+}

@@ -1,0 +1,45 @@
+import { Link, useMatches } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { config } from '../config.ts'
+import { pages } from '../pages.ts'
+import { strings } from '../strings.ts'
+
+interface Crumb {
+  readonly path: string
+  readonly title: string
+}
+
+/** Where the page is: its group and the pages above it. Also sets the title of the window. */
+export function Breadcrumbs() {
+  const crumbs = useCrumbs()
+  const title = crumbs.toReversed().map((crumb) => crumb.title)
+  useEffect(() => {
+    document.title = [...title, config.service].join(' · ')
+  }, [title.join()])
+  return (
+    <nav aria-label="Breadcrumb" className="crumbs">
+      <ol>
+        {crumbs.map(({ path, title: text }, index) => (
+          <li key={path} dir="auto">
+            {index === crumbs.length - 1 ? <span aria-current="page">{text}</span> : <Link to={path}>{text}</Link>}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
+function useCrumbs(): readonly Crumb[] {
+  const match = useMatches().at(-1)
+  const page = match?.staticData.page
+  if (page === undefined || match === undefined) return [{ path: '/', title: strings.app }]
+  const parts = page.path.split('/').slice(1)
+  return parts.flatMap((part, index) => {
+    const path = `/${parts.slice(0, index + 1).join('/')}`
+    const above = pages.find((one) => one.path === path)
+    if (above === undefined) return []
+    const values = match.params as Readonly<Record<string, string>>
+    const title = part.startsWith('$') ? (values[part.slice(1)] ?? above.title) : above.title
+    return [{ path: path.replaceAll(/\$(\w+)/g, (_name, name: string) => values[name] ?? ''), title }]
+  })
+}

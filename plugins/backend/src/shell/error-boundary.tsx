@@ -1,0 +1,32 @@
+import { Component, type ReactNode } from 'react'
+import { strings } from '../strings.ts'
+
+interface Props {
+  readonly children: ReactNode
+}
+
+/** Shows a message instead of an empty page if the app fails. */
+export class ErrorBoundary extends Component<Props, { readonly error: Error | undefined }> {
+  override state: { readonly error: Error | undefined } = { error: undefined }
+
+  static getDerivedStateFromError(error: Error) {
+    return { error }
+  }
+
+  override render() {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    return (
+      <main className="start">
+        <h1>{strings.problem.crash}</h1>
+        <p role="alert">{strings.problem.crashText}</p>
+        <pre className="mono soft">{error.message}</pre>
+        <p>
+          <button type="button" onClick={() => location.reload()}>
+            {strings.problem.reload}
+          </button>
+        </p>
+      </main>
+    )
+  }
+}

@@ -1,0 +1,48 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { groups, pages, type PageEntry } from '../pages.ts'
+import { sessionStore } from '../session/session.ts'
+import { useStore } from '../session/store.ts'
+import { strings } from '../strings.ts'
+
+/** The pages that the signed-in user may open. */
+export function usePages(): readonly PageEntry[] {
+  const scopes = useStore(sessionStore)?.scopes ?? []
+  return pages.filter(({ scope, path }) => scopes.includes(scope) && !path.includes('$'))
+}
+
+/** The navigation: the overview, then the groups. */
+export function Rail({ children }: { readonly children?: ReactNode }) {
+  const visible = usePages()
+  return (
+    <nav aria-label={strings.nav.label} className="nav">
+      {children}
+      <PageLinks entries={visible.filter(({ group }) => group === undefined)} />
+      {groups.map((group) => {
+        const entries = visible.filter((page) => page.group === group)
+        if (entries.length === 0) return null
+        return (
+          <section key={group} aria-labelledby={`nav-${group}`}>
+            <h2 id={`nav-${group}`}>{strings.nav[group]}</h2>
+            <PageLinks entries={entries} />
+          </section>
+        )
+      })}
+    </nav>
+  )
+}
+
+function PageLinks({ entries }: { readonly entries: readonly PageEntry[] }) {
+  return (
+    <ul>
+      {entries.map(({ path, title, icon: Icon }) => (
+        <li key={path}>
+          <Link to={path} activeOptions={{ exact: path === '/', includeSearch: false }} className="nav-link">
+            {Icon === undefined ? null : <Icon size={16} aria-hidden />}
+            {title}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}

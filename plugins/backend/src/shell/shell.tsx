@@ -1,0 +1,94 @@
+import { ActionIcon, Drawer } from '@mantine/core'
+import { useDisclosure, useHotkeys, useMediaQuery } from '@mantine/hooks'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { Menu as MenuIcon, Search } from 'lucide-react'
+import { Suspense, useEffect, useRef } from 'react'
+import { config } from '../config.ts'
+import { strings } from '../strings.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { Breadcrumbs } from './breadcrumbs.tsx'
+import { Palette } from './palette.tsx'
+import { Rail } from './rail.tsx'
+
+/** The frame around every page: navigation on the left, a bar on top. */
+export function Shell() {
+  const [isNavOpen, nav] = useDisclosure(false)
+  const [isPaletteOpen, palette] = useDisclosure(false)
+  const isNarrow = useMediaQuery('(max-width: 767px)', undefined, { getInitialValueInEffect: false })
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const main = useRef<HTMLElement>(null)
+  useHotkeys([['mod+K', palette.toggle]], [])
+  useEffect(() => nav.close(), [path])
+  return (
+    <div className="shell">
+      <a className="skip" href="#content" onClick={(event) => focusContent(event, main.current)}>
+        {strings.skip}
+      </a>
+      {isNarrow ? (
+        <Drawer
+          opened={isNavOpen}
+          onClose={nav.close}
+          size={260}
+          padding="xs"
+          title={<Brand />}
+          closeButtonProps={{ 'aria-label': strings.nav.close }}
+        >
+          <Rail />
+        </Drawer>
+      ) : (
+        <div className="rail">
+          <Rail>
+            <Brand />
+          </Rail>
+        </div>
+      )}
+      <div className="column">
+        <header className="bar">
+          {isNarrow ? (
+            <ActionIcon aria-label={strings.nav.open} aria-expanded={isNavOpen} onClick={nav.open}>
+              <MenuIcon size={18} />
+            </ActionIcon>
+          ) : null}
+          <Breadcrumbs />
+          <div className="bar-end">
+            <button type="button" className="search" onClick={palette.open} aria-keyshortcuts="Control+K Meta+K">
+              <Search size={14} aria-hidden />
+              <span className="search-label">{strings.palette.open}</span>
+              <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+            </button>
+            <AccountMenu />
+          </div>
+        </header>
+        {config.isReadOnly ? <p className="banner">{strings.mode.readOnly}</p> : null}
+        <main id="content" tabIndex={-1} ref={main} className="content">
+          <Suspense>
+            <Outlet />
+          </Suspense>
+        </main>
+      </div>
+      <Palette opened={isPaletteOpen} onClose={palette.close} />
+    </div>
+  )
+}
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+/** A link to an anchor would change the address, which is that of the page. */
+function focusContent(event: React.MouseEvent, content: HTMLElement | null): void {
+  event.preventDefault()
+  content?.focus()
+}
+
+function Brand() {
+  return (
+    <span className="brand">
+      <span className="brand-mark" aria-hidden>
+        {config.service.trim().slice(0, 1).toUpperCase()}
+      </span>
+      <span className="brand-name" dir="auto">
+        {config.service}
+      </span>
+      {config.isDevelopment ? <span className="brand-mode">dev</span> : null}
+    </span>
+  )
+}

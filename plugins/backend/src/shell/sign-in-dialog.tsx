@@ -1,0 +1,39 @@
+import { Button, Group, Modal, Text } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
+import { cancelAsking, openSignIn, signInRequest, type SignInReason } from '../session/session.ts'
+import { useStore } from '../session/store.ts'
+import { strings } from '../strings.ts'
+
+/** Asks the user to sign in again, over the page, which stays as it is. */
+export function SignInDialog() {
+  const reason = useStore(signInRequest)
+  return reason === undefined ? null : <Dialog reason={reason} />
+}
+
+function Dialog({ reason }: { readonly reason: SignInReason }) {
+  const [state, setState] = useState<{ readonly isWaiting: boolean; readonly problem?: string }>({ isWaiting: false })
+  const stop = useRef<() => void>(undefined)
+  useEffect(() => () => stop.current?.(), [])
+  const open = () => {
+    stop.current?.()
+    setState({ isWaiting: true })
+    stop.current = openSignIn(reason, (problem) => setState({ isWaiting: false, problem }))
+  }
+  const { signIn: texts } = strings
+  return (
+    <Modal opened onClose={cancelAsking} title={texts[reason]} closeOnClickOutside={false} zIndex={400} size="sm">
+      <Text>{reason === 'expired' ? texts.expiredText : texts.passwordText}</Text>
+      <Text role="status" c={state.problem === undefined ? 'dimmed' : 'error'} mt="xs" mih={20}>
+        {state.problem ?? (state.isWaiting ? texts.waiting : '')}
+      </Text>
+      <Group justify="flex-end" mt="md" gap="xs">
+        <Button variant="default" onClick={cancelAsking}>
+          {strings.confirm.cancel}
+        </Button>
+        <Button onClick={open} data-autofocus>
+          {texts.button}
+        </Button>
+      </Group>
+    </Modal>
+  )
+}

@@ -1,0 +1,33 @@
+import { Button } from '@mantine/core'
+import { config } from '../config.ts'
+import { leave } from '../session/session.ts'
+import { strings } from '../strings.ts'
+import { Provider } from './provider.tsx'
+
+interface StartPageProps {
+  readonly problem?: { readonly message: string; readonly hint?: string }
+  readonly canSignIn?: boolean
+  /** Whether this is the window that was opened to sign in again. */
+  readonly isWindow?: boolean
+}
+
+/** What is shown instead of the app when nobody is signed in. */
+export function StartPage({ problem, canSignIn = false, isWindow = false }: StartPageProps) {
+  return (
+    <Provider>
+      <main className="start">
+        <h1>{isWindow ? config.service : strings.start.problem}</h1>
+        <p role={problem === undefined ? 'status' : 'alert'}>{isWindow ? strings.start.window : problem?.message}</p>
+        {problem?.hint === undefined ? null : <p className="soft">{problem.hint}</p>}
+        {canSignIn ? (
+          <div className="start-actions">
+            <Button onClick={() => void leave(`${config.base}/backend/ui/`)}>{strings.start.signIn}</Button>
+            <Button variant="default" onClick={() => void leave(`${config.base}/backend/ui/`, 'select_account')}>
+              {strings.start.other}
+            </Button>
+          </div>
+        ) : null}
+      </main>
+    </Provider>
+  )
+}

@@ -1,0 +1,73 @@
+import { createTheme, type MantineColorsTuple, type CSSVariablesResolver } from '@mantine/core'
+
+const accent: MantineColorsTuple = [
+  '#eef3fe', '#dbe5fc', '#b4c8f8', '#8aa9f4', '#6890f0', '#4d7bee', '#2f62de', '#2553c4', '#1d46a8', '#15388b',
+] // prettier-ignore
+const dark: MantineColorsTuple = [
+  '#e6e9ee', '#b6bec9', '#9aa4b1', '#5d6674', '#39414d', '#2a3039', '#1b2027', '#12161b', '#0d1014', '#08090c',
+] // prettier-ignore
+const gray: MantineColorsTuple = [
+  '#f8f9fa', '#f1f3f5', '#e6e9ed', '#dadfe5', '#c5ccd4', '#8b95a1', '#667180', '#525c69', '#343b45', '#1a1f26',
+] // prettier-ignore
+
+/** Small and dense: 13 px text, controls of 30 px, corners of 6 px. Everything is on a grid of 4 px. */
+export const theme = createTheme({
+  primaryColor: 'accent',
+  primaryShade: { light: 6, dark: 5 },
+  autoContrast: true,
+  luminanceThreshold: 0.35,
+  colors: { accent, dark, gray },
+  black: '#1a1f26',
+  defaultRadius: 6,
+  cursorType: 'pointer',
+  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
+  fontFamilyMonospace: "ui-monospace, SFMono-Regular, 'SF Mono', Menlo, Consolas, monospace",
+  fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
+  lineHeights: { xs: '16px', sm: '20px', md: '20px', lg: '24px', xl: '28px' },
+  spacing: { xs: '8px', sm: '12px', md: '16px', lg: '24px', xl: '32px' },
+  headings: {
+    fontWeight: '600',
+    sizes: { h1: { fontSize: '20px', lineHeight: '28px' }, h2: { fontSize: '14px', lineHeight: '20px' } },
+  },
+  components: {
+    Button: { defaultProps: { size: 'xs', fz: 13 } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    PasswordInput: { defaultProps: { size: 'xs' } },
+    Textarea: { defaultProps: { size: 'xs' } },
+    Select: { defaultProps: { size: 'xs', allowDeselect: false } },
+    NativeSelect: { defaultProps: { size: 'xs' } },
+    MultiSelect: { defaultProps: { size: 'xs' } },
+    TagsInput: { defaultProps: { size: 'xs' } },
+    NumberInput: { defaultProps: { size: 'xs' } },
+    Checkbox: { defaultProps: { size: 'xs' } },
+    Switch: { defaultProps: { size: 'xs' } },
+    ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray', size: 28 } },
+    Tooltip: { defaultProps: { openDelay: 300, events: { hover: true, focus: true, touch: false }, fz: 12 } },
+    Menu: { defaultProps: { shadow: 'md', position: 'bottom-end', width: 220 } },
+    Modal: {
+      defaultProps: { centered: true, transitionProps: { duration: 0 }, overlayProps: { backgroundOpacity: 0.4 } },
+    },
+    Drawer: { defaultProps: { transitionProps: { duration: 150 } } },
+    Badge: { defaultProps: { variant: 'light', radius: 4 } },
+  },
+})
+
+/** Surfaces and lines, so that text has a contrast of at least 4.5:1 and borders of fields at least 3:1. */
+export const resolver: CSSVariablesResolver = () => ({
+  variables: { '--rail': '220px', '--bar': '48px' },
+  light: {
+    '--page': '#ffffff', '--rail-back': '#f7f8f9', '--quiet': '#f3f5f7', '--line': '#e4e7eb', '--edge': '#858f9b',
+    '--soft': '#57606c', '--accent': '#2553c4', '--accent-back': '#e8effd', '--good': '#136c3a', '--good-back': '#e3f5ea',
+    '--bad': '#b4182d', '--bad-back': '#fdebed', '--warn': '#835200', '--warn-back': '#fdf1dc',
+    '--mantine-color-dimmed': '#57606c', '--mantine-color-error': '#b4182d', '--mantine-color-placeholder': '#667180',
+    '--mantine-color-default-border': '#c5ccd4',
+  },
+  dark: {
+    '--page': '#12161b', '--rail-back': '#0d1014', '--quiet': '#1b2027', '--line': '#262c35', '--edge': '#6f7a88',
+    '--soft': '#9aa4b1', '--accent': '#8aa9f4', '--accent-back': '#1c2a4a', '--good': '#6fd39a', '--good-back': '#12301f',
+    '--bad': '#ff9aa5', '--bad-back': '#3a171d', '--warn': '#f0bd6a', '--warn-back': '#362708',
+    '--mantine-color-body': '#12161b', '--mantine-color-dimmed': '#9aa4b1', '--mantine-color-error': '#ff9aa5',
+    '--mantine-color-placeholder': '#8b95a1', '--mantine-color-default': '#171b21', '--mantine-color-default-border': '#39414d',
+    '--mantine-color-anchor': '#8aa9f4',
+  },
+}) // prettier-ignore

@@ -1,0 +1,56 @@
+import type { Browser, Page } from 'playwright-core'
+import { addUser, backendScopes } from '../../src/auth/index.ts'
+import { openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { makeTestClock, type TestClock } from '../support/clock.ts'
+import { openProjectServer, type Files, type ProjectServer } from '../support/project-server.ts'
+import { readTemplate } from '../support/template.ts'
+
+export const origin = 'http://localhost:3000'
+export const password = 'correct horse battery'
+
+/** A server with the administrator ann, and a browser that reaches it as its issuer. */
+export interface BackendWorld extends AsyncDisposable {
+  readonly server: ProjectServer
+  readonly browser: Browser
+  readonly clock: TestClock
+  open(options?: Parameters<typeof openPage>[2]): Promise<WatchedPage>
+}
+
+export interface BackendWorldOptions {
+  readonly files?: Files
+  readonly withoutAdministrator?: boolean
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+export async function openBackendWorld(options: BackendWorldOptions = {}): Promise<BackendWorld> {
+  const clock = makeTestClock()
+  const files = { ...readTemplate('todo'), ...options.files }
+  const variables = { WAYPOST_BASE_URL: origin, ...options.variables }
+  const server = await openProjectServer({ files, variables, clock })
+  const scopes = [...backendScopes, 'todo']
+  if (!options.withoutAdministrator) await addUser(server.host.system, { name: 'ann', password, scopes })
+  const browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${server.port}`])
+  return {
+    server,
+    browser,
+    clock,
+    open: (more) => openPage(browser, origin, more),
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+export async function logIn(page: Page, name = 'ann'): Promise<void> {
+  await page.getByLabel('Username').fill(name)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Opens a page of the backend as ann. */
+export async function openSignedIn(page: Page, path = '/'): Promise<void> {
+  await page.goto(`${origin}/backend/ui${path}`)
+  await logIn(page)
+  await page.locator('#content h1').waitFor()
+}
