@@ -72,7 +72,7 @@ for (const kind of systemKinds) {
         },
       )
       const all = await listHostClients(host, { limit: 100 })
-      assert.deepEqual(all.map(({ name }) => name).toSorted(), ['API reference', 'login', 'other', 'report'])
+      assert.deepEqual(all.map(({ name }) => name).toSorted(), ['API reference', 'Backend', 'login', 'other', 'report'])
       assert.deepEqual(all.find(({ name }) => name === 'login')?.user, null)
       await assert.rejects(listHostClients(host, { user: 'nope', limit: 1 }), { code: 'WP_AUTH_USER_UNKNOWN' })
     })

@@ -56,6 +56,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(clients, [
         { id: '00000000-0000-4000-8000-000000000001', name: 'login' },
         { id: '00000000-0000-4000-8000-000000000002', name: 'API reference' },
+        { id: '00000000-0000-4000-8000-000000000003', name: 'Backend' },
       ])
     })
 

@@ -67,7 +67,10 @@ interface DataTableProps<Row> {
 /** A list with filters, sorting and paging in the URL. On narrow screens each row is a block. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { queryKey, load, filters = [], defaultSort, empty, refreshMs = false } = props
-  const state = useListQuery(filters, defaultSort)
+  const state = useListQuery(
+    filters.map(({ name }) => name),
+    defaultSort,
+  )
   const list = useQuery({
     queryKey: [...queryKey, 'list', state.query],
     queryFn: ({ signal }) => load(state.query, signal),

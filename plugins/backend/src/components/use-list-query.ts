@@ -1,6 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef } from 'react'
-import type { Filter } from './data-table.tsx'
 
 /** What a list asks the API for: filters by name, and these. */
 export type ListQuery = Readonly<Record<string, string | undefined>> & {
@@ -22,13 +21,13 @@ export interface ListState {
   previous(): void
 }
 
-export function useListQuery(filters: readonly Filter[], defaultSort: string | undefined): ListState {
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+/** @param names the names of the filters */
+export function useListQuery(names: readonly string[], defaultSort: string | undefined): ListState {
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
   const navigate = useNavigate()
   const visited = useRef<(string | undefined)[]>([])
   const go = (change: Readonly<Record<string, string | undefined>>, replace: boolean) =>
-    void navigate({ to: '.', search: { ...search, ...change } as never, replace, resetScroll: false })
-  const names = filters.map(({ name }) => name)
+    void navigate({ to: '.', search: { ...search, ...change }, replace, resetScroll: false })
   const given = names.map((name) => [name, search[name]] as const)
   return {
     query: { ...Object.fromEntries(given), sort: search['sort'] ?? defaultSort, cursor: search['cursor'] },

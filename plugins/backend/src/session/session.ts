@@ -76,7 +76,7 @@ interface Pending {
 
 function readPending(state: string): Pending | undefined {
   const pending = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Pending | null
-  const isOurs = pending !== null && pending.state === state && pending.path.startsWith(`${uiPath}`)
+  const isOurs = pending !== null && pending.state === state && pending.path.startsWith(uiPath)
   return isOurs ? pending : undefined
 }
 
