@@ -44,7 +44,10 @@ async function compile(folder: string, config: string, complete?: (fresh: string
     rmSync(fresh, { recursive: true, force: true })
     process.exit(1)
   }
-  await complete?.(fresh)
+  await complete?.(fresh).catch((error: unknown) => {
+    rmSync(fresh, { recursive: true, force: true })
+    throw error
+  })
   if (existsSync(dist)) renameSync(dist, old)
   renameSync(fresh, dist)
   rmSync(old, { recursive: true, force: true })

@@ -21,8 +21,9 @@ export async function writeBackendUi(root: string, target: string, isComplete: b
   const inputs = hashInputs(root, home)
   const isFresh = existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs
   if (!isFresh && !hasPackages(home)) {
-    console.error(`${folder}: packages not installed, run npm ci`)
-    if (isComplete) process.exit(1)
+    const problem = `${folder}: packages not installed, run npm ci`
+    if (isComplete) throw new Error(problem)
+    console.error(problem)
   } else if (!isFresh) {
     await buildPages(root, home, built)
     writeFileSync(stamp, inputs)
@@ -52,7 +53,7 @@ function hasPackages(home: string): boolean {
 async function buildPages(root: string, home: string, built: string): Promise<void> {
   const tsc = path.join(root, 'node_modules/.bin/tsc')
   const { status } = spawnSync(tsc, ['-p', home], { cwd: root, stdio: 'inherit' })
-  if (status !== 0) process.exit(1)
+  if (status !== 0) throw new Error(`${folder} has type errors`)
   const { build } = await import('vite')
   const fresh = `${built}.${process.pid}`
   const result = await build({
