@@ -10,7 +10,7 @@ import { openIdentity } from '../../src/host/index.ts'
 import { send } from '../support/send.ts'
 import { defaultKinds } from '../support/forms.ts'
 import { basic, bearer, startTestServer, testRoutes, type TestAnswer } from '../support/server.ts'
-import { readTree, type Route } from './route-tree.ts'
+import { listMounted, type Route } from './route-tree.ts'
 import { forge, forgeries, type Forger } from './forge.ts'
 import { openWorld, setStatus, type World } from './world.ts'
 
@@ -67,8 +67,7 @@ for (const kind of defaultKinds) {
     before(async () => {
       world = await openWorld(kind, { plugins: [plugin], config: { docs: 'private' } })
       forger = { world, keys: await openKeyRing(world.system, (await openIdentity(world.host)).secrets) }
-      const mounted = readTree(seen.tree).filter(({ method, path }) => method !== 'OPTIONS' && path !== '*')
-      routes = mounted.filter(({ path }) => !isIn(open, path))
+      routes = listMounted(seen.tree).filter(({ path }) => !isIn(open, path))
     })
     after(() => world.close())
 
