@@ -120,4 +120,10 @@ export const errors = defineErrors({
     message: 'Someone else has changed this in the meantime',
     hint: 'Compare with the current state, which is in "current", and send the change again with its ETag in If-Match.',
   },
+  WP_BACKEND_PERIODS: {
+    kind: 'user',
+    status: 400,
+    message: 'The time from "from" to "to" has {periods} periods by {by}; the limit is {limit}',
+    hint: 'Request a shorter time, or periods by hour.',
+  },
 })

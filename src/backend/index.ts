@@ -4,6 +4,8 @@ export { mountUi, type UiConfig } from './ui/mount-ui.ts'
 export { mountReleases, type ReleaseSources } from './release/mount-releases.ts'
 export type { SentManifest } from './release/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'
+export type { AdminRoute } from './api/route.ts'
+export { adminRoutes } from './api/routes.ts'
 export {
   paths as releasePaths,
   protocol as releaseProtocol,

@@ -42,6 +42,14 @@ export { pruneHostReleases } from './releases/host-releases.ts'
 export { type ReleaseDetails, showHostRelease } from './releases/host-releases.ts'
 export { type ListedScope, listHostScopes, findUnusedScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'
+export {
+  listRouteTraffic,
+  listTraffic,
+  recordStatistics,
+  statisticSpans,
+  type StatisticQuery,
+  type Traffic,
+} from './statistics.ts'
 export { issueHostToken, revokeHostTokens } from './tokens.ts'
 export {
   addHostUser,

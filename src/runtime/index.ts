@@ -30,6 +30,7 @@ export {
   type PluginRoute,
 } from './plugin-routes.ts'
 export { runCronjob } from './run-cronjob.ts'
+export { latencyBoundsMs, RouteStatistics, type RouteCount } from './route-statistics.ts'
 export { makeRateCounters, type RateCounters } from './rate-counters.ts'
 export { hasSameCode, type RouteSources } from './mount-routes.ts'
 export { loadSecurityHeaders, type SecurityHeaders } from './security-headers.ts'

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Action } from '../contract/index.ts'
-import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import type { NamedSchemas } from '../schema/index.ts'
 import { makeActionContext, type ContextSources } from './action-context.ts'
 import { makeRequestCheck, type CheckSources } from './check-request.ts'
@@ -10,12 +9,10 @@ import { ActionFailure } from './problem.ts'
 import { discardResult } from './raw-body.ts'
 import { RequestScope } from './request-scope.ts'
 import type { RunningActions } from './running-actions.ts'
-import { makeSender, type SendPrepared, type SendSources } from './send-result.ts'
+import { makeSender, type Sending, type SendPrepared, type SendSources } from './send-result.ts'
 import type { Tracing } from './tracing.ts'
 
-export interface MethodToMount {
-  readonly route: ManifestRoute
-  readonly method: ManifestMethod
+export interface MethodToMount extends Sending {
   readonly action: Action
   readonly running: RunningActions
   readonly tracing?: Tracing | undefined

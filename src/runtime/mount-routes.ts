@@ -10,6 +10,7 @@ import { deprecationHook, rateConfig } from './limits.ts'
 import { makeHandler, type Handler, type MethodToMount } from './make-handler.ts'
 import type { CheckSources } from './check-request.ts'
 import { pathOf, methodNotAllowed } from './problem.ts'
+import type { RouteStatistics } from './route-statistics.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
 import type { Tracing } from './tracing.ts'
@@ -17,6 +18,7 @@ import type { WriteSources } from './write-result.ts'
 
 export interface RouteSources extends ContextSources, WriteSources {
   readonly guard: Guard
+  readonly statistics: RouteStatistics
   /** Finds the action of a method. Returns the same instance for the lifetime of a generation. */
   actionFor(method: ManifestMethod): Action
 }
@@ -49,20 +51,28 @@ export async function mountRoutes(
 ): Promise<MountedRoutes> {
   let { manifest } = sources
   let structure: string | undefined
-  const makeSlot = (current: MountSources, mounting: Omit<MethodToMount, 'running'>): Slot => ({
-    method: mounting.method,
-    action: mounting.action,
-    handle: makeHandler(current, { ...mounting, running, tracing: sources.tracing }),
-  })
+  const counterOf = (route: ManifestRoute, { method }: ManifestMethod) =>
+    sources.statistics.of(`${method} ${route.path}`)
+  const makeSlot = (current: MountSources, mounting: Pick<MethodToMount, 'route' | 'method' | 'action'>): Slot => {
+    const { route, method, action } = mounting
+    const counter = counterOf(route, method)
+    const handle = makeHandler(current, { ...mounting, counter, running, tracing: sources.tracing })
+    return { method, action, handle }
+  }
   const slots: Slot[] = []
   for (const { route, method } of methodsOf(manifest)) {
     slots.push(makeSlot(sources, { route, method, action: sources.actionFor(method) }))
     const index = slots.length - 1
+    const counter = counterOf(route, method)
     app.route({
       method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
       url: route.path,
       exposeHeadRoute: false,
-      config: { ...rateConfig(manifest, method), acceptsNoBody: () => slots[index]!.method.request === undefined },
+      config: {
+        ...rateConfig(manifest, method),
+        counter,
+        acceptsNoBody: () => slots[index]!.method.request === undefined,
+      },
       onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(sources.guard, method)],
       handler: (request, reply) => slots[index]!.handle(request, reply),
     })

@@ -171,6 +171,7 @@ function sendUnavailable(reply: FastifyReply, error: WaypostError) {
 }
 
 function send(reply: FastifyReply, body: ProblemBody) {
+  reply.request.routeOptions.config.counter?.count(reply, body.status)
   return reply
     .code(body.status)
     .type('application/problem+json')

@@ -6,6 +6,8 @@ import { markActionLogger } from '../kit/index.ts'
  * anything.
  */
 export class RequestLog {
+  /** When the request arrived, by `performance.now()`. */
+  readonly startedAt = performance.now()
   readonly #parent: FastifyBaseLogger
   readonly #request: { readonly id: string }
   readonly #isOfAction: boolean

@@ -5,6 +5,7 @@ import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
+import type { RouteCounter } from './route-statistics.ts'
 import { makeWriter, type WriteSources, type Written } from './write-result.ts'
 
 declare module 'fastify' {
@@ -49,11 +50,16 @@ export interface Sender {
 /** @returns a promise if events must be stored before the response is sent */
 export type SendPrepared = () => Promise<void> | undefined
 
+/** A method whose results are sent. */
+export interface Sending {
+  readonly route: ManifestRoute
+  readonly method: ManifestMethod
+  readonly counter: RouteCounter
+}
+
 /** Makes the sender of a method. */
-export function makeSender(
-  sources: SendSources,
-  { route, method }: { readonly route: ManifestRoute; readonly method: ManifestMethod },
-): Sender {
+export function makeSender(sources: SendSources, sending: Sending): Sender {
+  const { route, method } = sending
   const action = 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
   const write = makeWriter(sources, method, action)
   const success = Object.keys(method.responses)
@@ -63,7 +69,7 @@ export function makeSender(
   const emptyStatus = success.includes(204) ? 204 : defaultStatus
   const isSafe = method.method === 'GET' // other methods have already changed data
   const dispatch = makeResultDispatch(method, action)
-  const answer = makeAnswer(method, sources.pageHeaders)
+  const answer = makeAnswer(sending, sources.pageHeaders)
 
   const prepareNow = ({ result, context, reply }: ActionResult): SendPrepared => {
     const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
@@ -109,10 +115,11 @@ interface PreparedResponse {
   readonly explicit: ExplicitResponse | undefined
 }
 
-function makeAnswer(method: ManifestMethod, pageHeaders: SendSources['pageHeaders']) {
+function makeAnswer({ method, counter }: Sending, pageHeaders: SendSources['pageHeaders']) {
   return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): undefined => {
     if (explicit !== undefined) reply.headers(explicit.headers)
     const { payload, type, isJson } = written
+    counter.count(reply, status)
     if (payload === undefined) {
       reply.code(explicit === undefined && status === 200 ? 204 : status).send()
       return

@@ -97,6 +97,7 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
         env,
         dispatcher: makeServerDispatcher(shared, () => manifest),
         checkResults: options.isDevelopment,
+        statistics: shared.statistics,
         actionFor,
       },
     })

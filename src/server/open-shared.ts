@@ -13,6 +13,7 @@ import {
   makeSchemaCache,
   mountHealth,
   mountMetrics,
+  RouteStatistics,
   watchStalls,
   type Endpoint,
   type RateCounters,
@@ -48,6 +49,8 @@ export interface Shared {
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
   readonly stalls: StallWatch
+  /** Counts the answers of the release's methods. */
+  readonly statistics: RouteStatistics
   /** The admin API, which outlives generations. */
   readonly backend: Forwarder
 }
@@ -113,6 +116,7 @@ export async function openShared(
     stalls,
     schemas: makeSchemaCache(),
     rateCounters,
+    statistics: new RouteStatistics(),
     backend,
     trustedProxies,
     securityHeaders,

@@ -20,6 +20,7 @@ import {
 } from '../host/index.ts'
 import { buildForRelease, type ReleaseGeneration } from './build-for-release.ts'
 import { serveCronjobs } from '../jobs/index.ts'
+import { startRecordingStatistics } from './record-statistics.ts'
 import { recordTokenUses } from './record-token-uses.ts'
 import { makeMetrics } from './metrics/metrics.ts'
 import { openShared, type Shared } from './open-shared.ts'
@@ -53,6 +54,8 @@ export interface WaypostServer {
   serveRelease(release: StoredRelease, how?: ServeReleaseOptions): Promise<void>
   /** Returns the scopes that routes of plugins require. */
   pluginScopes(): ReadonlySet<string>
+  /** Stores the answers that were counted since the last minute. */
+  recordStatistics(): Promise<void>
   /** Finds methods of the served release with action classes that would fail, without running them. */
   checkActions(): Promise<readonly FailingAction[]>
   /**
@@ -90,6 +93,10 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   opened.defer(() => shared.registry.close())
   opened.defer(() => shared.backend.close())
   opened.defer(startRecordingUses(shared))
+  const recording = startRecordingStatistics(host.system, shared.statistics, (error) =>
+    options.logger.warn({ err: error }, 'storing statistics failed'),
+  )
+  opened.defer(() => recording.stop())
   let generation = makeLazyGeneration(() => buildForRelease(shared, undefined), options.logger)
   const listener = await openListener({
     ...options.address,
@@ -128,6 +135,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       )
     },
     pluginScopes: () => generation.pluginScopes,
+    recordStatistics: recording.write,
     checkActions: () => generation.checkActions(),
     close: () => closing.disposeAsync(),
   }

@@ -4,6 +4,7 @@ import { authorizationEntities } from './entities/authorization-entities.ts'
 import { cronjobEntities } from './entities/cronjob-entities.ts'
 import { eventEntities } from './entities/event-entities.ts'
 import { releaseEntities } from './entities/release-entities.ts'
+import { statisticEntities } from './entities/statistic-entities.ts'
 import { systemEntities } from './entities/system-entities.ts'
 import { AccessToken, tokenEntities } from './entities/token-entities.ts'
 
@@ -17,6 +18,7 @@ export const entities = [
   ...eventEntities,
   ...cronjobEntities,
   Audit,
+  ...statisticEntities,
 ]
 
 /** The tables that administration lists. */

@@ -14,6 +14,7 @@ import { AttemptShards } from './migrations/0009-attempt-shards.ts'
 import { Audit } from './migrations/0010-audit.ts'
 import { Operators } from './migrations/0011-operators.ts'
 import { BackendClient } from './migrations/0012-backend-client.ts'
+import { Statistics } from './migrations/0013-statistics.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -30,6 +31,7 @@ const classes = [
   Audit,
   Operators,
   BackendClient,
+  Statistics,
 ]
 
 /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { activateRelease } from '../../src/release/index.ts'
+import { bearer } from '../support/server.ts'
 import { lintDocuments } from '../runtime/openapi/document.ts'
 import { allScopes, openAdmin, type AdminWorld } from './admin.ts'
 import { makeGreeting } from './deployers.ts'
@@ -100,5 +101,28 @@ describe('the admin API', () => {
     assert.equal(activations[0].kind, 'rollback')
     assert.match(activations[0].activated_by, /^root/)
     assert.equal((await world.call('POST /release/ffffffff/rollback', { json: { against: 'none' } })).status, 404)
+  })
+
+  test('statistics count the answers of each method, also those that the guard or the validation sends', async () => {
+    const todo = await world.token(world.app, { grant_type: 'client_credentials' })
+    const send = (line: string) => world.send(line, { headers: bearer(todo.body.access_token) })
+    await world.serve({ kind: 'sqlite' })
+    for (const line of ['GET /todo', 'GET /todo', 'GET /todo']) await send(line)
+    await world.send('GET /todo')
+    await send('GET /nothing')
+    await world.serve({ kind: 'sqlite', config: { title: 'Another' } })
+    await send('GET /todo')
+    await world.server.recordStatistics()
+    const [from, to] = [0, 4_000_000_000_000].map((ms) => new Date(ms).toISOString())
+    const byHour = (await world.call(`GET /statistics/route?by=hour&from=${from}&to=${to}`)).body
+    assert.match(byHour.detail, /1111112 periods by hour; the limit is 2160/)
+    const now = world.clock.now()
+    const day = `by=hour&from=${new Date(now - 43_200_000).toISOString()}&to=${new Date(now + 43_200_000).toISOString()}`
+    const { entry } = (await world.call(`GET /statistics/route?${day}`)).body
+    const counted = entry.find(({ route }: { route: string }) => route === 'GET /todo')
+    assert.deepEqual([counted.requests, counted.client_errors, counted.server_errors], [5, 1, 0], JSON.stringify(entry))
+    assert.ok(counted.p95_ms > 0)
+    const series = await world.call(`GET /statistics?${day}&route=${encodeURIComponent('GET /todo')}`)
+    assert.equal(series.body.entry[0].requests, 5)
   })
 })

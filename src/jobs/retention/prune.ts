@@ -26,7 +26,7 @@ export async function pruneSystem(system: System, options: PruneOptions): Promis
   const pruned: Partial<Record<keyof SystemTables, number>> = {}
   for (const rule of retentionRules) {
     const count = await pruneTable(system, rule, { ...options, now })
-    if (count > 0) pruned[rule.table] = count
+    if (count > 0) pruned[rule.table] = (pruned[rule.table] ?? 0) + count
   }
   for (const [table, count] of await pruneUndeclared(system, { ...options, now })) {
     if (count > 0) pruned[table] = (pruned[table] ?? 0) + count

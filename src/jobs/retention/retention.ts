@@ -58,6 +58,8 @@ export const retentionRules: readonly RetentionRule[] = [
       select 1 from waypost_delivery where message_id = waypost_message.id and status = 'pending')`,
   },
   { table: 'waypost_audit', key: 'id', column: 'created_at', keep: 'audit', sortedBy: ['id', 'aud_'] },
+  { table: 'waypost_statistic', key: 'at', column: 'at', keep: 2 * dayMs, where: sql<boolean>`span = 60000` },
+  { table: 'waypost_statistic', key: 'at', column: 'at', keep: 90 * dayMs, where: sql<boolean>`span = 3600000` },
   // Uploads of aborted deployments. The artifacts of a release are stored in another table.
   { table: 'waypost_upload', key: 'hash', column: 'created_at', keep: dayMs },
   // Rows of servers that could not delete their own.

@@ -12,4 +12,5 @@ export const systemMigrations: readonly string[] = [
   '0010-audit',
   '0011-operators',
   '0012-backend-client',
+  '0013-statistics',
 ]

@@ -1,0 +1,135 @@
+import { sql, type Insertable } from 'kysely'
+import { latencyBoundsMs, type RouteCount } from '../runtime/index.ts'
+import type { System, SystemTables } from '../store/index.ts'
+
+/** The periods that are counted, in milliseconds. */
+export const statisticSpans = { minute: 60_000, hour: 3_600_000 } as const
+export type StatisticSpan = keyof typeof statisticSpans
+
+const bucketNames = ([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const).map((index) => `bucket_${index}` as const)
+const statusNames = ['success', 'redirect', 'client_error', 'server_error'] as const
+const countedNames = [...statusNames, 'sum_ms', ...bucketNames] as const
+type Row = Insertable<SystemTables['waypost_statistic']>
+
+/** Rows per statement: SQLite accepts up to 32,766 parameters. */
+const rowsPerStatement = 500
+
+/**
+ * Adds the answers that a server has counted to the minute and the hour.
+ * @param at milliseconds since 1970
+ */
+export async function recordStatistics(system: System, counts: readonly RouteCount[], at: number): Promise<void> {
+  const rows = Object.values(statisticSpans).flatMap((span) => counts.map((count) => makeRow(count, span, at)))
+  if (rows.length === 0) return
+  await system.transaction(async (trx) => {
+    for (let start = 0; start < rows.length; start += rowsPerStatement) {
+      await trx
+        .insertInto('waypost_statistic')
+        .values(rows.slice(start, start + rowsPerStatement))
+        .onConflict((on) =>
+          on
+            .columns(['span', 'at', 'route'])
+            .doUpdateSet(
+              Object.fromEntries(
+                countedNames.map((name) => [
+                  name,
+                  sql<number>`${sql.ref(`waypost_statistic.${name}`)} + ${sql.ref(`excluded.${name}`)}`,
+                ]),
+              ),
+            ),
+        )
+        .execute()
+    }
+  })
+}
+
+function makeRow({ route, statuses, sumMs, buckets }: RouteCount, span: number, at: number): Row {
+  const counts = [...statuses, sumMs, ...buckets]
+  const counted = Object.fromEntries(countedNames.map((name, index) => [name, counts[index]!]))
+  return { span, at: at - (at % span), route, ...(counted as Pick<Row, (typeof countedNames)[number]>) }
+}
+
+/** What was answered in a period. */
+export interface Traffic {
+  readonly requests: number
+  /** Answers with 4xx. */
+  readonly clientErrors: number
+  /** Answers with 5xx. */
+  readonly serverErrors: number
+  /** The average latency in milliseconds; undefined without requests. */
+  readonly meanMs: number | undefined
+  /** Latencies in milliseconds, interpolated within their bucket. */
+  readonly p50Ms: number | undefined
+  readonly p95Ms: number | undefined
+}
+
+export interface StatisticQuery {
+  readonly span: StatisticSpan
+  /** Milliseconds since 1970, inclusive. */
+  readonly from: number
+  /** Milliseconds since 1970, exclusive. */
+  readonly to: number
+  /** Only this method: `GET /todo`. */
+  readonly route?: string | undefined
+}
+
+/** Loads the traffic of each period in which there were requests, oldest first. */
+export async function listTraffic(
+  system: Pick<System, 'db'>,
+  query: StatisticQuery,
+): Promise<readonly (Traffic & { readonly at: number })[]> {
+  const rows = await selectSums(system, query, 'at')
+  return rows.map((row) => ({ at: Number(row.group), ...toTraffic(row) }))
+}
+
+/** Loads the traffic of each method that was called, by its name. */
+export async function listRouteTraffic(
+  system: Pick<System, 'db'>,
+  query: StatisticQuery,
+): Promise<readonly (Traffic & { readonly route: string })[]> {
+  const rows = await selectSums(system, query, 'route')
+  return rows.map((row) => ({ route: String(row.group), ...toTraffic(row) }))
+}
+
+type Sums = Readonly<Record<(typeof countedNames)[number], number>> & { readonly group: string | number }
+
+async function selectSums({ db }: Pick<System, 'db'>, query: StatisticQuery, group: 'at' | 'route') {
+  const { span, from, to, route } = query
+  const { rows } = await sql<Sums>`select ${sql.ref(group)} as "group", ${sql.join(
+    countedNames.map((name) => sql`cast(sum(${sql.ref(name)}) as double precision) as ${sql.ref(name)}`),
+  )} from waypost_statistic
+    where span = ${statisticSpans[span]} and at >= ${from} and at < ${to}
+      and ${route === undefined ? sql`true` : sql`route = ${route}`}
+    group by ${sql.ref(group)} order by ${sql.ref(group)}`.execute(db)
+  return rows
+}
+
+function toTraffic(row: Sums): Traffic {
+  const requests = statusNames.reduce((sum, name) => sum + row[name], 0)
+  const buckets = bucketNames.map((name) => row[name])
+  return {
+    requests,
+    clientErrors: row.client_error,
+    serverErrors: row.server_error,
+    meanMs: requests === 0 ? undefined : row.sum_ms / requests,
+    p50Ms: findQuantile(buckets, 0.5),
+    p95Ms: findQuantile(buckets, 0.95),
+  }
+}
+
+/** Interpolates within the bucket. The last bucket has no upper bound, so its lower bound is returned. */
+export function findQuantile(buckets: readonly number[], share: number): number | undefined {
+  const total = buckets.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return undefined
+  const wanted = total * share
+  let below = 0
+  for (const [index, count] of buckets.entries()) {
+    if (below + count >= wanted && count > 0) {
+      const lower = latencyBoundsMs[index - 1] ?? 0
+      const upper = latencyBoundsMs[index] ?? lower
+      return lower + ((wanted - below) / count) * (upper - lower)
+    }
+    below += count
+  }
+  return latencyBoundsMs.at(-1)
+}
