@@ -37,6 +37,11 @@ export abstract class HostCommand extends WaypostCommand {
     this.note(`  Unused     the active release does not use ${scopes.join(', ')}: waypost scope:list`)
   }
 
+  /** Warns that a change removed the last administrator. */
+  protected noteNoAdministrator(): void {
+    this.note('  Warning    No active user has backend.admin any more. Add one: waypost user:add NAME --admin')
+  }
+
   /** Asks for confirmation unless already confirmed. Without a terminal `--yes` is required. */
   protected async confirmChange(question: string, { isConfirmed }: { isConfirmed: boolean }): Promise<boolean> {
     if (isConfirmed) return true

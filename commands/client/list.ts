@@ -16,9 +16,9 @@ export default class ClientList extends HostCommand {
     const { listHostClients } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
-      const clients = await listHostClients(host, flags)
+      const { entry: clients, next } = await listHostClients(host, flags)
       this.#show(clients)
-      if (clients.length === flags.limit) this.note(`\nShowing the first ${flags.limit}; use --limit to show more.`)
+      if (next !== undefined) this.note(`\nShowing the first ${flags.limit}; use --limit to show more.`)
       return { clients: clients.map(toJson) }
     })
   }

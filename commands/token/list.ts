@@ -20,9 +20,9 @@ export default class TokenList extends HostCommand {
     const { listHostTokens } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
-      const tokens = await listHostTokens(host, flags)
+      const { entry: tokens, next } = await listHostTokens(host, flags)
       this.#show(tokens, host.clock.now())
-      if (tokens.length === flags.limit) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
+      if (next !== undefined) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
       return { tokens: tokens.map(toJson) }
     })
   }

@@ -20,9 +20,11 @@ export default class UserDisable extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const status = flags.enable ? 'active' : 'disabled'
-      const { name, tokens, sessions } = await changeHostUserStatus(host, { name: args.name, status })
+      const changed = await changeHostUserStatus(host, { name: args.name, status })
+      const { name, tokens, sessions, isLastAdministrator } = changed
       this.print(`  ${flags.enable ? 'Enabled    ' : 'Disabled   '}${name}`)
       if (!flags.enable) this.print(`  Ended      ${describeEnded({ tokens, sessions })}`)
+      if (isLastAdministrator) this.noteNoAdministrator()
       return { name, status, revoked: tokens, sessions }
     })
   }

@@ -19,15 +19,16 @@ export default class UserList extends HostCommand {
     const { listHostUsers } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
-      const users = await listHostUsers(host, flags)
-      this.#show(users, flags)
+      const { entry: users, next } = await listHostUsers(host, flags)
+      this.#show(users, flags.scope)
+      if (next !== undefined) this.note(`\nShowing the first ${flags.limit}; use --limit to show more.`)
       return {
         users: users.map(({ createdAt, ...user }) => ({ ...user, created: new Date(createdAt).toISOString() })),
       }
     })
   }
 
-  #show(users: readonly ListedUser[], { scope, limit }: { scope?: string | undefined; limit: number }): void {
+  #show(users: readonly ListedUser[], scope: string | undefined): void {
     if (users.length === 0) {
       const what = scope === undefined ? 'No users yet' : `No user has the scope ${scope}`
       const next = scope === undefined ? 'waypost user:add NAME' : `waypost user:scopes NAME --add ${scope}`
@@ -42,6 +43,5 @@ export default class UserList extends HostCommand {
       { title: 'EMAIL', cells: cells(({ email }) => email ?? '-'), shorten: shortenEnd, order: 1, minWidth: 12 },
       { title: 'CREATED', cells: cells(({ createdAt }) => formatDay(createdAt)) },
     ])
-    if (users.length === limit) this.note(`\nShowing the first ${limit}; use --limit to show more.`)
   }
 }

@@ -19,12 +19,13 @@ export default class UserScopes extends HostCommand {
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
-      const user = await changeHostUserScopes(host, {
+      const { isLastAdministrator, ...user } = await changeHostUserScopes(host, {
         name: args.name,
         add: flags.add ?? [],
         remove: flags.remove ?? [],
       })
       this.print(`  Scopes     ${user.scopes.join(', ') || 'none'}`)
+      if (isLastAdministrator) this.noteNoAdministrator()
       this.noteUnusedScopes(await findUnusedScopes(host, flags.add ?? []))
       return user
     })

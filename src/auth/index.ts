@@ -38,7 +38,7 @@ export {
 } from './access/end-access.ts'
 export { renewClientSecret } from './access/administer.ts'
 export { hashNewPassword, storePassword } from './access/administer.ts'
-export { setClientStatus, setUserStatus } from './access/administer.ts'
+export { setClientParts, setClientStatus, setUserStatus } from './access/administer.ts'
 export { issueTokens, type TokenIssuer } from './token/tokens.ts'
 export {
   addUser,
@@ -46,6 +46,7 @@ export {
   findUser,
   insertUser,
   loadUserScopes,
+  lockUser,
   prepareUser,
   removeUserScopes,
   type NewUser,

@@ -1,16 +1,23 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   addClient,
+  authErrors,
   checkClientParts,
   resolveClient,
   resolveUser,
   isBackendScope,
   loadUserScopes,
+  nothingEnded,
   renewClientSecret,
+  setClientParts,
   setClientStatus,
   type EndedAccess,
   type NewClient,
 } from '../auth/index.ts'
-import { changeSystem, type ActingHost } from './change-system.ts'
+import type { AuditFacts, System } from '../store/index.ts'
+import { assertMayControl, assertMayGrant } from './access-rules.ts'
+import { changeSystem, type ActingHost, type WriteAudit } from './change-system.ts'
+import { loadClient, type ListedClient } from './lists.ts'
 
 export interface ClientRequest extends Omit<NewClient, 'scopes' | 'grants'> {
   readonly scopes: readonly string[] | undefined
@@ -36,6 +43,7 @@ export async function addHostClient(
   const owned = await loadUserScopes(host.system.db, owner.id)
   const scopes = request.scopes ?? owned.filter((scope) => !isBackendScope(scope))
   // Operators can assign every grant, including `password`.
+  assertMayGrant(host.actor, scopes)
   const client = checkClientParts({ ...request, scopes, grants: request.grants ?? chooseDefaultGrants(request) }, [
     'password',
   ])
@@ -54,13 +62,127 @@ function chooseDefaultGrants({ redirectUris, public: isPublic }: Pick<NewClient,
   return [isPublic || redirectUris.length > 0 ? 'authorization_code' : 'client_credentials', 'refresh_token']
 }
 
-/** Replaces the secret of a client, given by id or name. @returns the secret, which cannot be shown again */
+/** The properties to change; undefined ones stay the same. */
+export interface ClientChange {
+  readonly name?: string | undefined
+  readonly redirectUris?: readonly string[] | undefined
+  readonly scopes?: readonly string[] | undefined
+  readonly grants?: readonly string[] | undefined
+  readonly status?: ListedClient['status'] | undefined
+}
+
+export interface ClientSelection {
+  /** Id or name. */
+  readonly client: string
+  /** Called with the locked client before the change. Throws if the client is not as the caller knows it. */
+  check?(current: ListedClient): void
+}
+
+/**
+ * Changes a client. Disabling it ends its tokens and subscriptions; its owner cannot undo that.
+ * @throws WP_AUTH_CLIENT_NO_MATCH, WP_AUTH_CLIENT_AMBIGUOUS, WP_AUTH_CLIENT_BUILT_IN, WP_AUTH_CLIENT_NAME,
+ * WP_AUTH_SCOPE_LACKED, WP_SERVER_GRANT, WP_SERVER_CONTROL, and the errors of `checkClientParts`
+ */
+export async function changeHostClient(
+  host: ActingHost,
+  { client, check, status, ...change }: ClientSelection & ClientChange,
+): Promise<{ client: ListedClient; ended: EndedAccess }> {
+  return changeSystem(host, async (system, audit) => {
+    const current = await lockClient(system, client)
+    check?.(current)
+    const { id } = current
+    await changeParts({ host, system, audit, current }, change)
+    let ended = nothingEnded
+    // Disabling again ends access that was left, and bars a client that its owner disabled.
+    if (status === 'disabled' || (status === 'active' && current.status !== 'active')) {
+      ended = await setClientStatus(system, { id, status, now: host.clock.now() })
+      const action = status === 'disabled' ? 'client.disable' : 'client.enable'
+      await audit({ action, subject: current, before: { status: current.status }, after: { status, ...ended } })
+    }
+    return { client: await loadClient(system, id), ended }
+  })
+}
+
+interface ClientTarget {
+  readonly host: ActingHost
+  readonly system: System
+  readonly audit: WriteAudit
+  readonly current: ListedClient
+}
+
+async function changeParts({ host, system, audit, current }: ClientTarget, change: ClientChange): Promise<void> {
+  const { name = current.name, scopes = current.scopes, grants = current.grants } = change
+  const { redirectUris = current.redirectUris } = change
+  const wanted = { name, scopes: scopes.toSorted(), grants, redirect_uris: redirectUris }
+  const before = {
+    name: current.name,
+    scopes: current.scopes,
+    grants: current.grants,
+    redirect_uris: current.redirectUris,
+  }
+  if (isDeepStrictEqual(wanted, before)) return
+  if (current.userId === null) throw authErrors.WP_AUTH_CLIENT_BUILT_IN({ client: current.id })
+  const isTakeover = change.redirectUris !== undefined || change.grants !== undefined
+  if (isTakeover) assertMayControl(host.actor, current)
+  const parts = checkClientParts({ scopes, grants, redirectUris, public: current.isPublic }, ['password'])
+  await assertMayHave(host, system, { current, added: parts.scopes.filter((scope) => !current.scopes.includes(scope)) })
+  const stored = {
+    ...(change.name === undefined ? {} : { name }),
+    ...(change.scopes === undefined ? {} : { scopes: parts.scopes }),
+    ...(change.grants === undefined ? {} : { grants: parts.grants }),
+    ...(change.redirectUris === undefined ? {} : { redirectUris: parts.redirectUris }),
+  }
+  await setClientParts(system, current.id, stored)
+  await audit({ action: 'client.change', subject: current, ...findDifference(before, wanted) })
+}
+
+/** Checks scopes that a client is given. */
+async function assertMayHave(
+  { actor }: ActingHost,
+  { db }: System,
+  { current, added }: { current: ListedClient; added: readonly string[] },
+): Promise<void> {
+  const owned = await loadUserScopes(db, current.userId ?? '')
+  const missing = added.filter((scope) => !owned.includes(scope))
+  if (missing.length > 0) {
+    throw authErrors.WP_AUTH_SCOPE_LACKED({ user: current.user ?? '', scopes: missing.join(',') })
+  }
+  assertMayGrant(actor, added)
+}
+
+type Facts = Pick<AuditFacts, 'name' | 'scopes' | 'grants' | 'redirect_uris'>
+
+/** Keeps the properties that differ. */
+function findDifference(before: Facts, after: Facts): { before: Facts; after: Facts } {
+  const names = (Object.keys(after) as (keyof Facts)[]).filter((name) => !isDeepStrictEqual(before[name], after[name]))
+  const pick = (facts: Facts): Facts => Object.fromEntries(names.map((name) => [name, facts[name]]))
+  return { before: pick(before), after: pick(after) }
+}
+
+/** Finds a client by id or name, and locks it until the end of the transaction. */
+async function lockClient(system: System, idOrName: string): Promise<ListedClient> {
+  const { id } = await resolveClient(system, idOrName)
+  if (system.kind === 'postgresql') {
+    await system.db.selectFrom('waypost_client').select('id').where('id', '=', id).forUpdate().execute()
+  }
+  return loadClient(system, id)
+}
+
+/**
+ * Replaces the secret of a client, given by id or name.
+ * @returns the secret, which cannot be shown again
+ * @throws WP_SERVER_CONTROL, WP_AUTH_CLIENT_PUBLIC
+ */
 export async function renewHostClientSecret(
   host: ActingHost,
   idOrName: string,
+  check?: ClientSelection['check'],
 ): Promise<{ client_id: string; client_secret: string; name: string }> {
   return changeSystem(host, async (system, audit) => {
-    const { id, name } = await resolveClient(system, idOrName)
+    const current = await lockClient(system, idOrName)
+    check?.(current)
+    const { id, name } = current
+    assertMayControl(host.actor, current)
     const secret = await renewClientSecret(system, { id, name })
     await audit({ action: 'client.secret', subject: { id, name } })
     return { client_id: id, client_secret: secret, name }
@@ -70,13 +192,8 @@ export async function renewHostClientSecret(
 /** Disables or enables a client, given by id or name. */
 export async function changeHostClientStatus(
   host: ActingHost,
-  { client: idOrName, status }: { client: string; status: 'active' | 'disabled' },
+  request: { client: string; status: 'active' | 'disabled' },
 ): Promise<EndedAccess & { client_id: string; name: string }> {
-  return changeSystem(host, async (system, audit) => {
-    const { id, name, status: before } = await resolveClient(system, idOrName)
-    const ended = await setClientStatus(system, { id, status, now: host.clock.now() })
-    const action = status === 'disabled' ? 'client.disable' : 'client.enable'
-    await audit({ action, subject: { id, name }, before: { status: before }, after: { status, ...ended } })
-    return { client_id: id, name, ...ended }
-  })
+  const { client, ended } = await changeHostClient(host, request)
+  return { client_id: client.id, name: client.name, ...ended }
 }

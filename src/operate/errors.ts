@@ -1,6 +1,24 @@
 import { defineErrors } from '../kit/index.ts'
 
 export const errors = defineErrors({
+  WP_SERVER_GRANT: {
+    kind: 'user',
+    status: 403,
+    message: 'Your token does not have the scope {scopes}, so you cannot grant it',
+    hint: 'An administrator who has this scope can grant it; so can waypost user:scopes on a host.',
+  },
+  WP_SERVER_CONTROL: {
+    kind: 'user',
+    status: 403,
+    message: '"{name}" has the scope {scopes}, which your token does not have, so you cannot change its credentials',
+    hint: 'An administrator who has this scope can do this; so can a command on a host.',
+  },
+  WP_SERVER_LAST_ADMINISTRATOR: {
+    kind: 'user',
+    status: 409,
+    message: '"{name}" is the last active user with the scope backend.admin',
+    hint: 'Grant backend.admin to another user first.',
+  },
   WP_SERVER_REVOKE_WHAT: {
     kind: 'user',
     status: 400,

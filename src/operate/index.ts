@@ -12,7 +12,8 @@ export type { ListedActivation, ListedRelease, PrunedReleases, ServerOutcome } f
 export { loadDatabaseTime } from '../store/index.ts'
 export { type AuditFilter, type ListedAudit, listHostAudit } from './audit.ts'
 export type { ActingHost } from './change-system.ts'
-export { addHostClient, changeHostClientStatus, renewHostClientSecret } from './clients.ts'
+export { addHostClient, changeHostClient, changeHostClientStatus, renewHostClientSecret } from './clients.ts'
+export type { ClientChange, ClientRequest, ClientSelection } from './clients.ts'
 export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
 export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
@@ -28,12 +29,18 @@ export {
 } from './events/subscriptions.ts'
 export { type IssuerChange, changeHostIssuer } from './issuer.ts'
 export {
+  findHostClient,
+  findHostUser,
   listHostClients,
   listHostTokens,
   listHostUsers,
+  type ClientFilter,
   type ListedClient,
   type ListedToken,
   type ListedUser,
+  type NameOrder,
+  type TokenFilter,
+  type UserFilter,
 } from './lists.ts'
 export { rotateHostKey } from './keys.ts'
 export { compareHostReleases } from './releases/host-releases.ts'
@@ -53,6 +60,7 @@ export {
 export { issueHostToken, revokeHostTokens } from './tokens.ts'
 export {
   addHostUser,
+  changeHostUser,
   countHostPasswordlessAccess,
   changeHostUserStatus,
   changeHostUserPassword,

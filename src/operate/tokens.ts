@@ -18,6 +18,7 @@ import {
 import { parseDuration } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { loadTerms, openIdentity } from '../host/index.ts'
+import { assertMayGrant } from './access-rules.ts'
 import { changeSystem, type ActingHost } from './change-system.ts'
 import { errors } from './errors.ts'
 
@@ -36,6 +37,7 @@ export async function issueHostToken(
   if (user.status !== 'active') throw authErrors.WP_AUTH_USER_DISABLED({ name: user.name })
   const owned = await loadUserScopes(host.system.db, user.id)
   const scopes = checkScopes(request.scopes ?? owned)
+  assertMayGrant(host.actor, scopes)
   const missing = scopes.filter((scope) => !owned.includes(scope))
   if (missing.length > 0) throw authErrors.WP_AUTH_SCOPE_LACKED({ user: user.name, scopes: missing.join(',') })
 

@@ -1,6 +1,7 @@
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
-import { loginClientId, type ClientRecord } from '../account/clients.ts'
+import { assertClientName } from '../account/client-name.ts'
+import { loginClientId, storeClientParts, type ClientRecord, type NewClient } from '../account/clients.ts'
 import {
   endAccess,
   nothingEnded,
@@ -45,6 +46,22 @@ export async function setClientStatus(system: System, { id, status, now }: Statu
     if (status === 'disabled') return endAccess(system, trx, { of: { clientId: id }, now, subscriptions: 'disabled' })
     await recordChanges(system, trx, [{ kind: 'client', subject: id }])
     return nothingEnded
+  })
+}
+
+/**
+ * Changes parts of a client that were checked with `checkClientParts`. Tokens lose removed scopes immediately.
+ * @throws WP_AUTH_CLIENT_NAME
+ */
+export async function setClientParts(
+  system: System,
+  id: string,
+  parts: Partial<Pick<NewClient, 'name' | 'grants' | 'redirectUris' | 'scopes'>>,
+): Promise<void> {
+  if (parts.name !== undefined) assertClientName(parts.name)
+  await system.transaction(async (trx) => {
+    await storeClientParts(trx, id, parts)
+    await recordChanges(system, trx, [{ kind: 'client', subject: id }])
   })
 }
 

@@ -89,7 +89,7 @@ export async function insertClient(
   await insertClientScopes(trx, id, client.scopes)
 }
 
-export async function insertClientScopes(
+async function insertClientScopes(
   trx: Transaction<SystemTables>,
   id: string,
   scopes: readonly string[],
@@ -99,6 +99,29 @@ export async function insertClientScopes(
     .insertInto('waypost_client_scope')
     .values(scopes.map((scope) => ({ client_id: id, scope })))
     .execute()
+}
+
+/** Stores changed parts of a client that were checked. */
+export async function storeClientParts(
+  trx: Transaction<SystemTables>,
+  id: string,
+  { name, grants, redirectUris, scopes }: Partial<Pick<NewClient, 'name' | 'grants' | 'redirectUris' | 'scopes'>>,
+): Promise<void> {
+  if (scopes !== undefined) {
+    await trx.deleteFrom('waypost_client_scope').where('client_id', '=', id).execute()
+    await insertClientScopes(trx, id, scopes)
+  }
+  // Codes that are on their way to a removed redirect URI must not be redeemed.
+  if (redirectUris !== undefined) {
+    await trx.deleteFrom('waypost_code').where('client_id', '=', id).where('used_at', 'is', null).execute()
+  }
+  const columns = {
+    ...(name === undefined ? {} : { name }),
+    ...(grants === undefined ? {} : { grants: [...new Set(grants)].join(' ') }),
+    ...(redirectUris === undefined ? {} : { redirect_uris: JSON.stringify(redirectUris) }),
+  }
+  if (Object.keys(columns).length === 0) return
+  await trx.updateTable('waypost_client').set(columns).where('id', '=', id).execute()
 }
 
 export async function findClient(system: System, id: string): Promise<ClientRecord | undefined> {

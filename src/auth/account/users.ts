@@ -110,6 +110,12 @@ export async function findUser(system: System, name: string): Promise<UserRecord
   })
 }
 
+/** Serializes changes of one user. On SQLite, write transactions are serialized anyway. */
+export async function lockUser(system: System, trx: Transaction<SystemTables>, userId: string): Promise<void> {
+  if (system.kind === 'sqlite') return
+  await trx.selectFrom('waypost_user').select('id').where('id', '=', userId).forUpdate().execute()
+}
+
 export async function loadUserScopes(db: Kysely<SystemTables>, userId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('waypost_user_scope')

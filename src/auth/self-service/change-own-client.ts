@@ -4,7 +4,7 @@ import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import { assertClientName } from '../account/client-name.ts'
-import { insertClientScopes } from '../account/clients.ts'
+import { storeClientParts } from '../account/clients.ts'
 import { endAccess } from '../access/end-access.ts'
 import {
   assertMayGrant,
@@ -12,10 +12,9 @@ import {
   checkClientParts,
   type Owner,
   findOwnClient,
-  lockOwner,
   type OwnClient,
 } from './own-clients.ts'
-import { loadUserScopes } from '../account/users.ts'
+import { loadUserScopes, lockUser } from '../account/users.ts'
 
 /** The properties to change; undefined ones stay the same. */
 export interface OwnClientChange {
@@ -94,7 +93,7 @@ async function changeAsOwner<Value>(
   work: (trx: Transaction<SystemTables>) => Promise<Value>,
 ): Promise<Value> {
   const value = await issuer.system.transaction(async (trx) => {
-    await lockOwner(issuer.system, trx, owner.id)
+    await lockUser(issuer.system, trx, owner.id)
     return work(trx)
   })
   await issuer.applyChanges()
@@ -116,20 +115,13 @@ async function storeParts(
   const isSame = change.scopes === undefined && change.grants === undefined && change.redirectUris === undefined
   const asked = { ...client, scopes, grants, redirectUris }
   const parts = isSame ? client : checkClientParts(asked, client.grants)
-  if (change.scopes !== undefined) {
-    assertMayGrant(owner, parts.scopes)
-    await trx.deleteFrom('waypost_client_scope').where('client_id', '=', id).execute()
-    await insertClientScopes(trx, id, parts.scopes)
-  }
-  // Codes that are on their way to a removed redirect URI must not be redeemed.
-  if (change.redirectUris !== undefined) {
-    await trx.deleteFrom('waypost_code').where('client_id', '=', id).where('used_at', 'is', null).execute()
-  }
-  await trx
-    .updateTable('waypost_client')
-    .set({ name, grants: parts.grants.join(' '), redirect_uris: JSON.stringify(parts.redirectUris) })
-    .where('id', '=', id)
-    .execute()
+  if (change.scopes !== undefined) assertMayGrant(owner, parts.scopes)
+  await storeClientParts(trx, id, {
+    name,
+    grants: parts.grants,
+    ...(change.scopes === undefined ? {} : { scopes: parts.scopes }),
+    ...(change.redirectUris === undefined ? {} : { redirectUris: parts.redirectUris }),
+  })
 }
 
 /** Must come last, because it writes to the change feed. */

@@ -1,10 +1,10 @@
-import type { Transaction } from 'kysely'
 import { makeSecret, makeUuid, isUuid } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { assertClientName } from '../account/client-name.ts'
 import { insertClient, grantTypes } from '../account/clients.ts'
 import { splitScopes, checkScopes, isBackendScope } from '../account/scopes.ts'
+import { lockUser } from '../account/users.ts'
 import { checkRedirectUris } from '../account/redirect-uris.ts'
 
 /** A client as its owner sees it. */
@@ -51,18 +51,12 @@ export async function addOwnClient(
   const id = makeUuid()
   const secret = parts.public ? undefined : makeSecret()
   return system.transaction(async (trx) => {
-    await lockOwner(system, trx, owner.id)
+    await lockUser(system, trx, owner.id)
     const { length } = await selectClients(trx, owner.id).execute()
     if (length >= ownClientLimit) throw errors.WP_AUTH_CLIENT_LIMIT({ limit: ownClientLimit })
     await insertClient(system, trx, { ...parts, id, userId: owner.id, secret })
     return { client: await findOwnClient(trx, owner.id, id), secret }
   })
-}
-
-/** Serializes changes of one owner. On SQLite, write transactions are serialized anyway. */
-export async function lockOwner(system: System, trx: Transaction<SystemTables>, userId: string): Promise<void> {
-  if (system.kind === 'sqlite') return
-  await trx.selectFrom('waypost_user').select('id').where('id', '=', userId).forUpdate().execute()
 }
 
 function selectClients(db: Db, userId: string) {
