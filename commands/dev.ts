@@ -93,6 +93,7 @@ function actionsOf(server: DevServer, console: DevConsole, quit: () => void): Re
     r: () => void report(reload()),
     t: () => void report(showToken()),
     d: () => browse(server, console),
+    b: () => void report(browseBackend(server, console)),
     q: quit,
     '\r': () => console.space(),
   }
@@ -101,4 +102,11 @@ function actionsOf(server: DevServer, console: DevConsole, quit: () => void): Re
 function browse({ started: { docs, url } }: DevServer, console: DevConsole): void {
   const address = docs ?? url
   openBrowser(address, (reason) => console.warned(`Cannot open a browser for ${address}: ${reason}`))
+}
+
+/** Opens the backend with a new link, because each works once. */
+async function browseBackend(server: DevServer, console: DevConsole): Promise<void> {
+  const address = await server.openBackend()
+  if (address === undefined) console.warned('The backend is off: WAYPOST_BACKEND=off')
+  else openBrowser(address, (reason) => console.warned(`Cannot open a browser for ${address}: ${reason}`))
 }

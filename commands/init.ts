@@ -95,7 +95,10 @@ function nextSteps(report: InitReport, { name, parts }: { name: string; parts: r
   const read = [...new Set(parts)].flatMap((part) => firstFiles[part] ?? []).map((file) => `less ${file}`)
   const change = name === '.' ? [] : [`cd ${quote(name)}`]
   if (report.template === undefined) return [...change, ...read]
-  const starts = { host: ['cp .env.example .env', 'npx waypost doctor'], plugin: ['npm test', 'npm run build'] }
+  const starts = {
+    host: parts.length === 0 ? ['npm start'] : ['cp .env.example .env', 'npx waypost doctor'],
+    plugin: ['npm test', 'npm run build'],
+  }
   const start = starts[report.template as keyof typeof starts] ?? ['npm run dev']
   return [...change, ...(report.installedMs === undefined ? ['npm install'] : []), ...start, ...read]
 }

@@ -53,6 +53,9 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
     })
     this.note(`  Serving    http://localhost:${server.port}`)
     this.note(`  System     ${server.host.system.target}`)
+    if (server.backend !== undefined) this.note(`  Backend    ${server.backend.url}`)
+    if (server.backend?.code !== undefined)
+      this.note(`  Code       ${server.backend.code}  creates the first administrator; works once, for 1 h`)
     if (server.ops !== undefined) this.note(`  Ops        http://${server.ops.host}:${server.ops.port}/metrics`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }))
     await server.close(/SIGINT/.test(String(stop.reason))) // a user is waiting at the terminal

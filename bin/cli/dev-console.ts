@@ -48,6 +48,7 @@ export class DevConsole implements Console {
     writeLine(`  API       ${paint('cyan', url)}`)
     for (const address of event.network) writeLine(`  Network   ${paint('cyan', address)}`)
     if (event.docs !== undefined) writeLine(`  Docs      ${paint('cyan', event.docs)}`)
+    if (event.backend !== undefined) writeLine(`  Backend   ${paint('cyan', event.backend)}`)
     row('Sign in', `${user.name} / ${user.password}`, '(stored in .waypost/dev.json; has all scopes)')
     row('System', event.target, done.join(', '))
     if (event.delivers) row('Events', 'delivered by this process', '(--no-deliver disables this)')
@@ -55,7 +56,13 @@ export class DevConsole implements Console {
     if (this.#options.inspector !== undefined) writeLine(`  Inspect   ${paint('cyan', this.#options.inspector)}`)
     const requests = event.suggestions.map((one) => commandOf(one, { url, user: user.name }))
     if (requests.length > 0) writeLine(`\n  Try       ${requests.join(`\n${' '.repeat(12)}`)}`)
-    const keys = ['r reload', 't token', ...(event.docs === undefined ? [] : ['d docs']), 'q quit'].join('   ')
+    const keys = [
+      'r reload',
+      't token',
+      ...(event.docs === undefined ? [] : ['d docs']),
+      ...(event.backend === undefined ? [] : ['b backend']),
+      'q quit',
+    ].join('   ')
     writeLine(`\n  Ready in ${(event.ms / 1000).toFixed(2)} s.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
   }
 

@@ -213,6 +213,30 @@ export const errors = defineErrors({
     message: 'Unknown token "{jti}"',
     hint: '{hint}',
   },
+  WP_AUTH_FIRST_RUN_CODE: {
+    kind: 'user',
+    status: 403,
+    message: 'The code is not valid or has expired',
+    hint: 'Restart the server, which prints a new one, or run: waypost user:add NAME --admin',
+  },
+  WP_AUTH_FIRST_RUN_DONE: {
+    kind: 'user',
+    status: 403,
+    message: 'An administrator already exists',
+    hint: 'Sign in, or ask an administrator for an account.',
+  },
+  WP_AUTH_FIRST_RUN_RATE: {
+    kind: 'user',
+    status: 429,
+    message: 'Too many attempts to create the first administrator',
+    hint: 'Try again in {wait}, or run on the server: waypost user:add NAME --admin',
+  },
+  WP_AUTH_STEP_UP: {
+    kind: 'user',
+    status: 403,
+    message: 'This change requires a password that was entered within the last 15 minutes',
+    hint: 'Enter your password again and repeat the request.',
+  },
   WP_AUTH_LIFETIME: {
     kind: 'user',
     status: 400,

@@ -53,6 +53,7 @@ export { resolveEnv } from './read-variables.ts'
 export { systemConnection, checkSystem } from './system-connection.ts'
 export { openTracing } from './tracing/open-tracing.ts'
 export {
+  backendUrlOf,
   readBackendSettings,
   readConnectionLimit,
   readOpsAddress,

@@ -89,6 +89,12 @@ export function readBackendSettings(variables: Variables): BackendSettings {
   return { mode, url: url.origin }
 }
 
+/** Returns the URL below which the backend is; undefined if it is off. */
+export function backendUrlOf({ mode, url }: BackendSettings, issuer: string): string | undefined {
+  const { origin, pathname } = new URL(issuer)
+  return mode === 'off' ? undefined : (url ?? origin) + pathname.replace(/\/$/, '')
+}
+
 function readDuration(variables: Variables, name: string): number | undefined {
   const text = variable(variables, name)
   if (text === undefined) return undefined

@@ -40,6 +40,8 @@ export interface DevStarted {
   readonly network: readonly string[]
   /** The API reference; undefined if the project disables it. */
   readonly docs: string | undefined
+  /** A link that opens the backend, signed in once; undefined if the backend is off. */
+  readonly backend: string | undefined
   readonly target: string
   readonly user: DevelopmentUser
   readonly migration: MigrationReport

@@ -1,3 +1,4 @@
+import type { SignInLinks } from '../auth/index.ts'
 import type { Variables } from '../kit/index.ts'
 import type { ImportLimits } from '../release/index.ts'
 import type { Host, Identity } from '../host/index.ts'
@@ -39,4 +40,5 @@ export interface DevSession {
   readonly host: Host
   readonly identity: Identity
   readonly server: WaypostServer
+  readonly links: SignInLinks
 }

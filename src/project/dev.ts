@@ -1,12 +1,14 @@
 import { openBuilder } from '../build/index.ts'
 import { variable, version, messageOf } from '../kit/index.ts'
 import { catchUnhandledErrors, startServer, type ServerOptions, type WaypostServer } from '../server/index.ts'
+import { findUser, makeSignInLinks } from '../auth/index.ts'
 import { issueHostToken } from '../operate/index.ts'
 import {
   nameTarget,
   openHost,
   type AppliedMigration,
   openIdentity,
+  readBackendSettings,
   readBaseUrl,
   type Host,
   type Identity,
@@ -32,6 +34,8 @@ export interface DevServer {
   readonly started: DevStarted
   /** Builds and serves the current files. */
   reload(): Promise<void>
+  /** Returns a link that opens the backend, signed in once; undefined if the backend is off. */
+  openBackend(): Promise<string | undefined>
   /** Issues a token of the first user with all scopes, with its lifetime in seconds. */
   issueToken(): Promise<{ readonly token: string; readonly expiresInS: number }>
   close(): Promise<void>
@@ -45,7 +49,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const signals = [stopping.signal, ...(options.imports?.signal === undefined ? [] : [options.imports.signal])]
   const imports = { ...options.imports, signal: AbortSignal.any(signals) }
   const other = await findRunningDev(options.folder)
-  const { session, own } = await openSession({ ...options, imports }, opened)
+  const { session, applied } = await openSession({ ...options, imports }, opened)
   const { project, server } = session
   const builder = openBuilder({ ...project, version, isDevelopment: true })
   opened.defer(() => builder.close())
@@ -57,7 +61,9 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const watching = await reloadOnSave(session, { first, reloadFiles })
   opened.defer(() => watching.close())
   opened.defer(watchMigrated(options.folder, () => void watching.flush()))
-  const event = { ...describeStart(session, first, own), user, ms: performance.now() - startedAt }
+  const openBackend = () => makeBackendLink(session, user)
+  const started = { ...describeStart(session, first, applied), user, backend: await openBackend() }
+  const event = { ...started, ms: performance.now() - startedAt }
   opened.defer(await announceDev(options.folder, event.url))
   options.console.started(event)
   if (other !== undefined) options.console.warned(describeOther(other))
@@ -76,14 +82,14 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     stopping.abort()
     return closers.disposeAsync()
   }
-  return { started: event, reload: watching.flush, issueToken, close }
+  return { started: event, reload: watching.flush, openBackend, issueToken, close }
 }
 
 /** Opens System, the identity and a listening server, without the project. */
 async function openSession(
   options: DevOptions,
   opened: AsyncDisposableStack,
-): Promise<{ session: DevSession; own: readonly AppliedMigration[] }> {
+): Promise<{ session: DevSession; applied: readonly AppliedMigration[] }> {
   const { folder, variables, imports, console } = options
   const project = findProject(folder)
   const address = addressOf(options)
@@ -91,7 +97,7 @@ async function openSession(
   const host = await openHost({ folder, variables, imports, create: true, unmigrated: true })
   opened.defer(() => host.close())
   await assertDevelopment(host)
-  const own = await makeLock(host.system.database)('migrate', () => migrateOwnTables(host))
+  const applied = await makeLock(host.system.database)('migrate', () => migrateOwnTables(host))
   const identity = await claimDevelopment(host, port)
   opened.defer(
     catchUnhandledErrors({
@@ -101,14 +107,16 @@ async function openSession(
   )
   const check = makeHostCheck({ listening: address, baseUrl: identity.issuer, allowed: options.allowedHosts ?? [] })
   const refusedHost = warnOnce(check, console)
-  const server = await startDevServer(options, { host, identity, address: { host: address, port }, refusedHost })
+  const signInLinks = makeSignInLinks()
+  const own = { host, identity, address: { host: address, port }, refusedHost, signInLinks }
+  const server = await startDevServer(options, own)
   opened.defer(() => server.close())
-  return { session: { options, project, host, identity, server }, own }
+  return { session: { options, project, host, identity, server, links: signInLinks }, applied }
 }
 
 function startDevServer(
   { console }: DevOptions,
-  own: Pick<ServerOptions, 'host' | 'identity' | 'address' | 'refusedHost'>,
+  own: Pick<ServerOptions, 'host' | 'identity' | 'address' | 'refusedHost' | 'signInLinks'>,
 ): Promise<WaypostServer> {
   return startServer({
     ...own,
@@ -139,7 +147,7 @@ function describeStart(
   { options, project, host, server }: DevSession,
   first: ReloadResult,
   own: readonly AppliedMigration[],
-): Omit<DevStarted, 'user' | 'ms'> {
+): Omit<DevStarted, 'user' | 'backend' | 'ms'> {
   const urls = listeningUrls(addressOf(options), server.port)
   const done = 'failed' in first ? { applied: [], written: [] } : first.migration
   return {
@@ -151,6 +159,15 @@ function describeStart(
     delivers: options.deliver,
     suggestions: 'failed' in first ? [] : first.suggestions,
   }
+}
+
+async function makeBackendLink(
+  { options, host, server, links }: DevSession,
+  user: { readonly name: string },
+): Promise<string | undefined> {
+  if (readBackendSettings(host.variables).mode === 'off') return undefined
+  const { id } = await findUser(host.system, user.name)
+  return `${listeningUrls(addressOf(options), server.port).url}/authorization/link?${links.make(id)}`
 }
 
 function addressOf({ host, variables }: DevOptions): string {

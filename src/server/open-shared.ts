@@ -1,5 +1,12 @@
 import { forwardBackend, makeAdminApi, mountUi, type Forwarder } from '../backend/index.ts'
-import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer } from '../auth/index.ts'
+import {
+  hasAdministrator,
+  makeGuard,
+  mountAuthorization,
+  mountPages,
+  openKeyRing,
+  openTokenIssuer,
+} from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
@@ -24,6 +31,7 @@ import {
 import type { Feed } from '../store/index.ts'
 import {
   loadReleasePlugins,
+  backendUrlOf,
   readBackendSettings,
   readTrustedProxies,
   systemConnection,
@@ -71,10 +79,7 @@ export async function openShared(
 ): Promise<Shared> {
   const { host, identity } = options
   const { system, clock } = host
-  const backendSettings = readBackendSettings(host.variables)
-  const { pathname: basePath, origin } = new URL(identity.issuer)
-  const isBackendOff = backendSettings.mode === 'off'
-  const backendUrl = isBackendOff ? undefined : (backendSettings.url ?? origin) + basePath.replace(/\/$/, '')
+  const backendUrl = backendUrlOf(readBackendSettings(host.variables), identity.issuer)
   const trustedProxies = readTrustedProxies(host.variables)
   const keys = await openKeyRing(system, identity.secrets, () => feed.isFresh())
   const stalls = watchStalls()
@@ -135,13 +140,14 @@ export async function openShared(
         issuer,
         isDevelopment: identity.isDevelopment,
         backendUrl,
+        signInLinks: options.signInLinks,
         service: () => nameService(identity.issuer, terms()),
         scopes: () => terms().scopes,
       }),
       mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions }),
       await receiveReleases({ host, loadPlugins, guard, isDevelopment: options.isDevelopment }),
-      ...(isBackendOff ? [] : [backend.endpoint]),
+      ...(backendUrl === undefined ? [] : [backend.endpoint]),
     ],
   }
 }
@@ -163,14 +169,13 @@ function openBackend(
   const { issuer } = identity
   const settings = readBackendSettings(host.variables)
   const service = () => nameService(issuer, terms())
-  const hasAdministrator = async () => true
   return forwardBackend(() =>
     buildGeneration({
       ...parts,
       routes: undefined,
       endpoints: [
         makeAdminApi({ host, guard, terms }),
-        mountUi({ settings, issuer, isDevelopment, service, hasAdministrator }),
+        mountUi({ settings, issuer, isDevelopment, service, hasAdministrator: () => hasAdministrator(host.system) }),
       ],
       logger,
       bodyLimit: defaultSettings.body_limit,

@@ -1,3 +1,4 @@
+import type { SignInLinks } from '../auth/index.ts'
 import type { Address, RequestReport, Logger, Pressure } from '../runtime/index.ts'
 import type { CronOptions } from '../jobs/index.ts'
 import type { Host, Identity, LoadPlugins, ServerTracing } from '../host/index.ts'
@@ -17,6 +18,8 @@ export interface ServerOptions {
   readonly logger: Logger
   /** For `dev` and tests: results are checked, and pages of this machine may call the API. */
   readonly isDevelopment: boolean
+  /** Links that sign a user in once; for `dev`. */
+  readonly signInLinks?: SignInLinks | undefined
   /** Replaces the loading of plugins, in tests. */
   readonly loadPlugins?: LoadPlugins
   /** Run cronjobs on this server. */

@@ -14,6 +14,8 @@ export interface SystemFacts {
   readonly last_execute?: string
   /** When pruning last started, by the same clock. */
   readonly last_prune?: string
+  /** The hash and the expiry of the code with which the first administrator is created, as JSON. */
+  readonly first_run?: string
 }
 
 export async function loadFacts(system: System): Promise<SystemFacts> {

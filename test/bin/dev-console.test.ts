@@ -9,6 +9,7 @@ const started: Started = {
   url: 'http://localhost:3000',
   network: [],
   docs: 'http://localhost:3000/docs',
+  backend: undefined,
   target: '.waypost/system.db',
   user: { name: 'dev', password: 'ivory-walrus-6543' },
   migration: { applied: [{ connection: 'System', name: '20261120-create-app-todo', ms: 3 }], written: [] },

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import Init from '../../commands/init.ts'
+import { readEnvFile } from '../../src/kit/index.ts'
 import { initProject, listParts } from '../../src/project/index.ts'
 
 let home: string
@@ -94,7 +95,11 @@ test('without variables and cronjobs they show where to add them', async () => {
 test('the folder of a server contains Waypost and no project, and accepts parts too', async () => {
   const folder = path.join(home, 'server')
   const made = await initProject({ ...options, folder, template: 'host' })
-  assert.deepEqual(made.files, ['.env.example', '.gitignore', 'README.md', 'package.json'])
+  assert.deepEqual(made.files, ['.env', '.env.example', '.gitignore', 'README.md', 'package.json'])
+  const environment = readEnvFile(path.join(folder, '.env'))
+  assert.equal(environment['HOST'], '127.0.0.1')
+  assert.equal(Buffer.from(environment['WAYPOST_SECRET'] ?? '', 'base64').length, 32)
+  assert.equal((await stat(path.join(folder, '.env'))).mode & 0o777, 0o600)
   const { template, added } = await initProject({ ...options, folder, parts: ['systemd', 'docker'] })
   assert.equal(template, undefined)
   const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')

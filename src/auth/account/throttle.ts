@@ -128,9 +128,9 @@ export async function incrementBucket(
     .executeTakeFirstOrThrow()
 }
 
-const registrationWindowMs = 3_600_000
-/** A private address is usually a proxy that all callers share. */
-const registrationLimits = { public: 10, private: 100 }
+const hourMs = 3_600_000
+/** Per hour. A private address is usually a proxy that all callers share. */
+const hourlyLimits = { public: 10, private: 100 }
 
 /**
  * Counts an attempt to register, including failed ones, across all servers of a System. Each costs a hash, and its
@@ -138,12 +138,32 @@ const registrationLimits = { public: 10, private: 100 }
  * @throws WP_AUTH_REGISTRATIONS
  */
 export async function countRegistration(system: System, clock: Clock, address: string): Promise<void> {
+  const waitMs = await countHourly(system, clock, { kind: 'register', address })
+  if (waitMs === 0) return
+  throw errors.WP_AUTH_REGISTRATIONS({ wait: formatDuration(waitMs) }, { retryAfterSeconds: waitMs / 1000 })
+}
+
+/**
+ * Counts an attempt to create the first administrator, across all servers of a System.
+ * @throws WP_AUTH_FIRST_RUN_RATE
+ */
+export async function countFirstRun(system: System, clock: Clock, address: string): Promise<void> {
+  const waitMs = await countHourly(system, clock, { kind: 'first-run', address })
+  if (waitMs === 0) return
+  throw errors.WP_AUTH_FIRST_RUN_RATE({ wait: formatDuration(waitMs) }, { retryAfterSeconds: waitMs / 1000 })
+}
+
+/** @returns how long to wait, in whole seconds as milliseconds; 0 within the limit */
+async function countHourly(
+  system: System,
+  clock: Clock,
+  { kind, address }: { readonly kind: string; readonly address: string },
+): Promise<number> {
   const now = clock.now()
-  const bucket = JSON.stringify(['register', networkOf(address).slice(0, 64)])
+  const bucket = JSON.stringify([kind, networkOf(address).slice(0, 64)])
   const { count, expires_at: ends } = await system.transaction((trx) =>
-    incrementBucket(trx, bucket, { now, windowMs: registrationWindowMs }),
+    incrementBucket(trx, bucket, { now, windowMs: hourMs }),
   )
-  if (count <= (isPrivateAddress(address) ? registrationLimits.private : registrationLimits.public)) return
-  const seconds = Math.max(1, Math.ceil((ends - now) / 1000))
-  throw errors.WP_AUTH_REGISTRATIONS({ wait: formatDuration(seconds * 1000) }, { retryAfterSeconds: seconds })
+  if (count <= (isPrivateAddress(address) ? hourlyLimits.private : hourlyLimits.public)) return 0
+  return Math.max(1, Math.ceil((ends - now) / 1000)) * 1000
 }

@@ -4,15 +4,13 @@ import type { TokenIssuer } from '../token/tokens.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { needsConsent } from './consent.ts'
 import { backendClientId, couldSucceed, loadGrantableScopes } from '../account/clients.ts'
+import { maxPasswordAgeMs } from '../access/step-up.ts'
 import type { Session } from './session.ts'
 
 /** The next step: a page or a code. */
 export type Step =
   | { readonly next: 'login'; readonly reason?: string }
   | { readonly next: 'consent' | 'code'; readonly session: Session; readonly scopes: readonly string[] }
-
-/** Maximum time since the password was entered for codes with scopes of administration, except for the backend. */
-const maxPasswordAgeMs = 15 * 60_000
 
 /**
  * Decides what must happen before a request gets its code.

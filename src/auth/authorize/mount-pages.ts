@@ -10,6 +10,7 @@ import {
   authorize,
   showRegistration,
 } from './authorize.ts'
+import { handleFirstRun, handleLink, showFirstRun } from './first-run.ts'
 import { configurePageResponses } from './send-pages.ts'
 import { makeCookies } from './cookies.ts'
 import type { PageOptions, Visit } from './visit.ts'
@@ -33,9 +34,15 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     app.get('/authorization/register', { exposeHeadRoute: false }, (request, reply) =>
       showRegistration(visit(request, reply)),
     )
+    app.get('/authorization/first-run', { exposeHeadRoute: false }, (request, reply) =>
+      showFirstRun(visit(request, reply)),
+    )
+    if (options.signInLinks !== undefined) {
+      app.get('/authorization/link', { exposeHeadRoute: false }, (request, reply) => handleLink(visit(request, reply)))
+    }
     for (const [name, answer] of forms) {
       app.post(`/authorization/${name}`, (request, reply) => answer(visit(request, reply)))
-      rejectOtherMethods(app, `/authorization/${name}`, name === 'register' ? ['GET', 'POST'] : ['POST'])
+      rejectOtherMethods(app, `/authorization/${name}`, pages.has(name) ? ['GET', 'POST'] : ['POST'])
     }
   }
 }
@@ -45,7 +52,10 @@ const forms = [
   ['consent', handleConsent],
   ['logout', handleLogout],
   ['register', handleRegistration],
+  ['first-run', handleFirstRun],
 ] as const
+/** Forms whose pages have the same path. */
+const pages: ReadonlySet<string> = new Set(['register', 'first-run'])
 
 /** Handles a GET to the URL of a form, for example after a reload. The page with the form no longer exists. */
 function rejectOtherMethods(app: FastifyInstance, url: string, allowed: readonly string[]): void {

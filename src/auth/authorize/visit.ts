@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readForm, type Form } from '../endpoint/client-authentication.ts'
+import type { SignInLinks } from '../access/sign-in-links.ts'
 import { OAuthError, PageError } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import { resolveRedirect, type RedirectableRequest } from './resolve-redirect.ts'
@@ -16,6 +17,8 @@ export interface PageOptions {
   readonly isDevelopment: boolean
   /** The URL below which the backend is; undefined if it is off. */
   readonly backendUrl: string | undefined
+  /** Links that sign a user in once; only in `dev`. */
+  readonly signInLinks?: SignInLinks | undefined
   /** Returns the name of the service that users sign in to. */
   service(): string
   /** Returns the scopes of the active release with their descriptions. */

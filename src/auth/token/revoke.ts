@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { sha256 } from '../../kit/index.ts'
 import { recordChanges, type Change, type System, type SystemTables } from '../../store/index.ts'
 import { verifyAccessToken } from './access-token.ts'
-import type { ClientRecord } from '../account/clients.ts'
+import { backendClientId, type ClientRecord } from '../account/clients.ts'
 import type { TokenIssuer } from './tokens.ts'
 
 /** The tokens to revoke. Exactly one property must be set. */
@@ -68,14 +68,33 @@ export function changeOf(which: Revocation): Change {
 
 /**
  * Revokes a token of the client by its value (RFC 7009 §2.1). A refresh token is revoked with its family. Unknown and
- * expired tokens and those of other clients are ignored.
+ * expired tokens and those of other clients are ignored. A token of the backend is revoked by signing out there, which
+ * also ends the session that it came from.
  */
 export async function revokeByValue(issuer: TokenIssuer, client: ClientRecord, token: string): Promise<void> {
   const { system, clock } = issuer
   const which = (await findFamily(system, client, token)) ?? (await findAccessToken(issuer, client, token))
   if (which === undefined) return
-  await revokeTokens(system, which, clock.now())
+  await system.transaction(async (trx) => {
+    if (client.id === backendClientId && which.familyId !== undefined) await endSessionOf(trx, which.familyId)
+    await revokeInTransaction(system, trx, { which, now: clock.now() })
+  })
   await issuer.applyChanges()
+}
+
+/** Ends the session of a family's user in which the password was entered at the same time. */
+async function endSessionOf(trx: Transaction<SystemTables>, familyId: string): Promise<void> {
+  const family = await trx
+    .selectFrom('waypost_token_family')
+    .select(['user_id', 'password_at'])
+    .where('id', '=', familyId)
+    .executeTakeFirst()
+  if (family === undefined || family.password_at === null) return
+  await trx
+    .deleteFrom('waypost_session')
+    .where('user_id', '=', family.user_id)
+    .where('password_at', '=', family.password_at)
+    .execute()
 }
 
 async function findFamily(system: System, client: ClientRecord, token: string): Promise<Revocation | undefined> {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Guard } from '../../auth/index.ts'
+import { assertRecentPassword, type Guard } from '../../auth/index.ts'
 import { isWaypostError } from '../../kit/index.ts'
 import { makeProblemBody, problemTypeOf, type Endpoint, type Generation } from '../../runtime/index.ts'
 import { findActor } from '../release/actor.ts'
@@ -37,6 +37,15 @@ function authorize(guard: Guard, scopes: readonly string[]) {
   }
 }
 
+function authorizeRoute({ scopes, needsRecentPassword }: AdminRoute, guard: Guard, { host }: AdminSources) {
+  const check = authorize(guard, scopes)
+  if (needsRecentPassword !== true) return check
+  return async (request: FastifyRequest) => {
+    await check(request)
+    assertRecentPassword(request.headers.authorization, host.clock.now())
+  }
+}
+
 function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources }: AdminApiOptions): void {
   const { method, path, params, query, body, answer, status = 200 } = route
   app.route({
@@ -45,7 +54,7 @@ function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources
     bodyLimit,
     exposeHeadRoute: false,
     config: makeRateLimit('admin', requestsPerMinute),
-    onRequest: authorize(guard, route.scopes),
+    onRequest: authorizeRoute(route, guard, sources),
     schema: {
       ...(params === undefined ? {} : { params }),
       querystring: query ?? { type: 'object', additionalProperties: false },

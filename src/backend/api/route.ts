@@ -27,6 +27,8 @@ export interface AdminRoute<
   readonly path: string
   /** The token must have one of these. */
   readonly scopes: readonly (typeof backendScopes)[number][]
+  /** Whether the pages of the backend must have asked for the password within the last 15 minutes. */
+  readonly needsRecentPassword?: boolean
   readonly params?: Params
   /** Values are texts. */
   readonly query?: Query

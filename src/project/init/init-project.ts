@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { installation, nearest } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
@@ -47,9 +48,32 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
   const source = await findTemplate(template)
   await assertUsable(options)
   const { files } = await copyFiles({ source, folder, fill: (target, text) => fill(target, text, folder) })
+  const written = template === 'host' && parts.length === 0 ? await writeHostEnvironment(folder) : []
   const { files: added, left } = await addParts(folder, parts)
   const installed = options.install ? await install(folder) : { installedMs: undefined }
-  return { folder, template, files, added, left, ...installed }
+  return { folder, template, files: [...written, ...files], added, left, ...installed }
+}
+
+/**
+ * Writes the `.env` of a server that runs at once: for this machine only, with a secret of its own. With parts, the
+ * environment comes from systemd, Docker or Kubernetes.
+ * @returns the written files
+ */
+async function writeHostEnvironment(folder: string): Promise<readonly string[]> {
+  const text = `# Only for the user who runs Waypost. For production, see .env.example.
+WAYPOST_SYSTEM_URL='sqlite:.waypost/system.db'
+WAYPOST_BASE_URL='http://localhost:3000'
+# The encryption secret. Keep a copy in a safe place.
+WAYPOST_SECRET='${randomBytes(32).toString('base64')}'
+HOST='127.0.0.1'
+`
+  try {
+    await writeFile(path.join(folder, '.env'), text, { flag: 'wx', mode: 0o600 })
+    return ['.env']
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return []
+    throw error
+  }
 }
 
 function fill(target: string, text: string, folder: string): string {

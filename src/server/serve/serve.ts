@@ -15,7 +15,10 @@ import {
   nameServer,
   openIdentity,
   type Identity,
+  backendUrlOf,
+  readBackendSettings,
   readOpsAddress,
+  type Host,
   readPressureLimit,
   readStopLimits,
   readLogLevel,
@@ -25,6 +28,7 @@ import {
   openTracing,
 } from '../../host/index.ts'
 import { openPruner, startPruning } from '../../jobs/index.ts'
+import { makeFirstRunCode } from '../../auth/index.ts'
 import { startServer, type WaypostServer } from '../start-server.ts'
 import { Follower } from './follow-activations.ts'
 import { logDeliveries, logRequests } from './log-requests.ts'
@@ -59,6 +63,8 @@ export interface ServeOptions {
 export interface ServingServer extends WaypostServer {
   /** The address of the port for health and metrics, if there is one. */
   readonly ops: { readonly host: string; readonly port: number } | undefined
+  /** The backend, unless it is off, with the code that creates the first administrator if there is none. */
+  readonly backend: { readonly url: string; readonly code: string | undefined } | undefined
   /**
    * Stops the server: it reports that it is not ready, answers requests in flight and releases its resources.
    * @param isImmediate stop immediately, without telling load balancers first
@@ -113,6 +119,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   })
   defer(() => server.close())
   if (opsAddress !== undefined) ops = await openOps(server, opsAddress, logger)
+  const backend = await describeBackend(host, identity)
   const report = await startServices({ options, server, identity, logger, defer })
   const drain = async () => {
     server.readiness.block('stopping', 'The server is shutting down')
@@ -125,11 +132,17 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   return {
     ...server,
     ops,
+    backend,
     async close(isImmediate = false) {
       if (!isImmediate && !closing.disposed) await drain()
       await closing.disposeAsync()
     },
   }
+}
+
+async function describeBackend(host: Host, { issuer }: Identity): Promise<ServingServer['backend']> {
+  const url = backendUrlOf(readBackendSettings(host.variables), issuer)
+  return url === undefined ? undefined : { url: `${url}/backend`, code: await makeFirstRunCode(host) }
 }
 
 interface RunningServer {

@@ -1,0 +1,63 @@
+import { html } from './html.ts'
+import { renderBadge, renderName, renderPage } from './page.ts'
+
+export interface FirstRunPage {
+  /** The prefix of form paths: the path of the issuer, or empty. */
+  readonly base: string
+  readonly service: string
+  readonly csrf: string
+  /** What was entered before. */
+  readonly code?: string | undefined
+  readonly user?: string | undefined
+  /** Why the last attempt failed. */
+  readonly problem?: string | undefined
+}
+
+/** Renders the page on which the first administrator is created. */
+export function renderFirstRun({ base, service, csrf, code, user, problem }: FirstRunPage): string {
+  const described = problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="problem"`
+  return renderPage(
+    `Set up ${service}`,
+    html`${renderBadge(service)}
+      <h1>Set up ${renderName(service)}</h1>
+      <p class="soft">The server printed a code when it started. Enter it to create the first administrator.</p>
+      ${problem === undefined ? undefined : html`<p class="box bad" role="alert" id="problem">${problem}</p>`}
+      <form method="post" action="${base}/authorization/first-run">
+        <input type="hidden" name="csrf" value="${csrf}" />
+        <label for="code">Code</label>
+        <input
+          id="code"
+          name="code"
+          autocomplete="off"
+          autocapitalize="characters"
+          spellcheck="false"
+          value="${code}"
+          required
+          autofocus${described}
+        />
+        <label for="username">Username</label>
+        <input
+          id="username"
+          name="username"
+          autocomplete="username"
+          autocapitalize="none"
+          autocorrect="off"
+          spellcheck="false"
+          value="${user}"
+          required
+        />
+        <label for="password">Password</label>
+        <input
+          id="password"
+          name="password"
+          type="password"
+          autocomplete="new-password"
+          minlength="8"
+          aria-describedby="rule"
+          required
+        />
+        <p class="soft small" id="rule">At least 8 characters</p>
+        <div class="actions"><button class="strong">Create administrator</button></div>
+      </form>`,
+  )
+}
