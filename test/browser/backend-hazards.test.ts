@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { backendClientId } from '../../src/auth/index.ts'
+import { until } from '../support/until.ts'
 import { actionFile } from '../support/project-server.ts'
 import { openBackendWorld, openSignedIn, origin, type BackendWorld } from './backend-world.ts'
 
@@ -55,7 +56,7 @@ describe('a page of a user route on the origin of the backend', { timeout: 600_0
     const opening = page.context().waitForEvent('page')
     await page.evaluate(`void (window.opened = open(${JSON.stringify(url)}))`)
     const opened = await opening
-    await opened.waitForFunction(`${String(title)}.test(document.title)`)
+    await until('the window is loaded', async () => title.test(await opened.title()))
     return page.evaluate<string>(`(() => {
       try {
         return opened.closed ? 'severed' : 'read ' + opened.location.href + ' ' + opened.document.title
@@ -73,6 +74,8 @@ describe('a page of a user route on the origin of the backend', { timeout: 600_0
   for (const path of ['/plain', '/isolated']) {
     test(`cannot read a window of the backend: ${path}`, async () => {
       await using attack = await openAttack(path)
+      const staying = `${origin}/backend/ui/signed-in?state=window.x` // does not leave for the authorization endpoint
+      assert.equal(await readWindow(attack.page, staying, /Waypost/), 'severed')
       assert.equal(await readWindow(attack.page, `${origin}/backend/ui/`, /Overview/), 'severed')
       assert.equal(await readWindow(attack.page, authorizeUrl, /Overview|Waypost/), 'severed')
     })

@@ -48,6 +48,12 @@ export async function logIn(page: Page, name = 'ann'): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
+/** Enters the password on a page that knows the user. */
+export async function logInAgain(page: Page): Promise<void> {
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
 /** Opens a page of the backend as ann. */
 export async function openSignedIn(page: Page, path = '/'): Promise<void> {
   await page.goto(`${origin}/backend/ui${path}`)

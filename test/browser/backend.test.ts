@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { addUser, makeFirstRunCode } from '../../src/auth/index.ts'
+import { installation } from '../../src/kit/index.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
-import { logIn, openBackendWorld, openSignedIn, origin, type BackendWorld } from './backend-world.ts'
+import {
+  logIn,
+  logInAgain,
+  openBackendWorld,
+  openSignedIn,
+  origin,
+  password,
+  type BackendWorld,
+} from './backend-world.ts'
 
 describe('the pages of the backend', { timeout: 600_000 }, () => {
   let world: BackendWorld
@@ -22,6 +34,76 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('an expired session asks to sign in again in a window; the page stays, and the request is repeated', async () => {
+    await using opened = await world.open()
+    const { page } = opened
+    await openSignedIn(page)
+    await page.getByText(/^Waypost \d/).waitFor()
+    await page.evaluate('window.isSamePage = true')
+    await page.keyboard.press('Control+K')
+    await page.getByRole('combobox').fill('overv')
+    world.clock.forward(9 * 3_600_000)
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))") // repeats what the page has loaded
+    const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
+    await dialog.waitFor()
+    const isCovered = (flaw: string) => flaw.startsWith('color-contrast') // of what is under the dialog: undecided
+    assert.deepEqual(
+      (await findFlaws(page)).filter((flaw) => !isCovered(flaw)),
+      [],
+    )
+    const opening = page.context().waitForEvent('page')
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    const window = await opening
+    const closing = window.waitForEvent('close')
+    await logInAgain(window)
+    await closing
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('combobox').inputValue(), 'overv')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^Waypost \d/).waitFor()
+    assert.equal(await page.evaluate('window.isSamePage'), true)
+  })
+
+  test('loads at most 230 KB of compressed JavaScript before the first page', async () => {
+    await using opened = await world.open()
+    const { page } = opened
+    await openSignedIn(page)
+    const scripts = new Set<string>()
+    page.on('request', (request) => {
+      if (/\/assets\/.*\.js$/.test(request.url())) scripts.add(path.basename(new URL(request.url()).pathname))
+    })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+    const sizes = [...scripts].map((name) => statSync(path.join(installation, 'dist/ui/assets', `${name}.gz`)).size)
+    const bytes = sizes.reduce((sum, one) => sum + one, 0)
+    assert.ok(bytes > 50_000 && bytes <= 230 * 1024, `${bytes} bytes: ${[...scripts].join(', ')}`)
+  })
+
+  test('signing out ends the session; another account can sign in', async () => {
+    await using opened = await world.open()
+    const { page } = opened
+    await openSignedIn(page)
+    await page.getByRole('button', { name: 'Account' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByLabel('Username').waitFor()
+    await page.goto(`${origin}/backend/ui/`)
+    await logIn(page)
+    await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+  })
+
+  test('a user without access is told so', async () => {
+    await addUser(world.server.host.system, { name: 'bob', password, scopes: ['todo'] })
+    await using opened = await world.open()
+    const { page } = opened
+    await page.goto(`${origin}/backend`)
+    await logIn(page, 'bob')
+    await page.getByRole('alert').getByText('Your account has no access to the backend.').waitFor()
+    assert.deepEqual(await findFlaws(page), [])
+    await page.getByRole('button', { name: 'Use another account' }).click()
+    await logIn(page)
+    await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+  })
+
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [390, 1440]) {
       test(`are accessible, ${colorScheme}, ${width} pixels wide`, async () => {
@@ -35,3 +117,27 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     }
   }
 })
+
+test(
+  'the first administrator enters the code that the server printed, and is signed in',
+  { timeout: 600_000 },
+  async () => {
+    await using world = await openBackendWorld({ withoutAdministrator: true })
+    const code = (await makeFirstRunCode(world.server.host)) ?? ''
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await using opened = await world.open({ colorScheme, viewport: { width: 390, height: 844 } })
+      await opened.page.goto(`${origin}/backend`)
+      await storeScreenshot(opened.page, `backend first run 390 ${colorScheme}`)
+      assert.deepEqual(await findFlaws(opened.page), [])
+    }
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await page.goto(`${origin}/backend`)
+    await page.getByLabel('Code').fill(code)
+    await page.getByLabel('Username').fill('root')
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Create administrator' }).click()
+    await page.getByRole('heading', { name: 'Hello, root' }).waitFor()
+    assert.deepEqual(complaints, [])
+  },
+)

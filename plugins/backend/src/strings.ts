@@ -74,7 +74,7 @@ export const strings = {
   copy: { copy: 'Copy', copied: 'Copied', copyOf: (what: string) => `Copy ${what}` },
   secret: { once: 'Copy it now. It is not shown again.', show: 'Show', hide: 'Hide', done: 'Done' },
   command: 'Same as',
-  confirm: { cancel: 'Cancel', working: 'Working…' },
+  confirm: { cancel: 'Cancel', close: 'Close', working: 'Working…' },
   form: { save: 'Save', saving: 'Saving…' },
   problem: {
     unexpected: 'The server answered in an unexpected way',
@@ -93,5 +93,6 @@ export const strings = {
   overview: {
     hello: (name: string) => `Hello, ${name}`,
     text: 'You are signed in.',
+    server: (version: string) => `Waypost ${version}`,
   },
 } as const

@@ -33,7 +33,7 @@ for (const kind of defaultKinds) {
         visitor.submit(page, 'first-run', { code: spelled, username: 'root', password }),
         another.submit(itsPage, 'first-run', { code, username: 'other', password }),
       ])
-      assert.deepEqual([first.status, second.status].toSorted(), [303, 403])
+      assert.deepEqual(new Set([first.status, second.status]), new Set([303, 403]))
       const done = first.status === 303 ? first : second
       assert.equal(done.headers.get('location'), `${issuer}/backend/ui/`)
       const name = first.status === 303 ? 'root' : 'other'

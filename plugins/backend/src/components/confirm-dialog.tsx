@@ -1,8 +1,9 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { strings } from '../strings.ts'
 import { CommandHint } from './copy.tsx'
+import { Dialog } from './dialog.tsx'
 import { ProblemAlert } from './problem.tsx'
 
 interface ConfirmDialogProps {
@@ -25,7 +26,7 @@ interface ConfirmDialogProps {
 export function ConfirmDialog({ title, action, children, command, isDanger, onConfirm, onClose }: ConfirmDialogProps) {
   const confirming = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
   return (
-    <Modal opened onClose={onClose} title={title} size="sm">
+    <Dialog title={title} onClose={onClose}>
       <div className="stack">
         <div>{children}</div>
         {command === undefined ? null : <CommandHint command={command} />}
@@ -43,6 +44,6 @@ export function ConfirmDialog({ title, action, children, command, isDanger, onCo
           </Button>
         </Group>
       </div>
-    </Modal>
+    </Dialog>
   )
 }

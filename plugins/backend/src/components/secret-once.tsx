@@ -1,7 +1,8 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { strings } from '../strings.ts'
 import { CopyButton } from './copy.tsx'
+import { Dialog } from './dialog.tsx'
 
 interface SecretOnceProps {
   readonly title: string
@@ -15,14 +16,7 @@ interface SecretOnceProps {
 /** Shows a secret that the server does not show again. Closes only by its button. */
 export function SecretOnce({ title, values, children, onClose }: SecretOnceProps) {
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-      withCloseButton={false}
-    >
+    <Dialog title={title} size={520} isModalOnly onClose={onClose}>
       <div className="stack">
         <p>{strings.secret.once}</p>
         <dl className="secret">
@@ -43,6 +37,6 @@ export function SecretOnce({ title, values, children, onClose }: SecretOnceProps
           </Button>
         </Group>
       </div>
-    </Modal>
+    </Dialog>
   )
 }

@@ -14,19 +14,12 @@ interface Command {
 /** Ctrl-K: goes to a page or runs a command. */
 export function Palette({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      withCloseButton={false}
-      padding={0}
-      size={560}
-      yOffset="12vh"
-      centered={false}
-      title={<span className="hidden">{strings.palette.label}</span>}
-      classNames={{ header: 'hidden' }}
-    >
-      <Search onClose={onClose} />
-    </Modal>
+    <Modal.Root opened={opened} onClose={onClose} size={560} yOffset="12vh" centered={false}>
+      <Modal.Overlay />
+      <Modal.Content aria-label={strings.palette.label}>
+        <Search onClose={onClose} />
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 

@@ -25,16 +25,17 @@ export function Shell() {
         {strings.skip}
       </a>
       {isNarrow ? (
-        <Drawer
-          opened={isNavOpen}
-          onClose={nav.close}
-          size={260}
-          padding="xs"
-          title={<Brand />}
-          closeButtonProps={{ 'aria-label': strings.nav.close }}
-        >
-          <Rail />
-        </Drawer>
+        <Drawer.Root opened={isNavOpen} onClose={nav.close} size={260}>
+          <Drawer.Overlay backgroundOpacity={0.4} />
+          <Drawer.Content aria-label={strings.nav.label}>
+            <div className="drawer">
+              <Drawer.CloseButton aria-label={strings.nav.close} />
+              <Rail>
+                <Brand />
+              </Rail>
+            </div>
+          </Drawer.Content>
+        </Drawer.Root>
       ) : (
         <div className="rail">
           <Rail>

@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
+import { Dialog } from '../components/dialog.tsx'
 import { cancelAsking, openSignIn, signInRequest, type SignInReason } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import { strings } from '../strings.ts'
@@ -7,10 +8,10 @@ import { strings } from '../strings.ts'
 /** Asks the user to sign in again, over the page, which stays as it is. */
 export function SignInDialog() {
   const reason = useStore(signInRequest)
-  return reason === undefined ? null : <Dialog reason={reason} />
+  return reason === undefined ? null : <SignIn reason={reason} />
 }
 
-function Dialog({ reason }: { readonly reason: SignInReason }) {
+function SignIn({ reason }: { readonly reason: SignInReason }) {
   const [state, setState] = useState<{ readonly isWaiting: boolean; readonly problem?: string }>({ isWaiting: false })
   const stop = useRef<() => void>(undefined)
   useEffect(() => () => stop.current?.(), [])
@@ -21,7 +22,7 @@ function Dialog({ reason }: { readonly reason: SignInReason }) {
   }
   const { signIn: texts } = strings
   return (
-    <Modal opened onClose={cancelAsking} title={texts[reason]} closeOnClickOutside={false} zIndex={400} size="sm">
+    <Dialog title={texts[reason]} isTop onClose={cancelAsking}>
       <Text>{reason === 'expired' ? texts.expiredText : texts.passwordText}</Text>
       <Text role="status" c={state.problem === undefined ? 'dimmed' : 'error'} mt="xs" mih={20}>
         {state.problem ?? (state.isWaiting ? texts.waiting : '')}
@@ -34,6 +35,6 @@ function Dialog({ reason }: { readonly reason: SignInReason }) {
           {texts.button}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   )
 }
