@@ -73,6 +73,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 
   const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, (request, response, ended) => {
+    resolveTarget(request)
     if (isClosing) return rejectRequest(response, errors.WP_RUNTIME_CLOSING())
     if (pressure?.isHigh() && !isHealthRequest(request)) return rejectRequest(response, errors.WP_RUNTIME_PRESSURE())
     const refusedHost = options.refusedHost?.(request.headers.host)
@@ -121,6 +122,21 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       await Promise.all(retired)
     },
   }
+}
+
+const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/is
+
+/**
+ * Replaces a target in absolute form, such as `GET http://example.com/a`, by its path. Its host replaces the `Host` header
+ * (RFC 9112, section 3.2.2).
+ */
+function resolveTarget(request: IncomingMessage): void {
+  const { url = '' } = request
+  if (url.startsWith('/')) return
+  const [, host, path = ''] = absoluteForm.exec(url) ?? []
+  if (host === undefined) return
+  request.headers.host = host
+  request.url = path.startsWith('/') ? path : `/${path}`
 }
 
 function isLivenessRequest({ url }: IncomingMessage): boolean {

@@ -50,6 +50,27 @@ const refused: readonly (readonly [name: string, reason: RegExp])[] = [
   ['Wayp\u3007st', /Waypost/], // ideographic zero
   ['a\u{1D159}b', /invisible/], // a null notehead
   ['\u051C\u0410\u0423\u0420\u041E\u0405\u0422', /Waypost/], // entirely Cyrillic
+  ['ᴡᴀʏᴘᴏꜱᴛ', /"ᴡ", which looks like/], // small capitals
+  ['ʷᵃʸᵖᵒˢᵗ', /Waypost/],
+  ['🇼🇦🇾🇵🇴🇸🇹', /looks like/],
+  ['🅦🅐🅨🅟🅞🅢🅣', /looks like/],
+  ['\uFFFC', /invisible/], // object replacement
+  ['a\uFFFD', /invisible/],
+  ['\uE000', /invisible/], // private use
+  ['\u0378', /invisible/], // unassigned
+  ['Ⅿicrosoft', /"Ⅿ", which looks like/],
+  ['Ⓖoogle', /"Ⓖ", which looks like/],
+  ['🄶oogle', /looks like/],
+  ['ɢoogle', /"ɢ", which looks like/],
+  ['ɡoogle', /"ɡ", which looks like/],
+  ['Ɡoogle', /looks like/],
+  ['Googǀe', /looks like/],
+  ['\u{1D5A0}pple', /looks like/], // mathematical
+  ['ſlack', /looks like/],
+  ['ﬁtbit', /looks like/],
+  ['раураӏ', /Cyrillic/],
+  ['аррӏе', /Cyrillic/],
+  ['Сіѕсо', /Cyrillic/],
 ]
 
 const allowed = [
@@ -68,6 +89,27 @@ const allowed = [
   'é'.normalize('NFD'),
   'Way Station',
   '!',
+  'Пример',
+  'Ресурс',
+  'РЕСТОРАН',
+  'Ісус',
+  'Ѕвезда',
+  'Қазақстан',
+  'ΝΙΚΗ',
+  '株式会社',
+  'ＡＢＣ株式会社',
+  '㈱トヨタ',
+  'ｶﾀｶﾅ',
+  'ㅋㅋ',
+  'น้ำ',
+  'ɗan ƙasa',
+  'Eʋegbe',
+  'Azərbaycan',
+  'Đà Nẵng',
+  'Hawaiʻi',
+  'Shop™ № 1',
+  '1ª',
+  '🇩🇪 🇬🇧',
 ]
 
 for (const [name, reason] of refused) {

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { Pool } from 'undici'
 import { openTestProject } from '../../src/project/index.ts'
 import { openListener, type Generation, type Listener } from '../../src/runtime/index.ts'
+import type { ListenerOptions } from '../../src/runtime/listener.ts'
 import { actionFile, openProjectServer, writeFiles } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
@@ -38,8 +39,11 @@ function makeGeneration(name: string) {
   }
 }
 
-async function open(generation: Generation, port = 0): Promise<Listener & AsyncDisposable> {
-  const listener = await openListener({ host: '127.0.0.1', port, generation })
+async function open(
+  generation: Generation,
+  { port = 0, ...options }: Partial<ListenerOptions> = {},
+): Promise<Listener & AsyncDisposable> {
+  const listener = await openListener({ host: '127.0.0.1', port, generation, ...options })
   return { ...listener, [Symbol.asyncDispose]: () => listener.close(0) }
 }
 
@@ -151,11 +155,33 @@ test('held requests wait, are answered by the next generation, and leave nothing
   await until('it is closed', () => next.events.includes('closed'))
 })
 
+test('a target in absolute form is answered as its path, and its host is checked', async () => {
+  const { generation, events } = makeGeneration('answer')
+  await using listener = await open(generation, {
+    refusedHost: (host) => (host === 'localhost' ? undefined : host),
+  })
+  const ask = async (path: string, host: string) => (await send(listener.port, { path, headers: { host } })).status
+  for (const target of ['http://localhost/a?b', 'HTTP://localhost/c', 'https://localhost', 'http://localhost?d']) {
+    assert.equal(await ask(target, 'localhost'), 200, target)
+    assert.equal(await ask(target, 'evil.example'), 200, target)
+  }
+  assert.deepEqual(events, ['/a?b', '/a?b', '/c', '/c', '/', '/', '/?d', '/?d'])
+  for (const target of [
+    'http://evil.example/a',
+    'http://localhost@evil.example/',
+    'http:///a',
+    'http://LOCALHOST:1/',
+    '/a',
+  ])
+    assert.equal(await ask(target, target === '/a' ? 'evil.example' : 'localhost'), 421, target)
+  assert.equal(events.length, 8)
+})
+
 test('a port that is taken is named, with another one to try', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
-  await assert.rejects(open(makeGeneration('one').generation, port), {
+  await assert.rejects(open(makeGeneration('one').generation, { port }), {
     code: 'WP_RUNTIME_PORT',
     message: `Port ${port} on 127.0.0.1 is already in use`,
     hint: `Stop the process that uses it, or choose another port: --port ${port + 1}`,

@@ -3,11 +3,11 @@ import { errors } from '../errors.ts'
 const maxLength = 64
 
 /**
- * Invisible characters, and characters that change how the text around them is read. The emoji variation selector
- * U+FE0F is allowed.
+ * Invisible characters, placeholders, and characters that change how the text around them is read. The emoji variation
+ * selector U+FE0F is allowed.
  */
 const invisible =
-  /(?<!\p{Extended_Pictographic})\uFE0F|[\p{C}\p{Zl}\p{Zp}\u2800\u{1D159}[\p{Zs}--[ ]][\p{DI}--[\uFE0F]]]/v
+  /(?<!\p{Extended_Pictographic})\uFE0F|[\p{C}\p{Zl}\p{Zp}\u2800\uFFFC\uFFFD\u{1D159}[\p{Zs}--[ ]][\p{DI}--[\uFE0F]]]/v
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 /** More combining marks on a letter than any language needs. They would cover the lines above and below. */
 const stacked = /^\p{M}|\p{M}{4}/u
@@ -30,6 +30,23 @@ const allowedMixtures = [
   (mixture) => new RegExp(`^[${['Common', 'Inherited', ...mixture].map((one) => `\\p{scx=${one}}`).join('')}]*$`, 'u'),
 )
 
+/** Latin letters outside the alphabets in use: small capitals, phonetic and obsolete letters, and click letters. */
+const unusualLatin =
+  /[\p{sc=Latin}--[A-Za-zªº\u00C0-\u024F\u1E00-\u1EFF\uFF21-\uFF5Aɓɔɖɗəɛɣɨɩɲɵʃʈʉʊʋʌʒꞌ]]|[ƄƅƧƨƼ-\u01C3ǷȜȝ]/v
+/** Obsolete Cyrillic letters. */
+const unusualCyrillic = /[\u0460-\u0481\u1C80-\u1C8F\uA640-\uA69F]/v
+/** Letters as symbols, of which Unicode has no plain form. */
+const letterSymbol = /[℮\p{RI}\u{1F150}-\u{1F169}\u{1F170}-\u{1F189}]/v
+const flags = /\p{RGI_Emoji_Flag_Sequence}/gv
+const latinGreekOrCyrillic = /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]/v
+
+/**
+ * Cyrillic letters that look like Latin ones, and those of them that one alphabet has: Russian, Ukrainian or Kazakh, or
+ * Serbian or Macedonian. Words such as "ресурс" are allowed.
+ */
+const latinCyrillic = /^[АВЕКМНОРСТУХаеорсухІіЇїЈјЅѕҺһԀԁԚԛԜԝҮүҼҽӀӏЬьгп]*$/v
+const oneAlphabet = /^(?:[АВЕКМНОРСТУХаеорсухЬьгпІіЇїҺһҮү]*|[АВЕКМНОРСТУХаеорсухгпЈјЅѕ]*)$/v
+
 /** Characters that look like a letter of "waypost" or of a reserved name. `i` and `1` both become `l`. */
 const lookalikes: ReadonlyMap<string, string> = new Map(
   '0o 1l il 3e 4a 5s 7t @a $s аa оo рp тt уy үy ѕs ԝw αa γy υy οo ρp τt'
@@ -50,7 +67,19 @@ function findProblem(name: string): string | undefined {
   if (stacked.test(name)) return 'it has too many combining marks on one letter'
   const plain = name.normalize('NFKC')
   if (!allowedMixtures.some((mixture) => mixture.test(plain))) return 'it mixes scripts or uses an uncommon script'
-  return looksLikeWaypost(name) ? 'it contains "Waypost", the name of this software' : undefined
+  if (looksLikeWaypost(name)) return 'it contains "Waypost", the name of this software'
+  const imitation = Array.from(name.normalize('NFC').replaceAll(flags, '')).find(isImitation)
+  if (imitation !== undefined) return `it contains "${imitation}", which looks like other letters`
+  const letters = plain.replaceAll(/\P{L}/gu, '')
+  const isLatinAlike = latinCyrillic.test(letters) && !oneAlphabet.test(letters)
+  return isLatinAlike ? 'its Cyrillic letters look like Latin ones' : undefined
+}
+
+/** Whether a character is an unusual form of a Latin, Greek or Cyrillic letter. Full-width letters are allowed. */
+function isImitation(character: string): boolean {
+  if (unusualLatin.test(character) || unusualCyrillic.test(character) || letterSymbol.test(character)) return true
+  const plain = character.normalize('NFKC')
+  return plain !== character && latinGreekOrCyrillic.test(plain) && !/[\uFF21-\uFF5A™№ªº]/v.test(character)
 }
 
 /**
