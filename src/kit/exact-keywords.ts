@@ -128,7 +128,10 @@ function isStructure(value: unknown): value is object {
 
 /** Compares as JSON Schema defines equality: the order of keys is irrelevant. */
 function isEqual(one: unknown, other: unknown, spend?: Spend): boolean {
-  if (!isStructure(one) || !isStructure(other)) return one === other
+  if (!isStructure(one) || !isStructure(other)) {
+    spend?.(1 + (typeof one === 'string' ? one.length / 64 : 0))
+    return one === other
+  }
   const keys = Object.keys(one)
   spend?.(1 + keys.length)
   return (
@@ -212,7 +215,7 @@ function findDuplicateItem(items: readonly unknown[], root: object, spend?: Spen
   return undefined
 }
 
-/** Random, so that a client cannot choose different values with the same hash. */
+/** Random, so that a client can hardly choose many different values with the same hash. Comparing those takes steps. */
 const seed = Math.trunc(Math.random() * 2 ** 32) | 0
 
 /** Returns a 32-bit number, the same for equal values. */

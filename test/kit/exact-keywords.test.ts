@@ -157,6 +157,37 @@ describe('uniqueItems', () => {
     assert.ok(check(Array.from({ length: 300_000 }, (_, n) => n / 7)))
   })
 
+  test('takes steps for each comparison of items whose hashes a client made equal', () => {
+    // Differences in the two halves of a number that cancel each other in MurmurHash3, whatever the seed is.
+    const invert = (odd: number) => [1, 2, 3, 4, 5].reduce((x) => Math.imul(x, 2 - Math.imul(odd, x)), odd)
+    const rotate = (x: number, by: number) => (x << by) | (x >>> (32 - by))
+    const scramble = (x: number) => Math.imul(rotate(Math.imul(x, 0xcc9e2d51), 15), 0x1b873593)
+    const restore = (x: number) => Math.imul(rotate(Math.imul(x, invert(0x1b873593)), 17), invert(0xcc9e2d51))
+    const toNumber = (...halves: number[]) => new Float64Array(new Int32Array(halves).buffer)[0]!
+    const pairs = Array.from({ length: 1000 }, (_, n) => {
+      const [low, high] = [n * 7919, (n + 1) * 1_000_003]
+      return [
+        toNumber(low, high),
+        toNumber(restore(scramble(low) ^ 0x0004_0000), restore(scramble(high) ^ 0x8000_0000)),
+      ] as const
+    }).filter((pair) => pair.every(Number.isFinite))
+    const items = Array.from({ length: 2 ** 10 }, (_, bits) =>
+      pairs.slice(0, 10).map((pair, at) => pair[(bits >> at) & 1]),
+    )
+    let steps = 0
+    const counting = new Ajv2020({ strict: false })
+    useExactKeywords(counting, { _, Name }, (more) => (steps += more))
+    const counted = counting.compile({ uniqueItems: true })
+    assert.ok(counted(items))
+    assert.ok(steps > (items.length * items.length) / 2, `${steps} steps`)
+    steps = 0
+    assert.ok(counted(Array.from({ length: 1000 }, (_, n) => [n / 7, 'x'])))
+    assert.ok(steps < 5000, `${steps} steps`)
+    steps = 0
+    assert.ok(counted(pairs.slice(0, 100).flat()))
+    assert.ok(steps >= 100, `${steps} steps`)
+  })
+
   test('reads an item that has changed since the last check', () => {
     const item = { a: 1 }
     const items = [
