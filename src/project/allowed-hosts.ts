@@ -33,6 +33,12 @@ export function makeHostCheck({ listening, baseUrl, allowed }: HostCheckOptions)
   }
 }
 
+/** Describes a rejected host for the developer, who may copy the command into a shell. */
+export function describeRefusedHost(host: string): string {
+  if (!/^[\w.:[\]-]+$/.test(host)) return 'refused a request with an invalid Host header'
+  return `refused a request for the host ${host}; to allow it: waypost dev --allow-host ${host}`
+}
+
 /** Returns the normalized host of a `Host` header without its port; undefined if the header is invalid. */
 function readHost(header: string): string | undefined {
   const url = /[\s/?#@\\]/.test(header) ? null : URL.parse(`http://${header}`)

@@ -14,7 +14,7 @@ import {
   type Identity,
 } from '../host/index.ts'
 import { makeLock, loadFacts, replaceFact, storeFact } from '../store/index.ts'
-import { makeHostCheck, type HostCheck } from './allowed-hosts.ts'
+import { describeRefusedHost, makeHostCheck, type HostCheck } from './allowed-hosts.ts'
 import { choosePort } from './choose-port.ts'
 import type { DevStarted } from './dev-console.ts'
 import { makeDevLogger } from './dev-logger.ts'
@@ -138,7 +138,7 @@ function warnOnce(check: HostCheck, console: DevOptions['console']): HostCheck {
     const refused = check(header)
     if (refused === undefined || warned.has(refused) || warned.size >= maxWarnings) return refused
     warned.add(refused)
-    console.warned(`refused a request for the host ${refused}; to allow it: waypost dev --allow-host ${refused}`)
+    console.warned(describeRefusedHost(refused))
     return refused
   }
 }

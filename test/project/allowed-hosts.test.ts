@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { makeHostCheck } from '../../src/project/allowed-hosts.ts'
+import { describeRefusedHost, makeHostCheck } from '../../src/project/allowed-hosts.ts'
 
 interface Case {
   readonly name: string
@@ -87,4 +87,12 @@ describe('dev responds', () => {
       assert.throws(check, { code: 'WP_PROJECT_ALLOW_HOST' }, value)
     }
   })
+})
+
+test('the command that allows a host contains no other commands', () => {
+  assert.match(describeRefusedHost('evil.example'), /--allow-host evil\.example$/)
+  assert.match(describeRefusedHost('[2001:db8::1]'), /--allow-host/)
+  for (const host of ['a$(id)', 'a;id', 'a`id`', 'localhost, evil.example', 'evil\u009B2J', '']) {
+    assert.equal(describeRefusedHost(host), 'refused a request with an invalid Host header', host)
+  }
 })
