@@ -196,6 +196,7 @@ test('a query is limited, whatever it ends with', () => {
     writeStatement(describe(query, declare({ responses: { 200: { type } } })).plan as unknown as QueryPlan, 'sqlite')
   assert.equal(write('select 1 -- one\n;', 'array'), 'select * from (\nselect 1 -- one\n) as waypost_query limit 1001')
   assert.equal(write('select 1', 'object'), 'select * from (\nselect 1\n) as waypost_query limit 1')
+  assert.match(write('/* scan */ select 1', 'array'), /^\/\* scan \*\/ select \* from \(/)
 })
 
 test('a change on System shares a transaction with the dispatch of its result', () => {

@@ -77,7 +77,8 @@ export function writeStatement({ text, answer, isReading }: QueryPlan, kind: Dat
   const mark = kind === 'postgresql' ? '$' : '?'
   const statement = text.map((part) => (typeof part === 'string' ? part : `${mark}${part + 1}`)).join('')
   if (!isReading || answer === 'none') return statement
-  return `select * from (\n${statement}\n) as waypost_query limit ${answer === 'row' ? 1 : maxRows + 1}`
+  const scan = statement.startsWith('/* scan */') ? '/* scan */ ' : ''
+  return `${scan}select * from (\n${statement}\n) as waypost_query limit ${answer === 'row' ? 1 : maxRows + 1}`
 }
 
 /** Functions of PostgreSQL can change data; those of SQLite cannot. */
