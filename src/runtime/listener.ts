@@ -59,7 +59,6 @@ const serverOptions: ServerOptions<typeof LeanRequest, typeof LeanResponse<LeanR
 
 /** Opens the listener. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const { pressure } = options
   let current = new ServingGeneration(options.generation)
   let isDraining = false
   let isClosing = false
@@ -74,12 +73,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
   const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, (request, response, ended) => {
     resolveTarget(request)
-    if (isClosing) return rejectRequest(response, errors.WP_RUNTIME_CLOSING())
-    if (pressure?.isHigh() && !isHealthRequest(request)) return rejectRequest(response, errors.WP_RUNTIME_PRESSURE())
-    const refusedHost = options.refusedHost?.(request.headers.host)
-    if (refusedHost !== undefined) return rejectRequest(response, errors.WP_RUNTIME_HOST({ host: refusedHost }))
-    const refused = options.protectBackend?.(request)
-    if (refused !== undefined) return rejectRequest(response, refused)
+    const refusal = isClosing ? errors.WP_RUNTIME_CLOSING() : findRefusal(request, options)
+    if (refusal !== undefined) return rejectRequest(response, refusal)
     const released = holds.released()
     if (released === undefined || isLivenessRequest(request)) return answer(request, response, ended)
     void released.then(() => {
@@ -122,6 +117,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       await Promise.all(retired)
     },
   }
+}
+
+function findRefusal(request: IncomingMessage, options: ListenerOptions): WaypostError | undefined {
+  if (options.pressure?.isHigh() && !isHealthRequest(request)) return errors.WP_RUNTIME_PRESSURE()
+  const host = options.refusedHost?.(request.headers.host)
+  return host === undefined ? options.protectBackend?.(request) : errors.WP_RUNTIME_HOST({ host })
 }
 
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/is
