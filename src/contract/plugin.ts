@@ -134,7 +134,7 @@ export interface ConfigProblem {
  * take precedence.
  */
 export interface ActionDescription {
-  /** Object schema of the path parameters, for all methods of the route. */
+  /** Object schema of the path parameters, for all methods of the route. If the route declares `path`, they match both. */
   readonly params?: JsonSchema
   /** Object schema of the query parameters. */
   readonly parameters?: JsonSchema

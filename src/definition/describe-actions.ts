@@ -215,7 +215,7 @@ async function convertDescriptions(
   const written = routes.flatMap((route) => {
     const methods = route.methods.filter((method) => descriptions.has(method))
     if (methods.length === 0) return []
-    const path = context.plainPaths.has(route.path) ? findParams(context, route, descriptions) : undefined
+    const path = mergeParams(context, route, findParams(context, route, descriptions))
     const entries = methods.map((method) => {
       const { parameters, request, responses = {} } = descriptions.get(method)!
       return [
@@ -249,6 +249,17 @@ const noClasses = { connections: {}, actions: {} }
 function writeResponses(responses: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema | null> {
   const entries = Object.entries(responses)
   return Object.fromEntries(entries.map(([status, schema]) => [status, bodylessStatuses.has(status) ? null : schema]))
+}
+
+/** Path parameters match the schema that the route declares and the described one. */
+function mergeParams(
+  { plainPaths }: DefinitionContext,
+  { path, methods }: Route,
+  described: JsonSchema | undefined,
+): JsonSchema | undefined {
+  const declared = plainPaths.has(path) ? undefined : methods[0]?.params
+  if (declared === undefined || described === undefined) return described ?? declared
+  return { type: 'object', allOf: [declared, described] }
 }
 
 function findParams(

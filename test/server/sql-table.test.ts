@@ -77,6 +77,11 @@ routes:
       PUT: { action: Orders }
       PATCH: { action: Orders, request: Order }
       DELETE: { action: Orders }
+  /early/:id:
+    scopes: [order]
+    path: { id: { type: string, maxLength: 3, description: The number of an early order } }
+    methods:
+      GET: { action: Orders }
 `
 
 describeEachSystem('a table as an API', ({ newSystem }) => {
@@ -144,6 +149,43 @@ describeEachSystem('a table as an API', ({ newSystem }) => {
     await call(`PATCH /order/${id}`, { total: 9 })
     const { body } = await call(`PATCH /order/${id}`, { title: 'only' })
     assert.deepEqual([body.total, body.title], [9, 'only'])
+  })
+
+  test('narrows path parameters by a declared path', async () => {
+    const { id } = (await call('POST /order', { total: 1 })).body
+    assert.equal((await call(`GET /early/${id}`)).body.id, id)
+    assert.equal((await call('GET /early/999')).status, 404)
+    for (const wrong of ['1000', 'abc', '1.5']) assert.equal((await call(`GET /early/${wrong}`)).status, 400, wrong)
+    const { paths } = (await call('GET /openapi.json')).body
+    const [parameter] = paths['/early/{id}'].get.parameters
+    assert.deepEqual([parameter.name, parameter.in, parameter.required], ['id', 'path', true])
+    assert.match(JSON.stringify(parameter), /"integer".*"maxLength":3|"maxLength":3.*"integer"/)
+  })
+
+  test('never rounds an id', async () => {
+    const row = {
+      id: 9007199254740993n,
+      user_id: 'x',
+      status: 1,
+      total: 77,
+      version: 1,
+      insert_date: '2026-01-01T00:00:00.000Z',
+    }
+    await server.host.system.db
+      .insertInto('app_order' as never)
+      .values(row as never)
+      .execute()
+    const all = await server.authorize('eve', ['order', 'order.all'])
+    const list = await call('GET /order?total=77', undefined, all)
+    assert.deepEqual([list.status, /90071992547409/.test(list.text)], [500, false])
+    assert.ok(
+      server.logs.some((line) => JSON.stringify(line).includes('\\"id\\" of \\"app_order\\" is 9007199254740993')),
+    )
+    assert.equal((await call('GET /order/9007199254740993', undefined, all)).status, 400)
+    await server.host.system.db
+      .deleteFrom('app_order' as never)
+      .where('total' as never, '=', 77 as never)
+      .execute()
   })
 
   test('stores no row whose event cannot be dispatched', async () => {

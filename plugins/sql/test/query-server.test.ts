@@ -50,6 +50,17 @@ routes:
         request: { type: object, properties: { title: {} } }
         response: { type: array, items: { $ref: schema:///Row } }
         action: Find
+  /large:
+    methods:
+      GET:
+        public: true
+        response: { type: object, properties: { n: { type: [integer, string] }, small: { type: integer } } }
+        action: { class: sql-query, config: { connection: Orders, query: "select cast(9007199254740993 as bigint) as n, cast(5 as bigint) as small" } }
+      POST:
+        public: true
+        rate: any
+        response: { type: object, properties: { n: { type: integer } } }
+        action: { class: sql-query, config: { connection: Orders, query: "select cast(9007199254740993 as bigint) as n" } }
   /order:
     scopes: [order]
     methods:
@@ -257,6 +268,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           : ['GET /broken column "totl" does not exist', 'DELETE /broken relation "nosuch" does not exist'],
       )
       assert.deepEqual(await titles(), before)
+    })
+
+    test('integers beyond 2^53 are never rounded', async () => {
+      assert.equal((await call('/large')).text, '{"n":"9007199254740993","small":5}')
+      const rounded = await call('/large', { method: 'POST' })
+      assert.equal(rounded.status, 500)
+      assert.ok(server.logs.some((line) => JSON.stringify(line).includes('is 9007199254740993')))
     })
 
     test('values are never part of a statement', async () => {

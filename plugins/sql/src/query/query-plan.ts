@@ -13,6 +13,8 @@ export interface QueryPlan {
   readonly text: readonly (string | number)[]
   readonly values: readonly QueryValue[]
   readonly answer: 'rows' | 'row' | 'none'
+  /** The columns that the schema of the response declares as numbers and not as text. */
+  readonly numbers?: readonly string[]
   /** The statement is a query, so it can be a part of another one. */
   readonly isReading: boolean
   /** The database must not allow changes. */

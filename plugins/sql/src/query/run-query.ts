@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely, type QueryResult } from 'kysely'
 import type { Action, CheckOptions, Context, MakeOptions, Request } from 'waypost'
-import { explain, kindOf, type Row } from '../table/run.ts'
+import { assertExact, explain, kindOf, type Row } from '../table/run.ts'
 import type { DatabaseKind } from '../table/values.ts'
 import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.ts'
 
@@ -98,7 +98,11 @@ function readValue(value: QueryValue, request: Request, context: Context): unkno
 }
 
 function makeAnswer(plan: QueryPlan, { rows, numAffectedRows }: QueryResult<unknown>, context: Context): unknown {
-  const { answer } = plan
+  const { answer, numbers = [] } = plan
+  for (const row of rows as readonly Row[]) {
+    for (const name of numbers)
+      assertExact(row[name], `The column "${name}"`, 'Declare it as "type: [integer, string]" in the response')
+  }
   if (answer === 'rows') {
     if (rows.length > maxRows) context.log.warn(`sql-query: the statement returned more than ${maxRows} rows`)
     return rows.length > maxRows ? rows.slice(0, maxRows) : rows

@@ -49,7 +49,8 @@ export const sqlQuery: ActionClass<QueryConfig> = {
       connection,
       text: parts.map((part) => (typeof part === 'string' ? part : indexOf(part, names))),
       values: [...values.values()].filter((value) => value !== undefined),
-      answer: answer ?? 'none',
+      answer: answer?.kind ?? 'none',
+      ...(answer !== undefined && answer.numbers.length > 0 && { numbers: answer.numbers }),
       isReading,
       isReadOnly: use.method === 'GET',
       isAboutExisting: verb === 'update' || verb === 'delete',
@@ -108,13 +109,23 @@ function propertiesOf(schema: JsonSchema | undefined, { schemas }: ActionUse): r
   return schema === undefined ? [] : collectProperties(schema, schemas)
 }
 
+interface Answer {
+  readonly kind: QueryPlan['answer']
+  /** The columns that are declared as numbers and not as text. */
+  readonly numbers: readonly string[]
+}
+
 /** Finds what the method answers with, by the schema of its lowest 2xx status. */
-function findAnswer({ declared, schemas }: ActionUse, problems: ConfigProblem[]): QueryPlan['answer'] | undefined {
+function findAnswer({ declared, schemas }: ActionUse, problems: ConfigProblem[]): Answer | undefined {
   const lowest = Object.keys(declared.responses).find((status) => status.startsWith('2'))
-  if (lowest === '204' || lowest === '205') return 'none'
-  const type = lowest === undefined ? undefined : findType(declared.responses[lowest]!, schemas)
-  if (type === 'array') return 'rows'
-  if (type === 'object') return 'row'
+  if (lowest === '204' || lowest === '205') return { kind: 'none', numbers: [] }
+  const schema = lowest === undefined ? undefined : resolveSchema(declared.responses[lowest]!, schemas)
+  const type = schema && typeOf(schema)
+  if (type === 'object') return { kind: 'row', numbers: findNumbers(schema, schemas) }
+  if (type === 'array') {
+    const items = (schema?.['items'] ?? true) as JsonSchema
+    return { kind: 'rows', numbers: findNumbers(resolveSchema(items, schemas), schemas) }
+  }
   const message =
     lowest === undefined
       ? 'The method needs a response'
@@ -126,14 +137,32 @@ function findAnswer({ declared, schemas }: ActionUse, problems: ConfigProblem[])
 
 const prefix = 'schema:///'
 
-function findType(schema: JsonSchema, named: ActionUse['schemas'], depth = 0): 'array' | 'object' | undefined {
+type Schema = Readonly<Record<string, unknown>>
+
+/** Returns the schema, or the one that it refers to, that has a type: an array or an object. */
+function resolveSchema(schema: JsonSchema, named: ActionUse['schemas'], depth = 0): Schema | undefined {
   if (typeof schema === 'boolean' || depth > 20) return undefined
-  const { $ref, type, allOf = [] } = schema as { $ref?: string; type?: unknown; allOf?: readonly JsonSchema[] }
-  for (const one of ['array', 'object'] as const) if ([type].flat().includes(one)) return one
+  if (typeOf(schema) !== undefined) return schema
+  const { $ref, allOf = [] } = schema as { $ref?: string; allOf?: readonly JsonSchema[] }
   const target = $ref?.startsWith(prefix) === true ? named[decodeURIComponent($ref.slice(prefix.length))] : undefined
   for (const one of [...(target === undefined ? [] : [target]), ...allOf]) {
-    const found = findType(one, named, depth + 1)
+    const found = resolveSchema(one, named, depth + 1)
     if (found !== undefined) return found
   }
   return undefined
+}
+
+function typeOf({ type }: Schema): 'array' | 'object' | undefined {
+  return (['array', 'object'] as const).find((one) => [type].flat().includes(one))
+}
+
+function findNumbers(row: Schema | undefined, named: ActionUse['schemas']): readonly string[] {
+  const properties = Object.entries((row?.['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>)
+  return properties.flatMap(([name, schema]) => {
+    const { $ref } = (typeof schema === 'object' ? schema : {}) as { readonly $ref?: string }
+    const target = $ref?.startsWith(prefix) === true ? named[decodeURIComponent($ref.slice(prefix.length))] : schema
+    const types = typeof target === 'object' ? [target['type']].flat() : []
+    const isNumber = types.includes('integer') || types.includes('number')
+    return isNumber && !types.includes('string') ? [name] : []
+  })
 }

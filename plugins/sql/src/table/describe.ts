@@ -39,7 +39,7 @@ function describeMethod(table: TableUse, writing: Writing, { params, list, scans
   const { declared } = table.use
   const request = describeRequest(table, writing)
   return {
-    ...(params !== undefined && { params: narrowSchema(params, declared.params) }),
+    ...(params !== undefined && { params }),
     ...(list !== undefined && {
       parameters: narrowSchema(describeParameters(list, table.table.columns), declared.parameters),
     }),

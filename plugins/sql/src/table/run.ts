@@ -109,14 +109,25 @@ export function isOwned({ owner }: TablePlan, principal: Principal | undefined):
  * Returns a function that makes the response of a row. It changes the row instead of copying it: undefined values are not
  * serialized.
  */
-export function makeRowAnswer({ columns, types }: TablePlan): (row: Row, extras: readonly string[]) => Row {
-  const numbers = columns.filter((name) => types[name]!.type === 'number')
+export function makeRowAnswer({ columns, types, table }: TablePlan): (row: Row, extras: readonly string[]) => Row {
+  const of = (...kinds: readonly string[]) => columns.filter((name) => kinds.includes(types[name]!.type))
+  const [numbers, integers] = [of('number'), of('id', 'integer')]
   return (row, extras) => {
     const answer = row as Record<string, unknown>
     for (const name of extras) answer[name] = undefined
+    for (const name of integers) assertExact(row[name], `"${name}" of "${table}"`, 'Use a column of the type bigint')
     for (const name of numbers) answer[name] = finite(row[name], types[name]!.null)
     return answer
   }
+}
+
+/**
+ * Integers beyond 2^53 are read as text. The serializer would round them if the schema only allows numbers.
+ * @throws if the value is such an integer
+ */
+export function assertExact(value: unknown, name: string, advice: string): void {
+  if (typeof value !== 'string' || !/^-?\d+$/.test(value) || Number.isSafeInteger(Number(value))) return
+  throw new Error(`${name} is ${value}, which a JSON number cannot represent exactly. ${advice}`)
 }
 
 /** JSON has no NaN and no infinity. The serializer writes null for infinity, even if the schema does not allow null. */
