@@ -48,7 +48,7 @@ export const errors = defineErrors({
   WP_PROJECT_CONNECTION: {
     kind: 'user',
     status: 500,
-    message: 'There is no connection "{name}" with migrations',
+    message: 'Connection "{name}" has no migrations in this project',
     hint: '{hint}',
   },
   WP_PROJECT_NOTHING_TO_MIGRATE: {

@@ -234,7 +234,7 @@ function findTable(name: string, { tables, missing, report }: StepContext): Tabl
   const table = tables.get(name)
   if (table === undefined) {
     const near = nearest(name, [...tables.keys()])
-    missing([], `There is no table "${name}"`, near && `Did you mean "${near}"?`)
+    missing([], `Unknown table "${name}"`, near && `Did you mean "${near}"?`)
   } else if (table.view) report([], `"${name}" is a view`, 'Change it in a TypeScript migration')
   return table?.view ? undefined : table
 }

@@ -46,7 +46,7 @@ function findTarget(table: string, at: readonly string[], { tables, missing }: S
   const target = tables.get(table)
   if (target !== undefined) return target
   const near = nearest(table, [...tables.keys()])
-  missing(at, `There is no table "${table}"`, near && `Did you mean "${near}"?`)
+  missing(at, `Unknown table "${table}"`, near && `Did you mean "${near}"?`)
   return undefined
 }
 

@@ -104,7 +104,7 @@ test('problems of declared migrations are reported before anything runs', async 
     'migrations/System/5-e.yml': '',
   }
   assert.deepEqual((await build(files)).problems, [
-    'migrations/System/2-b.yml:2 There is no table "app_tod"',
+    'migrations/System/2-b.yml:2 Unknown table "app_tod"',
     'migrations/System/3-c.yml:1 "add_colum" is not a valid key of a migration',
     'migrations/System/4-d.yaml:1 Cannot read "migrations/System/4-d.yaml": the name of a declared migration must end in .yml',
     'migrations/System/5-e.yml:1 The migration migrations/System/5-e.yml has no steps yet',

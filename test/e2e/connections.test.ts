@@ -143,7 +143,10 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       it('an unknown connection is rejected with the nearest name', async () => {
         const { code, stderr } = await project.run('migrate --connection Ordres', { env })
         assert.equal(code, 1)
-        assert.match(stderr, /Error: There is no connection "Ordres" with migrations\n {2}Did you mean "Orders"\?\n$/)
+        assert.match(
+          stderr,
+          /Error: Connection "Ordres" has no migrations in this project\n {2}Did you mean "Orders"\?\n$/,
+        )
       })
     }
 

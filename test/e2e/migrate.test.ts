@@ -196,11 +196,8 @@ test('migrate:create writes files that run in the order in which they were made,
     assert.deepEqual([code, /add-due-date is not written yet/.test(stderr)], [1, true])
     for (const [words, message] of [
       ['migrate:create ../up', /"\.\.\/up" is not a valid name for a migration/],
-      [
-        'migrate:create x --connection Sytem',
-        /There is no connection "Sytem" with migrations.*\n.*Did you mean "System"\?/,
-      ],
-      ['migrate:create x --connection ../..', /There is no connection/],
+      ['migrate:create x --connection Sytem', /Connection "Sytem" has no migrations.*\n.*Did you mean "System"\?/],
+      ['migrate:create x --connection ../..', /has no migrations in this project/],
     ] as const) {
       const refused = await project.run(words)
       assert.equal(refused.code, 1)

@@ -82,7 +82,7 @@ test('a mistake is reported, and nothing is written', async () => {
   const wrong = [
     [() => generate('app_ordr'), /"System" has no table "app_ordr".*app_order/],
     [() => generate('app_order', { owner: 'user' }), /no column "user"/],
-    [() => generate('app_order', { connection: 'Elsewhere' }), /no connection "Elsewhere"/],
+    [() => generate('app_order', { connection: 'Elsewhere' }), /Connection "Elsewhere" is not defined in waypost.yml/],
     [() => generate('app_order', { owner: 'total' }), /owner|total/],
   ] as const
   for (const [generating, message] of wrong) await assert.rejects(generating, { code: 'WP_PROJECT_GENERATE', message })

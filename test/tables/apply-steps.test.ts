@@ -145,7 +145,7 @@ const refused: readonly (readonly [title: string, text: string, problems: readon
     'create_table: { a: { columns: { id: id }, index: [[ib]] } }',
     ['1:43 Unknown column "ib"'],
   ],
-  ['an unknown table', 'add_index: { app_ordr: [[status]] }', ['1:25 There is no table "app_ordr"']],
+  ['an unknown table', 'add_index: { app_ordr: [[status]] }', ['1:25 Unknown table "app_ordr"']],
   [
     'a default of another type',
     'add_column: { app_order: { size: { type: integer, default: many } } }',

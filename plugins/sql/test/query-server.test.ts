@@ -120,6 +120,24 @@ routes:
         rate: any
         responses: { 204: }
         action: { class: sql-query, config: { connection: Orders, query: "delete from nosuch" } }
+  /hidden/:how:
+    path: { how: { type: string } }
+    methods:
+      GET:
+        public: true
+        response: { type: array, items: { type: object } }
+        action: { class: sql-query, config: { query: "select name from app_people where name <> :how" } }
+      POST:
+        public: true
+        rate: any
+        response: { type: array, items: { type: object } }
+        action: { class: sql-query, config: { query: "select total from app_own, waypost_user where name <> :how" } }
+      DELETE:
+        public: true
+        rate: any
+        dispatch: ordered
+        response: { type: object, properties: { id: { type: integer } } }
+        action: { class: sql-query, config: { query: "delete from app_own where id not in (select 1 from app_people where name <> :how) returning id" } }
   /raise:
     methods:
       POST:
@@ -147,6 +165,7 @@ const own = `export default {
   async up(db: any, type: any) {
     await db.schema.createTable('app_own').addColumn('id', 'integer', (one: any) => one.primaryKey()).addColumn('total', 'integer').execute()
     await db.insertInto('app_own').values({ id: 1, total: 99 }).execute()
+    await db.schema.createView('app_people').as(db.selectFrom('waypost_user').select('name')).execute()
   },
 }
 `
@@ -261,13 +280,32 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('dev can find statements that the database rejects, without running them', async () => {
       const before = await titles()
       const problems = await server.server.checkActions()
+      const uses = 'The statement uses the table "waypost_user", which belongs to Waypost'
+      const hidden = ['GET', 'POST', 'DELETE'].map((method) => `${method} /hidden/:how ${uses}`)
       assert.deepEqual(
         problems.map(({ method, path, message }) => `${method} ${path} ${message}`),
         kind === 'sqlite'
-          ? ['GET /broken no such column: totl', 'DELETE /broken no such table: nosuch']
-          : ['GET /broken column "totl" does not exist', 'DELETE /broken relation "nosuch" does not exist'],
+          ? ['GET /broken no such column: totl', 'DELETE /broken no such table: nosuch', ...hidden]
+          : ['GET /broken column "totl" does not exist', 'DELETE /broken relation "nosuch" does not exist', ...hidden],
       )
       assert.deepEqual(await titles(), before)
+    })
+
+    test('tables of Waypost cannot be used, not even through a view', async () => {
+      const { db } = server.host.system
+      const count = async () =>
+        (
+          await db
+            .selectFrom('app_own' as never)
+            .selectAll()
+            .execute()
+        ).length
+      const before = await count()
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        for (const _ of [1, 2]) assert.equal((await call('/hidden/x', { method })).status, 500, method)
+      }
+      assert.equal(await count(), before)
+      assert.ok(server.logs.some((line) => JSON.stringify(line).includes('which belongs to Waypost')))
     })
 
     test('integers beyond 2^53 are never rounded', async () => {

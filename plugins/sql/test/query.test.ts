@@ -32,6 +32,7 @@ for (const [text, names] of [
   ['select :user.id, :user.name, :user_id, :now', ['user.id', 'user.name', 'user_id', 'now']],
   [`select '\u00fc', \u00fc, ":x", :y`, ['y']],
   ['select 1;', []],
+  ['select waypost_user_id, "waypost_x" from app where waypost_user_id = :a', ['a']],
   ['select :a ; ; -- end', ['a']],
 ] as const)
   test(`finds the parameters of ${text}`, () => {
@@ -44,8 +45,11 @@ test('brackets quote identifiers on SQLite', () => {
 })
 
 for (const [text, problem, isSqlite] of [
-  ['', /no statement/],
-  ['-- nothing', /no statement/],
+  ['', /query is empty/],
+  ['-- nothing', /query is empty/],
+  ['select * from waypost_user', /table "waypost_user" belongs to Waypost/],
+  ['select * from a join "WAYPOST_token" on true', /table "WAYPOST_token" belongs to Waypost/],
+  ['update waypost_user set name = :a', /table "waypost_user" belongs to Waypost/],
   ['select 1; select 2', /Only one statement/],
   ['select 1; drop table app_order --', /Only one statement/],
   ["select ';'; select 2", /Only one statement/],

@@ -1,5 +1,5 @@
 import { kindsOfConnections, loadTables } from '../../build/index.ts'
-import { hasErrors, type Diagnostic } from '../../kit/index.ts'
+import { hasErrors, nearest, type Diagnostic } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertDefinition, loadProject } from '../load-project.ts'
@@ -36,8 +36,12 @@ export async function generateTable(options: GenerateTableOptions): Promise<Gene
   const definition = assertDefinition(loaded, report)
   const kinds = kindsOfConnections(definition, loaded.plugins)
   if (!Object.hasOwn(kinds, options.connection)) {
-    const hint = `Connections: ${Object.keys(kinds).join(', ')}.`
-    throw errors.WP_PROJECT_GENERATE({ problem: `There is no connection "${options.connection}"`, hint })
+    const guess = nearest(options.connection, Object.keys(kinds))
+    const hint = guess === undefined ? `Connections: ${Object.keys(kinds).join(', ')}.` : `Did you mean "${guess}"?`
+    throw errors.WP_PROJECT_GENERATE({
+      problem: `Connection "${options.connection}" is not defined in waypost.yml`,
+      hint,
+    })
   }
   const { tables, diagnostics } = await loadTables(project.root, kinds)
   const stale = diagnostics.filter(({ file }) => file.startsWith(`migrations/${options.connection}/`))

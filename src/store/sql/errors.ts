@@ -58,8 +58,8 @@ export const errors = defineErrors({
     kind: 'external',
     status: 503,
     message:
-      'A prepared statement of a transaction is no longer valid, so nothing was stored: a table was changed, or a pooler switched connections',
-    hint: 'Try again.',
+      'The transaction was rolled back, because a table was changed or a pooler switched connections while it ran',
+    hint: 'Send the request again. If it keeps happening behind a pooler, set prepare: false for the connection.',
   },
   WP_STORE_STATEMENT_TIMEOUT: {
     kind: 'external',

@@ -36,6 +36,9 @@ const tokens = {
 const modifying: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'replace', 'merge'])
 const main: ReadonlySet<string> = new Set(['select', 'values', ...modifying])
 
+/** Words that the name of a table can follow. */
+const beforeTable: ReadonlySet<string> = new Set(['from', 'join', 'into', 'update', 'using', 'only'])
+
 /**
  * Parses one statement. Finds parameters outside of strings, comments, quoted identifiers and dollar quotes.
  * @returns the problem if the text is not exactly one statement that reads or changes rows
@@ -63,6 +66,8 @@ class Parser {
   #brackets = 0
   #verb = ''
   #isAfterParenthesis = false
+  /** The last token, in lower case. */
+  #previous = ''
   #isChanging = false
 
   constructor(text: string, { isSqlite }: ParseOptions) {
@@ -74,7 +79,7 @@ class Parser {
     while (this.#at < this.#text.length) this.#readToken()
     this.#parts.push(this.#text.slice(this.#start, this.#end).trimEnd())
     if (this.#depth > 0) throw new StatementProblem('A parenthesis is not closed')
-    if (this.#verb === '') throw new StatementProblem('There is no statement')
+    if (this.#verb === '') throw new StatementProblem('The query is empty')
     if (!main.has(this.#verb))
       throw new StatementProblem(
         `A statement cannot begin with "${this.#verb}"; use select, with, values, ${[...modifying].join(', ')}`,
@@ -106,8 +111,10 @@ class Parser {
     else if (kind === 'placeholder') this.#readPlaceholder(start, name!)
     else if (kind === 'foreign') throw new StatementProblem(`Write a parameter as :name instead of ${text}`)
     else if (kind === 'word') this.#readWord(text.toLowerCase())
+    else if (kind === 'quoted') this.#refuseOwnTable(text.slice(1, -1))
     else if (kind === 'other') this.#readCharacter(text, start)
     this.#isAfterParenthesis = text === '('
+    this.#previous = text.toLowerCase()
   }
 
   /** PostgreSQL nests comments. On SQLite the first end counts; such a comment is then reported as open. */
@@ -142,7 +149,14 @@ class Parser {
     this.#start = this.#at
   }
 
+  /** Early feedback for the usual forms. The database knows which tables a statement really uses. */
+  #refuseOwnTable(name: string): void {
+    if (/^waypost_/i.test(name) && beforeTable.has(this.#previous))
+      throw new StatementProblem(`The table "${name}" belongs to Waypost; use a table of your own`)
+  }
+
   #readWord(text: string): void {
+    this.#refuseOwnTable(text)
     if (this.#isAfterParenthesis && modifying.has(text)) this.#isChanging = true
     if (this.#verb === '' || (this.#verb === 'with' && this.#depth === 0 && main.has(text))) this.#verb = text
   }

@@ -1,4 +1,4 @@
-import { CompiledQuery, type Kysely, type QueryResult } from 'kysely'
+import { CompiledQuery, sql, type Kysely, type QueryResult } from 'kysely'
 import type { Action, CheckOptions, Context, MakeOptions, Request } from 'waypost'
 import { assertExact, explain, kindOf, type Row } from '../table/run.ts'
 import type { DatabaseKind } from '../table/values.ts'
@@ -24,8 +24,9 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
       if (typeof client.executeQuery !== 'function')
         throw new Error(`The connection "${plan.connection}" is not a SQL database`)
       const kind = kindOf(client)
-      known ??= CompiledQuery.raw(writeStatement(plan, kind))
-      const query = { ...known, parameters: plan.values.map((value) => readValue(value, request, context)) }
+      const statement = known ?? (await prepareStatement(client, plan, context))
+      known = statement
+      const query = { ...statement, parameters: plan.values.map((value) => readValue(value, request, context)) }
       let result: QueryResult<unknown>
       try {
         result = await execute(client, query, plan.isReadOnly && kind === 'postgresql')
@@ -37,16 +38,24 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
   }
 }
 
-/** Prepares the statement without running it. Returns the problem that the database reports, if any. */
+/** Returns the statement on its first use. @throws if it uses tables of Waypost, or a problem with status 400 */
+async function prepareStatement(client: Client, plan: QueryPlan, context: Context): Promise<CompiledQuery> {
+  const text = writeStatement(plan, kindOf(client))
+  const [own] = await findOwnTables(client, text).catch((error: unknown) => {
+    throw explain(error, context)
+  })
+  if (own !== undefined) throw new Error(describeOwnTable(own))
+  return CompiledQuery.raw(text)
+}
+
+const describeOwnTable = (name: string) => `The statement uses the table "${name}", which belongs to Waypost`
+
+/** Lets the database check the statement without running it. Returns the problem, if any. */
 export async function findStatementProblems({ plan: given, connection }: CheckOptions): Promise<readonly string[]> {
   const plan = given as unknown as QueryPlan
   const client = (await connection(plan.connection)) as Client
-  const kind = kindOf(client)
-  const text = writeStatement(plan, kind)
   try {
-    if (kind === 'sqlite') await client.executeQuery(CompiledQuery.raw(`explain ${text}`))
-    else await prepareOnPostgres(client, text)
-    return []
+    return (await findOwnTables(client, writeStatement(plan, kindOf(client)))).slice(0, 1).map(describeOwnTable)
   } catch (error) {
     const { code } = error as { readonly code?: string }
     const isStatementError = code === 'ERR_SQLITE_ERROR' || /^(22|42|0A)[0-9A-Z]{3}$/.test(code ?? '')
@@ -56,12 +65,53 @@ export async function findStatementProblems({ plan: given, connection }: CheckOp
   }
 }
 
-/** In a transaction, because a pooler may use another session for the next statement. */
-async function prepareOnPostgres(client: Client, text: string): Promise<void> {
-  await client.transaction().execute(async (transaction) => {
-    await transaction.executeQuery(CompiledQuery.raw(`prepare waypost_check as ${text}`))
-    await transaction.executeQuery(CompiledQuery.raw('deallocate waypost_check'))
+/**
+ * Returns the tables of Waypost that a statement uses, also through views, by preparing it. Functions that read tables
+ * are not examined.
+ * @throws the database's error if the statement is not valid
+ */
+async function findOwnTables(client: Client, text: string): Promise<readonly string[]> {
+  if (kindOf(client) === 'sqlite') return findOwnTablesOnSqlite(client, text)
+  if (client.isTransaction) return findOwnTablesOnPostgres(client, text)
+  // In a transaction, because a pooler may use another session for the next statement.
+  return client.transaction().execute((transaction) => findOwnTablesOnPostgres(transaction, text))
+}
+
+/** The program of a statement opens each table and index at its root page. */
+async function findOwnTablesOnSqlite(client: Client, text: string): Promise<readonly string[]> {
+  const own = await sql<{ page: number; name: string }>`
+    select rootpage as page, tbl_name as name from sqlite_schema where tbl_name like 'waypost~_%' escape '~'`.execute(
+    client,
+  )
+  const names = new Map(own.rows.map(({ page, name }) => [page, name]))
+  const { rows } = await client.executeQuery(CompiledQuery.raw(`explain ${text}`))
+  const found = (rows as readonly Program[]).flatMap(({ opcode, p1, p2 }) => {
+    const page = opcode === 'Clear' ? p1 : /^(Open(Read|Write)|ReopenIdx)$/.test(opcode) ? p2 : undefined
+    return page === undefined ? [] : (names.get(page) ?? [])
   })
+  return [...new Set(found)]
+}
+
+interface Program {
+  readonly opcode: string
+  readonly p1: number
+  readonly p2: number
+}
+
+/** PostgreSQL locks the tables of a statement that it prepares until the transaction ends. */
+async function findOwnTablesOnPostgres(client: Client, text: string): Promise<readonly string[]> {
+  const listLocked = async () => {
+    const { rows } = await sql<{ name: string }>`
+      select c.relname as name from pg_catalog.pg_locks l join pg_catalog.pg_class c on c.oid = l.relation
+      where l.pid = pg_backend_pid() and l.locktype = 'relation' and c.relkind in ('r', 'p') and c.relname like 'waypost~_%' escape '~'
+    `.execute(client)
+    return rows.map(({ name }) => name)
+  }
+  const before = new Set(await listLocked())
+  await client.executeQuery(CompiledQuery.raw(`prepare waypost_check as ${text}`))
+  const after = await listLocked()
+  await client.executeQuery(CompiledQuery.raw('deallocate waypost_check'))
+  return after.filter((name) => !before.has(name))
 }
 
 function nameOf(value: QueryValue | undefined): string | undefined {

@@ -250,7 +250,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual([patched.total, patched.title, patched.flag], [5, 'Milk', true])
     })
 
-    test('are removed if there is no value for deleted ones', async () => {
+    test('are removed from the table without "delete" in the config', async () => {
       const config = { ...orders, delete: undefined, where: undefined } as never
       await using api = await openTableApi(orderApi(kind, await newUrl(), { config }))
       const { id } = (await api.call('POST /order', { body })).body
