@@ -167,6 +167,76 @@ export default class Report implements Action<'GET /report'> {
     }
     assert.equal((await list()).body.itemsPerPage, 7)
   })
+
+  it('runs declared migrations, and refuses invalid ones and statements that would fail', async () => {
+    const migration = 'migrations/System/20270101-person.yml'
+    const people = 'resources/people.yml'
+    const statement = (column: string) => `methods:
+  GET:
+    public: true
+    response: { type: array, items: { type: object } }
+    action: { class: sql-query, config: { query: "select ${column} from app_person" } }
+`
+    const active = async () => (await system.host.system.db.selectFrom('waypost_active').selectAll().execute())[0]!
+    const before = await active()
+    await project.edit('waypost.yml', 'routes:\n', 'routes:\n  /people: !include resources/people.yml\n')
+    await project.write(people, statement('nam'))
+    await project.write(migration, 'create_table:\n  app_person: { columns: { id: id, name: tekst, age: integer } }\n')
+    for (const words of [' --migrate', ' --plan']) {
+      const invalid = await deploy(deployer, words)
+      assert.equal(invalid.code, 1)
+      assert.match(invalid.stderr, /migrations\/System\/20270101-person\.yml:2:\d+ .*tekst/)
+    }
+    await project.edit(migration, 'tekst', 'text')
+    for (const env of [deployer, planner]) {
+      const plan = await project.run(`deploy --plan --migrate --url ${url}`, { env })
+      assert.equal(plan.code, 0, plan.stderr)
+      assert.match(plan.stdout, /System\/20270101-person/)
+    }
+    const refused = await deploy(deployer, ' --migrate')
+    assert.equal(refused.code, 1)
+    assert.match(refused.stdout, /Migrated {3}System\/20270101-person/)
+    assert.match(refused.stderr, /resources\/people\.yml:5:\d+ {2}GET \/people would fail: column "nam" does not exist/)
+    assert.match(refused.stderr, /1 method would fail at the target; the release was not activated/)
+    assertCalm(refused.stdout + refused.stderr)
+    assert.equal((await active()).release_id, before.release_id)
+
+    const planned = await deploy(deployer, ' --plan')
+    assert.deepEqual([planned.code, /GET \/people would fail/.test(planned.stderr)], [1, true])
+    assert.equal((await deploy(planner, ' --plan')).code, 0, 'statements are not checked with backend.read')
+    await project.edit(people, 'nam ', 'name ')
+    const deployed = await deploy(deployer)
+    assert.equal(deployed.code, 0, deployed.stderr)
+    assert.deepEqual((await send(serving.port, { path: '/people' })).body, [])
+  })
+
+  it('shows that a dropped column breaks the callers of its table, and needs a yes', async () => {
+    const table = `methods:
+  GET: { public: true, action: { class: sql-table, config: { table: app_person, columns: all } } }
+`
+    await project.write('resources/people.yml', table)
+    const served = await deploy(deployer)
+    assert.equal(served.code, 0, served.stderr)
+    await system.host.system.db
+      .insertInto('app_person' as never)
+      .values({ name: 'Ann', age: 7 } as never)
+      .execute()
+    const read = async () => (await send(serving.port, { path: '/people' })).body
+    assert.deepEqual(await read(), { entry: [{ id: 1, name: 'Ann', age: 7 }], next: null })
+    await project.write('migrations/System/20270102-age.yml', 'drop_column: { app_person: [age] }\n')
+    const plan = await project.run(`deploy --plan --migrate --url ${url}`, { env: planner })
+    assert.equal(plan.code, 0, plan.stderr)
+    assert.match(plan.stdout, /GET {2}\/people .*BREAKING/)
+    assert.match(plan.stdout, /"entry\[\]\.age" removed/)
+    assert.match(plan.stdout, /System\/20270102-age/)
+    const unconfirmed = await project.run(`deploy --migrate --url ${url}`, { env: deployer })
+    assert.equal(unconfirmed.code, 1)
+    assert.match(unconfirmed.stderr, /breaks? callers/)
+    assert.deepEqual(await read(), { entry: [{ id: 1, name: 'Ann', age: 7 }], next: null })
+    const confirmed = await deploy(deployer, ' --migrate')
+    assert.equal(confirmed.code, 0, confirmed.stderr)
+    assert.deepEqual(await read(), { entry: [{ id: 1, name: 'Ann' }], next: null })
+  })
 })
 
 async function findClosedPort(): Promise<number> {
