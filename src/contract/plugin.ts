@@ -213,6 +213,8 @@ export interface ColumnSnapshot {
 /** A configured action that needs no code in the project: `action: { class: NAME, config: {…} }`. */
 export interface ActionClass<Config = unknown> {
   readonly description: string
+  /** It needs the method of a route, so cronjobs cannot use it. */
+  readonly routesOnly?: true
   /** The JSON Schema of the config. */
   readonly config: object
   /**

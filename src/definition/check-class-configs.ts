@@ -40,6 +40,7 @@ export type ClassConfigs = ReadonlyMap<Node, ClassConfig>
 /** Checks that each class exists and that its config matches the schema of the class. */
 export async function checkClassConfigs(context: DefinitionContext, catalog: ClassCatalog): Promise<ClassConfigs> {
   checkRateConnections(context, catalog)
+  checkCronjobClasses(context, catalog)
   const known = context.classUses.filter((use) => checkClass(context, use, catalog))
   const configs = new Map<Node, ClassConfig>()
   if (known.length === 0) return configs
@@ -81,6 +82,19 @@ function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: 
   const hint = suggestFrom(loading.report, name, names) ?? 'Add the plugin that provides it under "plugins"'
   loading.report.add({ code: 'WP_DEFINITION_CLASS_UNKNOWN', at, parameters: { kind: use.kind, name }, hint })
   return false
+}
+
+/** Some classes need the method of a route. */
+function checkCronjobClasses(
+  { loading: { report }, cronjobClasses }: DefinitionContext,
+  { actions }: ClassCatalog,
+): void {
+  for (const { name, at } of cronjobClasses) {
+    if (!Object.hasOwn(actions, name) || !actions[name]!.routesOnly) continue
+    const problem = `A cronjob cannot use the class "${name}", which needs the method of a route`
+    const hint = 'Use an action with code: action: src/FILE.ts'
+    report.add({ code: 'WP_DEFINITION_CRON_INVALID', at: valueOf(at, 'class') ?? at, parameters: { problem }, hint })
+  }
 }
 
 /** A rate can only name a connection whose class can count. */

@@ -1,4 +1,4 @@
-import type { ConnectionClass, JsonSchema } from '../contract/index.ts'
+import type { ActionClass, ConnectionClass, JsonSchema } from '../contract/index.ts'
 
 /**
  * The classes that a definition may name, by name. Matches the records of connection and action classes of a plugin;
@@ -6,7 +6,7 @@ import type { ConnectionClass, JsonSchema } from '../contract/index.ts'
  */
 export interface ClassCatalog {
   readonly connections: Readonly<Record<string, ConnectionClassDescription>>
-  readonly actions: Readonly<Record<string, ClassDescription>>
+  readonly actions: Readonly<Record<string, ActionClassDescription>>
   /** Built plugins, as listed in `plugins:`. */
   readonly plugins?: Readonly<Record<string, ClassDescription>>
 }
@@ -17,3 +17,5 @@ export interface ClassDescription {
 }
 
 interface ConnectionClassDescription extends ClassDescription, Pick<ConnectionClass, 'capabilities'> {}
+
+interface ActionClassDescription extends ClassDescription, Pick<ActionClass, 'routesOnly'> {}

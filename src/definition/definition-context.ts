@@ -17,6 +17,8 @@ export interface DefinitionContext {
   readonly classUses: ClassUseNode[]
   /** Where the uses of action classes are written. */
   readonly actionNodes: Map<ClassUse, MapNode>
+  /** The classes that cronjobs use, with the action of the cronjob. */
+  readonly cronjobClasses: { readonly name: string; readonly at: Node }[]
   /** Named schemas that configs of classes name. */
   readonly schemasInConfigs: Set<string>
   /** Routes whose path parameters have no schema. */

@@ -91,6 +91,7 @@ function makeContext(loading: LoadContext, root: Node): DefinitionContext {
     scopes: new Map(),
     classUses: [],
     actionNodes: new Map(),
+    cronjobClasses: [],
     plainPaths: new Set(),
     schemasInConfigs: new Set(),
     requests: [],

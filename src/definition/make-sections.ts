@@ -85,6 +85,8 @@ export function makeCronjobs(
     checkCron(known, timezone, checkTimezone)
     checkCron(known, timeout, checkCronjobTimeout)
     const action = makeAction(context, valueOf(value, 'action'))
+    if (action !== undefined && 'class' in action)
+      context.cronjobClasses.push({ name: action.class, at: valueOf(value, 'action')! })
     const text = textOf(schedule)
     if (text === undefined || action === undefined) return undefined
     return omitUndefined({ schedule: text, timezone: textOf(timezone), timeout: textOf(timeout), action })

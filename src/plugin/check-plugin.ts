@@ -22,7 +22,7 @@ export interface ConnectionCatalog extends Pick<
   readonly config: JsonSchema
 }
 
-export interface ActionCatalog extends Pick<ActionClass, 'description'> {
+export interface ActionCatalog extends Pick<ActionClass, 'description' | 'routesOnly'> {
   readonly config: JsonSchema
 }
 
@@ -53,7 +53,11 @@ export function describePlugin({ name, config, connections = {}, actions = {}, r
       ...(migrations && { migrations }),
       ...(capabilities && { capabilities }),
     })),
-    actions: mapSorted(actions, ({ description, config: schema }) => ({ description, config: schema as JsonSchema })),
+    actions: mapSorted(actions, ({ description, config: schema, routesOnly }) => ({
+      description,
+      config: schema as JsonSchema,
+      ...(routesOnly && { routesOnly }),
+    })),
     ...(routes && { routes: true }),
   }
   return JSON.parse(JSON.stringify(catalog)) as PluginCatalog

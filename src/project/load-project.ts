@@ -168,8 +168,14 @@ export function countErrors(diagnostics: readonly Diagnostic[]): string {
   return length === 1 ? '1 error' : `${length} errors`
 }
 
-function configsOf(classes: ReadonlyMap<string, Provided<{ readonly config: object }>>): ClassCatalog['connections'] {
-  return Object.fromEntries([...classes].map(([name, one]) => [name, { config: one.class.config as JsonSchema }]))
+function configsOf(
+  classes: ReadonlyMap<string, Provided<{ readonly config: object; readonly routesOnly?: true }>>,
+): ClassCatalog['actions'] {
+  const entries = [...classes].map(([name, { class: one }]) => {
+    const { config, routesOnly } = one
+    return [name, { config: config as JsonSchema, ...(routesOnly && { routesOnly }) }] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 export interface BuiltProject extends LoadedProject {

@@ -1,4 +1,4 @@
-import type { ActionPlan, ConnectionClass, JsonSchema } from '../contract/index.ts'
+import type { ActionClass, ActionPlan, ConnectionClass, JsonSchema } from '../contract/index.ts'
 import { type DeclaredVariable, hasReferences, parseSettings, sha256 } from '../kit/index.ts'
 
 /**
@@ -89,7 +89,9 @@ export interface ManifestCatalog {
   /** The schema of its config. */
   readonly config?: JsonSchema
   readonly connections: Readonly<Record<string, ManifestConnectionClass>>
-  readonly actions: Readonly<Record<string, { readonly description: string; readonly config: JsonSchema }>>
+  readonly actions: Readonly<
+    Record<string, Pick<ActionClass, 'description' | 'routesOnly'> & { readonly config: JsonSchema }>
+  >
   /** Whether the plugin registers routes. */
   readonly routes?: true
 }

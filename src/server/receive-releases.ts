@@ -67,8 +67,14 @@ async function loadActivePlugins({ system }: Host, loadPlugins: LoadPlugins): Pr
   return loadPlugins({ manifest, artifacts: await loadArtifacts(system, { id }, manifest.artifacts) })
 }
 
-function configsOf(classes: ReadonlyMap<string, { readonly class: { readonly config: object } }>) {
-  return Object.fromEntries([...classes].map(([name, one]) => [name, { config: one.class.config as JsonSchema }]))
+function configsOf(
+  classes: ReadonlyMap<string, { readonly class: { readonly config: object; readonly routesOnly?: true } }>,
+) {
+  const entries = [...classes].map(([name, { class: one }]) => {
+    const { config, routesOnly } = one
+    return [name, { config: config as JsonSchema, ...(routesOnly && { routesOnly }) }] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 /** Whether `WAYPOST_REMOTE_DEPLOY` allows deployments over HTTP; only `off` forbids them. */

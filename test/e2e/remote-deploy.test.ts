@@ -219,7 +219,7 @@ export default class Report implements Action<'GET /report'> {
     assert.equal(served.code, 0, served.stderr)
     await system.host.system.db
       .insertInto('app_person' as never)
-      .values({ name: 'Ann', age: 7 } as never)
+      .values({ name: 'Ann', age: 7 })
       .execute()
     const read = async () => (await send(serving.port, { path: '/people' })).body
     assert.deepEqual(await read(), { entry: [{ id: 1, name: 'Ann', age: 7 }], next: null })

@@ -90,6 +90,7 @@ const named = (what: string) => ({ type: 'string', 'x-waypost': what })
 export default {
   name: 'geo',
   actions: {
+    strict: { description: 'Needs a route', routesOnly: true, config: {}, make: () => ({ handle: () => ({}) }) },
     near: {
       description: 'Finds rows near a place',
       config: {
@@ -113,6 +114,12 @@ export default {
 const tables = `plugins: [./geo.ts]
 connection: { Other: { class: sqlite, config: { file: other.db } } }
 rate: { any: { limit: 1, window: 1s } }
+action: { Purge: { class: sql-query, config: { query: "delete from app_order" } } }
+cronjob:
+  Purge: { schedule: 0 4 * * *, action: Purge }
+  Own: { schedule: 0 4 * * *, action: { class: near } }
+  Pass: { schedule: 0 4 * * *, action: { class: proxy, config: { connection: Other, path: / } } }
+  Strict: { schedule: 0 4 * * *, action: { class: strict } }
 routes:
   /own:
     methods:
@@ -163,7 +170,7 @@ routes:
         action: { class: sql-query, config: { query: "select * from app_order where id = :oder_id" } }
 `
 
-test('unknown names in configs are reported once, with the nearest name', async () => {
+test('unknown names in configs are reported once, with the nearest name, and classes that cronjobs cannot use', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'waypost-names-'))
   try {
     await writeFiles(folder, {
@@ -179,18 +186,21 @@ test('unknown names in configs are reported once, with the nearest name', async 
     assert.deepEqual(
       errors.map(({ message, hint, range }) => `${range.start.line}:${range.start.column} ${message}. ${hint}`),
       [
-        '12:60 Unknown column "citi". Did you mean "city"?',
-        '13:20 Unknown table "app_oder". Did you mean "app_order"?',
-        '14:23 odd column. undefined',
-        '21:33 Unknown connection "Othr". Did you mean "Other" (waypost.yml:2)?',
-        '23:23 odd column. undefined',
-        '23:27 Unknown column "titel". Did you mean "title"?',
-        '24:20 Unknown column "pric". Did you mean "price"?',
-        '29:54 Unknown table "app_orders". Did you mean "app_order"?',
-        '38:27 Unknown column "titel". Did you mean "title"?',
-        '39:20 Unknown column "titel". Did you mean "title"?',
-        '45:59 Unknown connection "Sytem". Did you mean "System"?',
-        '51:54 ":oder_id" is not a parameter of the method. Did you mean "order_id"?',
+        '6:41 A cronjob cannot use the class "sql-query", which needs the method of a route. Use an action with code: action: src/FILE.ts',
+        '8:49 A cronjob cannot use the class "proxy", which needs the method of a route. Use an action with code: action: src/FILE.ts',
+        '9:51 A cronjob cannot use the class "strict", which needs the method of a route. Use an action with code: action: src/FILE.ts',
+        '18:60 Unknown column "citi". Did you mean "city"?',
+        '19:20 Unknown table "app_oder". Did you mean "app_order"?',
+        '20:23 odd column. undefined',
+        '27:33 Unknown connection "Othr". Did you mean "Other" (waypost.yml:2)?',
+        '29:23 odd column. undefined',
+        '29:27 Unknown column "titel". Did you mean "title"?',
+        '30:20 Unknown column "pric". Did you mean "price"?',
+        '35:54 Unknown table "app_orders". Did you mean "app_order"?',
+        '44:27 Unknown column "titel". Did you mean "title"?',
+        '45:20 Unknown column "titel". Did you mean "title"?',
+        '51:59 Unknown connection "Sytem". Did you mean "System"?',
+        '57:54 ":oder_id" is not a parameter of the method. Did you mean "order_id"?',
       ],
     )
   } finally {

@@ -173,7 +173,7 @@ describeEachSystem('a table as an API', ({ newSystem }) => {
     }
     await server.host.system.db
       .insertInto('app_order' as never)
-      .values(row as never)
+      .values(row)
       .execute()
     const all = await server.authorize('eve', ['order', 'order.all'])
     const list = await call('GET /order?total=77', undefined, all)

@@ -14,6 +14,7 @@ const config = {
 /** Stores the body of the request as an event and answers 202. */
 export const dispatch: ActionClass<Config> = {
   description: 'Dispatches the body of the request as an event',
+  routesOnly: true,
   config,
   describe({ event }, { method, declared, events }) {
     const { schema } = (Object.hasOwn(events, event) ? events[event] : undefined) ?? {}

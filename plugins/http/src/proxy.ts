@@ -42,6 +42,7 @@ const config = {
 /** Passes requests on to an HTTP service, and its responses back. */
 export const proxy: ActionClass<ProxyConfig> = {
   description: 'Passes requests on to an HTTP service',
+  routesOnly: true,
   config,
   describe(config, use) {
     const declared = use.declared.parameters

@@ -237,6 +237,14 @@ describe('the action class proxy', () => {
     }
   })
 
+  test('a request that is larger than body_limit does not reach the upstream service', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ text: 'x'.repeat(1024 * 1024) })
+    received = []
+    const { status } = await send(server.port, { method: 'PUT', path: '/items/7', body, headers })
+    assert.deepEqual([status, received.length], [413, 0])
+  })
+
   test('answers 502 if the upstream service cannot be reached, and 504 if it does not respond', async () => {
     const { status, body } = await get('/down')
     assert.deepEqual([status, body.detail], [502, 'The upstream service is not available'])

@@ -302,7 +302,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         ).length
       const before = await count()
       for (const method of ['GET', 'POST', 'DELETE']) {
-        for (const _ of [1, 2]) assert.equal((await call('/hidden/x', { method })).status, 500, method)
+        for (const how of ['x', 'y']) assert.equal((await call(`/hidden/${how}`, { method })).status, 500, method)
       }
       assert.equal(await count(), before)
       assert.ok(server.logs.some((line) => JSON.stringify(line).includes('which belongs to Waypost')))

@@ -41,7 +41,10 @@ const catalog = strictObject({
   name,
   config: Type.Optional(schema),
   connections: mapOf(connectionClass, 1000),
-  actions: mapOf(strictObject({ description: text, config: schema }), 1000),
+  actions: mapOf(
+    strictObject({ description: text, config: schema, routesOnly: Type.Optional(Type.Literal(true)) }),
+    1000,
+  ),
   routes: Type.Optional(Type.Literal(true)),
 } satisfies Record<keyof ManifestCatalog, TSchema>)
 

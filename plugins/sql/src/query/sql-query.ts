@@ -31,6 +31,7 @@ const config = {
 /** Runs one SQL statement. */
 export const sqlQuery: ActionClass<QueryConfig> = {
   description: 'Runs one SQL statement and answers with its rows',
+  routesOnly: true,
   config,
   describe({ connection, query }, use) {
     const parsed = parseStatement(query, { isSqlite: use.connections[connection] === 'sqlite' })

@@ -5,6 +5,7 @@ import { describeTable } from './describe.ts'
 /** A table or view as a REST API. The method and the path decide what happens. */
 export const sqlTable: ActionClass<TableConfig> = {
   description: 'A table as a REST API: lists, reads, inserts, changes and deletes rows',
+  routesOnly: true,
   config: tableConfigSchema,
   describe: describeTable,
   async make(options) {
