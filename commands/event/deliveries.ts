@@ -42,9 +42,15 @@ export default class EventDeliveries extends HostCommand {
     const { loadDatabaseTime } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
-      const deliveries = await listHostDeliveries(host, flags)
+      const deliveries: ListedDelivery[] = []
+      let cursor: string | undefined
+      do {
+        const page = await listHostDeliveries(host, { ...flags, cursor, limit: flags.limit - deliveries.length })
+        deliveries.push(...page.entry)
+        cursor = page.next
+      } while (cursor !== undefined && deliveries.length < flags.limit)
       this.#show(deliveries, await loadDatabaseTime(host.system))
-      if (deliveries.length === flags.limit) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
+      if (cursor !== undefined) this.note(`\nShowing the first ${flags.limit}; use --limit to show more.`)
       return { deliveries: deliveries.map(toJson) }
     })
   }

@@ -25,10 +25,9 @@ export default class SubscriptionList extends HostCommand {
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const { state: status, ...filter } = flags
-      const subscriptions = await listHostSubscriptions(host, { ...filter, status })
+      const { entry: subscriptions, next } = await listHostSubscriptions(host, { ...filter, status })
       this.#show(subscriptions)
-      if (subscriptions.length === flags.limit)
-        this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
+      if (next !== undefined) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
       return { subscriptions: subscriptions.map(toJson) }
     })
   }

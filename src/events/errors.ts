@@ -68,6 +68,7 @@ export const errors = defineErrors({
     message: 'The subscription "{id}" already has {limit} old secrets that are still in use, which is the maximum',
     hint: 'Rotate with the overlap "0s" to end all old secrets immediately, or wait until one of them expires.',
   },
+  WP_EVENTS_MESSAGE_UNKNOWN: { kind: 'user', status: 404, message: 'Unknown message "{id}"' },
   WP_EVENTS_DELIVERY_UNKNOWN: { kind: 'user', status: 404, message: 'Unknown delivery "{id}"' },
   WP_EVENTS_DELIVERY_PENDING: {
     kind: 'user',

@@ -21,4 +21,4 @@ export { deliveryStates, type DeliveryView } from './subscription/own-deliveries
 export type { OwnSubscription, Subscriber, SubscriptionView } from './subscription/subscription-row.ts'
 export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'
 export { pruneUndeclaredEvents } from './message/prune-undeclared-events.ts'
-export { testEvent } from './subscription/test-event.ts'
+export { sendOperatorTest, testEvent } from './subscription/test-event.ts'

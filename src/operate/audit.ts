@@ -1,7 +1,7 @@
 import { isUuid, sortedIdPrefix, type Since } from '../kit/index.ts'
 import { listPage, listRows, type AuditFacts, type Page } from '../store/index.ts'
 import type { Host } from '../host/index.ts'
-import { resolveSince } from './events/deliveries.ts'
+import { resolveSince } from './events/messages.ts'
 
 /** One administrative change. */
 export interface ListedAudit {

@@ -16,6 +16,7 @@ export { addHostClient, changeHostClient, changeHostClientStatus, renewHostClien
 export type { ClientChange, ClientRequest, ClientSelection } from './clients.ts'
 export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
 export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
+export { findHostMessage, listHostMessages, type ListedMessage } from './events/messages.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
 export type { ReceivedDelivery, EventListener, ListenRequest } from './events/listen.ts'
@@ -23,9 +24,12 @@ export { type ReplayRequest, replayHostDelivery, replayHostDeliveries } from './
 export {
   type ListedSubscription,
   type SubscriptionChoice,
+  addHostSubscription,
   enableHostSubscriptions,
   endHostSubscriptions,
+  findHostSubscription,
   listHostSubscriptions,
+  testHostSubscription,
 } from './events/subscriptions.ts'
 export { type IssuerChange, changeHostIssuer } from './issuer.ts'
 export {

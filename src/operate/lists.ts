@@ -249,8 +249,8 @@ export async function listHostTokens(
       ...(client === undefined ? {} : { client_id: (await resolveClient(system, client)).id }),
     },
     members: [
-      { key: 'user_id', in: 'User', column: 'id', where: { status: 'active' } },
-      { key: 'client_id', in: 'Client', column: 'id', where: { status: 'active' } },
+      { key: 'user_id', in: 'User', column: 'id', where: { status: 'disabled' }, not: true },
+      { key: 'client_id', in: 'Client', column: 'id', where: { status: 'disabled' }, not: true },
     ],
     sort: tokenSorts[sort],
     cursor,

@@ -1,4 +1,4 @@
-import { makeSortedId } from '../kit/index.ts'
+import { makeSortedId, toStorable } from '../kit/index.ts'
 import type { System } from './system.ts'
 
 /** Who makes an administrative change. */
@@ -136,8 +136,7 @@ function serialize(facts: AuditFacts | undefined): string | null {
   return JSON.stringify(Object.fromEntries(limited))
 }
 
-/** PostgreSQL cannot store NUL. */
 function limit(text: string): string {
-  const clean = text.replaceAll('\0', '')
-  return clean.length > maxText ? `${clean.slice(0, maxText - 1)}…` : clean
+  const clean = toStorable(text)
+  return clean.length > maxText ? `${clean.slice(0, maxText - 1).toWellFormed()}…` : clean
 }

@@ -1,3 +1,4 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { EntityName, FilterQuery, InferEntity, QueryOrderMap } from '@mikro-orm/core'
 import type { EntityManager } from '@mikro-orm/sql'
 import type { listedEntities } from './entities.ts'
@@ -13,6 +14,8 @@ type Membership<Row> = {
     readonly in: Name
     readonly column: keyof ListedTables[Name] & string
     readonly where: FilterQuery<ListedTables[Name]>
+    /** Select the rows whose `key` is not there. If these are few, the database still reads the list in its order. */
+    readonly not?: true
   }
 }[keyof ListedTables]
 
@@ -36,9 +39,9 @@ export async function listRows<Name extends keyof ListedTables>(
   { where, members = [], ...page }: RowQuery<ListedTables[Name]>,
 ): Promise<readonly ListedTables[Name][]> {
   const { entities, manager } = await openLists(system)
-  const membership = members.map(({ key, in: other, column, where: condition }) => {
+  const membership = members.map(({ key, in: other, column, where: condition, not }) => {
     const query = manager.createQueryBuilder<object>(entities[other]).select(column as never)
-    return { [key]: { $in: query.where(condition as never).getNativeQuery() } }
+    return { [key]: { [not === true ? '$nin' : '$in']: query.where(condition as never).getNativeQuery() } }
   })
   const conditions = [...(where === undefined ? [] : [where]), ...membership]
   const rows = await manager.getRepository<object>(entities[table]).find({ $and: conditions }, page)
@@ -104,7 +107,7 @@ function conditionsAfter({ sort, cursor }: Pick<PageRequest, 'sort' | 'cursor'>)
 type SortValue = string | number
 
 /** Returns the values of the sorted columns. @throws WP_STORE_CURSOR */
-export function parseCursor(sort: Sort, cursor: string | undefined): readonly SortValue[] | undefined {
+function parseCursor(sort: Sort, cursor: string | undefined): readonly SortValue[] | undefined {
   if (cursor === undefined) return undefined
   try {
     const [order, ...values] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
@@ -118,6 +121,27 @@ export function parseCursor(sort: Sort, cursor: string | undefined): readonly So
   throw errors.WP_STORE_CURSOR()
 }
 
+/**
+ * The condition of a page for Kysely.
+ * @param page with the table of the columns if the query joins several
+ * @throws WP_STORE_CURSOR
+ */
+export function whereAfter({
+  sort,
+  cursor,
+  table,
+}: Pick<PageRequest, 'sort' | 'cursor'> & { readonly table?: string }): RawBuilder<SqlBool> {
+  const values = parseCursor(sort, cursor)
+  if (values === undefined) return sql`true`
+  const at = (index: number, orEqual: boolean) => {
+    const [column, direction] = sort[index]!
+    const name = table === undefined ? column : `${table}.${column}`
+    return sql`${sql.ref(name)} ${sql.raw(`${direction === 'asc' ? '>' : '<'}${orEqual ? '=' : ''}`)} ${values[index]}`
+  }
+  if (sort.length === 1) return sql`${at(0, false)}`
+  return sql`(${at(0, true)} and (${at(0, false)} or ${at(1, false)}))`
+}
+
 /** Makes a page of rows that were loaded with a limit one higher than that of the page. */
 export function makePage<Row extends object>(
   rows: readonly Row[],
@@ -126,8 +150,13 @@ export function makePage<Row extends object>(
   const entry = rows.slice(0, limit)
   const last = entry.at(-1) as Readonly<Record<string, SortValue>> | undefined
   if (rows.length <= limit || last === undefined) return { entry, next: undefined }
+  return { entry, next: makeCursor(sort, last) }
+}
+
+/** Makes the cursor of the page after a row. */
+export function makeCursor(sort: Sort, last: Readonly<Record<string, unknown>>): string {
   const values = [nameSort(sort), ...sort.map(([column]) => last[column])]
-  return { entry, next: Buffer.from(JSON.stringify(values)).toString('base64url') }
+  return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 
 function nameSort(sort: Sort): string {

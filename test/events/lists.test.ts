@@ -122,7 +122,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await addDelivery('dlv_2', { message: 'msg_2', to: 'sub_1' })
       await addAttempt('att_1', 'dlv_1', { outcome: 'timeout 15 s', status: null })
       await addAttempt('att_2', 'dlv_1', { outcome: 'status 503', status: 503 })
-      const [pending, dead] = await listHostDeliveries(opened.host, { limit: 10 })
+      const [pending, dead] = (await listHostDeliveries(opened.host, { limit: 10 })).entry
       const common = { event: 'note', subscription: 'sub_1', endpoint: 'http://localhost/sub_1', user: 'ann' }
       assert.deepEqual(pending, {
         ...common,
@@ -154,7 +154,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await addAttempt('att_1', 'dlv_1', { outcome: 'status 500', status: 500 })
       await addAttempt('att_2', 'dlv_1', { outcome: 'status 503', status: 503 })
       await addAttempt('att_3', 'dlv_2', { outcome: 'delivered', status: 200 })
-      const { delivery, attempts } = await findHostDelivery(opened.host, 'dlv_1')
+      const { delivery, attempts, message, headers } = await findHostDelivery(opened.host, 'dlv_1')
+      assert.partialDeepStrictEqual(message, { id: 'msg_1', event: 'note', body: '{}', isTruncated: false })
+      assert.partialDeepStrictEqual(headers, {
+        'content-type': 'application/json',
+        'waypost-event': 'note',
+        'webhook-id': 'dlv_1',
+      })
       assert.deepEqual([delivery.id, delivery.attempts], ['dlv_1', 2])
       assert.deepEqual(
         attempts.map(({ status, answer }) => [status, answer]),
@@ -173,9 +179,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1', ageMs: 2 * hour })
       await addDelivery('dlv_2', { message: 'msg_1', to: 'sub_gone', state: 'cancelled', ageMs: hour })
       await addDelivery('dlv_3', { message: 'msg_2', to: 'sub_1', state: 'dead' })
-      await addDelivery('dlv_0', { message: 'msg_pruned', to: 'sub_1', state: 'delivered', ageMs: 3 * hour })
+      await addDelivery('dlv_0', { message: 'msg_0pruned', to: 'sub_1', state: 'delivered', ageMs: 3 * hour })
       const choose = async (filter: object) =>
-        (await listHostDeliveries(opened.host, { limit: 10, ...filter })).map(({ id }) => id)
+        (await listHostDeliveries(opened.host, { limit: 10, ...filter })).entry.map(({ id }) => id)
       assert.deepEqual(await choose({}), ['dlv_3', 'dlv_2', 'dlv_1', 'dlv_0'])
       assert.deepEqual(await choose({ limit: 2 }), ['dlv_3', 'dlv_2'])
       assert.deepEqual(await choose({ event: 'guarded' }), ['dlv_3'])
@@ -184,7 +190,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(await choose({ since: { agoMs: 1.5 * hour } }), ['dlv_3', 'dlv_2'])
       assert.deepEqual(await choose({ since: { atMs: now - hour } }), ['dlv_3', 'dlv_2'])
       assert.deepEqual(await choose({ event: 'note', state: 'dead' }), [])
-      const [, deleted] = await listHostDeliveries(opened.host, { limit: 10 })
+      const [, deleted] = (await listHostDeliveries(opened.host, { limit: 10 })).entry
       assert.deepEqual([deleted?.endpoint, deleted?.user], [undefined, undefined])
     })
   })

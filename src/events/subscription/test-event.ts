@@ -1,5 +1,6 @@
-import { makeSortedId, formatDuration } from '../../kit/index.ts'
+import { isStorable, makeSortedId, formatDuration } from '../../kit/index.ts'
 import { closeBreakers } from '../queue/breaker.ts'
+import { findEvent, hintForEvent, type EventCatalog } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
 import { assertMayManage, findOwn, type OwnSubscription, type SubscriptionsOptions } from './subscription-row.ts'
 import { sql } from 'kysely'
@@ -15,9 +16,39 @@ export const testEvent = 'waypost.test'
 export async function sendTestEvent(options: SubscriptionsOptions, which: OwnSubscription): Promise<string> {
   const { system } = options
   const row = await findOwn(options, system.db, which)
-  const { id, event, status, now } = row
+  const { id, status } = row
   if (status !== 'active') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
   assertMayManage(options, which.by, row) // deliveries of an undeclared event are not posted, this one included
+  return insertTestEvent(system, row)
+}
+
+/**
+ * Sends a test event to any subscription, for operators.
+ * @returns the delivery's id
+ * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, WP_EVENTS_SUBSCRIPTION_STOPPED, WP_EVENTS_UNKNOWN
+ */
+export async function sendOperatorTest(system: System, catalog: EventCatalog, id: string): Promise<string> {
+  const row = isStorable(id)
+    ? await system.db
+        .selectFrom('waypost_subscription')
+        .select(['id', 'event', 'status'])
+        .select(system.now().as('now'))
+        .where('id', '=', id)
+        .executeTakeFirst()
+    : undefined
+  if (row === undefined) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
+  const { event, status } = row
+  if (status !== 'active') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
+  if (findEvent(catalog, event) === undefined) {
+    throw errors.WP_EVENTS_UNKNOWN({ event, hint: hintForEvent(catalog, event) })
+  }
+  return insertTestEvent(system, row)
+}
+
+async function insertTestEvent(
+  system: System,
+  { id, event, now }: { readonly id: string; readonly event: string; readonly now: number },
+): Promise<string> {
   await closeBreakers(system, { subscription: id })
   const message = makeSortedId('msg_', now)
   const delivery = makeSortedId('dlv_', now)

@@ -1,21 +1,36 @@
-import type { Since } from '../../kit/index.ts'
+import { isStorable, sortedIdPrefix, userAgent, type Since } from '../../kit/index.ts'
 import { sql } from 'kysely'
-import { type System, type SystemTables, loadDatabaseTime } from '../../store/index.ts'
+import {
+  makeCursor,
+  makePage,
+  whereAfter,
+  type Page,
+  type Sort,
+  type System,
+  type SystemTables,
+} from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
-import { loadAttempts, type ListedAttempt, loadAnswers, type AttemptWithAnswer } from './load-attempts.ts'
+import {
+  idsPerStatement,
+  loadAttempts,
+  type ListedAttempt,
+  loadAnswers,
+  type AttemptWithAnswer,
+} from './load-attempts.ts'
+import { loadMessage, resolveSince, type MessageDetails } from './messages.ts'
 import { eventErrors, countDead, replayDead, replayDelivery, type Replayed } from '../../events/index.ts'
 
 export type DeliveryState = SystemTables['waypost_delivery']['status']
 
 export interface DeliveryFilter {
-  readonly id?: string | undefined
   readonly event?: string | undefined
   /** Id of a subscription. */
   readonly subscription?: string | undefined
   readonly state?: DeliveryState | undefined
   /** Only messages dispatched since then. */
   readonly since?: Since | undefined
+  readonly cursor?: string | undefined
   readonly limit: number
 }
 
@@ -37,67 +52,162 @@ export interface ListedDelivery {
   readonly finishedAt: number | undefined
 }
 
-/** Lists deliveries of all users, newest first. */
-export async function listHostDeliveries({ system }: Host, filter: DeliveryFilter): Promise<readonly ListedDelivery[]> {
-  const rows = await selectDeliveries(system, filter)
-  const attempts = await loadAttempts(
-    system,
-    rows.map(({ id }) => id),
-  )
-  return rows.map(({ event, endpoint, user, dueAt, finishedAt, ...row }) => {
+/**
+ * Lists deliveries of all users: newest first, pending ones in the order in which they are due, dead ones by when they
+ * died. With `event`, a page may have fewer entries than its limit, or none, although `next` is present.
+ * @throws WP_STORE_CURSOR
+ */
+export async function listHostDeliveries(
+  { system }: Pick<Host, 'system'>,
+  filter: DeliveryFilter,
+): Promise<Page<ListedDelivery>> {
+  const { entry, next } = await selectPage(system, filter)
+  return { entry: await describe(system, entry), next }
+}
+
+type DeliveryRow = Pick<
+  SystemTables['waypost_delivery'],
+  'id' | 'message_id' | 'subscription_id' | 'status' | 'due_at' | 'created_at' | 'finished_at'
+>
+
+async function describe(system: System, rows: readonly DeliveryRow[]): Promise<readonly ListedDelivery[]> {
+  const ids = rows.map(({ id }) => id)
+  const [attempts, others] = await Promise.all([loadAttempts(system, ids), loadOthers(system, rows)])
+  return rows.map((row) => {
     const made = attempts.get(row.id) ?? []
+    const { event, endpoint, user } = others(row)
     return {
-      ...row,
-      event: event ?? undefined,
-      endpoint: endpoint ?? undefined,
-      user: user ?? undefined,
+      id: row.id,
+      event,
+      state: row.status,
+      subscription: row.subscription_id,
+      endpoint,
+      user,
       attempts: made.length,
       last: made.at(-1),
-      dueAt: row.state === 'pending' ? dueAt : undefined,
-      finishedAt: finishedAt ?? undefined,
+      dueAt: row.status === 'pending' ? row.due_at : undefined,
+      createdAt: row.created_at,
+      finishedAt: row.finished_at ?? undefined,
     }
   })
 }
 
-async function selectDeliveries(system: System, filter: DeliveryFilter) {
-  const { id, event, subscription, state, since, limit } = filter
-  const from = since === undefined ? undefined : await resolveSince(system, since)
-  return (
-    system.db
-      .selectFrom('waypost_delivery as delivery')
-      .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')
-      .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
+/** Loads messages and subscriptions of deliveries. Joined, the database might read and sort all of them. */
+async function loadOthers({ db }: System, rows: readonly DeliveryRow[]) {
+  const events = new Map<string, string>()
+  const subscriptions = new Map<string, { endpoint: string; user: string | undefined }>()
+  for (let start = 0; start < rows.length; start += idsPerStatement) {
+    const some = rows.slice(start, start + idsPerStatement)
+    const messages = [...new Set(some.map((row) => row.message_id))]
+    for (const { id, event } of await db
+      .selectFrom('waypost_message')
+      .select(['id', 'event'])
+      .where('id', 'in', messages)
+      .execute()) {
+      events.set(id, event)
+    }
+    const found = await db
+      .selectFrom('waypost_subscription as subscription')
       .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
-      .select(['delivery.id', 'message.event', 'delivery.status as state', 'delivery.subscription_id as subscription'])
-      .select(['subscription.endpoint', 'user.name as user', 'delivery.due_at as dueAt'])
-      .select(['delivery.created_at as createdAt', 'delivery.finished_at as finishedAt'])
-      .$if(id !== undefined, (query) => query.where('delivery.id', '=', id!))
-      .$if(event !== undefined, (query) => query.where('message.event', '=', event!))
-      .$if(subscription !== undefined, (query) => query.where('delivery.subscription_id', '=', subscription!))
-      .$if(state !== undefined, (query) => query.where('delivery.status', '=', sql.lit(state!)))
-      .$if(from !== undefined, (query) => query.where('delivery.created_at', '>=', from!))
-      // These are few and indexed. Ordered by id, SQLite would scan all deliveries.
-      .$if(state === 'pending' || state === 'dead', (query) => query.orderBy('delivery.created_at', 'desc'))
-      .orderBy('delivery.id', 'desc')
-      .limit(limit)
+      .select(['subscription.id', 'subscription.endpoint', 'user.name as user'])
+      .where('subscription.id', 'in', [...new Set(some.map((row) => row.subscription_id))])
       .execute()
+    for (const { id, endpoint, user } of found) subscriptions.set(id, { endpoint, user: user ?? undefined })
+  }
+  return (row: DeliveryRow) => {
+    const { endpoint, user } = subscriptions.get(row.subscription_id) ?? { endpoint: undefined, user: undefined }
+    return { event: events.get(row.message_id), endpoint, user }
+  }
+}
+
+/** How many deliveries a page reads to find those of one event, which have no index. */
+const maxScanned = 5000
+
+async function selectPage(system: System, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
+  const { event, subscription, state, since, cursor, limit } = filter
+  const from = since === undefined ? undefined : await resolveSince(system, since)
+  const sort = sortOf(filter)
+  const scanned = system.db
+    .selectFrom('waypost_delivery')
+    .select(['id', 'message_id', 'subscription_id', 'status', 'due_at', 'created_at', 'finished_at'])
+    .$if(subscription !== undefined, (query) => query.where('subscription_id', '=', subscription!))
+    // A literal, so that partial indexes apply.
+    .$if(state !== undefined, (query) => query.where('status', '=', sql.lit(state!)))
+    // Ids begin with the time of the dispatch.
+    .$if(from !== undefined, (query) =>
+      query.where('id', '>=', sortedIdPrefix('dlv_', from!)).where('created_at', '>=', from!),
+    )
+    .where(whereAfter({ sort, cursor }))
+    .orderBy(sql.join(sort.map(([column, direction]) => sql`${sql.ref(column)} ${sql.raw(direction)}`)))
+  if (event === undefined) return makePage(await scanned.limit(limit + 1).execute(), { sort, limit })
+  const rows = await scanned.limit(maxScanned).execute()
+  const events = await findMessages(system, { event, rows })
+  const page = makePage(
+    rows.filter((row) => events.has(row.message_id)),
+    { sort, limit },
   )
+  if (page.next !== undefined || rows.length < maxScanned) return page
+  return { ...page, next: makeCursor(sort, rows.at(-1)!) }
+}
+
+/** Orders for which there is an index. */
+function sortOf({ state, subscription }: DeliveryFilter): Sort<keyof DeliveryRow> {
+  if (state === 'pending')
+    return [
+      ['due_at', 'asc'],
+      ['id', 'asc'],
+    ]
+  if (subscription !== undefined) return [['message_id', 'desc']]
+  if (state === 'dead')
+    return [
+      ['finished_at', 'desc'],
+      ['id', 'desc'],
+    ]
+  return [['id', 'desc']]
+}
+
+/** Returns the messages of an event among those of deliveries. */
+async function findMessages(
+  { db }: System,
+  { event, rows }: { event: string; rows: readonly DeliveryRow[] },
+): Promise<ReadonlySet<string>> {
+  const ids = [...new Set(rows.map((row) => row.message_id))]
+  const found = new Set<string>()
+  for (let start = 0; start < ids.length; start += idsPerStatement) {
+    const some = db
+      .selectFrom('waypost_message')
+      .select('id')
+      .where('id', 'in', ids.slice(start, start + idsPerStatement))
+    for (const { id } of await some.where('event', '=', event).execute()) found.add(id)
+  }
+  return found
 }
 
 export interface DeliveryDetails {
   readonly delivery: ListedDelivery
+  /** What is posted; undefined if the message was deleted. */
+  readonly message: MessageDetails | undefined
+  /** The headers of each POST, besides `webhook-timestamp` and `webhook-signature`. */
+  readonly headers: Readonly<Record<string, string>>
   /** The newest 100 attempts, oldest first. */
   readonly attempts: readonly AttemptWithAnswer[]
 }
 
 /**
- * Finds a delivery of any user with the responses to its attempts, for operators.
+ * Finds a delivery of any user with its body and the responses to its attempts, for operators.
  * @throws WP_EVENTS_DELIVERY_UNKNOWN
  */
-export async function findHostDelivery(host: Host, id: string): Promise<DeliveryDetails> {
-  const [delivery] = await listHostDeliveries(host, { id, limit: 1 })
-  if (delivery === undefined) throw eventErrors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
-  return { delivery, attempts: await loadAnswers(host.system, id) }
+export async function findHostDelivery({ system }: Pick<Host, 'system'>, id: string): Promise<DeliveryDetails> {
+  const columns = ['id', 'message_id', 'subscription_id', 'status', 'due_at', 'created_at', 'finished_at'] as const
+  const row = isStorable(id)
+    ? await system.db.selectFrom('waypost_delivery').select(columns).where('id', '=', id).executeTakeFirst()
+    : undefined
+  if (row === undefined) throw eventErrors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
+  const [delivery] = await describe(system, [row])
+  const [message, attempts] = await Promise.all([loadMessage(system, row.message_id), loadAnswers(system, id)])
+  const event = message === undefined ? {} : { 'waypost-event': message.event }
+  const headers = { 'content-type': 'application/json', 'user-agent': userAgent, ...event, 'webhook-id': id }
+  return { delivery: delivery!, message, headers, attempts }
 }
 
 export interface ReplayRequest {
@@ -139,9 +249,4 @@ export async function replayHostDeliveries(host: ActingHost, request: ReplayRequ
       return deliveries
     }),
   )
-}
-
-/** Converts to milliseconds since 1970. Durations are relative to the database's clock. */
-export async function resolveSince(system: System, since: Since): Promise<number> {
-  return 'atMs' in since ? since.atMs : (await loadDatabaseTime(system)) - since.agoMs
 }

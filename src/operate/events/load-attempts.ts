@@ -10,7 +10,7 @@ export interface ListedAttempt {
 }
 
 /** Keeps below the maximum number of parameters of a statement. */
-const idsPerStatement = 1000
+export const idsPerStatement = 1000
 
 /** Loads attempts by delivery, oldest first. */
 export async function loadAttempts(

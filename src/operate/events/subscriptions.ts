@@ -1,7 +1,17 @@
-import { resolveClient, resolveUser } from '../../auth/index.ts'
-import { eventErrors } from '../../events/index.ts'
-import { endSubscriptions, type AuditEntry, type SubscriptionSelector, type System } from '../../store/index.ts'
-import type { Host } from '../../host/index.ts'
+import { authErrors, loadUserScopes, loginClientId, resolveClient, resolveUser } from '../../auth/index.ts'
+import { eventErrors, makeSubscriptions, sendOperatorTest } from '../../events/index.ts'
+import { isStorable } from '../../kit/index.ts'
+import type { Outbound } from '../../outbound/index.ts'
+import {
+  endSubscriptions,
+  makePage,
+  whereAfter,
+  type AuditEntry,
+  type Page,
+  type SubscriptionSelector,
+  type System,
+} from '../../store/index.ts'
+import { openIdentity, type Host, type ReleaseTerms } from '../../host/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
 
 export interface ListedSubscription {
@@ -28,14 +38,17 @@ export interface SubscriptionChoice {
 export interface SubscriptionFilter extends SubscriptionChoice {
   readonly event?: string | undefined
   readonly status?: ListedSubscription['status'] | undefined
+  readonly cursor?: string | undefined
   readonly limit: number
 }
 
-/** Lists subscriptions of all users, newest first. */
+const sort = [['id', 'desc']] as const
+
+/** Lists subscriptions of all users, newest first. @throws WP_STORE_CURSOR */
 export async function listHostSubscriptions(
-  host: Host,
-  { event, status, limit, ...choice }: SubscriptionFilter,
-): Promise<readonly ListedSubscription[]> {
+  host: Pick<Host, 'system'>,
+  { event, status, cursor, limit, ...choice }: SubscriptionFilter,
+): Promise<Page<ListedSubscription>> {
   const { id, userId, clientId } = await resolve(host.system, choice)
   const rows = await host.system.db
     .selectFrom('waypost_subscription as subscription')
@@ -49,10 +62,12 @@ export async function listHostSubscriptions(
     .$if(clientId !== undefined, (query) => query.where('subscription.client_id', '=', clientId!))
     .$if(event !== undefined, (query) => query.where('subscription.event', '=', event!))
     .$if(status !== undefined, (query) => query.where('subscription.status', '=', status!))
+    .where(whereAfter({ sort, cursor, table: 'subscription' }))
     .orderBy('subscription.id', 'desc')
-    .limit(limit)
+    .limit(limit + 1)
     .execute()
-  return rows.map((row) => ({
+  const page = makePage(rows, { sort, limit })
+  const toListed = (row: (typeof rows)[number]): ListedSubscription => ({
     id: row.id,
     event: row.event,
     endpoint: row.endpoint,
@@ -61,7 +76,77 @@ export async function listHostSubscriptions(
     user: row.user,
     client: row.client_id === null ? null : { id: row.client_id, name: row.client_name },
     createdAt: row.created_at,
-  }))
+  })
+  return { ...page, entry: page.entry.map(toListed) }
+}
+
+/** Finds a subscription of any user. @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN */
+export async function findHostSubscription(host: Pick<Host, 'system'>, id: string): Promise<ListedSubscription> {
+  const [found] = isStorable(id) ? (await listHostSubscriptions(host, { id, limit: 1 })).entry : []
+  if (found === undefined) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id: id.slice(0, 64) })
+  return found
+}
+
+/** What a server provides for subscriptions. */
+export interface SubscriptionServices {
+  readonly outbound: Outbound
+  /** The terms of the release being served. */
+  readonly terms: Pick<ReleaseTerms, 'catalog' | 'settings'>
+}
+
+export interface AddedSubscription {
+  readonly subscription: ListedSubscription
+  /** Shown only once; undefined if the same subscription already existed. */
+  readonly secret: string | undefined
+}
+
+/**
+ * Subscribes an endpoint to an event for a user, who must have a scope of the event.
+ * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_USER_DISABLED, WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE, WP_EVENTS_LIMIT,
+ * WP_OUTBOUND_URL, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_HOST_UNKNOWN
+ */
+export async function addHostSubscription(
+  host: ActingHost,
+  { user: userName, ...request }: { user: string; event: string; endpoint: string },
+  { outbound, terms }: SubscriptionServices,
+): Promise<AddedSubscription> {
+  const { secrets } = await openIdentity(host)
+  await outbound.checkUrl(request.endpoint) // resolves a name, which must not happen in a transaction
+  return changeSystem(host, async (system, audit) => {
+    const user = await resolveUser(system, userName)
+    if (user.status !== 'active') throw authErrors.WP_AUTH_USER_DISABLED({ name: user.name })
+    const scopes = await loadUserScopes(system.db, user.id)
+    const by = { id: user.id, scopes, client: { id: loginClientId, isLogin: true } }
+    const subscriptions = makeSubscriptions({
+      system,
+      secrets,
+      outbound: { ...outbound, checkUrl: async () => undefined },
+      catalog: () => terms.catalog,
+      settings: () => terms.settings,
+    })
+    const { created, secret, subscription } = await subscriptions.subscribe(by, request)
+    const { id } = subscription
+    const after = { event: request.event, endpoint: URL.parse(request.endpoint)?.origin, user: user.name }
+    if (created) await audit({ action: 'subscription.add', subject: { id, name: id }, after })
+    return { subscription: await findHostSubscription({ system }, id), secret }
+  })
+}
+
+/**
+ * Sends a test event to a subscription.
+ * @returns the id of the delivery
+ * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, WP_EVENTS_SUBSCRIPTION_STOPPED, WP_EVENTS_UNKNOWN
+ */
+export async function testHostSubscription(
+  host: ActingHost,
+  id: string,
+  { terms }: Pick<SubscriptionServices, 'terms'>,
+): Promise<string> {
+  return changeSystem(host, async (system, audit) => {
+    const delivery = await sendOperatorTest(system, terms.catalog, id)
+    await audit({ action: 'delivery.test', subject: { id: delivery, name: delivery }, after: { subscription: id } })
+    return delivery
+  })
 }
 
 /**
@@ -98,10 +183,8 @@ export async function enableHostSubscriptions(host: ActingHost, choice: Subscrip
     if (enabled > 0) await audit({ action: 'subscription.enable', ...known, after: { subscriptions: enabled } })
     return enabled
   })
-  if (count > 0 || id === undefined) return count
-  const [found] = await listHostSubscriptions(host, { id, limit: 1 })
-  if (found === undefined) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
-  return 0
+  if (count === 0 && id !== undefined) await findHostSubscription(host, id)
+  return count
 }
 
 async function enable({ db }: System, { id, userId, clientId }: SubscriptionSelector): Promise<number> {

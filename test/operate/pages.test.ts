@@ -1,0 +1,241 @@
+// Lists of the admin API over many rows. What the database reads is counted, because times depend on the machine.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { CompiledQuery, Kysely, sql, type Dialect } from 'kysely'
+import {
+  listHostAudit,
+  listHostClients,
+  listHostDeliveries,
+  listHostMessages,
+  listHostSubscriptions,
+  listHostTokens,
+  listHostUsers,
+} from '../../src/operate/index.ts'
+import type { System, SystemTables } from '../../src/store/index.ts'
+import type { Host } from '../../src/host/index.ts'
+import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+
+const deliveries = 100_000
+const others = 20_000
+const limit = 50
+/** Pages of 8 KB that a list may touch; a scan of the smallest of these tables touches more. */
+const maxPages = 450
+
+for (const kind of systemKinds) {
+  describe(`pages of long lists on ${kind}`, () => {
+    let server: TestServer
+    let system: System
+    before(async () => {
+      server = await startTestServer({ kind })
+      system = server.host.system
+      await fill(system)
+    })
+    after(() => server.close())
+
+    type List = (
+      host: Pick<Host, 'system' | 'clock'>,
+      cursor?: string,
+    ) => Promise<{ entry: readonly object[]; next: string | undefined }>
+    const middle = (sort: string, ...values: (string | number)[]) =>
+      Buffer.from(JSON.stringify([sort, ...values])).toString('base64url')
+    const number = (prefix: string, at: number) => `${prefix}${String(at).padStart(20, '0')}`
+    const deep = deliveries / 2
+    const lists: Readonly<Record<string, readonly [list: List, cursor: string]>> = {
+      deliveries: [
+        (host, cursor) => listHostDeliveries(host, { cursor, limit }),
+        middle('id desc', number('dlv_', deep)),
+      ],
+      'delivered ones': [
+        (host, cursor) => listHostDeliveries(host, { state: 'delivered', cursor, limit }),
+        middle('id desc', number('dlv_', deep)),
+      ],
+      'dead ones': [
+        (host, cursor) => listHostDeliveries(host, { state: 'dead', cursor, limit }),
+        middle('finished_at desc,id desc', deep, number('dlv_', deep)),
+      ],
+      'pending ones': [
+        (host, cursor) => listHostDeliveries(host, { state: 'pending', cursor, limit }),
+        middle('due_at asc,id asc', deep, number('dlv_', deep)),
+      ],
+      'deliveries of a subscription': [
+        (host, cursor) => listHostDeliveries(host, { subscription: 'sub_00000000000000000003', cursor, limit }),
+        middle('message_id desc', number('msg_', deep)),
+      ],
+      'dead ones of a subscription': [
+        (host, cursor) =>
+          listHostDeliveries(host, { subscription: 'sub_00000000000000000001', state: 'dead', cursor, limit }),
+        middle('message_id desc', number('msg_', deep)),
+      ],
+      messages: [(host, cursor) => listHostMessages(host, { cursor, limit }), middle('id desc', number('msg_', deep))],
+      subscriptions: [
+        (host, cursor) => listHostSubscriptions(host, { cursor, limit }),
+        middle('id desc', number('sub_', others / 2)),
+      ],
+      'subscriptions of an event': [
+        (host, cursor) => listHostSubscriptions(host, { event: 'note', cursor, limit }),
+        middle('id desc', number('sub_', others / 2)),
+      ],
+      users: [(host, cursor) => listHostUsers(host, { cursor, limit }), middle('name asc', number('user', others / 2))],
+      'users by age': [
+        (host, cursor) => listHostUsers(host, { sort: '-created', cursor, limit }),
+        middle('created_at desc,id desc', others / 2, number('u', others / 2)),
+      ],
+      clients: [
+        (host, cursor) => listHostClients(host, { cursor, limit }),
+        middle('name asc,id asc', number('client', others / 2), number('c', others / 2)),
+      ],
+      'clients by age': [
+        (host, cursor) => listHostClients(host, { sort: 'created', cursor, limit }),
+        middle('created_at asc,id asc', others / 2, number('c', others / 2)),
+      ],
+      'tokens by expiry': [
+        (host, cursor) => listHostTokens(host, { sort: 'expires', cursor, limit }),
+        middle('expires_at asc,jti asc', Date.now() + 3_600_000 + others / 2, number('t', others / 2)),
+      ],
+      'tokens of a user': [
+        (host, cursor) => listHostTokens(host, { user: number('user', 5), cursor, limit }),
+        middle('created_at desc,jti asc', others / 2, number('t', others / 2)),
+      ],
+      'audit log': [
+        (host, cursor) => listHostAudit(host, { cursor, limit }),
+        middle('id desc', number('aud_', others / 2)),
+      ],
+      'audit log of a user': [
+        (host, cursor) => listHostAudit(host, { user: 'user3', cursor, limit }),
+        middle('id desc', number('aud_', others / 2)),
+      ],
+      'audit log of an action': [
+        (host, cursor) => listHostAudit(host, { action: 'user.add', cursor, limit }),
+        middle('id desc', number('aud_', others / 2)),
+      ],
+      'audit log of a subject': [
+        (host, cursor) => listHostAudit(host, { subject: { kind: 'user', name: 's7' }, cursor, limit }),
+        middle('id desc', number('aud_', others / 2)),
+      ],
+    }
+
+    for (const [name, [list, cursor]] of Object.entries(lists)) {
+      test(`${name}: a page is read from an index at any depth, without the rows before it`, async () => {
+        for (const at of [undefined, cursor]) {
+          const { host, queries } = record(server.host)
+          const { entry } = await list(host, at)
+          assert.equal(entry.length, limit, at)
+          assert.ok(queries.length > 0)
+          for (const query of queries) await assertCheap(query)
+        }
+      })
+    }
+
+    test('those of one event come in bounded steps until all are found', async () => {
+      for (const list of [listHostDeliveries, listHostMessages]) {
+        const ids = new Set<string>()
+        let cursor: string | undefined
+        let pages = 0
+        do {
+          const page = await list(server.host, { event: 'rare', cursor, limit })
+          assert.ok(page.entry.length <= limit)
+          for (const { id, event } of page.entry) {
+            assert.equal(event, 'rare')
+            ids.add(id)
+          }
+          cursor = page.next
+          pages++
+        } while (cursor !== undefined)
+        assert.equal(ids.size, deliveries / 1000)
+        assert.ok(pages > 10 && pages < 30, String(pages))
+      }
+    })
+
+    /** Runs the statement again, and checks how many pages of the database it touches and that it sorts only a page. */
+    async function assertCheap({ sql: text, parameters }: CompiledQuery): Promise<void> {
+      if (kind === 'sqlite') {
+        const { rows } = await system.db.executeQuery<{ detail: string }>(
+          CompiledQuery.raw(`explain query plan ${text}`, [...parameters]),
+        )
+        const plan = rows.map(({ detail }) => detail).join('\n')
+        // Lists of ids are sorted, and small tables of scopes.
+        const isSmall = /in \((\?|'|select value)/i.test(text) && !/limit/i.test(text)
+        if (!isSmall) assert.doesNotMatch(plan, /^SCAN (?!.*USING)|TEMP B-TREE FOR ORDER BY/m, `${text}\n${plan}`)
+        return
+      }
+      type Line = { 'QUERY PLAN': readonly { readonly Plan: Plan }[] }
+      const explain = CompiledQuery.raw(`explain (analyze, buffers, format json) ${text}`, [...parameters])
+      const { rows } = await system.db.executeQuery<Line>(explain)
+      const plan = rows[0]!['QUERY PLAN'][0]!.Plan
+      const pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+      assert.ok(pages <= maxPages, `${pages} pages\n${text}\n${JSON.stringify(plan, undefined, 1)}`)
+    }
+  })
+}
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+}
+
+/** Returns the host with a System that records its queries, those of MikroORM too. */
+function record(host: Host): { host: Host; queries: CompiledQuery[] } {
+  const queries: CompiledQuery[] = []
+  const { database } = host.system
+  const dialect = (): Dialect => {
+    const made = database.dialect()
+    return {
+      createAdapter: () => made.createAdapter(),
+      createIntrospector: (db) => made.createIntrospector(db),
+      createQueryCompiler: () => made.createQueryCompiler(),
+      createDriver() {
+        const driver = made.createDriver()
+        const acquire = driver.acquireConnection.bind(driver)
+        driver.acquireConnection = async (...options) => {
+          const connection = await acquire(...options)
+          const execute = connection.executeQuery.bind(connection)
+          connection.executeQuery = async (query, ...more) => {
+            connection.executeQuery = execute // pooled: each use records anew
+            if (/^\s*select/i.test(query.sql)) queries.push(query)
+            return execute(query, ...more)
+          }
+          return connection
+        }
+        return driver
+      },
+    }
+  }
+  const db = new Kysely<SystemTables>({ dialect: dialect() })
+  const system = { ...host.system, db, database: { ...database, dialect } } as unknown as System
+  return { host: { ...host, system }, queries }
+}
+
+async function fill({ db, kind }: System): Promise<void> {
+  const series = (count: number) =>
+    kind === 'sqlite'
+      ? sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)}) select i from n) as n`
+      : sql`generate_series(1, ${sql.lit(count)}) as n(i)`
+  const pad = kind === 'sqlite' ? sql`printf('%020d', i)` : sql`lpad(cast(i as text), 20, '0')`
+  const mod = (size: number) =>
+    kind === 'sqlite'
+      ? sql`printf('%020d', i % ${sql.lit(size)})`
+      : sql`lpad(cast(i % ${sql.lit(size)} as text), 20, '0')`
+  const soon = sql.lit(Date.now() + 3_600_000)
+  const statements = [
+    sql`insert into waypost_message (id, event, data, created_at, fanned_out_at)
+      select 'msg_' || ${pad}, case when i % 1000 = 0 then 'rare' else 'note' end, '{}', i, i from ${series(deliveries)}`,
+    sql`insert into waypost_delivery (id, message_id, subscription_id, status, due_at, scheduled_at, failures, lost, created_at, finished_at)
+      select 'dlv_' || ${pad}, 'msg_' || ${pad}, 'sub_' || ${mod(10)},
+        case when i % 10 = 1 then 'dead' when i % 10 = 2 then 'pending' else 'delivered' end, i, i, 0, 0, i,
+        case when i % 10 = 2 then null else i end from ${series(deliveries)}`,
+    sql`insert into waypost_user (id, name, status, created_at)
+      select 'u' || ${pad}, 'user' || ${pad}, 'active', i from ${series(others)}`,
+    sql`insert into waypost_user_scope (user_id, scope) select 'u' || ${pad}, 'consumer' from ${series(others)}`,
+    sql`insert into waypost_client (id, name, user_id, grants, redirect_uris, status, created_at)
+      select 'c' || ${pad}, 'client' || ${pad}, 'u' || ${pad}, '', '[]', 'active', i from ${series(others)}`,
+    sql`insert into waypost_token (jti, user_id, client_id, scope, created_at, expires_at)
+      select 't' || ${pad}, 'u' || ${mod(10)}, 'c' || ${mod(1000)}, '', i, ${soon} + i from ${series(others)} where i % 1000 > 0`,
+    sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, created_at)
+      select 'sub_' || ${pad}, 'u' || ${pad}, 'note', 'https://example.com/', 'active', 1, '', i from ${series(others)}`,
+    sql`insert into waypost_audit (id, created_at, how, user_name, action, kind, subject_name)
+      select 'aud_' || ${pad}, i, 'command', 'user' || (i % 10), case when i % 2 = 0 then 'user.add' else 'user.scopes' end, 'user', 's' || (i % 20)
+      from ${series(others)}`,
+    sql`analyze`,
+  ]
+  for (const statement of statements) await statement.execute(db)
+}
