@@ -14,8 +14,6 @@ type Membership<Row> = {
     readonly in: Name
     readonly column: keyof ListedTables[Name] & string
     readonly where: FilterQuery<ListedTables[Name]>
-    /** Select the rows whose `key` is not there. If these are few, the database still reads the list in its order. */
-    readonly not?: true
   }
 }[keyof ListedTables]
 
@@ -39,9 +37,9 @@ export async function listRows<Name extends keyof ListedTables>(
   { where, members = [], ...page }: RowQuery<ListedTables[Name]>,
 ): Promise<readonly ListedTables[Name][]> {
   const { entities, manager } = await openLists(system)
-  const membership = members.map(({ key, in: other, column, where: condition, not }) => {
+  const membership = members.map(({ key, in: other, column, where: condition }) => {
     const query = manager.createQueryBuilder<object>(entities[other]).select(column as never)
-    return { [key]: { [not === true ? '$nin' : '$in']: query.where(condition as never).getNativeQuery() } }
+    return { [key]: { $in: query.where(condition as never).getNativeQuery() } }
   })
   const conditions = [...(where === undefined ? [] : [where]), ...membership]
   const rows = await manager.getRepository<object>(entities[table]).find({ $and: conditions }, page)

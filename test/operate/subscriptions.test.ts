@@ -69,7 +69,8 @@ for (const kind of systemKinds) {
       assert.deepEqual([delivery.state, delivery.event, attempts.length], ['delivered', 'waypost.test', 1])
       assert.deepEqual([attempts[0]!.status, attempts[0]!.answer], [200, 'received'])
       const [post] = receiver.received
-      assert.equal(message?.body, post!.body)
+      assert.ok(message !== undefined)
+      assert.equal(message.body, post!.body)
       for (const [name, value] of Object.entries(headers)) assert.equal(post!.headers[name], value, name)
       const signature = {
         id: post!.headers['webhook-id'] as string,
@@ -78,10 +79,10 @@ for (const kind of systemKinds) {
         body: post!.body,
       }
       assert.equal(findSignatureProblem(signature, secret!, host.clock.now()), undefined)
-      assert.deepEqual((await findHostMessage(host, message!.id)).body, post!.body)
+      assert.deepEqual((await findHostMessage(host, message.id)).body, post!.body)
       assert.deepEqual(
         (await listHostMessages(host, { limit: 5 })).entry.map((one) => one.id),
-        [message!.id],
+        [message.id],
       )
 
       await replayHostDelivery(host, id)
