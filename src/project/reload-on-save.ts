@@ -32,14 +32,16 @@ export async function reloadOnSave(
   let last = first
   let isServing = !('failed' in first)
   let isClosed = false
-  let scopes = scopesOf(first)
+  let scopes = 'failed' in first ? '' : first.scopes.join(' ')
 
   /** @param isSilent without named files, do not report if nothing changed */
   async function reload(change: Change, isSilent: boolean): Promise<void> {
     const startedAt = performance.now()
     const before = last
     let ms: number | undefined
-    const onServed = () => {
+    const onServed = async (served: readonly string[]) => {
+      if (served.join(' ') !== scopes) await ensureDevelopmentUser(folder, server.host.system, served)
+      scopes = served.join(' ')
       ms = performance.now() - startedAt
       watching.release()
     }
@@ -49,8 +51,6 @@ export async function reloadOnSave(
     const named = files.some(isSource) ? files.filter(isSource) : files
     if ('failed' in last) return console.reloadFailed({ ...last, files: named, isServing })
     isServing = true
-    if (scopesOf(last) !== scopes) await ensureDevelopmentUser(folder, server.host.system, last.scopes)
-    scopes = scopesOf(last)
     const { diagnostics, migration } = last
     console.reloaded({ files: named, diagnostics, migration, isFixed: 'failed' in before, ms: ms! })
   }
@@ -64,7 +64,7 @@ export async function reloadOnSave(
    * editor or a checkout was writing them.
    * @returns the change with all saves that were loaded with it
    */
-  async function loadSettled(change: Change, onServed: () => void): Promise<Change> {
+  async function loadSettled(change: Change, onServed: NonNullable<ReloadRequest['onServed']>): Promise<Change> {
     let all = change
     for (let loads = 1; ; loads++) {
       const isFullReload = all.files.includes('.env')
@@ -109,10 +109,6 @@ function tryReadVariables({ variables, folder, console }: DevSession['options'])
 }
 
 const readAtStart = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_URL'])
-
-function scopesOf(result: ReloadResult): string {
-  return 'failed' in result ? '' : result.scopes.join(' ')
-}
 
 /** Whether a save of this file is reported even if nothing changed. */
 function isSource(file: string): boolean {

@@ -50,8 +50,11 @@ export interface ReloadRequest {
   readonly changed?: ReadonlySet<string> | undefined
   /** Whether something other than files changed: a variable. */
   readonly isFullReload?: boolean
-  /** Called when requests get the new version. The remaining work does not affect them. */
-  onServed?(): void
+  /**
+   * Called when requests get the new version. The remaining work does not affect them.
+   * @param scopes all scopes of the project and of the routes of plugins
+   */
+  onServed?(scopes: readonly string[]): Promise<void>
 }
 
 /** Creates a function that loads, builds, migrates, serves and stores the current files if they have no errors. */
@@ -111,7 +114,8 @@ class Reloader {
     }
     const migration = await this.#migrate(release)
     const id = await this.#serve(release)
-    onServed?.()
+    const scopes = [...Object.keys(release.manifest.scopes), ...this.#options.server.pluginScopes()]
+    await onServed?.(scopes)
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
     await this.#store(release)
     if (loaded !== before || isFullReload || migration.applied.length > 0)
@@ -121,7 +125,7 @@ class Reloader {
       assets,
       diagnostics,
       migration,
-      scopes: [...Object.keys(release.manifest.scopes), ...this.#options.server.pluginScopes()],
+      scopes,
       get suggestions() {
         return suggestRequests(release.manifest)
       },

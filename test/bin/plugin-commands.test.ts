@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { startCli } from '../support/cli.ts'
+import { runCli, startCli } from '../support/cli.ts'
 import { writeFiles, type Files } from '../support/project-server.ts'
 
 const command = `import { Args, Command, Flags } from 'waypost/cli'
@@ -69,19 +69,21 @@ describe('commands of plugins', () => {
   })
   after(() => rm(folder, { recursive: true, force: true }))
   const run = (...words: string[]) => startCli(words, { cwd: folder }).ended
+  /** In a process that keeps the code of the plugin. */
+  const runTogether = (...words: string[]) => runCli(words, { cwd: folder })
 
   test('run like built-in ones, with the common flags, output and errors', async () => {
-    assert.deepEqual(await run('geo:where', 'rome', '--far'), {
+    assert.deepEqual(await runTogether('geo:where', 'rome', '--far'), {
       code: 0,
       stdout: 'rome is far\n',
       stderr: 'looking ...\n',
     })
-    const { stdout } = await run('geo:where', 'rome', '--json')
+    const { stdout } = await runTogether('geo:where', 'rome', '--json')
     assert.deepEqual(JSON.parse(stdout), { place: 'rome', project: folder })
-    assert.equal((await run('--no-color', 'geo:find', 'rome')).stdout, 'rome is near\n')
-    const failed = await run('geo:where', 'atlantis')
+    assert.equal((await runTogether('--no-color', 'geo:find', 'rome')).stdout, 'rome is near\n')
+    const failed = await runTogether('geo:where', 'atlantis')
     assert.deepEqual([failed.code, failed.stderr.split('\n')[0]], [1, 'Error: Atlantis cannot be found'])
-    assert.deepEqual(await run('geo:where', 'rome', '--fax'), {
+    assert.deepEqual(await runTogether('geo:where', 'rome', '--fax'), {
       code: 2,
       stdout: '',
       stderr: 'Error: Unknown flag "--fax"\n  Did you mean --far? waypost geo:where --help lists the flags.\n',
@@ -89,14 +91,14 @@ describe('commands of plugins', () => {
   })
 
   test('are in the help, and are suggested', async () => {
-    assert.match((await run('--help')).stdout, /^ {2}geo +Places$/m)
+    assert.match((await runTogether('--help')).stdout, /^ {2}geo +Places$/m)
     assert.match(
-      (await run('geo:where', '--help')).stdout,
+      (await runTogether('geo:where', '--help')).stdout,
       /^Show where a place is\n\nEXAMPLES\n {2}\$ waypost geo:where rome\n/,
     )
-    assert.match((await run('geo')).stderr, /geo:where {2}Show where a place is/)
-    assert.match((await run('geo:wher')).stderr, /Did you mean waypost geo:where\?/)
-    assert.match((await run('geo', 'where')).stderr, /Did you mean waypost geo:where\?/)
+    assert.match((await runTogether('geo')).stderr, /geo:where {2}Show where a place is/)
+    assert.match((await runTogether('geo:wher')).stderr, /Did you mean waypost geo:where\?/)
+    assert.match((await runTogether('geo', 'where')).stderr, /Did you mean waypost geo:where\?/)
   })
 
   test('are there for a linked package that finds no waypost of its own', async () => {

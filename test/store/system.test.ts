@@ -103,6 +103,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         })
         await Promise.race([isLocked.promise, frozen])
         await system.db.updateTable('waypost_system').set({ value: '4' }).where('name', '=', 'locked').execute()
+        await new Promise(setImmediate) // reads the error, which was sent before the lock was released
         isChanged.resolve()
         await assert.rejects(frozen, { code: 'WP_STORE_IDLE', kind: 'external', status: 503 })
         const rows = await system.db

@@ -66,17 +66,19 @@ test('a config schema that is not valid, and a config that does not match, are r
 })
 
 describe('loading', () => {
+  const together: Readonly<Record<string, RegExp>> = {
+    'export const home = process.env.GEO_KEY': /reads the variable GEO_KEY/,
+    'globalThis.geo = 1': /sets the global geo/,
+    'setInterval(() => {}, 1000).unref()': /calls setInterval/,
+    [`import http from 'node:http'\nhttp.createServer().listen(0)`]: /keeps open: TCP/,
+    [`fetch('http://127.0.0.1:1/').catch(() => {})`]: /calls fetch/,
+    [`process.on('exit', () => {})`]: /listens to "exit"/,
+    [`console.log('loaded')`]: /writes to stdout/,
+    [`process.chdir('/')`]: /changes the working folder/,
+  }
   const effects: Readonly<Record<string, readonly [code: string, message: RegExp]>> = {
-    'reading a variable': ['export const home = process.env.GEO_KEY', /reads the variable GEO_KEY/],
     'reading a variable by import': [`import { env } from 'node:process'\nenv.GEO_KEY`, /reads the variable GEO_KEY/],
     'reading all variables': ['export const all = { ...process.env }', /reads the variable/],
-    'a global': ['globalThis.geo = 1', /sets the global geo/],
-    'a timer': ['setInterval(() => {}, 1000).unref()', /calls setInterval/],
-    'a server': [`import http from 'node:http'\nhttp.createServer().listen(0)`, /keeps open: TCP/],
-    'a request': [`fetch('http://127.0.0.1:1/').catch(() => {})`, /calls fetch/],
-    'a listener': [`process.on('exit', () => {})`, /listens to "exit"/],
-    output: [`console.log('loaded')`, /writes to stdout/],
-    'another folder': [`process.chdir('/')`, /changes the working folder/],
     'the end of the process': ['process.exit(3)', /It ended the process \(exit code 3\)/],
     'an error': [`throw new Error('not today')`, /It throws: not today/],
     'other content each time': [`const names = [String(process.pid)]`, /Each load must give the same plugin/],
@@ -85,6 +87,14 @@ describe('loading', () => {
 ${code}
 export default definePlugin({ name: 'sample', requires: '^1.0.0'${code.includes('names') ? ', config: { title: names[0] }' : ''} })
 `
+  test('several side effects are refused, each with its name', async () => {
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'waypost-load-'))
+    const code = Object.keys(together).join('\n')
+    await writeFiles(folder.path, { 'package.json': '{ "type": "module" }', 'index.js': module(code) })
+    const url = pathToFileURL(path.join(folder.path, 'index.js')).href
+    const [problem = ''] = await problemsOf(base, 'loads without', { module: url })
+    for (const message of Object.values(together)) assert.match(problem, message)
+  })
   for (const [what, [code, message]] of Object.entries(effects)) {
     test(`${what} is refused`, async () => {
       await using folder = await mkdtempDisposable(path.join(tmpdir(), 'waypost-load-'))
