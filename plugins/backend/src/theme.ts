@@ -10,13 +10,17 @@ const gray: MantineColorsTuple = [
   '#f8f9fa', '#f1f3f5', '#e6e9ed', '#dadfe5', '#c5ccd4', '#8b95a1', '#667180', '#525c69', '#343b45', '#1a1f26',
 ] // prettier-ignore
 
+const red: MantineColorsTuple = [
+  '#fdebed', '#fad3d8', '#f4a9b2', '#ee7c8a', '#e45769', '#d23b4f', '#b4182d', '#9a1427', '#7d1020', '#610b18',
+] // prettier-ignore
+
 /** Small and dense: 13 px text, controls of 30 px, corners of 6 px. Everything is on a grid of 4 px. */
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 6, dark: 5 },
   autoContrast: true,
   luminanceThreshold: 0.35,
-  colors: { accent, dark, gray },
+  colors: { accent, dark, gray, red },
   black: '#1a1f26',
   defaultRadius: 6,
   cursorType: 'pointer',
@@ -30,7 +34,7 @@ export const theme = createTheme({
     sizes: { h1: { fontSize: '20px', lineHeight: '28px' }, h2: { fontSize: '14px', lineHeight: '20px' } },
   },
   components: {
-    Button: { defaultProps: { size: 'xs', fz: 13 } },
+    Button: { defaultProps: { size: 'xs', fz: 13, fw: 500 } },
     TextInput: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
@@ -56,14 +60,14 @@ export const theme = createTheme({
 export const resolver: CSSVariablesResolver = () => ({
   variables: { '--rail': '220px', '--bar': '48px' },
   light: {
-    '--page': '#ffffff', '--rail-back': '#f7f8f9', '--quiet': '#f3f5f7', '--line': '#e4e7eb', '--edge': '#858f9b',
+    '--page': '#ffffff', '--raised': '#ffffff', '--rail-back': '#f7f8f9', '--quiet': '#f3f5f7', '--line': '#e4e7eb', '--edge': '#858f9b',
     '--soft': '#57606c', '--accent': '#2553c4', '--accent-back': '#e8effd', '--good': '#136c3a', '--good-back': '#e3f5ea',
     '--bad': '#b4182d', '--bad-back': '#fdebed', '--warn': '#835200', '--warn-back': '#fdf1dc',
     '--mantine-color-dimmed': '#57606c', '--mantine-color-error': '#b4182d', '--mantine-color-placeholder': '#667180',
     '--mantine-color-default-border': '#c5ccd4',
   },
   dark: {
-    '--page': '#12161b', '--rail-back': '#0d1014', '--quiet': '#1b2027', '--line': '#262c35', '--edge': '#6f7a88',
+    '--page': '#12161b', '--raised': '#1b2027', '--rail-back': '#0d1014', '--quiet': '#1b2027', '--line': '#262c35', '--edge': '#6f7a88',
     '--soft': '#9aa4b1', '--accent': '#8aa9f4', '--accent-back': '#1c2a4a', '--good': '#6fd39a', '--good-back': '#12301f',
     '--bad': '#ff9aa5', '--bad-back': '#3a171d', '--warn': '#f0bd6a', '--warn-back': '#362708',
     '--mantine-color-body': '#12161b', '--mantine-color-dimmed': '#9aa4b1', '--mantine-color-error': '#ff9aa5',

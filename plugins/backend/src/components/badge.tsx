@@ -6,6 +6,18 @@ export function State({ tone, children }: { readonly tone: Tone; readonly childr
   return <span className={`state state-${tone}`}>{children}</span>
 }
 
+/** A route: its method and its path, on one line. */
+export function RouteName({ method, path }: { readonly method: string; readonly path: string }) {
+  return (
+    <span className="route">
+      <MethodBadge method={method} />
+      <span className="mono route-path" dir="auto">
+        {path}
+      </span>
+    </span>
+  )
+}
+
 /** The method of a route; all have one width, so that paths are aligned. */
 export function MethodBadge({ method }: { readonly method: string }) {
   return <span className={`method method-${method.toLowerCase()}`}>{method}</span>

@@ -17,8 +17,12 @@ export function PageHeader({ title, text, mode, action, children }: PageHeaderPr
     <header className="page-header">
       <div className="page-header-text">
         <h1 dir="auto">{title}</h1>
-        {text === undefined ? null : <p className="soft">{text}</p>}
-        {mode === undefined ? null : <p className="page-mode">{mode}</p>}
+        {text === undefined && mode === undefined ? null : (
+          <p className="page-text">
+            {text === undefined ? null : <span>{text}</span>}
+            {mode === undefined ? null : <span>{mode}</span>}
+          </p>
+        )}
       </div>
       {children === undefined && action === undefined ? null : (
         <div className="page-actions">

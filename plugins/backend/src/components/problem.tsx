@@ -1,4 +1,4 @@
-import { Alert, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Problem } from '../api/send.ts'
 import { strings } from '../strings.ts'
 
@@ -20,15 +20,15 @@ interface ProblemAlertProps {
 export function ProblemAlert({ error, onRetry }: ProblemAlertProps) {
   const { message, hint } = describeProblem(error)
   return (
-    <Alert color="red" variant="light" role="alert" className="problem">
+    <div role="alert" className="problem">
       <p dir="auto">{message}</p>
-      {hint === undefined ? null : <p className="soft">{hint}</p>}
+      {hint === undefined ? null : <p>{hint}</p>}
       {onRetry === undefined ? null : (
         <Button variant="default" mt="xs" onClick={onRetry}>
           {strings.problem.retry}
         </Button>
       )}
-    </Alert>
+    </div>
   )
 }
 
