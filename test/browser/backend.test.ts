@@ -27,10 +27,10 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     const { page, complaints } = opened
     await page.goto(`${origin}/backend`)
     await logIn(page)
-    await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.equal(page.url(), `${origin}/backend/ui/`)
     await page.reload()
-    await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.deepEqual(complaints, [])
   })
 
@@ -110,8 +110,13 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
         await using opened = await world.open({ colorScheme, viewport: { width, height: 900 } })
         const { page, complaints } = opened
         await openSignedIn(page)
-        await storeScreenshot(page, `backend overview ${width} ${colorScheme}`)
-        assert.deepEqual(await findFlaws(page), [])
+        for (const path of ['/', '/releases', '/servers']) {
+          await page.goto(`${origin}/backend/ui${path}`)
+          await page.locator('#content h1').waitFor()
+          await page.locator('#content [aria-busy="true"]').waitFor({ state: 'detached' })
+          await storeScreenshot(page, `backend ${path.slice(1) || 'overview'} ${width} ${colorScheme}`)
+          assert.deepEqual(await findFlaws(page), [], path)
+        }
         assert.deepEqual(complaints, [])
       })
     }

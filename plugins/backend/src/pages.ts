@@ -1,4 +1,4 @@
-import { LayoutDashboard, type LucideIcon } from 'lucide-react'
+import { History, LayoutDashboard, Server, type LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { strings } from './strings.ts'
 
@@ -25,5 +25,27 @@ export const pages: readonly PageEntry[] = [
     icon: LayoutDashboard,
     scope: 'backend.read',
     load: () => import('./pages/overview.tsx'),
+  },
+  {
+    path: '/releases',
+    title: strings.pages.releases,
+    group: 'operate',
+    icon: History,
+    scope: 'backend.read',
+    load: () => import('./pages/releases.tsx'),
+  },
+  {
+    path: '/releases/$id',
+    title: strings.pages.release,
+    scope: 'backend.read',
+    load: () => import('./pages/release.tsx'),
+  },
+  {
+    path: '/servers',
+    title: strings.pages.servers,
+    group: 'operate',
+    icon: Server,
+    scope: 'backend.read',
+    load: () => import('./pages/servers.tsx'),
   },
 ]

@@ -1,31 +1,143 @@
+import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { send } from '../api/send.ts'
+import { Link } from '@tanstack/react-router'
+import { call, type Entry } from '../api/call.ts'
+import { State } from '../components/badge.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { sessionStore } from '../session/session.ts'
-import { useStore } from '../session/store.ts'
+import { shortId } from '../components/release-link.tsx'
 import { strings } from '../strings.ts'
 
-interface Account {
-  readonly server: { readonly version: string }
-}
+const { overview: texts } = strings
+const dayMs = 86_400_000
+const refreshMs = 30_000
+const busiest = 10
+const count = new Intl.NumberFormat('en')
 
 export function Page() {
-  const session = useStore(sessionStore)
-  const account = useQuery({
-    queryKey: ['account'],
-    queryFn: ({ signal }) => send<Account>('GET', 'account', { signal }),
-    staleTime: 0,
+  const traffic = useQuery({
+    queryKey: ['statistics', 'route', 'day'],
+    queryFn: ({ signal }) => call('GET /statistics/route', { query: { ...lastDay(), by: 'minute' } }, signal),
+    refetchInterval: refreshMs,
   })
   return (
     <>
-      <PageHeader
-        title={strings.pages.overview}
-        text={account.data === undefined ? '' : strings.overview.server(account.data.server.version)}
-      />
-      {account.isError ? <ProblemAlert error={account.error} onRetry={() => void account.refetch()} /> : null}
-      <EmptyState title={strings.overview.hello(session?.user.name ?? '')} text={strings.overview.text} />
+      <PageHeader title={strings.pages.overview} text={texts.text} />
+      <div className="stack">
+        <Attention />
+        <section>
+          <h2>{texts.routes}</h2>
+          {traffic.isError ? <ProblemAlert error={traffic.error} onRetry={() => void traffic.refetch()} /> : null}
+          {traffic.isPending ? <Skeleton height={120} /> : null}
+          {traffic.data === undefined ? null : <Traffic routes={traffic.data.entry} />}
+        </section>
+      </div>
     </>
   )
+}
+
+function lastDay(): { from: string; to: string } {
+  const now = Date.now()
+  return { from: new Date(now - dayMs).toISOString(), to: new Date(now + 60_000).toISOString() }
+}
+
+/** What someone should look at: servers that do not serve the active release. */
+function Attention() {
+  const servers = useQuery({
+    queryKey: ['server', 'list'],
+    queryFn: ({ signal }) => call('GET /server', {}, signal),
+    refetchInterval: refreshMs,
+  })
+  const problems = servers.data?.entry.filter(({ state }) => state === 'failed' || state === 'silent') ?? []
+  if (problems.length === 0) return null
+  return (
+    <section>
+      <h2>{texts.attention}</h2>
+      <ul className="rows">
+        {problems.map(({ name, state, wanted, heartbeat_at: beat }) => (
+          <li key={`${name} ${beat}`}>
+            <State tone="bad">{state}</State>
+            <span dir="auto">
+              {state === 'silent' ? texts.silent(name) : texts.failed(name, shortId(wanted ?? ''))}
+            </span>
+            <Link to="/servers">{texts.show}</Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+type RouteTraffic = Entry<'GET /statistics/route'>
+
+function Traffic({ routes }: { readonly routes: readonly RouteTraffic[] }) {
+  if (routes.length === 0) return <EmptyState title={texts.empty} text={texts.emptyText} />
+  const sum = (of: (route: RouteTraffic) => number) => routes.reduce((total, route) => total + of(route), 0)
+  const sorted = routes.toSorted((a, b) => b.requests - a.requests).slice(0, busiest)
+  return (
+    <>
+      <dl className="figures">
+        <Figure label={texts.requests} value={sum((route) => route.requests)} />
+        <Figure label={texts.clientErrors} value={sum((route) => route.client_errors)} />
+        <Figure label={texts.serverErrors} value={sum((route) => route.server_errors)} />
+      </dl>
+      <div className="table-frame">
+        <table className="table" role="table" aria-label={texts.routes}>
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader">{texts.route}</th>
+              <th role="columnheader" className="right">
+                {texts.requests}
+              </th>
+              <th role="columnheader" className="right">
+                {texts.serverErrors}
+              </th>
+              <th role="columnheader" className="right">
+                {texts.p50}
+              </th>
+              <th role="columnheader" className="right">
+                {texts.p95}
+              </th>
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {sorted.map(({ route, requests, server_errors: errors, p50_ms: p50, p95_ms: p95 }) => (
+              <tr role="row" key={route}>
+                <td role="cell" data-label={texts.route} className="mono">
+                  <bdi>{route}</bdi>
+                </td>
+                <td role="cell" data-label={texts.requests} className="right">
+                  {count.format(requests)}
+                </td>
+                <td role="cell" data-label={texts.serverErrors} className="right">
+                  {count.format(errors)}
+                </td>
+                <td role="cell" data-label={texts.p50} className="right">
+                  {formatMs(p50)}
+                </td>
+                <td role="cell" data-label={texts.p95} className="right">
+                  {formatMs(p95)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  )
+}
+
+function Figure({ label, value }: { readonly label: string; readonly value: number }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{count.format(value)}</dd>
+    </div>
+  )
+}
+
+function formatMs(ms: number | null): string {
+  if (ms === null) return texts.noData
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${count.format(Math.round(ms))} ms`
 }

@@ -1,0 +1,35 @@
+import type { Answer } from '../api/call.ts'
+import { strings } from '../strings.ts'
+import { State } from './badge.tsx'
+
+type Change = Answer<'GET /release/:id/diff/:other'>['changes'][number]
+
+const { changes: texts } = strings
+const signs = { added: '+', changed: '~', removed: '−' } as const
+
+/** The differences between two releases, those that break callers first. */
+export function ChangeList({ changes }: { readonly changes: readonly Change[] }) {
+  if (changes.length === 0) return <p className="soft">{texts.none}</p>
+  const sorted = changes.toSorted((a, b) => Number(b.breaking) - Number(a.breaking))
+  return (
+    <ul className="changes">
+      {sorted.map(({ change, kind, name, breaking, details }) => (
+        <li key={`${kind} ${name}`}>
+          <p>
+            <span className="change-sign" aria-hidden>
+              {signs[change]}
+            </span>
+            <span className="hidden">{texts[change]} </span>
+            <span className="soft">{kind}</span> <bdi className="mono">{name}</bdi>{' '}
+            {breaking ? <State tone="bad">{texts.breaking}</State> : null}
+          </p>
+          {details.map(({ text }) => (
+            <p key={text} className="soft change-detail" dir="auto">
+              {text}
+            </p>
+          ))}
+        </li>
+      ))}
+    </ul>
+  )
+}

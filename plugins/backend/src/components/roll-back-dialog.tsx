@@ -1,0 +1,76 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { call } from '../api/call.ts'
+import { strings } from '../strings.ts'
+import { announce } from './announce.tsx'
+import { ChangeList } from './change-list.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { ProblemAlert } from './problem.tsx'
+import { shortId } from './release-link.tsx'
+
+interface RollBackDialogProps {
+  /** The release to return to. */
+  readonly id: string
+  onClose(): void
+  onDone(): Promise<unknown>
+}
+
+const { rollBack: texts } = strings
+
+/** Shows what a rollback changes and which servers lack something, and asks before it activates the release. */
+export function RollBackDialog({ id, onClose, onDone }: RollBackDialogProps) {
+  const survey = useQuery({
+    queryKey: ['release', id, 'rollback'],
+    queryFn: ({ signal }) => call('GET /release/:id/rollback', { params: { id } }, signal),
+    staleTime: 0,
+  })
+  const active = survey.data?.active ?? undefined
+  const changes = useQuery({
+    queryKey: ['release', active, 'diff', id],
+    queryFn: ({ signal }) => call('GET /release/:id/diff/:other', { params: { id: active!, other: id } }, signal),
+    enabled: active !== undefined,
+  })
+  const rollBack = async () => {
+    if (survey.data === undefined) throw new Error(texts.notChecked)
+    await call('POST /release/:id/rollback', { params: { id }, body: { against: active ?? 'none' } })
+    announce(texts.done(shortId(id)))
+    await onDone()
+  }
+  const warnings = [
+    ...(survey.data?.lacking_variables ?? []).map(({ name, servers }) => texts.lacks(name, servers)),
+    ...(survey.data?.unknown_migrations ?? []).map(texts.unknownMigration),
+    ...(survey.data?.unreachable ?? []).map(texts.unreachable),
+  ]
+  return (
+    <ConfirmDialog
+      title={texts.title(shortId(id))}
+      action={texts.action(shortId(id))}
+      command={`waypost release:rollback ${shortId(id)}`}
+      isDanger
+      onConfirm={rollBack}
+      onClose={onClose}
+    >
+      <div className="stack">
+        <p>{texts.text}</p>
+        {survey.isError ? <ProblemAlert error={survey.error} /> : null}
+        {changes.isError ? <ProblemAlert error={changes.error} /> : null}
+        {warnings.length === 0 ? null : (
+          <ul className="warnings">
+            {warnings.map((warning) => (
+              <li key={warning} dir="auto">
+                {warning}
+              </li>
+            ))}
+          </ul>
+        )}
+        {changes.data === undefined ? (
+          survey.isError ? null : (
+            <Skeleton height={48} />
+          )
+        ) : (
+          <ChangeList changes={changes.data.changes} />
+        )}
+      </div>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,70 @@
+import { call, type Entry } from '../api/call.ts'
+import { State, type Tone } from '../components/badge.tsx'
+import { DataTable } from '../components/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ReleaseLink } from '../components/release-link.tsx'
+import { RelativeTime } from '../components/time.tsx'
+import { strings } from '../strings.ts'
+
+type Server = Entry<'GET /server'>
+
+const { servers: texts } = strings
+const tones: Readonly<Record<string, Tone>> = { serving: 'good', failed: 'bad', silent: 'bad' }
+const refreshMs = 5000
+
+export function Page() {
+  return (
+    <>
+      <PageHeader title={strings.pages.servers} text={texts.text} />
+      <DataTable
+        label={strings.pages.servers}
+        queryKey={['server']}
+        load={(_query, signal) => call('GET /server', {}, signal)}
+        rowKey={({ name, heartbeat_at: beat, state }) => `${name} ${state === 'silent' ? beat : ''}`}
+        columns={[
+          { name: 'name', label: texts.name, render: ({ name }) => <bdi className="strong">{name}</bdi> },
+          { name: 'state', label: texts.state, render: (server) => <ServerState server={server} /> },
+          {
+            name: 'release',
+            label: texts.release,
+            render: ({ release }) => (release === null ? texts.none : <ReleaseLink id={release} />),
+          },
+          { name: 'version', label: texts.version, isMinor: true, render: ({ version }) => version },
+          {
+            name: 'since',
+            label: texts.since,
+            isMinor: true,
+            render: ({ state_at: since }) => <RelativeTime value={since} />,
+          },
+          {
+            name: 'seen',
+            label: texts.seen,
+            render: ({ heartbeat_at: seen }) => <RelativeTime value={seen} />,
+          },
+        ]}
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+        refreshMs={refreshMs}
+      />
+    </>
+  )
+}
+
+function ServerState({ server: { state, error, wanted, release } }: { readonly server: Server }) {
+  const isWaiting = wanted !== null && wanted !== release
+  return (
+    <>
+      <State tone={tones[state] ?? 'warn'}>{state}</State>
+      {isWaiting ? (
+        <p className="soft">
+          {texts.wants} <ReleaseLink id={wanted} />
+        </p>
+      ) : null}
+      {error === null ? null : (
+        <p className="soft" dir="auto">
+          {error}
+        </p>
+      )}
+    </>
+  )
+}
