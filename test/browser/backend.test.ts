@@ -4,6 +4,7 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { addUser, makeFirstRunCode } from '../../src/auth/index.ts'
 import { installation } from '../../src/kit/index.ts'
+import { loadActiveId } from '../../src/release/index.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import {
   logIn,
@@ -14,6 +15,7 @@ import {
   password,
   type BackendWorld,
 } from './backend-world.ts'
+import { readTemplate } from '../support/template.ts'
 
 describe('the pages of the backend', { timeout: 600_000 }, () => {
   let world: BackendWorld
@@ -73,7 +75,7 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
       if (/\/assets\/.*\.js$/.test(request.url())) scripts.add(path.basename(new URL(request.url()).pathname))
     })
     await page.reload()
-    await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
     const sizes = [...scripts].map((name) => statSync(path.join(installation, 'dist/ui/assets', `${name}.gz`)).size)
     const bytes = sizes.reduce((sum, one) => sum + one, 0)
     assert.ok(bytes > 50_000 && bytes <= 230 * 1024, `${bytes} bytes: ${[...scripts].join(', ')}`)
@@ -88,7 +90,7 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     await page.getByLabel('Username').waitFor()
     await page.goto(`${origin}/backend/ui/`)
     await logIn(page)
-    await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
   })
 
   test('a user without access is told so', async () => {
@@ -101,7 +103,7 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.deepEqual(await findFlaws(page), [])
     await page.getByRole('button', { name: 'Use another account' }).click()
     await logIn(page)
-    await page.getByRole('heading', { name: 'Hello, ann' }).waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
   })
 
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -121,6 +123,43 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
       })
     }
   }
+
+  test('a rollback shows what it changes, and the overview the traffic', async () => {
+    const { server } = world
+    const before = server.release.id
+    const text = readTemplate('todo')['waypost.yml']!
+    const after = await server.deploy({
+      'waypost.yml': `${text}\nscope:\n  archive: { description: Archived to-dos }\n`,
+    })
+    for (const path of ['/todo', '/todo', '/todo/1']) await fetch(server.url + path)
+    await server.server.recordStatistics()
+    await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
+    const { page, complaints } = opened
+    await openSignedIn(page)
+    const row = page.getByRole('row', { name: 'GET /todo/:todo_id' })
+    await row.waitFor()
+    await storeScreenshot(page, 'backend overview traffic')
+
+    await page.getByRole('link', { name: 'Releases' }).click()
+    await page.getByRole('button', { name: `Actions: ${before.slice(0, 8)}` }).click()
+    await page.getByRole('menuitem', { name: `Roll back to ${before.slice(0, 8)}` }).click()
+    const dialog = page.getByRole('dialog', { name: `Roll back to ${before.slice(0, 8)}?` })
+    await dialog.getByText('archive').waitFor()
+    await storeScreenshot(page, 'backend rollback')
+    assert.deepEqual(await findFlaws(page), [])
+    await dialog.getByRole('button', { name: `Roll back to ${before.slice(0, 8)}` }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: new RegExp(`^${before.slice(0, 8)} active`) }).waitFor()
+    assert.equal(await loadActiveId(server.host.system), before)
+    await storeScreenshot(page, 'backend releases after')
+
+    await page.getByRole('link', { name: after.id.slice(0, 8), exact: true }).click()
+    await page.getByRole('heading', { name: `Release ${after.id.slice(0, 8)}` }).waitFor()
+    await page.getByText('archive').waitFor()
+    await storeScreenshot(page, 'backend release')
+    assert.deepEqual(await findFlaws(page), [])
+    assert.deepEqual(complaints, [])
+  })
 })
 
 test(
@@ -142,7 +181,7 @@ test(
     await page.getByLabel('Username').fill('root')
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Create administrator' }).click()
-    await page.getByRole('heading', { name: 'Hello, root' }).waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
     assert.deepEqual(complaints, [])
   },
 )

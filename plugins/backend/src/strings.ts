@@ -91,11 +91,13 @@ export const strings = {
   },
   pages: { overview: 'Overview', releases: 'Releases', release: 'Release', servers: 'Servers' },
   overview: {
+    server: (version: string) => `Waypost ${version}`,
     text: 'The last 24 hours, counted once a minute.',
     attention: 'Needs attention',
     failed: (name: string, release: string) => `${name} could not start release ${release}`,
     silent: (name: string) => `${name} has stopped reporting`,
     show: 'Show servers',
+    traffic: 'Traffic',
     routes: 'Busiest routes',
     route: 'Route',
     requests: 'Requests',

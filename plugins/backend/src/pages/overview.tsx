@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call, type Entry } from '../api/call.ts'
-import { State } from '../components/badge.tsx'
+import { MethodBadge, State } from '../components/badge.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -16,6 +16,11 @@ const busiest = 10
 const count = new Intl.NumberFormat('en')
 
 export function Page() {
+  const account = useQuery({
+    queryKey: ['account'],
+    queryFn: ({ signal }) => call('GET /account', {}, signal),
+    staleTime: 0,
+  })
   const traffic = useQuery({
     queryKey: ['statistics', 'route', 'day'],
     queryFn: ({ signal }) => call('GET /statistics/route', { query: { ...lastDay(), by: 'minute' } }, signal),
@@ -23,11 +28,13 @@ export function Page() {
   })
   return (
     <>
-      <PageHeader title={strings.pages.overview} text={texts.text} />
+      <PageHeader title={strings.pages.overview} text={account.data && texts.server(account.data.server.version)} />
+      {account.isError ? <ProblemAlert error={account.error} onRetry={() => void account.refetch()} /> : null}
       <div className="stack">
         <Attention />
         <section>
-          <h2>{texts.routes}</h2>
+          <h2>{texts.traffic}</h2>
+          <p className="soft">{texts.text}</p>
           {traffic.isError ? <ProblemAlert error={traffic.error} onRetry={() => void traffic.refetch()} /> : null}
           {traffic.isPending ? <Skeleton height={120} /> : null}
           {traffic.data === undefined ? null : <Traffic routes={traffic.data.entry} />}
@@ -82,6 +89,7 @@ function Traffic({ routes }: { readonly routes: readonly RouteTraffic[] }) {
         <Figure label={texts.clientErrors} value={sum((route) => route.client_errors)} />
         <Figure label={texts.serverErrors} value={sum((route) => route.server_errors)} />
       </dl>
+      <h2>{texts.routes}</h2>
       <div className="table-frame">
         <table className="table" role="table" aria-label={texts.routes}>
           <thead role="rowgroup">
@@ -104,8 +112,8 @@ function Traffic({ routes }: { readonly routes: readonly RouteTraffic[] }) {
           <tbody role="rowgroup">
             {sorted.map(({ route, requests, server_errors: errors, p50_ms: p50, p95_ms: p95 }) => (
               <tr role="row" key={route}>
-                <td role="cell" data-label={texts.route} className="mono">
-                  <bdi>{route}</bdi>
+                <td role="cell" data-label={texts.route}>
+                  <RouteName route={route} />
                 </td>
                 <td role="cell" data-label={texts.requests} className="right">
                   {count.format(requests)}
@@ -125,6 +133,15 @@ function Traffic({ routes }: { readonly routes: readonly RouteTraffic[] }) {
         </table>
       </div>
     </>
+  )
+}
+
+function RouteName({ route }: { readonly route: string }) {
+  const [method = '', path = ''] = route.split(' ')
+  return (
+    <span className="route-name">
+      <MethodBadge method={method} /> <bdi className="mono">{path}</bdi>
+    </span>
   )
 }
 
