@@ -92,7 +92,7 @@ export interface Operations {
   }
   /** Requests, errors and latency by minute or hour; periods without requests are left out. */
   'GET /statistics': {
-    query: { from: string; to: string; by: 'minute' | 'hour'; route?: string }
+    query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }
     answer: {
       entry: {
         at: string
@@ -107,7 +107,7 @@ export interface Operations {
   }
   /** Requests, errors and latency of each route that was called. */
   'GET /statistics/route': {
-    query: { from: string; to: string; by: 'minute' | 'hour'; route?: string }
+    query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }
     answer: {
       entry: {
         route: string

@@ -5,7 +5,6 @@ import { State } from './badge.tsx'
 type Change = Answer<'GET /release/:id/diff/:other'>['changes'][number]
 
 const { changes: texts } = strings
-const signs = { added: '+', changed: '~', removed: '−' } as const
 
 /** The differences between two releases, those that break callers first. */
 export function ChangeList({ changes }: { readonly changes: readonly Change[] }) {
@@ -16,12 +15,10 @@ export function ChangeList({ changes }: { readonly changes: readonly Change[] })
       {sorted.map(({ change, kind, name, breaking, details }) => (
         <li key={`${kind} ${name}`}>
           <p>
-            <span className="change-sign" aria-hidden>
-              {signs[change]}
-            </span>
-            <span className="hidden">{texts[change]} </span>
-            <span className="soft">{kind}</span> <bdi className="mono">{name}</bdi>{' '}
-            {breaking ? <State tone="bad">{texts.breaking}</State> : null}
+            <span className="soft">
+              {texts[change]} {kind}
+            </span>{' '}
+            <bdi className="mono">{name}</bdi> {breaking ? <State tone="bad">{texts.breaking}</State> : null}
           </p>
           {details.map(({ text }) => (
             <p key={text} className="soft change-detail" dir="auto">

@@ -36,7 +36,7 @@ export function ConfirmDialog({ title, action, children, command, isDanger, onCo
             {strings.confirm.cancel}
           </Button>
           <Button
-            {...(isDanger === true ? { color: 'red' } : {})}
+            {...(isDanger === true ? { color: 'red.9' } : {})}
             loading={confirming.isPending}
             onClick={() => confirming.mutate()}
           >

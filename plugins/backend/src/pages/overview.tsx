@@ -10,7 +10,6 @@ import { shortId } from '../components/release-link.tsx'
 import { strings } from '../strings.ts'
 
 const { overview: texts } = strings
-const dayMs = 86_400_000
 const refreshMs = 30_000
 const busiest = 10
 const count = new Intl.NumberFormat('en')
@@ -23,7 +22,7 @@ export function Page() {
   })
   const traffic = useQuery({
     queryKey: ['statistics', 'route', 'day'],
-    queryFn: ({ signal }) => call('GET /statistics/route', { query: { ...lastDay(), by: 'minute' } }, signal),
+    queryFn: ({ signal }) => call('GET /statistics/route', { query: { by: 'minute' } }, signal),
     refetchInterval: refreshMs,
   })
   return (
@@ -42,11 +41,6 @@ export function Page() {
       </div>
     </>
   )
-}
-
-function lastDay(): { from: string; to: string } {
-  const now = Date.now()
-  return { from: new Date(now - dayMs).toISOString(), to: new Date(now + 60_000).toISOString() }
 }
 
 /** What someone should look at: servers that do not serve the active release. */

@@ -1,7 +1,9 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
+import type { Host } from '../../../host/index.ts'
 import {
   listRouteTraffic,
   listTraffic,
+  loadDatabaseTime,
   statisticSpans,
   type StatisticQuery,
   type Traffic,
@@ -20,8 +22,8 @@ const traffic = {
 }
 
 const query = record({
-  from: time,
-  to: time,
+  from: Type.Optional(time),
+  to: Type.Optional(time),
   by: Type.Union([Type.Literal('minute'), Type.Literal('hour')]),
   route: Type.Optional(Type.String({ maxLength: 2048 })),
 })
@@ -39,19 +41,15 @@ function formatTraffic({ requests, clientErrors, serverErrors, meanMs, p50Ms, p9
 
 const maxPeriods = 2160 // 90 days by hour, or 36 hours by minute
 
-/** @throws WP_BACKEND_PERIODS */
-function toQuery({
-  from,
-  to,
-  by,
-  route,
-}: {
-  from: string
-  to: string
-  by: 'minute' | 'hour'
-  route?: string
-}): StatisticQuery {
-  const wanted = { span: by, from: Date.parse(from), to: Date.parse(to), route }
+const dayMs = 86_400_000
+
+/**
+ * Returns the query of a request: by default the last 24 hours by the clock of the database.
+ * @throws WP_BACKEND_PERIODS
+ */
+async function toQuery(host: Host, { from, to, by, route }: Static<typeof query>): Promise<StatisticQuery> {
+  const end = to === undefined ? (await loadDatabaseTime(host.system)) + statisticSpans[by] : Date.parse(to)
+  const wanted = { span: by, from: from === undefined ? end - dayMs : Date.parse(from), to: end, route }
   const periods = Math.ceil((wanted.to - wanted.from) / statisticSpans[by])
   if (periods > maxPeriods) throw errors.WP_BACKEND_PERIODS({ periods, limit: maxPeriods, by })
   return wanted
@@ -66,7 +64,7 @@ const statistics = defineRoute({
   query,
   answer: record({ entry: Type.Array(record({ at: time, ...traffic })) }),
   async handle({ host, query: wanted }) {
-    const listed = await listTraffic(host.system, toQuery(wanted))
+    const listed = await listTraffic(host.system, await toQuery(host, wanted))
     return { entry: listed.map(({ at, ...rest }) => ({ at: formatTime(at), ...formatTraffic(rest) })) }
   },
 })
@@ -80,7 +78,7 @@ const routeStatistics = defineRoute({
   query,
   answer: record({ entry: Type.Array(record({ route: text, ...traffic })) }),
   async handle({ host, query: wanted }) {
-    const listed = await listRouteTraffic(host.system, toQuery(wanted))
+    const listed = await listRouteTraffic(host.system, await toQuery(host, wanted))
     return { entry: listed.map(({ route, ...rest }) => ({ route, ...formatTraffic(rest) })) }
   },
 })
