@@ -29,6 +29,7 @@ const open: readonly string[] = [
   '/authorization/authorize', // these authenticate a user by a session
   '/authorization/login',
   '/authorization/register', // the page of /consumer/register
+  '/authorization/first-run', // needs the code that the server printed
   '/authorization/consent',
   '/authorization/logout',
 ]
