@@ -90,8 +90,7 @@ export default class Deploy extends WaypostCommand {
         this.print(`  Uploaded   ${artifacts} of ${of} artifacts, ${Math.ceil(bytes / 1024)} KB`),
       onMigrationsLocked: () => this.note('  Waiting    another process is migrating this target'),
       onMigrated: ({ connection, name, ms }) => this.print(`  Migrated   ${connection}/${name}   ${ms.toFixed(0)} ms`),
-      onActivated: ({ id, activated }) =>
-        this.print(activated ? `  Activated  ${shortId(id)}` : `  ${shortId(id)} is already active. Nothing to do.`),
+      onActivated: (activation) => this.print(describeActivation(activation)),
     })
     if (deployment === undefined) {
       this.note('  Nothing was changed on the target.')
@@ -99,8 +98,8 @@ export default class Deploy extends WaypostCommand {
       return { activated: false }
     }
     this.#showServers(deployment, flags.wait)
-    const { activated, migrated, servers } = deployment
-    return { ...planJson(deployment), activated, migrated, servers }
+    const { activated, recorded, migrated, servers } = deployment
+    return { ...planJson(deployment), activated, recorded, migrated, servers }
   }
 
   async #plan(options: PlanOptions): Promise<unknown> {
@@ -133,6 +132,12 @@ export default class Deploy extends WaypostCommand {
     for (const line of formatServing(served)) this.print(line)
     if (servers.some(({ state }) => state === 'failed' || (state === 'late' && waitMs > 0))) process.exitCode ??= 1
   }
+}
+
+function describeActivation({ id, activated, recorded }: Pick<Deployment, 'id' | 'activated' | 'recorded'>): string {
+  if (activated) return `  Activated  ${shortId(id)}`
+  if (recorded) return `  Recorded   the definition files of ${shortId(id)}, which is already active`
+  return `  ${shortId(id)} is already active. Nothing to do.`
 }
 
 function formatTarget(target: PlannedTarget): string {

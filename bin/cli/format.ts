@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { readEnvironment, variable, type Variables } from '../../src/kit/index.ts'
+import { readEnvironment, shortId, variable, type Variables } from '../../src/kit/index.ts'
 
 /** The only colours in Waypost's output: `red` for "error", `yellow` for "warning", `cyan` for commands to copy. */
 export type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim' | 'bold'
@@ -21,6 +21,12 @@ function isForced(variables: Variables): boolean {
 export function hasColour(stream: NodeJS.WriteStream): boolean {
   if (process.argv.includes('--no-color')) return false
   return stream.isTTY ? stream.hasColors() : isForced(readEnvironment())
+}
+
+/** Shortens a Git commit for display: `1a2b3c4d`, or `1a2b3c4d-dirty` if files had been changed since. */
+export function shortenCommit(commit: string): string {
+  const [id = '', mark] = commit.split('-')
+  return mark === undefined ? shortId(id) : `${shortId(id)}-${mark}`
 }
 
 /** Returns a count with its noun: `1 route`, `2 routes`, `3 deliveries`. */

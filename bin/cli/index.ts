@@ -29,7 +29,7 @@ export {
   describeServers,
   isNothing,
 } from './plan/plan-summary.ts'
-export { plural } from './format.ts'
+export { plural, shortenCommit } from './format.ts'
 export { printAnnotations } from './print-diagnostics.ts'
 export { printDiagnostics, wrap } from './print-diagnostics.ts'
 export { ProgressLine } from './progress-line.ts'

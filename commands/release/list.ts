@@ -1,4 +1,14 @@
-import { Flags, HostCommand, formatSpan, paint, toPrintable, shortenEnd, wrap, shortId } from '../../bin/cli/index.ts'
+import {
+  Flags,
+  HostCommand,
+  formatSpan,
+  paint,
+  toPrintable,
+  shortenCommit,
+  shortenEnd,
+  wrap,
+  shortId,
+} from '../../bin/cli/index.ts'
 import type { ListedRelease, ListedReleases, ListedServer } from '../../src/operate/index.ts'
 
 export default class ReleaseList extends HostCommand {
@@ -35,7 +45,15 @@ export default class ReleaseList extends HostCommand {
       { title: 'RELEASE', cells: cells(({ id }) => shortId(id)) },
       { title: 'STATE', cells: cells(({ isActive }) => (isActive ? 'active' : '-')) },
       { title: 'ACTIVATED', cells: cells(({ activatedAt }) => `${formatSpan(now - activatedAt)} ago`) },
-      { title: 'BY', cells: cells(describeBy), shorten: shortenEnd, order: 1, minWidth: 12 },
+      { title: 'HOW', cells: cells(({ kind }) => kind) },
+      {
+        title: 'BY',
+        cells: cells(({ activatedBy }) => toPrintable(activatedBy)),
+        shorten: shortenEnd,
+        order: 1,
+        minWidth: 12,
+      },
+      { title: 'COMMIT', cells: cells(({ commit }) => (commit === undefined ? '-' : shortenCommit(commit))) },
       { title: 'MESSAGE', cells: cells(({ message }) => toPrintable(message ?? '-')), shorten: shortenEnd, order: 0 },
     ])
   }
@@ -59,13 +77,18 @@ export default class ReleaseList extends HostCommand {
   }
 }
 
-function describeBy({ activatedBy, kind }: ListedRelease): string {
-  return `${toPrintable(activatedBy)}${kind === 'rollback' ? ', rollback' : ''}`
-}
-
-function releaseToJson({ id, isActive, kind, activatedAt, activatedBy, message, createdAt }: ListedRelease) {
+function releaseToJson({ id, isActive, kind, activatedAt, activatedBy, message, commit, createdAt }: ListedRelease) {
   const [activated, created] = [activatedAt, createdAt].map(timeOf)
-  return { release: id, active: isActive, kind, activated, by: activatedBy, message: message ?? null, created }
+  return {
+    release: id,
+    active: isActive,
+    kind,
+    activated,
+    by: activatedBy,
+    message: message ?? null,
+    commit: commit ?? null,
+    created,
+  }
 }
 
 function serverToJson({ stateAt, heartbeatAt, ...server }: ListedServer, now: number) {

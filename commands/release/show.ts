@@ -1,4 +1,4 @@
-import { Args, HostCommand, plural, toPrintable, wrap } from '../../bin/cli/index.ts'
+import { Args, HostCommand, plural, shortenCommit, toPrintable, wrap } from '../../bin/cli/index.ts'
 import type { ListedActivation, ReleaseDetails } from '../../src/operate/index.ts'
 
 type Manifest = ReleaseDetails['manifest']
@@ -50,9 +50,10 @@ export default class ReleaseShow extends HostCommand {
   }
 }
 
-function describeActivation({ kind, activatedAt, activatedBy, message }: ListedActivation): string {
+function describeActivation({ kind, activatedAt, activatedBy, message, commit }: ListedActivation): string {
   const suffix = message === undefined ? '' : `: ${message}`
-  return `${timeOf(activatedAt)} by ${activatedBy}${kind === 'rollback' ? ', a rollback' : ''}${suffix}`
+  const at = commit === undefined ? '' : `, commit ${shortenCommit(commit)}`
+  return `${timeOf(activatedAt)} by ${activatedBy}, ${kind}${at}${suffix}`
 }
 
 function describeAccess({
@@ -114,6 +115,7 @@ function toJson({ id, message, createdBy, createdAt, activations, manifest }: Re
       user_id: one.actor.userId ?? null,
       client_id: one.actor.clientId ?? null,
       message: one.message ?? null,
+      commit: one.commit ?? null,
     })),
     routes: manifest.routes.flatMap(({ path, methods }) =>
       methods.map(({ method, public: isPublic, scopes }) => ({ method, path, public: isPublic, scopes })),

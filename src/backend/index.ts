@@ -17,6 +17,7 @@ export {
   type MigrateAnswer,
   type MigrateRequest,
   type RanMigration,
+  type RollbackAnswer,
   type RollbackRequest,
   type RollbackSurveyAnswer,
   type RollbackSurveyRequest,

@@ -19,6 +19,12 @@ export const errors = defineErrors({
     message: '"{name}" is the last active user with the scope backend.admin',
     hint: 'Grant backend.admin to another user first.',
   },
+  WP_SERVER_FOLDER_NOT_EMPTY: {
+    kind: 'user',
+    status: 400,
+    message: '{folder} is not empty',
+    hint: 'Choose a new folder, and copy the files that you need from there.',
+  },
   WP_SERVER_REVOKE_WHAT: {
     kind: 'user',
     status: 400,

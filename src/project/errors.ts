@@ -13,6 +13,18 @@ export const errors = defineErrors({
     message: 'The project has {count}; nothing was changed',
     hint: 'Fix the problems above. waypost validate lists them again.',
   },
+  WP_PROJECT_FILE: {
+    kind: 'user',
+    status: 500,
+    message: '{file} cannot be kept with a deployment: {reason}',
+    hint: '{hint}',
+  },
+  WP_PROJECT_FILE_LEFT: {
+    kind: 'user',
+    status: 500,
+    message: '{file} is not kept with a deployment: {reason}',
+    hint: 'Move what the definition includes from it to a .yml or .json file of its own, for example in resources/.',
+  },
   WP_PROJECT_NOT_EMPTY: {
     kind: 'user',
     status: 500,

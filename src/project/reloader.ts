@@ -2,9 +2,16 @@ import type { Builder } from '../build/index.ts'
 import { makeSourceCache, type Definition } from '../definition/index.ts'
 import { loadReleasePlugins } from '../host/index.ts'
 import { hasErrors, messageOf, withDeadline, type Diagnostic, type Variables } from '../kit/index.ts'
-import { activateRelease, releaseId, pruneDevelopmentReleases, type BuiltRelease } from '../release/index.ts'
+import {
+  activateRelease,
+  releaseId,
+  pruneDevelopmentReleases,
+  type BuiltRelease,
+  type DefinitionFile,
+} from '../release/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
+import { collectDefinitionFiles } from './definition-files.ts'
 import type { DevConsole } from './dev-console.ts'
 import { diagnoseActions } from './diagnose-actions.ts'
 import type { Project } from './find-project.ts'
@@ -87,6 +94,8 @@ class Reloader {
   /** The assets of the last build. */
   assets: ReadonlySet<string> = new Set()
   #migrated: string | undefined
+  /** The definition files as last loaded; undefined if they have errors. */
+  #files: { readonly of: LoadedProject; readonly files: readonly DefinitionFile[] | undefined } | undefined
   #actionProblems: readonly Diagnostic[] = []
 
   constructor(options: ReloaderOptions) {
@@ -117,7 +126,7 @@ class Reloader {
     const scopes = [...Object.keys(release.manifest.scopes), ...this.#options.server.pluginScopes()]
     await onServed?.(scopes)
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
-    await this.#store(release)
+    await this.#store(release, loaded)
     if (loaded !== before || isFullReload || migration.applied.length > 0)
       this.#actionProblems = await this.#checkActions(definition)
     diagnostics.push(...this.#actionProblems)
@@ -201,10 +210,16 @@ class Reloader {
     return diagnoseActions(project.root, definition, found, 'warning')
   }
 
-  async #store(release: BuiltRelease): Promise<void> {
-    const { system } = this.#options.server.host
-    const { activated } = await activateRelease(system, release, { by: 'dev' })
-    if (activated) await pruneDevelopmentReleases(system)
+  async #store(release: BuiltRelease, loaded: LoadedProject): Promise<void> {
+    const { server, project } = this.#options
+    const { system } = server.host
+    if (this.#files?.of !== loaded) {
+      const { files, diagnostics } = collectDefinitionFiles(project.root, loaded)
+      // `validate` and `deploy` report the errors.
+      this.#files = { of: loaded, files: hasErrors(diagnostics) ? undefined : files }
+    }
+    const { recorded } = await activateRelease(system, release, { by: 'dev', files: this.#files.files })
+    if (recorded) await pruneDevelopmentReleases(system)
   }
 }
 

@@ -1,5 +1,6 @@
 import { openBuilder } from '../build/index.ts'
 import { hasErrors, version, type Diagnostic, type Variables } from '../kit/index.ts'
+import { collectDefinitionFiles } from './definition-files.ts'
 import { findProject } from './find-project.ts'
 import { buildProject, type LoadedProject } from './load-project.ts'
 
@@ -20,7 +21,9 @@ export async function validateProject(folder: string, variables?: Variables): Pr
   const project = findProject(folder)
   const builder = openBuilder({ ...project, version })
   try {
-    const { diagnostics, counts } = await buildProject(project, builder, variables && { variables })
+    const built = await buildProject(project, builder, variables && { variables })
+    const diagnostics = [...built.diagnostics, ...collectDefinitionFiles(folder, built).diagnostics]
+    const { counts } = built
     return { ok: !hasErrors(diagnostics), diagnostics, counts }
   } finally {
     await builder.close()

@@ -1,10 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256 } from '../kit/index.ts'
-import type { Actor, System, SystemTables } from '../store/index.ts'
+import type { Actor, System } from '../store/index.ts'
 import { writeManifest, type BuiltRelease, type Artifact } from './manifest.ts'
-import { assertActive, findActive, lockActive, recordActivation } from './history.ts'
-import { inBatches } from './batches.ts'
-import type { Transaction } from 'kysely'
+import { storeFiles, type DefinitionFile } from './definition-files.ts'
+import { assertActive, findActive, findLastActivation, lockActive, recordActivation } from './history.ts'
+import { storeContents } from './store-contents.ts'
 
 export interface ActivateOptions {
   /** The name of the deployer, shown in the list of releases. */
@@ -14,12 +13,22 @@ export interface ActivateOptions {
   readonly message?: string | undefined
   /** Activate only if the id of the active release begins with this text; `none` if no release must be active. */
   readonly against?: string | undefined
+  /** The definition files. Without them, the activation keeps none. */
+  readonly files?: readonly DefinitionFile[] | undefined
+  /** The Git commit of the files. */
+  readonly commit?: string | undefined
 }
 
-export interface Activation {
+/** The result of a rollback. */
+export interface Activated {
   readonly id: string
   /** False if the release was already active. */
   readonly activated: boolean
+}
+
+export interface Activation extends Activated {
+  /** Whether an activation was recorded; also if the release was already active with other definition files. */
+  readonly recorded: boolean
 }
 
 /**
@@ -56,34 +65,14 @@ export async function activateSerialized(
       .values({ id, manifest, message: options.message ?? null, created_by: options.by, created_at: now })
       .onConflict((on) => on.column('id').doUpdateSet({ manifest }).where('waypost_release.manifest', '!=', manifest))
       .execute()
-    await storeArtifacts(system, trx, artifacts)
-    if (active?.id === id) return { id, activated: false }
-    await recordActivation(system, trx, { id, kind: 'deploy', ...options, previous: active?.id })
-    return { id, activated: true }
+    await storeContents({ system, trx, table: 'waypost_artifact' }, artifacts)
+    const isSame = active?.id === id
+    const last = isSame ? await findLastActivation(trx, id) : undefined
+    const { by, actor, message, commit } = options
+    const files = options.files && (await storeFiles(system, trx, options.files))
+    if (isSame && (files === undefined || files === last?.files)) return { id, activated: false, recorded: false }
+    const previous = isSame ? (last?.previous_id ?? undefined) : active?.id
+    await recordActivation(system, trx, { id, kind: 'deploy', by, actor, message, previous, files, commit, isSame })
+    return { id, activated: !isSame, recorded: true }
   })
-}
-
-/** Stores missing artifacts and replaces damaged ones, whose stored content differs. */
-export async function storeArtifacts(
-  system: System,
-  trx: Transaction<SystemTables>,
-  artifacts: readonly Artifact[],
-): Promise<void> {
-  for await (const chunk of inBatches(artifacts, ({ content }) => content.length)) {
-    const hashes = chunk.map(({ hash }) => hash)
-    const stored = await trx
-      .selectFrom('waypost_artifact')
-      .select(['hash', 'content'])
-      .where('hash', 'in', hashes)
-      .execute()
-    const storedContents = new Map(stored.map(({ hash, content }) => [hash, content]))
-    const missing = chunk.filter(({ hash, content }) => storedContents.get(hash) !== content)
-    if (missing.length === 0) continue
-    await nextTurn() // comparing and storing large artifacts each block the event loop for a while
-    await trx
-      .insertInto('waypost_artifact')
-      .values(missing.map(({ hash, content }) => ({ hash, content, created_at: system.now() })))
-      .onConflict((on) => on.column('hash').doUpdateSet({ content: (column) => column.ref('excluded.content') }))
-      .execute()
-  }
 }

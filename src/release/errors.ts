@@ -49,6 +49,18 @@ export const errors = defineErrors({
     message: 'The release {id} in System is damaged: {what}',
     hint: 'Deploy the same sources again to restore it, or activate another release: waypost release:rollback',
   },
+  WP_RELEASE_FILES: {
+    kind: 'bug',
+    status: 500,
+    message: 'The definition file {hash} of the activation is missing in System or was changed',
+    hint: 'Deploy the same sources again to restore it.',
+  },
+  WP_RELEASE_NO_FILES: {
+    kind: 'user',
+    status: 404,
+    message: 'The release {id} was activated without its definition files',
+    hint: 'Versions that did not keep them yet deployed it. Deploy its sources again.',
+  },
   WP_RELEASE_NEWER: {
     kind: 'user',
     status: 503,

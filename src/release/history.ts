@@ -3,15 +3,25 @@ import type { Transaction } from 'kysely'
 import { recordChanges, writeAudit, type Actor, type System, type SystemTables } from '../store/index.ts'
 import { errors } from './errors.ts'
 
+/** How a release became active: by `deploy`, by publishing in the backend, or by a rollback. */
+export type ActivationKind = 'deploy' | 'backend' | 'rollback'
+
 export interface ActivationRecord {
   readonly id: string
-  readonly kind: 'deploy' | 'rollback'
+  readonly kind: ActivationKind
   readonly by: string
   /** For the audit log; undefined in development and tests. */
   readonly actor?: Actor | undefined
   readonly message?: string | undefined
   /** The release to which a rollback from here returns. */
   readonly previous: string | undefined
+  /** The hash of the list of its definition files. */
+  readonly files: string | undefined
+  readonly commit?: string | undefined
+  /** The number of the activation whose files were last in Git; this one by default. */
+  readonly fromGit?: number | null
+  /** Whether the release was already active: servers have nothing to do. */
+  readonly isSame?: boolean
 }
 
 /** Serializes activations, rollbacks and pruning until the end of the transaction. */
@@ -39,11 +49,14 @@ export function assertActive(active: { readonly id: string } | undefined, agains
   throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(id), expected: shortId(against) })
 }
 
-/** Activates a release, writes its audit row and notifies all servers. The caller holds the lock. Call it last in the transaction. */
+/**
+ * Activates a release, writes its audit row, and notifies all servers unless it was already active. The caller holds the
+ * lock. Call it last in the transaction.
+ */
 export async function recordActivation(
   system: System,
   trx: Transaction<SystemTables>,
-  { id, kind, by, actor, message, previous }: ActivationRecord,
+  { id, kind, by, actor, message, previous, files, commit, fromGit, isSame }: ActivationRecord,
 ): Promise<void> {
   const now = system.now()
   const { last: lastNumber } = await trx
@@ -51,12 +64,16 @@ export async function recordActivation(
     .select((column) => column.fn.max('number').as('last'))
     .executeTakeFirstOrThrow()
   const times = { activated_at: now, activated_by: by }
+  const number = (lastNumber ?? 0) + 1
   const row = {
-    number: (lastNumber ?? 0) + 1,
+    number,
     release_id: id,
     previous_id: previous ?? null,
     kind,
     message: message ?? null,
+    files: files ?? null,
+    git_commit: commit ?? null,
+    from_git: fromGit === undefined ? number : fromGit,
   }
   const caller = actor?.how === 'http' ? actor : undefined
   await trx
@@ -66,7 +83,7 @@ export async function recordActivation(
   if (actor !== undefined) {
     const active = await findActive(trx)
     await writeAudit({ ...system, db: trx }, actor, {
-      action: kind === 'deploy' ? 'release.activate' : 'release.rollback',
+      action: kind === 'rollback' ? 'release.rollback' : 'release.activate',
       subject: { id, name: shortId(id) },
       before: active && { release: shortId(active.id) },
       after: { release: shortId(id), message },
@@ -76,7 +93,7 @@ export async function recordActivation(
     .updateTable('waypost_active')
     .set({ release_id: id, ...times })
     .execute()
-  await recordChanges(system, trx, [{ kind: 'activation', subject: id }])
+  if (isSame !== true) await recordChanges(system, trx, [{ kind: 'activation', subject: id }])
 }
 
 /** Returns the last activation of a release. */

@@ -1,6 +1,12 @@
 // release: the immutable content that is served: its manifest, comparison, storage, activation and loading.
 // May import kit, contract, schema and store.
-export { activateRelease, activateSerialized, type ActivateOptions, type Activation } from './activate.ts'
+export {
+  activateRelease,
+  activateSerialized,
+  type Activated,
+  type ActivateOptions,
+  type Activation,
+} from './activate.ts'
 export { assertServable, isNewer } from './assert-servable.ts'
 export { listServedReleases, recordReleaseServed } from './list-releases.ts'
 export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
@@ -63,5 +69,16 @@ export type {
   ManifestRoute,
   ManifestVariable,
 } from './manifest.ts'
+export {
+  fileLimits,
+  findActiveFileList,
+  findFilesProblem,
+  findPathProblem,
+  hashFileList,
+  hashFiles,
+  loadFiles,
+  type DefinitionFile,
+  type FileHashes,
+} from './definition-files.ts'
 export { type ImportLimits, importWithTimeout } from './import-with-timeout.ts'
 export { registerArtifacts, resolveStack, artifactLoader, importArtifact, makeFileArtifact } from './load-artifacts.ts'

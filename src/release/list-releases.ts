@@ -1,16 +1,19 @@
 import { shortId } from '../kit/index.ts'
 import type { HttpActor, System } from '../store/index.ts'
 import { errors } from './errors.ts'
+import type { ActivationKind } from './history.ts'
 
 /** A release in System with its last activation. */
 export interface ListedRelease {
   readonly id: string
   readonly isActive: boolean
-  readonly kind: 'deploy' | 'rollback'
+  readonly kind: ActivationKind
   readonly activatedAt: number
   readonly activatedBy: string
   /** The message of the last activation, or the one given at creation. */
   readonly message: string | undefined
+  /** The Git commit of its definition files. */
+  readonly commit: string | undefined
   readonly createdAt: number
 }
 
@@ -30,6 +33,7 @@ export async function listReleases({ db }: Pick<System, 'db'>, limit: number): P
     )
     .select(['release.id', 'release.created_at', 'release.created_by', 'release.message as first_message'])
     .select(['activation.kind', 'activation.activated_at', 'activation.activated_by', 'activation.message'])
+    .select('activation.git_commit')
     .select((column) => column('release.id', 'in', active).as('is_active'))
     .orderBy((column) => column.fn.coalesce('activation.activated_at', 'release.created_at'), 'desc')
     .orderBy((column) => column.fn.coalesce('activation.number', column.lit(0)), 'desc')
@@ -42,18 +46,25 @@ export async function listReleases({ db }: Pick<System, 'db'>, limit: number): P
     activatedAt: row.activated_at ?? row.created_at,
     activatedBy: row.activated_by ?? row.created_by,
     message: row.message ?? (row.kind === 'rollback' ? null : row.first_message) ?? undefined,
+    commit: row.git_commit ?? undefined,
     createdAt: row.created_at,
   }))
 }
 
 /** One activation of a release. */
 export interface ListedActivation {
-  readonly kind: 'deploy' | 'rollback'
+  /** Increases with each activation. */
+  readonly number: number
+  readonly kind: ActivationKind
   readonly activatedAt: number
   readonly activatedBy: string
   /** The user and client of the token if the request came over HTTP. */
   readonly actor: Partial<Pick<HttpActor, 'userId' | 'clientId'>>
   readonly message: string | undefined
+  /** The Git commit of its definition files. */
+  readonly commit: string | undefined
+  /** The hash of the list of its definition files; undefined if it keeps none. */
+  readonly files: string | undefined
 }
 
 /** Lists the activations of a release, newest first. */
@@ -65,16 +76,20 @@ export async function listActivations(
   const rows = await db
     .selectFrom('waypost_activation')
     .select(['kind', 'activated_at', 'activated_by', 'user_id', 'client_id', 'message'])
+    .select(['number', 'git_commit', 'files'])
     .where('release_id', '=', id)
     .orderBy('number', 'desc')
     .limit(limit)
     .execute()
   return rows.map((row) => ({
+    number: row.number,
     kind: row.kind,
     activatedAt: row.activated_at,
     activatedBy: row.activated_by,
     actor: row.user_id === null || row.client_id === null ? {} : { userId: row.user_id, clientId: row.client_id },
     message: row.message ?? undefined,
+    commit: row.git_commit ?? undefined,
+    files: row.files ?? undefined,
   }))
 }
 

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import { sha256 } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
+import { deleteUnusedFiles } from './definition-files.ts'
 import { findLastActivation, lockActive } from './history.ts'
 import { loadActiveId } from './load.ts'
 
@@ -26,19 +27,19 @@ export const releasesKept = 10
 const developmentKept = 20
 
 /**
- * In development each save creates a release. Only the newest are kept, and pruning runs once twice as many have
- * accumulated.
+ * In development each save creates an activation. Only the newest releases are kept, and pruning runs once twice as many
+ * activations have accumulated.
  */
 export async function pruneDevelopmentReleases(system: System): Promise<void> {
   const { count } = await system.db
-    .selectFrom('waypost_release')
+    .selectFrom('waypost_activation')
     .select((column) => column.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   if (count >= 2 * developmentKept) await pruneReleases(system, { keepNewest: developmentKept, keepMs: 0 })
 }
 
 /**
- * Deletes old releases and the artifacts that no other release uses. Keeps the active release, the previous one, and
+ * Deletes old releases, and the artifacts and definition files that only they use. Keeps the active release, the previous one, and
  * those that a server serves, is starting or would fall back to.
  */
 export async function pruneReleases(system: System, options: PruneReleasesOptions): Promise<PrunedReleases> {
@@ -57,7 +58,7 @@ export async function pruneReleases(system: System, options: PruneReleasesOption
     if (!options.dryRun) {
       await inChunks(releases, (ids) => trx.deleteFrom('waypost_release').where('id', 'in', ids).execute())
       await inChunks(artifacts, (ids) => trx.deleteFrom('waypost_artifact').where('hash', 'in', ids).execute())
-      await deleteOldActivations(trx, now - options.keepMs)
+      if (await deleteOldActivations(trx, now - options.keepMs)) await deleteUnusedFiles(trx)
     }
     return { releases, artifacts: artifacts.length, kept }
   })
@@ -124,21 +125,34 @@ async function findUnusedArtifacts(
   return artifacts.map(({ hash }) => hash).filter((hash) => !used.has(hash))
 }
 
-/** Deletes the activations of deleted releases, and old activations of other releases except the last. */
-async function deleteOldActivations(trx: Transaction<SystemTables>, before: number): Promise<void> {
-  const releases = trx.selectFrom('waypost_release')
-  await trx.deleteFrom('waypost_activation').where('release_id', 'not in', releases.select('id')).execute()
-  const last = trx
-    .selectFrom('waypost_activation as other')
-    .select((column) => column.fn.max('other.number').as('number'))
-    .groupBy('other.release_id')
-  await trx
-    .deleteFrom('waypost_activation')
-    .where('activated_at', '<', before)
-    .where('number', 'not in', last)
+/**
+ * Deletes the activations of deleted releases, and old activations of other releases except the last. Keeps those whose
+ * files a kept activation is based on.
+ * @returns whether any were deleted
+ */
+async function deleteOldActivations(trx: Transaction<SystemTables>, before: number): Promise<boolean> {
+  const rows = await trx
+    .selectFrom('waypost_activation as activation')
+    .leftJoin('waypost_release as release', 'release.id', 'activation.release_id')
+    .select([
+      'activation.number',
+      'activation.release_id',
+      'activation.activated_at',
+      'activation.from_git',
+      'release.id',
+    ])
+    .orderBy('activation.number')
     .execute()
+  const last = new Map(rows.map(({ release_id: id, number }) => [id, number]))
+  const kept = rows.filter(
+    ({ id, number, activated_at: at }) => id !== null && (at >= before || last.get(id) === number),
+  )
+  const keptNumbers = new Set(kept.flatMap((row) => [row.number, row.from_git]))
+  const deleted = rows.map(({ number }) => number).filter((number) => !keptNumbers.has(number))
+  await inChunks(deleted, (numbers) => trx.deleteFrom('waypost_activation').where('number', 'in', numbers).execute())
+  return deleted.length > 0
 }
 
-async function inChunks(ids: readonly string[], work: (chunk: readonly string[]) => Promise<unknown>): Promise<void> {
+async function inChunks<Id>(ids: readonly Id[], work: (chunk: readonly Id[]) => Promise<unknown>): Promise<void> {
   for (let start = 0; start < ids.length; start += 500) await work(ids.slice(start, start + 500))
 }

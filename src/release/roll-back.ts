@@ -1,6 +1,6 @@
 import { shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
-import type { Activation, ActivateOptions } from './activate.ts'
+import type { Activated, ActivateOptions } from './activate.ts'
 import { errors } from './errors.ts'
 import type { MissingVariable } from './live-servers.ts'
 import type { Manifest } from './manifest.ts'
@@ -41,7 +41,7 @@ export async function findPrevious({ db }: Pick<System, 'db'>): Promise<string> 
  * Activates a stored release again, in one transaction.
  * @throws WP_RELEASE_SUPERSEDED if neither `against` nor this release is active, WP_RELEASE_UNKNOWN
  */
-export async function rollBack(system: System, id: string, options: ActivateOptions): Promise<Activation> {
+export async function rollBack(system: System, id: string, options: ActivateOptions): Promise<Activated> {
   return system.transaction(async (trx) => {
     await lockActive(system, trx)
     const active = await findActive(trx)
@@ -53,8 +53,13 @@ export async function rollBack(system: System, id: string, options: ActivateOpti
     await recordActivation(system, trx, {
       id,
       kind: 'rollback',
-      ...options,
+      by: options.by,
+      actor: options.actor,
+      message: options.message,
       previous: before?.previous_id ?? undefined,
+      files: before?.files ?? undefined,
+      commit: before?.git_commit ?? undefined,
+      fromGit: before?.from_git ?? null,
     })
     return { id, activated: true }
   })

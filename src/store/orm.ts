@@ -15,6 +15,7 @@ import { Audit } from './migrations/0010-audit.ts'
 import { Operators } from './migrations/0011-operators.ts'
 import { BackendClient } from './migrations/0012-backend-client.ts'
 import { Statistics } from './migrations/0013-statistics.ts'
+import { ActivationFiles } from './migrations/0014-activation-files.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -32,6 +33,7 @@ const classes = [
   Operators,
   BackendClient,
   Statistics,
+  ActivationFiles,
 ]
 
 /**

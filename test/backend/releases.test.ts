@@ -104,7 +104,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual((await world.plan(survey, body(built))).body.missingArtifacts, [])
       const { id } = (await world.plan(survey, body(built))).body
       const done = await world.deploy(activate, body(built, { against: 'none', message: 'Größer' }))
-      assert.deepEqual([done.status, done.body], [200, { id, activated: true }])
+      assert.deepEqual([done.status, done.body], [200, { id, activated: true, recorded: true }])
       assert.deepEqual(await rows(), [1, 1, 0], 'the upload has become an artifact of the release')
 
       const active = await loadActiveRelease(world.system)
@@ -113,7 +113,7 @@ for (const kind of defaultKinds) {
       assert.deepEqual([row.user_id, row.client_id, row.message], [world.boId, world.deployClient.id, 'Größer'])
 
       const again = await world.deploy(activate, body(built, { against: id.slice(0, 8) }))
-      assert.deepEqual([again.status, again.body], [200, { id, activated: false }])
+      assert.deepEqual([again.status, again.body], [200, { id, activated: false, recorded: false }])
       const seen = (await world.plan(survey, body(built))).body
       assert.deepEqual([seen.id, seen.active.id, seen.active.manifest], [id, id, built.manifest])
     })

@@ -83,7 +83,7 @@ for (const kind of systemKinds) {
       await world.close()
     })
 
-    const survey = (release: BuiltRelease) => target.survey({ release })
+    const survey = (release: BuiltRelease) => target.survey({ release, files: [] })
     const artifactPath = '/backend/release/artifact'
     const uploads = async () =>
       (await world.system.db.selectFrom('waypost_upload').select('hash').execute()).map(({ hash }) => hash)
@@ -98,7 +98,7 @@ for (const kind of systemKinds) {
       assert.equal(upload?.artifacts, 4)
       assert.ok(line.sent.get(artifactPath)! > 3 * 90_000)
       const activation = await target.activate(release, { by: 'ignored', message: 'One', against: 'none' })
-      assert.deepEqual(activation, { id, activated: true })
+      assert.deepEqual(activation, { id, activated: true, recorded: true })
       assert.deepEqual((await survey(release)).active?.manifest, release.manifest)
       assert.equal((await survey(release)).active?.activatedBy, 'bo (pipeline)')
     })

@@ -11,7 +11,7 @@ import { makeGreeting } from '../backend/deployers.ts'
 import { selfSigned } from '../outbound/self-signed.ts'
 
 const token = 'a-token-that-nobody-prints'
-const deployable = { release: makeGreeting('hello') }
+const deployable = { release: makeGreeting('hello'), files: [] }
 
 interface Site extends AsyncDisposable {
   readonly url: string

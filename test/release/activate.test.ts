@@ -62,7 +62,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
   test('again does nothing', async () => {
     const first = await activate('one', 'a')
     const before = await counts()
-    assert.deepEqual(await activate('one', 'a'), { id: first.id, activated: false })
+    assert.deepEqual(await activate('one', 'a'), { id: first.id, activated: false, recorded: false })
     assert.deepEqual(await counts(), before)
   })
 
@@ -70,7 +70,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
     const first = await activate('one', 'a', 'shared')
     await activate('two', 'b', 'shared')
     assert.deepEqual(await counts(), [2, 3, 2])
-    assert.deepEqual(await activate('one', 'a', 'shared'), { id: first.id, activated: true })
+    assert.deepEqual(await activate('one', 'a', 'shared'), { id: first.id, activated: true, recorded: true })
     assert.deepEqual(await counts(), [2, 3, 3])
     assert.equal((await loadActiveRelease(system))?.manifest.config['title'], 'one')
   })
@@ -178,7 +178,7 @@ describeEachSystem('activating a release', ({ kind, newSystem }) => {
   test('in development sometimes prunes old releases, but neither the active one nor artifacts in use', async () => {
     const first = await activate('first', 'shared', 'first')
     for (let save = 0; save < 45; save += 1) await activate(`save ${save}`, 'shared', `only ${save}`)
-    assert.deepEqual(await activate('first', 'shared', 'first'), { id: first.id, activated: true })
+    assert.deepEqual(await activate('first', 'shared', 'first'), { id: first.id, activated: true, recorded: true })
     await pruneDevelopmentReleases(system)
     const [releases, artifacts] = await counts()
     assert.deepEqual([releases, artifacts], [20, 21])

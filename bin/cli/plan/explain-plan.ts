@@ -26,6 +26,7 @@ export interface PlanParts {
   readonly unheldScopes?: DeployPlan['unheldScopes']
   readonly lackingVariables?: DeployPlan['lackingVariables']
   readonly pendingMigrations?: DeployPlan['pendingMigrations']
+  readonly filesChanged?: DeployPlan['filesChanged']
   /** Whether pending migrations will run. */
   readonly migrates?: boolean
 }
@@ -78,7 +79,7 @@ function remarksOf(kind: string, name: string, parts: PlanParts): readonly Remar
 }
 
 function listOthers(parts: PlanParts): readonly PlanLine[] {
-  const { unheldScopes = [], lackingVariables = [], pendingMigrations = [] } = parts
+  const { unheldScopes = [], lackingVariables = [], pendingMigrations = [], filesChanged = false } = parts
   const line = (kind: string, name: string, remark: Remark): PlanLine => ({
     kind,
     name: toPrintable(name),
@@ -86,11 +87,14 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     remarks: [remark],
   })
   return [
+    ...(filesChanged ? [line('files', 'of the definition', plain(onlyFiles))] : []),
     ...unheldScopes.map((name) => line('scope', name, describeUnheldScopes(name))),
     ...lackingVariables.map((one) => line('variable', one.name, describeMissingVariable(one))),
     ...pendingMigrations.map((name) => line('migration', name, describePending(parts))),
   ]
 }
+
+const onlyFiles = 'only comments or their layout changed: recorded, and servers change nothing'
 
 function describeUnheldScopes(name: string): Remark {
   const command = `waypost user:scopes NAME --add ${toPrintable(name)}`

@@ -43,8 +43,8 @@ export function describeCounts(changes: readonly Change[]): string {
 }
 
 /** Whether a deployment would change nothing. */
-export function isNothing({ id, active, pendingMigrations }: DeployPlan): boolean {
-  return id === active?.id && pendingMigrations.length === 0
+export function isNothing({ id, active, pendingMigrations, filesChanged }: DeployPlan): boolean {
+  return id === active?.id && pendingMigrations.length === 0 && !filesChanged
 }
 
 /** `9b07d3c5 is what 3 servers serve. Nothing to do.` */
@@ -91,6 +91,7 @@ export function planJson(plan: DeployPlan) {
             message: active.message ?? null,
           },
     changes,
+    files_changed: plan.filesChanged,
     breaking: countChanges(changes).breaking,
     breaking_changes: plan.breakingChanges,
     unheld_scopes: plan.unheldScopes,

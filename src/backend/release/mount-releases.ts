@@ -136,8 +136,11 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
   app.post(paths.releases, activating, async (request): Promise<ActivateAnswer> => {
     const { body, manifest } = await reader.manifest(request, ActivateBody)
     const actor = await findActor(sources.system, request)
-    const { id, activated } = await receiver.activate(manifest, body, actor)
-    request.log.info({ audit: { ...logged(actor), release: shortId(id), activated } }, 'release deployed over HTTP')
-    return { id, activated }
+    const activation = await receiver.activate(manifest, body, actor)
+    request.log.info(
+      { audit: { ...logged(actor), release: shortId(activation.id), activated: activation.activated } },
+      'release deployed over HTTP',
+    )
+    return activation
   })
 }

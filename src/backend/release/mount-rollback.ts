@@ -3,7 +3,7 @@ import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import type { System } from '../../store/index.ts'
 import { findActor, logged } from './actor.ts'
 import { makeRateLimit } from './limit-requests.ts'
-import { paths, RollbackBody, RollbackSurveyBody, type ActivateAnswer, type RollbackSurveyAnswer } from './protocol.ts'
+import { paths, RollbackBody, RollbackSurveyBody, type RollbackAnswer, type RollbackSurveyAnswer } from './protocol.ts'
 import type { ReleaseReceiver } from './release-receiver.ts'
 import type { ReleaseReader } from './release-reader.ts'
 
@@ -28,11 +28,14 @@ export function mountRollback(app: FastifyInstance, { system, receiver, reader, 
     const { active, ...survey } = await receiver.surveyRollback(release)
     return { ...survey, active: active ?? null }
   })
-  app.post(paths.rollback, options, async (request): Promise<ActivateAnswer> => {
+  app.post(paths.rollback, options, async (request): Promise<RollbackAnswer> => {
     const body = await reader.plain(request, RollbackBody)
     const actor = await findActor(system, request)
-    const { id, activated } = await receiver.rollBack(body, actor)
-    request.log.info({ audit: { ...logged(actor), release: shortId(id), activated } }, 'release rolled back over HTTP')
-    return { id, activated }
+    const activation = await receiver.rollBack(body, actor)
+    request.log.info(
+      { audit: { ...logged(actor), release: shortId(activation.id), activated: activation.activated } },
+      'release rolled back over HTTP',
+    )
+    return activation
   })
 }

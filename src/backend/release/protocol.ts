@@ -3,6 +3,7 @@ import { version as ownVersion } from '../../kit/index.ts'
 import type { FailingAction } from '../../host/index.ts'
 import { errors } from '../errors.ts'
 import type {
+  Activated,
   Activation,
   MissingVariable,
   LiveServer,
@@ -108,6 +109,7 @@ export interface RanMigration {
 }
 
 export type ActivateAnswer = Activation
+export type RollbackAnswer = Activated
 
 /** What a rollback to a release would involve. */
 export interface RollbackSurveyAnswer extends Omit<RollbackSurvey, 'active'> {

@@ -10,6 +10,7 @@ import {
   loadForRelease,
   rollBack,
   storeUploads,
+  type Activated,
   type Activation,
   type ActiveRow,
   type Artifact,
@@ -75,7 +76,7 @@ export interface ReleaseReceiver {
   ): Promise<Activation>
   /** @throws the errors of `rollBack`, and any reason why the rollback is not possible */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
-  rollBack(request: RollbackRequest, actor: KnownActor): Promise<Activation>
+  rollBack(request: RollbackRequest, actor: KnownActor): Promise<Activated>
 }
 
 export function openReleaseReceiver({ system, ...sources }: ReceiverSources): ReleaseReceiver {

@@ -75,6 +75,7 @@ export const prunedSeparately: readonly (keyof SystemTables)[] = [
   'waypost_release',
   'waypost_artifact',
   'waypost_activation',
+  'waypost_file',
 ]
 
 /** Tables with one row for each thing that a user created or configured, or with a fixed number of rows. */

@@ -1,9 +1,13 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import {
   isAlive,
   listReleases,
   type ListedRelease,
   compareManifests,
+  findPathProblem,
   findRelease,
+  loadFiles,
   loadActiveId,
   loadManifest,
   releaseErrors as errors,
@@ -14,11 +18,16 @@ import {
   listActivations,
   loadReleaseRow,
   type ListedActivation,
+  type DefinitionFile,
   type Manifest,
 } from '../../release/index.ts'
+import { locateDefinition } from '../../definition/index.ts'
 import { type Host, loadTerms } from '../../host/index.ts'
 import { shortId } from '../../kit/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
+import { errors as operateErrors } from '../errors.ts'
+import { escapeStep } from '../../schema/index.ts'
+import type { System } from '../../store/index.ts'
 
 /** A server's row in System. Rows of crashed servers are kept for a day. */
 export interface ListedServer {
@@ -86,7 +95,58 @@ export async function compareHostReleases(
   const to = second === undefined ? await loadActiveId(system) : await findRelease(system, second)
   if (to === undefined) throw errors.WP_RELEASE_UNKNOWN({ id: 'active' })
   const [before, after] = [await loadManifest(system, from), await loadManifest(system, to)]
-  return { from, to, changes: compareManifests(before, after) }
+  const sources = await loadReleaseSources(system, to)
+  const changes = compareManifests(before, after).map((one) => locateChange(one, sources))
+  return { from, to, changes }
+}
+
+function locateChange(change: ReleaseChange, sources: ReadonlyMap<string, string>): ReleaseChange {
+  if (change.kind !== 'route' || change.change === 'removed') return change
+  const [method = '', route = ''] = change.name.split(' ')
+  const source = sources.get(`/routes/${escapeStep(route)}/methods/${method}`)
+  return source === undefined ? change : { ...change, source }
+}
+
+/**
+ * Returns where the entries of a release's definition are, by JSON pointer, such as `/routes/~1todo/methods/GET` or
+ * `/schema/Todo` → `file:line`; empty if its last activation keeps no files.
+ */
+export async function loadReleaseSources(system: Pick<System, 'db'>, id: string): Promise<ReadonlyMap<string, string>> {
+  const [activation] = await listActivations(system, id, 1)
+  const files = activation?.files === undefined ? [] : await loadFiles(system, activation.files)
+  return locateDefinition(new Map(files.map((file) => [file.path, file.content])))
+}
+
+/** The definition files of a release, as its last activation keeps them. */
+export interface ReleaseFiles {
+  readonly id: string
+  /** By path. */
+  readonly files: readonly DefinitionFile[]
+}
+
+/**
+ * Loads the definition files of a release, given by a prefix of its id.
+ * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_FILES, WP_RELEASE_FILES
+ */
+export async function loadReleaseFiles({ system }: Host, beginning: string): Promise<ReleaseFiles> {
+  const id = await findRelease(system, beginning)
+  const [activation] = await listActivations(system, id, 1)
+  if (activation?.files === undefined) throw errors.WP_RELEASE_NO_FILES({ id: shortId(id) })
+  return { id, files: await loadFiles(system, activation.files) }
+}
+
+/**
+ * Writes definition files to a folder, which is created if it does not exist.
+ * @throws WP_SERVER_FOLDER_NOT_EMPTY if it is not empty
+ */
+export async function writeReleaseFiles(folder: string, files: ReleaseFiles['files']): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  if ((await readdir(folder)).length > 0) throw operateErrors.WP_SERVER_FOLDER_NOT_EMPTY({ folder })
+  for (const { path: file, content } of files.filter((one) => findPathProblem(one.path) === undefined)) {
+    const full = path.join(folder, file)
+    await mkdir(path.dirname(full), { recursive: true })
+    await writeFile(full, content, { flag: 'wx' })
+  }
 }
 
 export interface PruneHostRequest {

@@ -36,6 +36,8 @@ export interface DeployOptions extends PlanOptions {
 
 export interface Deployment extends DeployPlan {
   readonly activated: boolean
+  /** Whether an activation was recorded; also if only the definition files differ from those of the active release. */
+  readonly recorded: boolean
   readonly migrated: readonly AppliedMigration[]
   /** The result on each server. */
   readonly servers: readonly ServerOutcome[]
@@ -50,7 +52,7 @@ export interface Deployment extends DeployPlan {
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
   return withPlan({ ...options, isDeployment: true }, async (planning) => {
     const { plan } = planning
-    if (plan.id !== plan.active?.id) options.onPlan?.(plan)
+    if (plan.id !== plan.active?.id || plan.filesChanged) options.onPlan?.(plan)
     if (!options.migrate && plan.pendingMigrations.length > 0)
       throw errors.WP_PROJECT_MIGRATIONS_PENDING({ names: plan.pendingMigrations.join(', ') })
     return (await confirmBreaking(plan, options)) ? applyPlan(planning, options) : undefined
@@ -73,13 +75,13 @@ async function confirmBreaking(
 
 async function applyPlan(planning: PlanContext, options: DeployOptions): Promise<Deployment> {
   const { target, deployable, plan } = planning
-  const { release } = deployable
+  const { release, files, commit } = deployable
   const against = options.against ?? plan.active?.id ?? 'none'
   const upload = await target.upload(release, plan.missingArtifacts)
   if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length })
   const migrated = await runMigrations(planning, options)
   const { by, message } = options
-  const activation = await target.activate(release, { by, message, against })
+  const activation = await target.activate(release, { by, message, against, files, commit })
   options.onActivated?.(activation)
   const servers = await awaitServers({
     release: activation.id,

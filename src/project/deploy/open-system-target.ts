@@ -2,7 +2,10 @@ import { findUnheldScopes } from '../../auth/index.ts'
 import { variable, type Variables } from '../../kit/index.ts'
 import {
   activateRelease,
+  findActiveFileList,
   findMissingVariables,
+  hashFileList,
+  hashFiles,
   listLiveServers,
   loadActiveRelease,
   neededScopes,
@@ -41,7 +44,7 @@ export async function openSystemTarget(options: {
     flags: [],
     listServers: () => listLiveServers(system),
     assertDeployable: () => checkIdentity(host),
-    async survey({ release }) {
+    async survey({ release, files }) {
       const { manifest } = release
       const plugins = await loadReleasePlugins(host, release)
       const id = releaseId(release.manifest)
@@ -52,6 +55,7 @@ export async function openSystemTarget(options: {
       return {
         id,
         active,
+        filesChanged: isActive && (await findActiveFileList(system)) !== hashFileList(hashFiles(files)),
         missingArtifacts: [],
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
         lackingVariables: await findMissing(host, manifest),

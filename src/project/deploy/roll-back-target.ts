@@ -3,7 +3,7 @@ import {
   assertActive,
   awaitServers,
   compareManifests,
-  type Activation,
+  type Activated,
   type ReleaseChange,
   type RollbackSurvey,
   type ServerOutcome,
@@ -33,7 +33,7 @@ export interface RollbackOptions {
    * @returns whether to continue
    */
   confirm?(plan: RollbackPlan): Promise<boolean>
-  onActivated?(activation: Activation): void
+  onActivated?(activation: Activated): void
 }
 
 /** What a rollback would change. */

@@ -2,6 +2,8 @@ import { checkSources, openBuilder } from '../../build/index.ts'
 import { version, type Diagnostic } from '../../kit/index.ts'
 import type { Project } from '../find-project.ts'
 import { assertBuilt, loadProject } from '../load-project.ts'
+import { collectDefinitionFiles } from '../definition-files.ts'
+import { readCommit } from './read-commit.ts'
 import type { Deployable } from './target.ts'
 
 /** A build that runs in the background. */
@@ -19,15 +21,23 @@ export async function startBuild(project: Project): Promise<StartedBuild> {
   const builder = openBuilder({ ...project, version })
   const loaded = await loadProject(project, { pluginBuilder: builder.plugins })
   const { definition, partial, plugins } = loaded
+  const collected = collectDefinitionFiles(project.root, loaded)
   const building = definition === undefined ? undefined : builder.build(definition, { plugins })
   building?.catch(() => undefined) // reported by `finish`
+  const commit = readCommit(project.root)
   return {
     async finish(report) {
       const found = definition === undefined && partial !== undefined ? await checkSources(project.root, partial) : []
       const { release, diagnostics = found } = (await building) ?? {}
-      const all = [...loaded.diagnostics, ...diagnostics]
+      const all = [...loaded.diagnostics, ...collected.diagnostics, ...diagnostics]
       const built = { ...loaded, diagnostics: all, typesWritten: false, ...(release === undefined ? {} : { release }) }
-      return { release: assertBuilt(built, report), definition: definition!, folder: project.root }
+      return {
+        release: assertBuilt(built, report),
+        definition: definition!,
+        folder: project.root,
+        files: collected.files,
+        commit: await commit,
+      }
     },
     close: () => builder.close(),
   }

@@ -1,7 +1,9 @@
 import type {
+  Activated,
   Activation,
   ActivateOptions,
   BuiltRelease,
+  DefinitionFile,
   MissingVariable,
   LiveServer,
   RollbackSurvey,
@@ -16,6 +18,10 @@ export interface Deployable {
   readonly definition: Definition
   /** The folder of the project. */
   readonly folder: string
+  /** Its definition files. */
+  readonly files: readonly DefinitionFile[]
+  /** The Git commit of the folder. */
+  readonly commit: string | undefined
 }
 
 /** The state of a target, compared with a release that may be deployed there. */
@@ -23,6 +29,8 @@ export interface TargetSurvey {
   /** The id of the release at the target. */
   readonly id: string
   readonly active: StoredRelease | undefined
+  /** Whether the release is active with other definition files: only comments or the layout of files changed. */
+  readonly filesChanged: boolean
   /** Hashes of the artifacts to upload; empty if `activate` stores them itself. */
   readonly missingArtifacts: readonly string[]
   /** Scopes that the release needs and no active user has. */
@@ -57,7 +65,7 @@ export interface DeployTarget {
   /** Throws if a deployment is not possible. Not needed for a plan. Changes nothing. */
   assertDeployable(): Promise<void>
   /** Changes nothing. */
-  survey(deployable: Pick<Deployable, 'release'>): Promise<TargetSurvey>
+  survey(deployable: Pick<Deployable, 'release' | 'files'>): Promise<TargetSurvey>
   /**
    * Uploads the missing artifacts before migrations and activation.
    * @returns undefined if uploads are not needed
@@ -79,6 +87,6 @@ export interface DeployTarget {
    * Activates a stored release.
    * @throws WP_RELEASE_SUPERSEDED, and the errors of `surveyRollback`
    */
-  rollBack(id: string, options: ActivateOptions): Promise<Activation>
+  rollBack(id: string, options: ActivateOptions): Promise<Activated>
   close(): Promise<void>
 }

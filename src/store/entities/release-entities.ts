@@ -58,15 +58,35 @@ const Activation = defineEntity({
     release_id: p.text().index(),
     /** The release that a rollback returns to. */
     previous_id: p.text().nullable(),
-    kind: p.text().$type<'deploy' | 'rollback'>(),
+    kind: p.text().$type<'deploy' | 'backend' | 'rollback'>(),
     message: p.text().nullable(),
     activated_at: time(),
     activated_by: p.text(),
     /** The user and client of the token, for an activation over HTTP. */
     user_id: p.text().nullable(),
     client_id: p.text().nullable(),
+    /** The hash of the list of its definition files. */
+    files: p.text().nullable(),
+    /** The Git commit of the files, with `-dirty` if they had been changed since. */
+    git_commit: p.text().nullable(),
+    /** The number of the activation whose files were last in Git: of a deployment itself, of a rollback its target's. */
+    from_git: time().nullable(),
   },
 })
 
+/** Definition files of activations, and the lists of each activation's files as JSON: path → hash. */
+const DefinitionFile = defineEntity({
+  name: 'DefinitionFile',
+  tableName: 'waypost_file',
+  properties: { hash: p.text().primary(), content: p.text(), created_at: time() },
+})
+
 /** Releases, the active one, and the history of activations. */
-export const releaseEntities = [Release, ReleaseArtifact, ReleaseUpload, ActiveRelease, Activation] as const
+export const releaseEntities = [
+  Release,
+  ReleaseArtifact,
+  ReleaseUpload,
+  ActiveRelease,
+  Activation,
+  DefinitionFile,
+] as const

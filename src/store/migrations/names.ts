@@ -13,4 +13,5 @@ export const systemMigrations: readonly string[] = [
   '0011-operators',
   '0012-backend-client',
   '0013-statistics',
+  '0014-activation-files',
 ]

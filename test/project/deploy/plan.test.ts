@@ -7,6 +7,7 @@ import { isWaypostError, type Diagnostic } from '../../../src/kit/index.ts'
 import { loadActiveRelease } from '../../../src/release/index.ts'
 import { deployProject, migrateProject, planDeployment, type DeployOptions } from '../../../src/project/index.ts'
 import { openHost, type Host } from '../../../src/host/index.ts'
+import { loadReleaseFiles } from '../../../src/operate/index.ts'
 import { addUser } from '../../../src/auth/index.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
 
@@ -86,6 +87,22 @@ describe('a plan', { concurrency: 1 }, () => {
     })
     assert.deepEqual([copied.id, copied.changes], [id, []])
     await rm(path.join(folder, 'elsewhere'), { recursive: true })
+  })
+
+  test('of other comments is recorded, and the release stays active', async () => {
+    const { id } = (await plan()).active!
+    await write(`# Serves pings.\n${yml()}`)
+    const planned = await plan()
+    assert.deepEqual([planned.id, planned.changes, planned.filesChanged], [id, [], true])
+    const plans: unknown[] = []
+    const deployed = await deploy({ onPlan: (shown) => plans.push(shown.filesChanged), message: 'Comments' })
+    assert.deepEqual([deployed?.activated, deployed?.recorded, plans], [false, true, [true]])
+    assert.equal((await plan()).filesChanged, false)
+    assert.equal((await deploy())?.recorded, false)
+    const { files } = await loadReleaseFiles(host, id)
+    assert.deepEqual(files, [{ path: 'waypost.yml', content: `# Serves pings.\n${yml()}` }])
+    await write(yml())
+    await deploy()
   })
 
   test('names scopes that no active user has', async () => {

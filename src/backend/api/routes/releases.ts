@@ -6,7 +6,7 @@ import { defineRoute } from '../route.ts'
 import { formatTime, maybeText, record, text, time } from '../shapes.ts'
 
 const releaseId = Type.String({ pattern: '^[0-9a-f]{4,64}$' })
-const kind = Type.Union([Type.Literal('deploy'), Type.Literal('rollback')])
+const kind = Type.Union([Type.Literal('deploy'), Type.Literal('backend'), Type.Literal('rollback')])
 const maxListed = 200
 
 const servers = defineRoute({

@@ -69,7 +69,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const { active, failingActions = [], ...rest } = answer
       const failing = failingActions.map((one) => ({ ...one, message: printable(one.message) }))
       const upgraded = active === null ? undefined : { ...active, manifest: upgradeManifest(active.manifest) }
-      return { ...rest, active: upgraded, failingActions: failing }
+      return { ...rest, active: upgraded, failingActions: failing, filesChanged: false }
     },
     upload,
     async migrate({ release }, { onApplied }) {

@@ -1,6 +1,6 @@
 import type {
-  ActivateAnswer,
   releasePaths,
+  RollbackAnswer,
   RollbackRequest,
   RollbackSurveyAnswer,
   RollbackSurveyRequest,
@@ -36,8 +36,8 @@ export function remoteRollback({
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
       }
-      const answer = await client.post<ActivateAnswer>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
-      return assertAnswer(own, answer, (activation: ActivateAnswer) => isId(activation.id))
+      const answer = await client.post<RollbackAnswer>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
+      return assertAnswer(own, answer, (activation: RollbackAnswer) => isId(activation.id))
     },
   }
 }

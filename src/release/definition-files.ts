@@ -1,0 +1,155 @@
+import type { Transaction } from 'kysely'
+import { isStorable, sha256, shortId } from '../kit/index.ts'
+import type { System, SystemTables } from '../store/index.ts'
+import { inBatches } from './batches.ts'
+import { errors } from './errors.ts'
+import { storeContents } from './store-contents.ts'
+
+/** A file of the definition, as an activation keeps it. */
+export interface DefinitionFile {
+  /** Relative to the project's root, with forward slashes. */
+  readonly path: string
+  readonly content: string
+}
+
+/** The definition files of an activation: path → SHA-256 of the content. */
+export type FileHashes = Readonly<Record<string, string>>
+
+/** Limits for the definition files of one activation. */
+export const fileLimits = { fileBytes: 1024 * 1024, totalBytes: 8 * 1024 * 1024, files: 2000, pathLength: 300 } as const
+
+const foreignNames = /^(package(-lock)?|npm-shrinkwrap|[tj]sconfig(\..*)?)\.json$/i
+
+/** Returns why a path cannot be that of a definition file; undefined if it can. */
+export function findPathProblem(path: string): string | undefined {
+  const steps = path.split('/')
+  if (path.length > fileLimits.pathLength) return `its path has more than ${fileLimits.pathLength} characters`
+  if (!isStorable(path) || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\\:]/u.test(path) || steps.includes(''))
+    return 'its path contains characters that are not allowed'
+  if (steps.some((step) => step.startsWith('.'))) return 'a part of its path begins with a dot'
+  if (steps.includes('node_modules')) return 'it belongs to an installed package'
+  if (foreignNames.test(steps.at(-1)!)) return 'it configures other tools'
+  return /\.(ya?ml|json)$/.test(path) ? undefined : 'it is neither a .yml nor a .json file'
+}
+
+/** A problem of several definition files together. */
+export interface FilesProblem {
+  /** The first file that is too much. */
+  readonly path: string
+  readonly problem: string
+}
+
+/** Finds a limit that definition files exceed, or two paths that are one on some file systems. */
+export function findFilesProblem(
+  files: readonly { readonly path: string; readonly bytes: number }[],
+): FilesProblem | undefined {
+  const { fileBytes, totalBytes, files: maxFiles } = fileLimits
+  const known = new Map<string, string>()
+  let total = 0
+  for (const [index, { path, bytes }] of files.entries()) {
+    if (index >= maxFiles) return { path, problem: `the definition has more than ${maxFiles} files` }
+    if (bytes > fileBytes) return { path, problem: 'it is larger than 1 MB' }
+    total += bytes
+    if (total > totalBytes) return { path, problem: 'the files of the definition are larger than 8 MB' }
+    const folded = foldPath(path)
+    const other = known.get(folded)
+    if (other !== undefined) return { path, problem: `its path differs from ${other} only in upper and lower case` }
+    known.set(folded, path)
+  }
+  const isFolder = new Set([...known.keys()].flatMap(foldersOf))
+  const both = files.find(({ path }) => isFolder.has(foldPath(path)))
+  return both && { path: both.path, problem: 'another file has it as its folder' }
+}
+
+function foldPath(path: string): string {
+  return path.normalize('NFC').toLowerCase()
+}
+
+function foldersOf(path: string): readonly string[] {
+  const steps = path.split('/')
+  return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('/'))
+}
+
+/** Returns the hashes of definition files, by path. */
+export function hashFiles(files: readonly DefinitionFile[]): FileHashes {
+  return Object.fromEntries(files.map(({ path, content }) => [path, sha256(content)]))
+}
+
+/** Writes the list of an activation's files, which System stores like a file. Equal files give equal texts. */
+function writeList(hashes: FileHashes): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(hashes).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+}
+
+/** Returns the hash of the list of these files. Equal files have equal lists. */
+export function hashFileList(hashes: FileHashes): string {
+  return sha256(writeList(hashes))
+}
+
+/** Returns the hash of the list of the active release's files; undefined if it has none. */
+export async function findActiveFileList({ db }: Pick<System, 'db'>): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('waypost_activation')
+    .select('files')
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.files ?? undefined
+}
+
+/** Stores definition files and their list. @returns the hash of the list */
+export async function storeFiles(
+  system: System,
+  trx: Transaction<SystemTables>,
+  files: readonly DefinitionFile[],
+): Promise<string> {
+  const list = writeList(hashFiles(files))
+  const contents = new Map([list, ...files.map(({ content }) => content)].map((content) => [sha256(content), content]))
+  const rows = [...contents].map(([hash, content]) => ({ hash, content }))
+  await storeContents({ system, trx, table: 'waypost_file' }, rows)
+  return sha256(list)
+}
+
+/**
+ * Loads the definition files of a list.
+ * @throws WP_RELEASE_FILES
+ */
+export async function loadFiles({ db }: Pick<System, 'db'>, list: string): Promise<readonly DefinitionFile[]> {
+  const contents = new Map<string, string>()
+  const load = async (hashes: readonly string[]) => {
+    for await (const batch of inBatches(hashes, () => 0)) {
+      const rows = await db.selectFrom('waypost_file').select(['hash', 'content']).where('hash', 'in', batch).execute()
+      for (const { hash, content } of rows) if (sha256(content) === hash) contents.set(hash, content)
+    }
+  }
+  const contentOf = (hash: string) => {
+    const content = contents.get(hash)
+    if (content === undefined) throw errors.WP_RELEASE_FILES({ hash: shortId(hash) })
+    return content
+  }
+  await load([list])
+  const hashes = JSON.parse(contentOf(list)) as FileHashes
+  await load([...new Set(Object.values(hashes))])
+  return Object.entries(hashes).map(([path, hash]) => ({ path, content: contentOf(hash) }))
+}
+
+/** Deletes the definition files that no activation uses; none if that cannot be determined. */
+export async function deleteUnusedFiles(trx: Transaction<SystemTables>): Promise<void> {
+  const used = new Set<string>()
+  const lists = await trx
+    .selectFrom('waypost_activation')
+    .leftJoin('waypost_file', 'waypost_file.hash', 'waypost_activation.files')
+    .select(['waypost_activation.files as list', 'waypost_file.content'])
+    .distinct()
+    .where('waypost_activation.files', 'is not', null)
+    .execute()
+  for (const { list, content } of lists) {
+    if (content === null || sha256(content) !== list) return
+    used.add(list)
+    for (const hash of Object.values(JSON.parse(content) as FileHashes)) used.add(hash)
+  }
+  const stored = await trx.selectFrom('waypost_file').select('hash').execute()
+  const unused = stored.map(({ hash }) => hash).filter((hash) => !used.has(hash))
+  for await (const batch of inBatches(unused, () => 0)) {
+    await trx.deleteFrom('waypost_file').where('hash', 'in', batch).execute()
+  }
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { findFilesProblem } from '../../src/release/definition-files.ts'
+import {
+  activateRelease,
+  findActiveFileList,
+  findPathProblem,
+  findPrevious,
+  hashFileList,
+  hashFiles,
+  listActivations,
+  loadFiles,
+  pruneReleases,
+  rollBack,
+  type DefinitionFile,
+} from '../../src/release/index.ts'
+import { startFeed, type System } from '../../src/store/index.ts'
+import { makeTestClock } from '../support/clock.ts'
+import { describeEachSystem } from '../support/project-server.ts'
+import { makeRelease, openFreshSystem } from './system.ts'
+
+const files = (yml: string, schema = '{}'): readonly DefinitionFile[] => [
+  { path: 'waypost.yml', content: yml },
+  { path: 'resources/schema.json', content: schema },
+]
+
+describeEachSystem('the definition files of an activation', ({ newSystem }) => {
+  let system: System & AsyncDisposable
+  beforeEach(async () => {
+    system = await openFreshSystem(await newSystem())
+  })
+  afterEach(() => system[Symbol.asyncDispose]())
+
+  const deploy = (name: string, kept: readonly DefinitionFile[] | undefined, commit?: string) =>
+    activateRelease(system, makeRelease(name), { by: 'ann', files: kept, commit })
+  const activations = () => system.db.selectFrom('waypost_activation').selectAll().orderBy('number').execute()
+  const stored = async () => (await system.db.selectFrom('waypost_file').select('hash').execute()).length
+  const filesOf = async (id: string) => {
+    const [last] = await listActivations(system, id, 1)
+    return last?.files === undefined ? undefined : loadFiles(system, last.files)
+  }
+
+  test('are stored once, however many activations have them', async () => {
+    for (let count = 0; count < 5; count++) {
+      await deploy('one', files('a: 1'))
+      await deploy('two', files('a: 1'))
+    }
+    assert.equal((await activations()).length, 10)
+    assert.equal(await stored(), 3, 'two files and their list')
+    const { id } = await deploy('one', files('a: 2'), 'c'.repeat(40))
+    assert.equal(await stored(), 5, 'the other file and the other list')
+    assert.deepEqual(
+      await filesOf(id),
+      files('a: 2').toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    )
+    const last = (await activations()).at(-1)!
+    assert.deepEqual([last.git_commit, last.from_git, last.kind], ['c'.repeat(40), last.number, 'deploy'])
+  })
+
+  test('that alone differ are recorded, notify no server, and do not change where a rollback leads', async () => {
+    const base = await deploy('base', files('a: 0'))
+    const first = await deploy('one', files('a: 1'))
+    const feed = await startFeed(system, { clock: makeTestClock() })
+    const subjects: string[] = []
+    feed.listen((news) => news !== 'reset' && subjects.push(...news.map(({ subject }) => subject)))
+    const second = await deploy('one', files('# A comment\na: 1'))
+    assert.deepEqual(second, { id: first.id, activated: false, recorded: true })
+    assert.deepEqual(await deploy('one', files('# A comment\na: 1')), { ...second, recorded: false })
+    assert.deepEqual(await deploy('one', undefined), { ...second, recorded: false })
+    await feed.catchUp()
+    await feed.close()
+    assert.deepEqual(subjects, [])
+    assert.equal((await activations()).length, 3)
+    assert.equal(await findActiveFileList(system), hashFileList(hashFiles(files('# A comment\na: 1'))))
+    assert.equal(await findPrevious(system), base.id)
+  })
+
+  test('of a rollback are those of its target, with its commit', async () => {
+    const { id } = await deploy('one', files('a: 1'), 'a'.repeat(40))
+    await deploy('two', files('a: 2'), 'b'.repeat(40))
+    assert.deepEqual(await rollBack(system, id, { by: 'bob' }), { id, activated: true })
+    const [one, , back] = await activations()
+    assert.deepEqual([back!.kind, back!.files, back!.git_commit], ['rollback', one!.files, 'a'.repeat(40)])
+    assert.equal(back!.from_git, one!.number)
+  })
+
+  test('are stored with the activation or not at all', async () => {
+    await deploy('one', files('a: 1'))
+    const rejected = activateRelease(system, makeRelease('two'), { by: 'ann', against: 'ffff', files: files('a: 2') })
+    await assert.rejects(rejected, { code: 'WP_RELEASE_SUPERSEDED' })
+    assert.equal(await stored(), 3)
+    const names = ['a', 'b', 'c', 'd']
+    const outcomes = await Promise.all(names.map((name) => deploy('same', files(`a: ${name}`))))
+    assert.equal(outcomes.filter(({ activated }) => activated).length, 1)
+    assert.equal(outcomes.filter(({ recorded }) => recorded).length, 4)
+    const rows = (await activations()).slice(1)
+    const contents = await Promise.all(rows.map(({ files: list }) => loadFiles(system, list!)))
+    assert.deepEqual(
+      contents.map((kept) => kept.find(({ path }) => path === 'waypost.yml')!.content).toSorted(),
+      names.map((name) => `a: ${name}`),
+    )
+  })
+
+  test('that are damaged are named, and repaired by deploying them again', async () => {
+    const { id } = await deploy('one', files('a: 1'))
+    await system.db.updateTable('waypost_file').set({ content: 'b' }).where('content', '=', 'a: 1').execute()
+    await assert.rejects(filesOf(id), { code: 'WP_RELEASE_FILES' })
+    assert.equal((await deploy('one', files('a: 1'))).recorded, false)
+    assert.equal((await filesOf(id))?.length, 2)
+  })
+
+  test('are pruned with the last activation that has them', async () => {
+    for (const name of ['one', 'two', 'three']) await deploy(name, files(`a: ${name}`))
+    for (const comment of ['x', 'y', 'z']) await deploy('three', files(`# ${comment}`))
+    assert.equal(await stored(), 1 + 2 * 6)
+    await pruneReleases(system, { keepNewest: 0, keepMs: -1000 })
+    // The active release and the previous one, each with its last files.
+    assert.equal(await stored(), 1 + 2 * 2)
+    const kept = await activations()
+    assert.deepEqual(
+      kept.map(({ number }) => number),
+      [2, 6],
+    )
+    for (const { files: list } of kept) assert.equal((await loadFiles(system, list!)).length, 2)
+  })
+
+  test('that an activation is based on are kept with their activation', async () => {
+    const { id } = await deploy('one', files('a: 1'))
+    await deploy('two', files('a: 2'))
+    await rollBack(system, id, { by: 'ann' })
+    await rollBack(system, id, { by: 'ann' })
+    await pruneReleases(system, { keepNewest: 0, keepMs: -1000 })
+    assert.deepEqual(
+      (await activations()).map(({ number, from_git: from }) => [number, from]),
+      [
+        [1, 1],
+        [3, 1],
+      ],
+    )
+  })
+})
+
+describe('a path of a definition file', () => {
+  const long = `resources/${'a'.repeat(300)}.yml`
+  for (const path of ['waypost.yml', 'resources/a b/ä.yaml', 'migrations/System/1.yml', 'schemas/todo.json'])
+    test(`can be ${path}`, () => assert.equal(findPathProblem(path), undefined))
+  for (const path of [
+    '.env',
+    'resources/.env',
+    'resources/../../x.yml',
+    './waypost.yml',
+    '/etc/x.yml',
+    'resources//x.yml',
+    'a\\b.yml',
+    'C:/x.yml',
+    '.git/config.json',
+    'package.json',
+    'resources/Package.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+    'src/a.ts',
+    'a.yml/',
+    'node_modules/a/b.json',
+    'resources/logo.png',
+    'a\u0000.yml',
+    'a\n.yml',
+    'a\u202e.yml',
+    'a\ud800.yml',
+    '',
+    '..',
+    long,
+  ])
+    // prettier-ignore
+    test(`cannot be ${JSON.stringify(path.slice(0, 40))}`, () => assert.notEqual(findPathProblem(path), undefined))
+})
+
+describe('definition files', () => {
+  const make = (...paths: readonly string[]) => paths.map((path) => ({ path, bytes: 10 }))
+  const mb = 1024 * 1024
+  const many = make(...Array.from({ length: 2001 }, (_, index) => `resources/${index}.yml`))
+  for (const [what, list, problem] of [
+    ['are refused if two differ in case only', make('resources/a.yml', 'Resources/A.yml'), /upper and lower case/],
+    ['are refused if two are the same for a file system', make('\u00e4.yml', 'a\u0308.yml'), /upper and lower case/],
+    ['are refused if one is the folder of another', make('a.yml', 'A.yml/b.yml'), /folder/],
+    ['are refused if there are too many', many, /more than 2000 files/],
+    ['are refused if one is too large', [{ path: 'a.yml', bytes: mb + 1 }], /larger than 1 MB/],
+    ['are refused if all are too large', many.slice(0, 9).map(({ path }) => ({ path, bytes: mb })), /8 MB/],
+  ] as const)
+    test(what, () => assert.match(findFilesProblem(list)?.problem ?? '', problem))
+  test('are accepted up to the limits', () => {
+    assert.equal(findFilesProblem(many.slice(1)), undefined)
+    assert.equal(findFilesProblem(many.slice(0, 8).map(({ path }) => ({ path, bytes: mb }))), undefined)
+  })
+})
