@@ -87,7 +87,7 @@ export default class Deploy extends WaypostCommand {
       onPlan: (plan) => this.#showPlan(plan, flags.migrate),
       ...(this.isInteractive() ? { confirm: async () => confirm('  This breaks callers. Deploy anyway?') } : {}),
       onUploaded: ({ artifacts, of, bytes }) =>
-        this.print(`  Uploaded   ${artifacts} of ${of} artifacts, ${Math.ceil(bytes / 1024)} KB`),
+        this.print(`  Uploaded   ${artifacts} of ${of} artifacts and files, ${Math.ceil(bytes / 1024)} KB`),
       onMigrationsLocked: () => this.note('  Waiting    another process is migrating this target'),
       onMigrated: ({ connection, name, ms }) => this.print(`  Migrated   ${connection}/${name}   ${ms.toFixed(0)} ms`),
       onActivated: (activation) => this.print(describeActivation(activation)),

@@ -13,7 +13,7 @@ const entries = [
   'src/testing/index.js',
   'src/testing/load-plugin-child.js',
   'src/release/load-artifacts.js',
-  'src/backend/release/body-worker.js',
+  'src/backend/deploy/body-worker.js',
   'src/store/sql/scan-worker.js',
   'src/build/check-modules-child.js',
   'src/build/plugins/describe-child.js',

@@ -43,6 +43,12 @@ export const errors = defineErrors({
     message: 'The manifest of the release is not valid: {problem}{more}',
     hint: 'Check the project with waypost validate. Use the same version of waypost on both sides and deploy again.',
   },
+  WP_BACKEND_FILES: {
+    kind: 'user',
+    status: 400,
+    message: 'The definition file "{path}" is not accepted: {problem}',
+    hint: 'Check the project with waypost validate. Use the same version of waypost on both sides and deploy again.',
+  },
   WP_BACKEND_BODY: {
     kind: 'user',
     status: 400,
@@ -75,8 +81,8 @@ export const errors = defineErrors({
   WP_BACKEND_ARTIFACTS_MISSING: {
     kind: 'user',
     status: 409,
-    message: '{count} artifacts of the release were not uploaded, for example {first}',
-    hint: 'Deploy again to upload the missing artifacts.',
+    message: '{count} artifacts or definition files of the release were not uploaded, for example {first}',
+    hint: 'Deploy again to upload what is missing.',
   },
   WP_BACKEND_UPLOADS_FULL: {
     kind: 'user',

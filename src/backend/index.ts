@@ -1,8 +1,8 @@
 // backend: the endpoints below /backend for administration over HTTP: deployments, the admin API and the pages. May
 // import every room below it but jobs and consumer.
 export { mountUi, type UiConfig } from './ui/mount-ui.ts'
-export { mountReleases, type ReleaseSources } from './release/mount-releases.ts'
-export type { SentManifest } from './release/body-worker.ts'
+export { mountReleases, type ReleaseSources } from './deploy/mount-releases.ts'
+export type { SentManifest } from './deploy/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'
 export type { AdminRoute } from './api/route.ts'
 export { adminRoutes } from './api/routes.ts'
@@ -24,4 +24,4 @@ export {
   type ServersAnswer,
   type SurveyAnswer,
   type SurveyRequest,
-} from './release/protocol.ts'
+} from './deploy/protocol.ts'

@@ -52,7 +52,14 @@ export {
   type StoredRelease,
 } from './load.ts'
 export { findPrevious, rollBack, type RollbackSurvey } from './roll-back.ts'
-export { countUploadedBytes, findMissingArtifacts, deleteUploads, loadForRelease, storeUploads } from './uploads.ts'
+export {
+  countUploadedBytes,
+  findMissingArtifacts,
+  deleteUploads,
+  loadForRelease,
+  loadSentFiles,
+  storeUploads,
+} from './uploads.ts'
 export type {
   Artifact,
   BuiltRelease,

@@ -1,13 +1,18 @@
 import { sha256 } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { inBatches } from './batches.ts'
+import { fileLimits, type DefinitionFile, type FileHashes } from './definition-files.ts'
 import type { Artifact } from './manifest.ts'
 
-/** Returns the artifacts that are neither in a release nor uploaded. */
-export async function findMissingArtifacts({ db }: System, hashes: readonly string[]): Promise<readonly string[]> {
+/** Returns the artifacts, or definition files, that are neither stored nor uploaded. */
+export async function findMissingArtifacts(
+  { db }: System,
+  hashes: readonly string[],
+  storedIn: 'waypost_artifact' | 'waypost_file' = 'waypost_artifact',
+): Promise<readonly string[]> {
   const found = new Set<string>()
   for await (const batch of inBatches(hashes, () => 0)) {
-    for (const table of ['waypost_artifact', 'waypost_upload'] as const) {
+    for (const table of [storedIn, 'waypost_upload'] as const) {
       const rows = await db.selectFrom(table).select('hash').where('hash', 'in', batch).execute()
       for (const { hash } of rows) found.add(hash)
     }
@@ -71,6 +76,35 @@ export async function loadForRelease(
   return {
     artifacts: hashes.flatMap((hash) => found.get(hash) ?? []),
     missing: hashes.filter((hash) => !found.has(hash)),
+  }
+}
+
+/**
+ * Loads intact definition files, stored or uploaded, and returns the hashes of all others. Stops when their total size
+ * exceeds the limit, for which the caller checks.
+ */
+export async function loadSentFiles(
+  { db }: System,
+  hashes: FileHashes,
+): Promise<{ readonly files: readonly DefinitionFile[]; readonly missing: readonly string[] }> {
+  const found = new Map<string, string>()
+  let bytes = 0
+  for await (const batch of inBatches([...new Set(Object.values(hashes))], () => fileLimits.fileBytes)) {
+    for (const table of ['waypost_file', 'waypost_upload'] as const) {
+      const rows = await db.selectFrom(table).select(['hash', 'content']).where('hash', 'in', batch).execute()
+      for (const { hash, content } of rows) {
+        if (found.has(hash) || sha256(content) !== hash) continue
+        found.set(hash, content)
+        bytes += Buffer.byteLength(content)
+      }
+    }
+    if (bytes > fileLimits.totalBytes) break
+  }
+  return {
+    files: Object.entries(hashes).flatMap(([path, hash]) =>
+      found.has(hash) ? [{ path, content: found.get(hash)! }] : [],
+    ),
+    missing: Object.values(hashes).filter((hash) => !found.has(hash)),
   }
 }
 

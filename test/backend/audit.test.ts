@@ -8,9 +8,9 @@ test('each activation over HTTP is logged with user, client and release, without
   await using server = await openProjectServer({ files: { 'waypost.yml': 'routes: {}' } })
   const headers = await server.authorize('bo', ['backend.deploy'])
   const { manifest, artifacts } = makeGreeting('hello')
-  const post = (path: string, body: object) => send(server.port, { path, headers, body: { protocol: 1, ...body } })
-  assert.equal((await post('/backend/release/artifact', { artifacts })).status, 200)
-  const { status, body } = await post('/backend/release', { manifest })
+  const post = (path: string, body: object) => send(server.port, { path, headers, body: { protocol: 2, ...body } })
+  assert.equal((await post('/backend/deploy/artifact', { artifacts })).status, 200)
+  const { status, body } = await post('/backend/deploy', { manifest })
   assert.equal(status, 200)
 
   const lines = server.logs.filter((line) => 'audit' in line)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { BodyThread } from '../../src/backend/release/body-thread.ts'
-import type { ReadResult, ReadTask } from '../../src/backend/release/body-worker.ts'
+import { BodyThread } from '../../src/backend/deploy/body-thread.ts'
+import type { ReadResult, ReadTask } from '../../src/backend/deploy/body-worker.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { until } from '../support/until.ts'
 import { makeExpensive, makeGreeting } from './deployers.ts'
@@ -26,8 +26,8 @@ const bo = { client: 'bo', signal: new AbortController().signal }
 test('a manifest is checked, and the required parts are returned', async () => {
   const schemas = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`S${index}`, { type: 'string' }]))
   const text = JSON.stringify({ ...manifest, schemas })
-  const found = await read({ protocol: 1, manifest: { ...manifest, schemas }, against: 'none' })
-  assert.deepEqual(found.body, { protocol: 1, manifest: '', against: 'none' })
+  const found = await read({ protocol: 2, manifest: { ...manifest, schemas }, against: 'none' })
+  assert.deepEqual(found.body, { protocol: 2, manifest: '', against: 'none' })
   assert.deepEqual([found.failure, found.manifest?.id, found.manifest?.text], [undefined, sha256(text), text])
   const { failure } = await read({ manifest: { ...manifest, schemas: { ...schemas, S7: { type: 'sting' } } } })
   assert.equal(failure?.code, 'WP_BACKEND_MANIFEST')
@@ -39,7 +39,7 @@ test('of a body there is an outline only, which is as wrong as the body', async 
   const { body } = await read({ ...keys, long: 'x' })
   assert.equal(Object.keys(body as object).length, 8)
   const many = Array.from({ length: 5000 }, () => ({ hash: 'x'.repeat(5000), content: 'x', more: { a: { b: {} } } }))
-  const { body: cut, bytes } = await read({ protocol: 1, artifacts: many }, { content: 'artifacts', limit: 1e9 })
+  const { body: cut, bytes } = await read({ protocol: 2, artifacts: many }, { content: 'artifacts', limit: 1e9 })
   const { artifacts } = cut as { artifacts: readonly { hash: string }[] }
   assert.deepEqual([artifacts.length, artifacts[0]?.hash.length, bytes], [1001, 600, undefined])
   assert.deepEqual(artifacts[0], { hash: 'x'.repeat(600), content: '', more: {} })
@@ -50,7 +50,7 @@ test('artifacts are passed on in parts, after all of them are verified', async (
   const contents = ['a', 'b'.repeat(700_000), 'c'.repeat(700_000), 'd', 'é'.repeat(900_000)]
   const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
   await thread.use(async (ask) => {
-    const { bytes } = await ask(taskOf({ protocol: 1, artifacts }, { content: 'artifacts' }))
+    const { bytes } = await ask(taskOf({ protocol: 2, artifacts }, { content: 'artifacts' }))
     assert.equal(
       bytes,
       contents.reduce((sum, content) => sum + Buffer.byteLength(content), 0),
@@ -62,7 +62,7 @@ test('artifacts are passed on in parts, after all of them are verified', async (
   }, bo)
   const wrong = [...artifacts, { hash: sha256('x'), content: 'y' }]
   await thread.use(async (ask) => {
-    const { failure } = await ask(taskOf({ protocol: 1, artifacts: wrong }, { content: 'artifacts' }))
+    const { failure } = await ask(taskOf({ protocol: 2, artifacts: wrong }, { content: 'artifacts' }))
     assert.equal(failure?.code, 'WP_BACKEND_ARTIFACT_HASH')
     assert.deepEqual((await ask('next')).artifacts, [])
   }, bo)
@@ -170,7 +170,7 @@ test('after its request was abandoned, no more artifacts are passed on', async (
   const artifacts = [{ hash: sha256('a'), content: 'a' }]
   const used = thread.use(
     async (ask) => {
-      await ask(taskOf({ protocol: 1, artifacts }, { content: 'artifacts' }))
+      await ask(taskOf({ protocol: 2, artifacts }, { content: 'artifacts' }))
       leaving.abort()
       return ask('next')
     },

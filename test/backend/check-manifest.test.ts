@@ -3,8 +3,8 @@ import path from 'node:path'
 import { describe, test } from 'node:test'
 import { fc, runs } from '../support/property.ts'
 import type { Static } from 'typebox'
-import { checkManifest } from '../../src/backend/release/check-manifest.ts'
-import type { manifestShape } from '../../src/backend/release/manifest-shape.ts'
+import { checkManifest } from '../../src/backend/deploy/check-manifest.ts'
+import type { manifestShape } from '../../src/backend/deploy/manifest-shape.ts'
 import { buildRelease } from '../../src/build/index.ts'
 import { loadDefinition, type ClassCatalog } from '../../src/definition/index.ts'
 import { version, type DeclaredVariable } from '../../src/kit/index.ts'
@@ -137,7 +137,7 @@ const lies: readonly [what: string, edit: Edit, problem: RegExp][] = [
   ['a key that there is not', (m) => (m.more = 1), /^\/more /],
   ['another format', (m) => (m.format = 1), /^\/format /],
   ['no version', (m) => (m.waypost = 'x'), /^\/waypost /],
-  ['a route below /backend', (m) => (m.routes[0].path = '/backend/release'), /"\/backend\/release" is reserved/],
+  ['a route below /backend', (m) => (m.routes[0].path = '/backend/deploy'), /"\/backend\/deploy" is reserved/],
   ['a route below /authorization', (m) => (m.routes[0].path = '/authorization/token'), /is reserved/],
   ['a route with an invalid path', (m) => (m.routes[0].path = '__proto__'), /does not begin with/],
   ['a route twice', (m) => m.routes.push(m.routes[0]), /has \/a\/:id twice/],

@@ -10,14 +10,14 @@ test('a server with WAYPOST_REMOTE_DEPLOY=off rejects deployments and plans, and
   try {
     const { manifest, artifacts } = makeGreeting('hello')
     const bodies: Readonly<Record<string, object | undefined>> = {
-      'GET /backend/release/access': undefined,
-      'GET /backend/release/server': undefined,
-      'POST /backend/release/survey': { protocol: 1, manifest },
-      'POST /backend/release/artifact': { protocol: 1, artifacts },
-      'POST /backend/release/migration': { protocol: 1, manifest },
-      'POST /backend/release': { protocol: 1, manifest },
-      'POST /backend/release/rollback/survey': { protocol: 1 },
-      'POST /backend/release/rollback': { protocol: 1, release: 'a'.repeat(64) },
+      'GET /backend/deploy/access': undefined,
+      'GET /backend/deploy/server': undefined,
+      'POST /backend/deploy/survey': { protocol: 2, manifest },
+      'POST /backend/deploy/artifact': { protocol: 2, artifacts },
+      'POST /backend/deploy/migration': { protocol: 2, manifest },
+      'POST /backend/deploy': { protocol: 2, manifest },
+      'POST /backend/deploy/rollback/survey': { protocol: 2 },
+      'POST /backend/deploy/rollback': { protocol: 2, release: 'a'.repeat(64) },
     }
     for (const [line, json] of Object.entries(bodies)) {
       const refused = await world.deploy(line, json)
@@ -42,6 +42,6 @@ test('a server does not start if WAYPOST_REMOTE_DEPLOY is neither on nor off', a
 test('dev rejects deployments: its folder would replace them', async () => {
   await using server = await openProjectServer({ files: { 'waypost.yml': 'routes: {}' }, isDevelopment: true })
   const headers = await server.authorize('ann', ['backend.read', 'backend.deploy'])
-  const { status, body } = await send(server.port, { path: '/backend/release/server', headers })
+  const { status, body } = await send(server.port, { path: '/backend/deploy/server', headers })
   assert.deepEqual([status, body.type], [403, 'urn:waypost:errors#WP_BACKEND_DEVELOPMENT'])
 })

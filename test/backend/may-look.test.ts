@@ -4,7 +4,7 @@ import { definePlugin } from '../../src/contract/index.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { makeGreeting, openDeployers } from './deployers.ts'
 
-const survey = 'POST /backend/release/survey'
+const survey = 'POST /backend/deploy/survey'
 
 /** A class that records the addresses with which it is opened, and whose connection always fails. */
 function makeSpy() {
@@ -46,7 +46,7 @@ test('callers with backend.read only cannot open connections that are not in the
       },
       artifacts,
     }
-    const json = { protocol: 1, manifest: release.manifest }
+    const json = { protocol: 2, manifest: release.manifest }
     const looked = await world.plan(survey, json)
     assert.equal(looked.status, 200, looked.text)
     assert.deepEqual(looked.body.pendingMigrations, ['System/1-first', 'Ledger/1-first'])
@@ -70,9 +70,9 @@ test('a release of a newer Waypost is rejected, with a hint', async () => {
     const { manifest } = makeGreeting('hello', { waypost: '99.1.0' })
     for (const [call, line] of [
       [world.plan, survey],
-      [world.deploy, 'POST /backend/release'],
+      [world.deploy, 'POST /backend/deploy'],
     ] as const) {
-      const { status, body } = await call(line, { protocol: 1, manifest })
+      const { status, body } = await call(line, { protocol: 2, manifest })
       assert.deepEqual([status, body.type], [409, 'urn:waypost:errors#WP_BACKEND_OLDER'], line)
       assert.match(body.hint, /Update the servers first/)
     }

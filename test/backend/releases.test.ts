@@ -12,14 +12,14 @@ import { bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { makeExpensive, makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
 
-const survey = 'POST /backend/release/survey'
-const upload = 'POST /backend/release/artifact'
-const activate = 'POST /backend/release'
-const body = ({ manifest }: BuiltRelease, more: object = {}) => ({ protocol: 1, manifest, ...more })
+const survey = 'POST /backend/deploy/survey'
+const upload = 'POST /backend/deploy/artifact'
+const activate = 'POST /backend/deploy'
+const body = ({ manifest }: BuiltRelease, more: object = {}) => ({ protocol: 2, manifest, ...more })
 const codeOf = ({ body: problem }: Awaited<ReturnType<Call>>) => String(problem.type).split('#')[1]
 
 for (const kind of defaultKinds) {
-  describe(`/backend/release on ${kind}`, () => {
+  describe(`/backend/deploy on ${kind}`, () => {
     let world: Deployers
     before(async () => {
       world = await openDeployers(kind)
@@ -32,7 +32,7 @@ for (const kind of defaultKinds) {
       return Promise.all(counts)
     }
     const uploadAll = async ({ artifacts }: BuiltRelease) => {
-      const answer = await world.deploy(upload, { protocol: 1, artifacts })
+      const answer = await world.deploy(upload, { protocol: 2, artifacts })
       assert.equal(answer.status, 200, answer.text)
     }
 
@@ -41,15 +41,15 @@ for (const kind of defaultKinds) {
       const { access_token: token } = (await world.token(client, { grant_type: 'client_credentials' })).body
       const headers = { ...bearer(token), 'content-type': 'application/json' }
       return () => {
-        const unfinished = request(`${world.url}/backend/release/survey`, { method: 'POST', headers })
+        const unfinished = request(`${world.url}/backend/deploy/survey`, { method: 'POST', headers })
         unfinished.on('error', () => undefined)
-        unfinished.write('{"protocol": 1,')
+        unfinished.write('{"protocol": 2,')
         return unfinished
       }
     }
 
     test('rejects requests without a token, and names the scope that a token lacks', async () => {
-      const lines = ['GET /backend/release/access', 'GET /backend/release/server', survey, upload, activate]
+      const lines = ['GET /backend/deploy/access', 'GET /backend/deploy/server', survey, upload, activate]
       for (const line of lines) {
         const json = line.startsWith('GET') ? undefined : {}
         assert.equal((await world.nobody(line, json)).status, 401, line)
@@ -81,6 +81,7 @@ for (const kind of defaultKinds) {
         {
           id: 64,
           active: null,
+          filesChanged: false,
           missingArtifacts: [built.artifacts[0]!.hash],
           unheldScopes: ['nobody-has-it'],
           lackingVariables: [],
@@ -91,6 +92,52 @@ for (const kind of defaultKinds) {
       const refused = await world.deploy(activate, body(built))
       assert.deepEqual([refused.status, codeOf(refused)], [409, 'WP_BACKEND_MIGRATIONS_PENDING'])
       assert.deepEqual(await rows(), before)
+    })
+
+    test('refuses definition files that no project sends, and stores none of them', async () => {
+      const built = makeGreeting('files')
+      await uploadAll(built)
+      const hash = sha256('a: 1')
+      const root = { 'waypost.yml': hash }
+      const many = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`resources/${index}.yml`, hash]))
+      for (const [what, files, problem] of [
+        ['.env', { ...root, '.env': hash }, /dot/],
+        ['package.json', { ...root, 'package.json': hash }, /other tools/],
+        ['a path out of the project', { ...root, 'resources/../../x.yml': hash }, /dot/],
+        ['an absolute path', { ...root, '/etc/x.yml': hash }, /characters/],
+        ['code', { ...root, 'src/a.ts': hash }, /neither a \.yml nor/],
+        ['two paths that differ in case', { ...root, 'Waypost.yml': hash }, /upper and lower case/],
+        ['too many', { ...root, ...many }, /more than 2000 files/],
+        ['no hash', { ...root, 'a.yml': 'x' }, /no SHA-256/],
+        ['no waypost.yml', { 'a.yml': hash }, /missing/],
+        ['a list', [hash], /neither/],
+        ['a text', 'waypost.yml', /neither/],
+      ] as const) {
+        for (const line of [survey, activate]) {
+          const refused = await world.deploy(line, body(built, { files }))
+          assert.deepEqual([refused.status, codeOf(refused)], [400, 'WP_BACKEND_FILES'], what)
+          assert.match(refused.body.detail, problem, what)
+        }
+      }
+      const missing = await world.deploy(activate, body(built, { files: root }))
+      assert.deepEqual([missing.status, codeOf(missing)], [409, 'WP_BACKEND_ARTIFACTS_MISSING'])
+      const large = `"${'x'.repeat(1024 * 1024)}"`
+      await uploadAll({ ...built, artifacts: [{ hash: sha256(large), content: large }] })
+      const refused = await world.deploy(activate, body(built, { files: { 'waypost.yml': sha256(large) } }))
+      assert.deepEqual([refused.status, codeOf(refused)], [400, 'WP_BACKEND_FILES'])
+      assert.equal((await world.system.db.selectFrom('waypost_file').selectAll().execute()).length, 0)
+      const wrong = await world.deploy(activate, body(built, { commit: 'main' }))
+      assert.equal(wrong.status, 400)
+      await world.system.db.deleteFrom('waypost_upload').execute()
+    })
+
+    test('tells clients of the earlier protocol which version to use', async () => {
+      for (const line of ['GET /backend/release/access', 'GET /backend/release/server']) {
+        const refused = await world.deploy(line)
+        assert.deepEqual([refused.status, codeOf(refused)], [400, 'WP_BACKEND_PROTOCOL'], line)
+        assert.match(refused.body.hint, new RegExp(`npx waypost@${version} deploy`))
+        assert.equal((await world.nobody(line)).status, 401)
+      }
     })
 
     test('stores missing artifacts, activates the release atomically, and records the actor', async () => {
@@ -168,12 +215,12 @@ for (const kind of defaultKinds) {
       const before = await rows()
       const wrong = { hash: sha256('one'), content: 'another' }
       const answers = [
-        await world.deploy(upload, { protocol: 1, artifacts: [good, wrong] }),
-        await world.deploy(upload, { protocol: 1, artifacts: [good, { hash: sha256('a\0'), content: 'a\0' }] }),
-        await world.deploy(upload, { protocol: 1, artifacts: [{ hash: '../evil', content: '' }] }),
-        await world.deploy(upload, { protocol: 1, artifacts: [{ ...good, more: 1 }] }),
-        await world.deploy(upload, { protocol: 1, artifacts: [] }),
-        await world.deploy(upload, { protocol: 2, artifacts: [good] }),
+        await world.deploy(upload, { protocol: 2, artifacts: [good, wrong] }),
+        await world.deploy(upload, { protocol: 2, artifacts: [good, { hash: sha256('a\0'), content: 'a\0' }] }),
+        await world.deploy(upload, { protocol: 2, artifacts: [{ hash: '../evil', content: '' }] }),
+        await world.deploy(upload, { protocol: 2, artifacts: [{ ...good, more: 1 }] }),
+        await world.deploy(upload, { protocol: 2, artifacts: [] }),
+        await world.deploy(upload, { protocol: 1, artifacts: [good] }),
       ]
       assert.deepEqual(
         answers.map((answer) => [answer.status, codeOf(answer)]),
@@ -193,7 +240,7 @@ for (const kind of defaultKinds) {
     test('reads no body above the size limit, compressed or uncompressed, and no invalid JSON', async () => {
       const { access_token: token } = (await world.token(world.deployClient, { grant_type: 'client_credentials' })).body
       const post = async (bytes: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
-        const response = await fetch(`${world.url}/backend/release/survey`, {
+        const response = await fetch(`${world.url}/backend/deploy/survey`, {
           method: 'POST',
           headers: { ...bearer(token), 'content-type': 'application/json', ...headers },
           body: bytes,
@@ -282,7 +329,7 @@ for (const kind of defaultKinds) {
       const { access_token: token } = (await world.token(world.deployClient, { grant_type: 'client_credentials' })).body
       const headers = { ...bearer(token), 'content-type': 'application/json' }
       const abandoned = [1, 2, 3, 4, 5].map((n) =>
-        fetch(`${world.url}/backend/release/survey`, {
+        fetch(`${world.url}/backend/deploy/survey`, {
           method: 'POST',
           headers,
           body: JSON.stringify(body(makeExpensive(50_000 + n))), // a minute each

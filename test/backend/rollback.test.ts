@@ -4,8 +4,8 @@ import { activateRelease, listReleases, loadActiveId } from '../../src/release/i
 import { defaultKinds } from '../support/forms.ts'
 import { makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
 
-const survey = 'POST /backend/release/rollback/survey'
-const rollback = 'POST /backend/release/rollback'
+const survey = 'POST /backend/deploy/rollback/survey'
+const rollback = 'POST /backend/deploy/rollback'
 const codeOf = ({ body: problem }: Awaited<ReturnType<Call>>) => String(problem.type).split('#')[1]
 
 for (const kind of defaultKinds) {
@@ -33,45 +33,45 @@ for (const kind of defaultKinds) {
 
     test('returns what it would involve, and changes nothing', async () => {
       const [one, two, three] = ids
-      const { status, body } = await world.deploy(survey, { protocol: 1 })
+      const { status, body } = await world.deploy(survey, { protocol: 2 })
       assert.equal(status, 200, JSON.stringify(body))
       assert.deepEqual([body.id, body.active.id, body.unknownMigrations, body.unreachable], [two, three, [], []])
-      assert.equal((await world.deploy(survey, { protocol: 1, release: one!.slice(0, 12) })).body.id, one)
-      const unknown = await world.deploy(survey, { protocol: 1, release: '00000000' })
+      assert.equal((await world.deploy(survey, { protocol: 2, release: one!.slice(0, 12) })).body.id, one)
+      const unknown = await world.deploy(survey, { protocol: 2, release: '00000000' })
       assert.deepEqual([unknown.status, codeOf(unknown)], [404, 'WP_RELEASE_UNKNOWN'])
       assert.equal(await loadActiveId(world.system), three)
     })
 
     test('activates the release, and records the actor', async () => {
       const [one, two, three] = ids
-      const late = await world.deploy(rollback, { protocol: 1, release: two, against: one })
+      const late = await world.deploy(rollback, { protocol: 2, release: two, against: one })
       assert.deepEqual([late.status, codeOf(late)], [409, 'WP_RELEASE_SUPERSEDED'])
-      const done = await world.deploy(rollback, { protocol: 1, release: two, against: three, message: 'Slow' })
+      const done = await world.deploy(rollback, { protocol: 2, release: two, against: three, message: 'Slow' })
       assert.deepEqual([done.status, done.body], [200, { id: two, activated: true }])
       const [first] = await listReleases(world.system, 1)
       assert.deepEqual(
         [first?.id, first?.kind, first?.activatedBy, first?.message],
         [two, 'rollback', 'bo (pipeline)', 'Slow'],
       )
-      const again = await world.deploy(rollback, { protocol: 1, release: two })
+      const again = await world.deploy(rollback, { protocol: 2, release: two })
       assert.deepEqual([again.status, again.body], [200, { id: two, activated: false }])
     })
 
     test('rejects invalid requests, and releases that cannot be restored', async () => {
       for (const body of [
-        { protocol: 1 },
-        { protocol: 1, release: ids[0]!.slice(0, 8) },
-        { protocol: 1, release: `${ids[0]}%` },
-        { protocol: 1, release: ids[0], by: 'root' },
-        { protocol: 1, release: ids[0], message: 'a\u202Eb' },
-        { protocol: 2, release: ids[0] },
+        { protocol: 2 },
+        { protocol: 2, release: ids[0]!.slice(0, 8) },
+        { protocol: 2, release: `${ids[0]}%` },
+        { protocol: 2, release: ids[0], by: 'root' },
+        { protocol: 2, release: ids[0], message: 'a\u202Eb' },
+        { protocol: 1, release: ids[0] },
       ]) {
         assert.equal((await world.deploy(rollback, body)).status, 400, JSON.stringify(body))
       }
       const row = { id: 's', name: 'app-1', version: '0.0.1', state: 'serving' as const, started_at: 1 }
       const servers = world.system.db.insertInto('waypost_server')
       await servers.values({ ...row, heartbeat_at: Date.now() }).execute()
-      const refused = await world.deploy(rollback, { protocol: 1, release: ids[0] })
+      const refused = await world.deploy(rollback, { protocol: 2, release: ids[0] })
       assert.deepEqual([refused.status, codeOf(refused)], [409, 'WP_RELEASE_SERVERS_OLDER'])
       await world.system.db.deleteFrom('waypost_server').execute()
       assert.equal(await loadActiveId(world.system), ids[1])

@@ -66,7 +66,7 @@ describe('deploying to a running server', { concurrency: 1 }, () => {
     assert.match(stderr, new RegExp(`^ {2}Target {5}${url} {3}1 server, waypost `))
     assert.match(
       stdout,
-      /^ {2}Uploaded {3}(\d+) of \1 artifacts, \d+ KB\n {2}Migrated {3}System\/20261120-create-app-todo /,
+      /^ {2}Uploaded {3}(\d+) of \1 artifacts and files, \d+ KB\n {2}Migrated {3}System\/20261120-create-app-todo /,
     )
     assert.match(stdout, / {2}Activated {2}[0-9a-f]{8}\n {2}Serving /)
     assert.equal((await list()).status, 200)

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { sha256 } from '../../src/kit/index.ts'
 import { openRemoteTarget } from '../../src/project/deploy/remote/open-remote-target.ts'
 import type { DeployTarget } from '../../src/project/deploy/target.ts'
-import { loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
+import { listActivations, loadActiveRelease, loadFiles, type BuiltRelease } from '../../src/release/index.ts'
 import { makeGreeting, openDeployers, type Deployers } from '../backend/deployers.ts'
 import { systemKinds } from '../support/server.ts'
 
@@ -83,8 +83,9 @@ for (const kind of systemKinds) {
       await world.close()
     })
 
-    const survey = (release: BuiltRelease) => target.survey({ release, files: [] })
-    const artifactPath = '/backend/release/artifact'
+    const files = [{ path: 'waypost.yml', content: 'routes: {}\n' }]
+    const survey = (release: BuiltRelease) => target.survey({ release, files })
+    const artifactPath = '/backend/deploy/artifact'
     const uploads = async () =>
       (await world.system.db.selectFrom('waypost_upload').select('hash').execute()).map(({ hash }) => hash)
 
@@ -93,14 +94,30 @@ for (const kind of systemKinds) {
       assert.deepEqual(await target.listServers(), [])
       const release = makeLarge('one', ['a', 'b', 'c'])
       const { id, active, missingArtifacts } = await survey(release)
-      assert.deepEqual([active, missingArtifacts.length], [undefined, 4])
-      const upload = await target.upload(release, missingArtifacts)
-      assert.equal(upload?.artifacts, 4)
+      assert.deepEqual([active, missingArtifacts.length], [undefined, 5])
+      const upload = await target.upload({ release, files }, missingArtifacts)
+      assert.equal(upload?.artifacts, 5)
       assert.ok(line.sent.get(artifactPath)! > 3 * 90_000)
-      const activation = await target.activate(release, { by: 'ignored', message: 'One', against: 'none' })
+      const activation = await target.activate(release, { files, by: 'ignored', message: 'One', against: 'none' })
       assert.deepEqual(activation, { id, activated: true, recorded: true })
       assert.deepEqual((await survey(release)).active?.manifest, release.manifest)
       assert.equal((await survey(release)).active?.activatedBy, 'bo (pipeline)')
+    })
+
+    test('of other comments is recorded with its files and commit, and swaps nothing', async () => {
+      const release = makeLarge('one', ['a', 'b', 'c'])
+      assert.equal((await survey(release)).filesChanged, false)
+      const changed = [{ path: 'waypost.yml', content: '# A comment\nroutes: {}\n' }]
+      const found = await target.survey({ release, files: changed })
+      assert.deepEqual([found.filesChanged, found.missingArtifacts.length], [true, 1])
+      await target.upload({ release, files: changed }, found.missingArtifacts)
+      const commit = `${'a'.repeat(40)}-dirty`
+      const activation = await target.activate(release, { by: 'me', files: changed, commit })
+      assert.deepEqual(activation, { id: found.id, activated: false, recorded: true })
+      const [last] = await listActivations(world.system, found.id, 1)
+      assert.equal(last?.commit, commit)
+      assert.deepEqual(await loadFiles(world.system, last.files!), changed)
+      assert.deepEqual(await uploads(), [])
     })
 
     test('sends only missing artifacts, and none if the server has all', async () => {
@@ -108,11 +125,11 @@ for (const kind of systemKinds) {
       const release = makeLarge('two', ['a', 'b', 'c'])
       const { missingArtifacts } = await survey(release)
       assert.deepEqual(missingArtifacts, [release.artifacts[0]!.hash])
-      assert.deepEqual((await target.upload(release, missingArtifacts))?.artifacts, 1)
+      assert.deepEqual((await target.upload({ release, files }, missingArtifacts))?.artifacts, 1)
       assert.ok(line.sent.get(artifactPath)! < 1000, 'the large ones are there already')
       line.sent.delete(artifactPath)
-      assert.equal(await target.upload(release, (await survey(release)).missingArtifacts), undefined)
-      assert.equal((await target.activate(release, { by: 'me' })).activated, true)
+      assert.equal(await target.upload({ release, files }, (await survey(release)).missingArtifacts), undefined)
+      assert.equal((await target.activate(release, { files, by: 'me' })).activated, true)
       assert.equal(line.sent.has(artifactPath), false)
     })
 
@@ -121,34 +138,36 @@ for (const kind of systemKinds) {
       const release = makeLarge('three', ['d', 'e', 'f', 'g', 'h', 'i', 'j', 'k'])
       const { missingArtifacts } = await survey(release)
       line.breakAt(artifactPath)
-      await assert.rejects(target.upload(release, missingArtifacts), { code: 'WP_PROJECT_REMOTE_UNREACHABLE' })
+      await assert.rejects(target.upload({ release, files }, missingArtifacts), {
+        code: 'WP_PROJECT_REMOTE_UNREACHABLE',
+      })
       assert.equal((await loadActiveRelease(world.system))?.id, id)
       const left = (await survey(release)).missingArtifacts
       assert.ok(left.length > 0)
-      await target.upload(release, left)
+      await target.upload({ release, files }, left)
       assert.deepEqual((await survey(release)).missingArtifacts, [])
 
-      line.breakAt('/backend/release')
-      await assert.rejects(target.activate(release, { by: 'me', against: id }), {
+      line.breakAt('/backend/deploy')
+      await assert.rejects(target.activate(release, { files, by: 'me', against: id }), {
         code: 'WP_PROJECT_REMOTE_UNREACHABLE',
       })
       assert.equal((await loadActiveRelease(world.system))?.id, id)
       assert.equal((await uploads()).length, 9)
-      assert.equal((await target.activate(release, { by: 'me', against: id })).activated, true)
+      assert.equal((await target.activate(release, { files, by: 'me', against: id })).activated, true)
       assert.deepEqual(await uploads(), [])
     })
 
     test('sends artifacts again that were pruned between survey and activation', async () => {
       const release = makeLarge('four', ['l'])
-      await target.upload(release, (await survey(release)).missingArtifacts)
+      await target.upload({ release, files }, (await survey(release)).missingArtifacts)
       await world.system.db.deleteFrom('waypost_upload').execute()
-      assert.equal((await target.activate(release, { by: 'me' })).activated, true)
+      assert.equal((await target.activate(release, { files, by: 'me' })).activated, true)
     })
 
     test('is rejected with the message of the server if another release was activated in between', async () => {
       const release = makeGreeting('five')
-      await target.upload(release, (await survey(release)).missingArtifacts)
-      await assert.rejects(target.activate(release, { by: 'me', against: 'ffff' }), {
+      await target.upload({ release, files }, (await survey(release)).missingArtifacts)
+      await assert.rejects(target.activate(release, { files, by: 'me', against: 'ffff' }), {
         code: 'WP_RELEASE_SUPERSEDED',
         hint: /deploy again/,
       })

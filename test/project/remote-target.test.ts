@@ -65,18 +65,13 @@ const problem = ([status, code]: readonly [number, string], detail: string, head
   json(status, { type: `urn:waypost:errors#${code}`, status, detail, hint: 'Do this.' }, headers)
 
 const answers: readonly [what: string, answer: RequestListener, code: string, words: RegExp][] = [
-  [
-    'a page',
-    html(200),
-    'WP_PROJECT_REMOTE_NO_WAYPOST',
-    /not a Waypost server: \/backend\/release\/survey answered 200/,
-  ],
+  ['a page', html(200), 'WP_PROJECT_REMOTE_NO_WAYPOST', /not a Waypost server: \/backend\/deploy\/survey answered 200/],
   ['no such page', html(404), 'WP_PROJECT_REMOTE_NO_WAYPOST', /answered 404/],
   [
     'that there is nothing',
     problem([404, 'WP_RUNTIME_NOT_FOUND'], 'Nothing'),
     'WP_PROJECT_REMOTE_OLD',
-    /does not support deployments/,
+    /too old for this version/,
   ],
   [
     'that it is too large, in front of it',
@@ -269,10 +264,10 @@ test('artifacts are sent in requests of a size that proxies accept, a large one 
 
 test('a message is sent as one line', async () => {
   const id = 'a'.repeat(64)
-  await using site = await openSite(json(200, { id, activated: true }))
+  await using site = await openSite(json(200, { id, activated: true, recorded: true }))
   const target = await openRemoteTarget({ url: site.url, variables: { WAYPOST_TOKEN: token } })
   const options = { by: 'me', message: 'One\n\ntwo', against: 'none' }
-  assert.deepEqual(await target.activate(deployable.release, options), { id, activated: true })
+  assert.deepEqual(await target.activate(deployable.release, options), { id, activated: true, recorded: true })
   const body = JSON.parse(gunzipSync(site.bodies[0]!).toString()) as Record<string, unknown>
   assert.deepEqual([body['message'], body['against'], 'by' in body], ['One two', 'none', false])
   assert.equal(site.requests[0]?.headers.authorization, `Bearer ${token}`)

@@ -101,7 +101,7 @@ test('in dev pages of the local machine may call', async () => {
 
 test('no page has anything to do with administration, however its path is written', async () => {
   await using server = await openProjectServer({ files: files('config: { cors: ["*"] }') })
-  for (const path of ['/backend/release', '/backend/release/survey', '/%62ackend/release']) {
+  for (const path of ['/backend/deploy', '/backend/deploy/survey', '/%62ackend/deploy']) {
     const asked = await send(server.port, { ...preflight('https://app.example.com', 'POST'), path })
     assert.equal(asked.headers['access-control-allow-origin'], undefined, path)
     const { status, headers } = await send(server.port, {

@@ -157,10 +157,10 @@ const limits: Readonly<Record<string, number>> = {
   '/consumer/register': 16 * kb,
   '/consumer/': 64 * kb,
   '/backend/': mb,
-  '/backend/release': 8 * mb,
-  '/backend/release/x1/': mb,
-  '/backend/release/artifact': 40 * mb,
-  '/backend/release/rollback': 16 * kb,
+  '/backend/deploy': 8 * mb,
+  '/backend/deploy/x1/': mb,
+  '/backend/deploy/artifact': 40 * mb,
+  '/backend/deploy/rollback': 16 * kb,
 }
 
 function limitOf(path: string): number {
@@ -264,7 +264,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
         const body = texts.get(limit) ?? Buffer.from(write(limit - 100)).subarray(0, limit)
         texts.set(limit, body)
         const bodies = [{ body, headers: headersOf(path) }]
-        if (path === '/backend/release/survey' || path === '/backend/release/artifact') {
+        if (path === '/backend/deploy/survey' || path === '/backend/deploy/artifact') {
           bodies.push({ body: gzipSync(body), headers: { ...headersOf(path), 'content-encoding': 'gzip' } })
         }
         for (const one of bodies) {
@@ -314,8 +314,8 @@ describe('no body keeps the event loop longer than 100 ms', () => {
   }
   for (const [name, manifest] of Object.entries(manifests)) {
     test(`a manifest with ${name}`, async () => {
-      const body = gzipSync(JSON.stringify({ protocol: 1, manifest }))
-      for (const path of ['/backend/release/survey', '/backend/release']) {
+      const body = gzipSync(JSON.stringify({ protocol: 2, manifest }))
+      for (const path of ['/backend/deploy/survey', '/backend/deploy']) {
         const headers = { ...headersOf(path), 'content-encoding': 'gzip' }
         const { ms, status } = await measureOften({ method: 'POST', path, headers, body })
         assert.ok(status === 200 || status === 409, String(status))
@@ -331,8 +331,8 @@ describe('no body keeps the event loop longer than 100 ms', () => {
   for (const [name, contents] of Object.entries(uploads)) {
     test(`${name}, and their activation`, async () => {
       const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
-      const path = '/backend/release/artifact'
-      const upload = Buffer.from(JSON.stringify({ protocol: 1, artifacts }))
+      const path = '/backend/deploy/artifact'
+      const upload = Buffer.from(JSON.stringify({ protocol: 2, artifacts }))
       const kept = await measure({ method: 'POST', path, headers: headersOf(path), body: upload })
       assert.equal(kept.status, 200)
       const { manifest, artifacts: own } = makeGreeting(name)
@@ -340,12 +340,12 @@ describe('no body keeps the event loop longer than 100 ms', () => {
         method: 'POST',
         path,
         headers: headersOf(path),
-        body: Buffer.from(JSON.stringify({ protocol: 1, artifacts: own })),
+        body: Buffer.from(JSON.stringify({ protocol: 2, artifacts: own })),
       })
       const sizes = Object.fromEntries(artifacts.map(({ hash, content }) => [hash, content.length]))
       const all = { ...manifest, artifacts: { ...manifest.artifacts, ...sizes } }
-      const body = Buffer.from(JSON.stringify({ protocol: 1, manifest: all }))
-      const activated = await measure({ method: 'POST', path: '/backend/release', headers: headersOf(path), body })
+      const body = Buffer.from(JSON.stringify({ protocol: 2, manifest: all }))
+      const activated = await measure({ method: 'POST', path: '/backend/deploy', headers: headersOf(path), body })
       assert.equal(activated.status, 200)
       assert.ok(!isTooLong(Math.max(kept.ms, activated.ms)), `${kept.ms.toFixed(0)} ms, ${activated.ms.toFixed(0)} ms`)
     })

@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { backendScopes } from '../../auth/index.ts'
 import type { Principal } from '../../contract/index.ts'
 import { sha256 } from '../../kit/index.ts'
-import type { KnownActor } from '../release/actor.ts'
+import type { KnownActor } from '../deploy/actor.ts'
 import type { Host, ReleaseTerms } from '../../host/index.ts'
 
 /** What the routes use of their server. */

@@ -111,7 +111,7 @@ function locateChange(change: ReleaseChange, sources: ReadonlyMap<string, string
  * Returns where the entries of a release's definition are, by JSON pointer, such as `/routes/~1todo/methods/GET` or
  * `/schema/Todo` → `file:line`; empty if its last activation keeps no files.
  */
-export async function loadReleaseSources(system: Pick<System, 'db'>, id: string): Promise<ReadonlyMap<string, string>> {
+async function loadReleaseSources(system: Pick<System, 'db'>, id: string): Promise<ReadonlyMap<string, string>> {
   const [activation] = await listActivations(system, id, 1)
   const files = activation?.files === undefined ? [] : await loadFiles(system, activation.files)
   return locateDefinition(new Map(files.map((file) => [file.path, file.content])))

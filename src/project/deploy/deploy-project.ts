@@ -77,8 +77,8 @@ async function applyPlan(planning: PlanContext, options: DeployOptions): Promise
   const { target, deployable, plan } = planning
   const { release, files, commit } = deployable
   const against = options.against ?? plan.active?.id ?? 'none'
-  const upload = await target.upload(release, plan.missingArtifacts)
-  if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length })
+  const upload = await target.upload(deployable, plan.missingArtifacts)
+  if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length + files.length })
   const migrated = await runMigrations(planning, options)
   const { by, message } = options
   const activation = await target.activate(release, { by, message, against, files, commit })

@@ -31,7 +31,7 @@ export interface TargetSurvey {
   readonly active: StoredRelease | undefined
   /** Whether the release is active with other definition files: only comments or the layout of files changed. */
   readonly filesChanged: boolean
-  /** Hashes of the artifacts to upload; empty if `activate` stores them itself. */
+  /** Hashes of the artifacts and definition files to upload; empty if `activate` stores them itself. */
   readonly missingArtifacts: readonly string[]
   /** Scopes that the release needs and no active user has. */
   readonly unheldScopes: readonly string[]
@@ -67,10 +67,10 @@ export interface DeployTarget {
   /** Changes nothing. */
   survey(deployable: Pick<Deployable, 'release' | 'files'>): Promise<TargetSurvey>
   /**
-   * Uploads the missing artifacts before migrations and activation.
+   * Uploads the missing artifacts and definition files before migrations and activation.
    * @returns undefined if uploads are not needed
    */
-  upload(release: BuiltRelease, missing: readonly string[]): Promise<Upload | undefined>
+  upload(deployable: Pick<Deployable, 'release' | 'files'>, missing: readonly string[]): Promise<Upload | undefined>
   /** Runs the pending migrations of a release in order, under the lock. Its artifacts are already uploaded. */
   migrate(deployable: Pick<Deployable, 'release'>, listener: MigrationListener): Promise<readonly AppliedMigration[]>
   /**

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, it } from 'node:test'
 import { parseEnv } from 'node:util'
-import { releaseLimits } from '../../../src/backend/release/limits.ts'
+import { releaseLimits } from '../../../src/backend/deploy/limits.ts'
 import { defaultSettings } from '../../../src/kit/index.ts'
 import { parts, readPart } from './part.ts'
 
@@ -111,7 +111,7 @@ describe('the sample of nginx', () => {
     const [server, release] = sample.match(/client_max_body_size .*/g) ?? []
     assert.match(sample, /^  client_max_body_size/m, 'for all locations')
     assert.equal(bytesOf(server), defaultSettings.body_limit)
-    assert.match(sample, /location \/backend\/release \{[^}]*client_max_body_size/)
+    assert.match(sample, /location \/backend\/deploy \{[^}]*client_max_body_size/)
     assert.ok(bytesOf(release) >= releaseLimits.uploadBytes)
   })
 })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { compareHostReleases, listHostReleases, showHostRelease, surveyRollback } from '../../../operate/index.ts'
 import { rollBack, type ListedActivation } from '../../../release/index.ts'
-import { exposeErrors } from '../../release/release-receiver.ts'
+import { exposeErrors } from '../../deploy/release-receiver.ts'
 import { defineRoute } from '../route.ts'
 import { formatTime, maybeText, record, text, time } from '../shapes.ts'
 

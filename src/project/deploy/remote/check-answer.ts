@@ -28,6 +28,7 @@ export function isSurvey(answer: SurveyAnswer): boolean {
   const {
     id,
     active,
+    filesChanged,
     missingArtifacts,
     unheldScopes,
     lackingVariables,
@@ -36,6 +37,7 @@ export function isSurvey(answer: SurveyAnswer): boolean {
   } = answer
   return (
     isId(id) &&
+    typeof filesChanged === 'boolean' &&
     (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
     [missingArtifacts, unheldScopes, pendingMigrations].every(isTexts) &&
     lackingVariables.every(isMissingVariable) &&

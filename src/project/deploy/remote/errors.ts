@@ -34,8 +34,9 @@ export const errors = defineErrors({
   WP_PROJECT_REMOTE_OLD: {
     kind: 'user',
     status: 500,
-    message: 'The version of Waypost at {server} does not support deployments over HTTP',
-    hint: 'Update the server first, or deploy without --url from a machine whose WAYPOST_SYSTEM_URL points to its System.',
+    message:
+      'The version of Waypost at {server} is too old for this version: it has no deployment endpoints at /backend/deploy',
+    hint: 'Update the server first, or deploy with its version (npx waypost@VERSION deploy) or without --url from a machine whose WAYPOST_SYSTEM_URL points to its System.',
   },
   WP_PROJECT_REMOTE_PROTOCOL: {
     kind: 'user',
@@ -65,7 +66,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'A proxy in front of {server} rejected a body of {bytes} bytes',
-    hint: 'Raise its limit for /backend/release (for nginx: client_max_body_size), or deploy without --url from a machine whose WAYPOST_SYSTEM_URL points to System.',
+    hint: 'Raise its limit for /backend/deploy (for nginx: client_max_body_size), or deploy without --url from a machine whose WAYPOST_SYSTEM_URL points to System.',
   },
   WP_PROJECT_REMOTE_LATER: {
     kind: 'external',

@@ -9,9 +9,9 @@ import type {
   SurveyAnswer,
   SurveyRequest,
 } from '../../../backend/index.ts'
-import { isWaypostError, type Variables } from '../../../kit/index.ts'
-import { upgradeManifest, type Artifact, type BuiltRelease } from '../../../release/index.ts'
-import type { DeployTarget, Upload } from '../target.ts'
+import { isWaypostError, sha256, type Variables } from '../../../kit/index.ts'
+import { hashFiles, upgradeManifest, type Artifact, type DefinitionFile } from '../../../release/index.ts'
+import type { Deployable, DeployTarget, Upload } from '../target.ts'
 import { assertAnswer, isId, isMigrated, isServers, isSurvey, printableServer, printable } from './check-answer.ts'
 import { activateTimeoutMs, makeReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
@@ -38,10 +38,11 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
   const client = makeReleaseClient({ server, access })
   const own = { server, protocol }
 
-  async function upload({ artifacts }: BuiltRelease, missing: readonly string[]): Promise<Upload | undefined> {
+  async function upload({ release, files }: Sent, missing: readonly string[]): Promise<Upload | undefined> {
     if (missing.length === 0) return undefined
     const wanted = new Set(missing)
-    const chosen = artifacts.filter(({ hash }) => wanted.has(hash))
+    const texts = new Map([...release.artifacts, ...files.map(toArtifact)].map(({ hash, content }) => [hash, content]))
+    const chosen = [...texts].map(([hash, content]) => ({ hash, content })).filter(({ hash }) => wanted.has(hash))
     const post = (group: readonly Artifact[]) => {
       const request: ArtifactsRequest = { protocol, artifacts: [...group] }
       return client.post(paths.artifacts, request)
@@ -50,7 +51,8 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     return { artifacts: chosen.length, bytes: chosen.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) }
   }
 
-  const uploadAll = (release: BuiltRelease) => upload(release, Object.keys(release.manifest.artifacts))
+  const uploadAll = (sent: Sent) =>
+    upload(sent, [...Object.keys(sent.release.manifest.artifacts), ...Object.values(hashFiles(sent.files))])
 
   return {
     address: server,
@@ -63,36 +65,48 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const isAnswer = (answer: AccessAnswer) => answer.protocol === protocol
       assertAnswer(own, await client.get<AccessAnswer>(paths.access), isAnswer)
     },
-    async survey({ release }) {
-      const request: SurveyRequest = { protocol, manifest: release.manifest }
+    async survey({ release, files }) {
+      const request: SurveyRequest = { protocol, manifest: release.manifest, files: hashFiles(files) }
       const answer = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
       const { active, failingActions = [], ...rest } = answer
       const failing = failingActions.map((one) => ({ ...one, message: printable(one.message) }))
       const upgraded = active === null ? undefined : { ...active, manifest: upgradeManifest(active.manifest) }
-      return { ...rest, active: upgraded, failingActions: failing, filesChanged: false }
+      return { ...rest, active: upgraded, failingActions: failing }
     },
     upload,
     async migrate({ release }, { onApplied }) {
       const request: MigrateRequest = { protocol, manifest: release.manifest }
       const migrate = () => client.post<MigrateAnswer>(paths.migrations, request, { timeoutMs: migrateTimeoutMs })
-      const { applied } = assertAnswer(own, await retryAfterUpload(migrate, () => uploadAll(release)), isMigrated)
+      const { applied } = assertAnswer(
+        own,
+        await retryAfterUpload(migrate, () => uploadAll({ release, files: [] })),
+        isMigrated,
+      )
       for (const one of applied) onApplied?.(one)
       return applied
     },
-    async activate(release, { message, against }) {
+    async activate(release, { message, against, files = [], commit }) {
       const request: ActivateRequest = {
         protocol,
         manifest: release.manifest,
+        ...(files.length === 0 ? {} : { files: hashFiles(files) }),
+        ...(commit === undefined ? {} : { commit }),
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
       }
       const activate = () => client.post<ActivateAnswer>(paths.releases, request, { timeoutMs: activateTimeoutMs })
-      const answer = await retryAfterUpload(activate, () => uploadAll(release))
-      return assertAnswer(own, answer, ({ id }: ActivateAnswer) => isId(id))
+      const answer = await retryAfterUpload(activate, () => uploadAll({ release, files }))
+      return assertAnswer(own, answer, ({ id, recorded }: ActivateAnswer) => isId(id) && typeof recorded === 'boolean')
     },
     ...remoteRollback({ client, own, paths }),
     close: () => access.close(),
   }
+}
+
+type Sent = Pick<Deployable, 'release' | 'files'>
+
+function toArtifact({ content }: DefinitionFile): Artifact {
+  return { hash: sha256(content), content }
 }
 
 /** Uploads and retries once, because artifacts may have been pruned or damaged since the check. */

@@ -6,9 +6,12 @@ import type { ClassCatalog } from '../../definition/index.ts'
 import type { CheckedRoutes } from '../../host/index.ts'
 import { findJsonExcess, isStorable, isWaypostError, sha256, shortId, type WaypostError } from '../../kit/index.ts'
 import {
+  findFilesProblem,
+  findPathProblem,
   neededScopes,
   parseManifest,
   type Artifact,
+  type FileHashes,
   type Manifest,
   type ManifestMigration,
 } from '../../release/index.ts'
@@ -34,6 +37,8 @@ export interface ReadResult {
   /** The error found; without `body`, the body could not be read. */
   readonly failure?: SerializedError
   readonly manifest?: SentManifest
+  /** The definition files of the release. */
+  readonly files?: FileHashes
   /** Total size of all artifacts. */
   readonly bytes?: number
 }
@@ -96,10 +101,11 @@ async function read({ bytes, isCompressed, limit, content, active }: ReadTask): 
   try {
     const parsed = parse(isCompressed ? decompress(bytes, limit) : bytes)
     body = truncateLargeValues(parsed)
-    const { manifest, artifacts } = (parsed ?? {}) as { readonly manifest?: unknown; readonly artifacts?: unknown }
+    const { manifest, artifacts, files } = (parsed ?? {}) as Readonly<Record<string, unknown>>
     if (content === 'artifacts') return { body, bytes: checkArtifacts(artifacts) }
     if (content === 'neither' || manifest === undefined) return { body }
-    return { body, manifest: await readManifest(manifest, active) }
+    const kept = files === undefined ? {} : { files: readFiles(files) }
+    return { body, manifest: await readManifest(manifest, active), ...kept }
   } catch (error) {
     if (!isWaypostError(error)) throw error
     const { code, kind, status, message, hint } = error
@@ -160,11 +166,26 @@ function truncateLargeValues(value: unknown, level = 0): unknown {
   return Object.fromEntries(
     entries.map(([key, one]) => [
       key.slice(0, 100),
-      (level === 0 && key === 'manifest') || (key === 'content' && typeof one === 'string')
+      (level === 0 && (key === 'manifest' || key === 'files')) || (key === 'content' && typeof one === 'string')
         ? ''
         : truncateLargeValues(one, level + 1),
     ]),
   )
+}
+
+/** Applies the same rules as `deploy`. @throws WP_BACKEND_FILES */
+function readFiles(document: unknown): FileHashes {
+  const entries = Object.entries(document ?? {}) as [string, unknown][]
+  const refuse = (path: string, problem: string) => errors.WP_BACKEND_FILES({ path: path.slice(0, 200), problem })
+  for (const [path, hash] of entries) {
+    const problem = findPathProblem(path)
+    if (problem !== undefined) throw refuse(path, problem)
+    if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) throw refuse(path, 'it has no SHA-256')
+  }
+  const found = findFilesProblem(entries.map(([path]) => ({ path, bytes: 0 })))
+  if (found !== undefined) throw refuse(found.path, found.problem)
+  if (!entries.some(([path]) => path === 'waypost.yml')) throw refuse('waypost.yml', 'it is missing')
+  return Object.fromEntries(entries) as FileHashes
 }
 
 /** @throws WP_BACKEND_MANIFEST */

@@ -133,7 +133,7 @@ export class BodyThread {
   }
 
   #startWorker(): Worker {
-    const worker = new Worker(urlOfModule('src/backend/release/body-worker'), {
+    const worker = new Worker(urlOfModule('src/backend/deploy/body-worker'), {
       workerData: { classes: this.#classes },
       env: {}, // it needs no variables
       execArgv: [],

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { ClassCatalog } from '../../definition/index.ts'
 import { WaypostError, version } from '../../kit/index.ts'
-import { assertServable, type Artifact, type releaseErrors } from '../../release/index.ts'
+import { assertServable, type Artifact, type FileHashes, type releaseErrors } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { BodyThread, type RunTask } from './body-thread.ts'
 import type { SerializedError, ReadResult, ReadTask, SentManifest } from './body-worker.ts'
@@ -22,7 +22,7 @@ export interface ReleaseReader {
     request: FastifyRequest,
     schema: Body,
     active?: string,
-  ): Promise<{ readonly body: Static<Body>; readonly manifest: SentManifest }>
+  ): Promise<{ readonly body: Static<Body>; readonly manifest: SentManifest; readonly files?: FileHashes | undefined }>
   /**
    * Passes on artifacts after checking all of them.
    * @throws WP_BACKEND_ARTIFACT_HASH, WP_BACKEND_ARTIFACT_SIZE, WP_BACKEND_BODY and other errors of bodies
@@ -62,9 +62,9 @@ export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
       use(request, async (ask) => (await read(request, schema, { ask, content: 'neither' })).body),
     manifest: (request, schema, active) =>
       use(request, async (ask) => {
-        const { body, manifest } = await read(request, schema, { ask, content: 'manifest', active })
+        const { body, manifest, files } = await read(request, schema, { ask, content: 'manifest', active })
         assertNotNewer(manifest!)
-        return { body, manifest: manifest! }
+        return { body, manifest: manifest!, files }
       }),
     artifacts: (request, keep) =>
       use(request, async (ask) => {

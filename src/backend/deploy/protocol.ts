@@ -15,7 +15,7 @@ import type {
 // Requests and responses of deployments over HTTP, shared by client and server. A change that the other side of an
 // older version would not understand requires a new protocol number.
 
-export const protocol = 1
+export const protocol = 2
 
 const strict = { additionalProperties: false }
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -23,7 +23,10 @@ const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const manifest = Type.Unknown()
 const version = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
-export const SurveyBody = Type.Object({ protocol: version, manifest }, strict)
+/** The definition files: path → SHA-256. Checked by `readFiles`, which gives better errors. */
+const files = Type.Optional(Type.Unknown())
+
+export const SurveyBody = Type.Object({ protocol: version, manifest, files }, strict)
 
 export const ArtifactsBody = Type.Object(
   {
@@ -37,6 +40,9 @@ export const ActivateBody = Type.Object(
   {
     protocol: version,
     manifest,
+    files,
+    /** The Git commit of the files. */
+    commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}([0-9a-f]{24})?(-dirty)?$' })),
     /** Prefix of the id of the release that must be active; `none` for no release. */
     against: Type.Optional(Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' })),
     // Printed on terminals, so it must not contain invisible characters or change the text around it.
@@ -85,6 +91,9 @@ export interface ServersAnswer {
 export interface SurveyAnswer {
   readonly id: string
   readonly active: StoredRelease | null
+  /** Whether the release is active with other definition files. */
+  readonly filesChanged: boolean
+  /** Hashes of artifacts and definition files that the server does not have. */
   readonly missingArtifacts: readonly string[]
   readonly unheldScopes: readonly string[]
   readonly lackingVariables: readonly MissingVariable[]
@@ -119,22 +128,25 @@ export interface RollbackSurveyAnswer extends Omit<RollbackSurvey, 'active'> {
 /** Paths of the endpoints, relative to the server's URL. */
 export const paths = {
   /** GET; requires permission to deploy. */
-  access: '/backend/release/access',
+  access: '/backend/deploy/access',
   /** GET */
-  servers: '/backend/release/server',
+  servers: '/backend/deploy/server',
   /** POST; changes nothing. */
-  survey: '/backend/release/survey',
-  /** POST; stores artifacts for a future release. */
-  artifacts: '/backend/release/artifact',
+  survey: '/backend/deploy/survey',
+  /** POST; stores artifacts and definition files for a future release. */
+  artifacts: '/backend/deploy/artifact',
   /** POST; runs the migrations of a release whose artifacts have been uploaded. */
-  migrations: '/backend/release/migration',
+  migrations: '/backend/deploy/migration',
   /** POST; stores a release and activates it. */
-  releases: '/backend/release',
+  releases: '/backend/deploy',
   /** POST; changes nothing. */
-  rollbackSurvey: '/backend/release/rollback/survey',
+  rollbackSurvey: '/backend/deploy/rollback/survey',
   /** POST; activates a stored release. */
-  rollback: '/backend/release/rollback',
+  rollback: '/backend/deploy/rollback',
 } as const
+
+/** The first requests of clients with protocol 1. They get an error that says which version to use. */
+export const oldPaths = ['/backend/release/access', '/backend/release/server'] as const
 
 /** @throws WP_BACKEND_PROTOCOL */
 export function assertProtocol({ protocol: given }: { readonly protocol: number }): void {

@@ -7,6 +7,10 @@ import {
   findMissingVariables,
   findMissingArtifacts,
   deleteUploads,
+  findActiveFileList,
+  findFilesProblem,
+  hashFileList,
+  loadSentFiles,
   loadForRelease,
   rollBack,
   storeUploads,
@@ -14,6 +18,8 @@ import {
   type Activation,
   type ActiveRow,
   type Artifact,
+  type DefinitionFile,
+  type FileHashes,
   type RollbackSurvey,
 } from '../../release/index.ts'
 import type { FailingAction } from '../../host/index.ts'
@@ -59,7 +65,11 @@ export interface ReleaseReceiver {
    */
   survey(
     manifest: SentManifest,
-    options: { readonly active: ActiveRow | undefined; readonly mayOpen: boolean },
+    options: {
+      readonly active: ActiveRow | undefined
+      readonly mayOpen: boolean
+      readonly files?: FileHashes | undefined
+    },
   ): Promise<SurveyResult>
   /** Stores artifacts, all or none. @throws WP_BACKEND_UPLOADS_FULL */
   store(sent: SentArtifacts): Promise<void>
@@ -71,7 +81,7 @@ export interface ReleaseReceiver {
   /** @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_RELEASE_SUPERSEDED */
   activate(
     manifest: SentManifest,
-    how: Pick<ActivateRequest, 'against' | 'message'>,
+    how: Pick<ActivateRequest, 'against' | 'message' | 'commit'> & { readonly files?: FileHashes | undefined },
     actor: KnownActor,
   ): Promise<Activation>
   /** @throws the errors of `rollBack`, and any reason why the rollback is not possible */
@@ -84,7 +94,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
     exposeErrors(() => sources.pendingMigrations(manifest, options))
 
   return {
-    async survey(manifest, { active: row, mayOpen }) {
+    async survey(manifest, { active: row, mayOpen, files }) {
       const { id, text } = manifest
       // The same release may be damaged in System; deploying it again repairs it.
       const active = row && { ...row, manifest: row.id === id ? text : assertIntact(row) }
@@ -92,7 +102,12 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       return {
         id,
         active,
-        missingArtifacts: await findMissingArtifacts(system, Object.keys(manifest.artifacts)),
+        filesChanged:
+          files !== undefined && row?.id === id && hashFileList(files) !== (await findActiveFileList(system)),
+        missingArtifacts: [
+          ...(await findMissingArtifacts(system, Object.keys(manifest.artifacts))),
+          ...(await findMissingArtifacts(system, [...new Set(Object.values(files ?? {}))], 'waypost_file')),
+        ],
         unheldScopes: await findUnheldScopes(system, manifest.scopes),
         lackingVariables: await findMissingVariables(system, manifest.variables),
         pendingMigrations: pending,
@@ -109,12 +124,13 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       const artifacts = await load(system, manifest)
       return exposeErrors(() => sources.migrate({ manifest, artifacts }))
     },
-    async activate(manifest, { against, message }, { by, ...actor }) {
+    async activate(manifest, { against, message, commit, files: sent }, { by, ...actor }) {
       const pending = await findPending(manifest, { mayOpen: true })
       if (pending.length > 0) throw errors.WP_BACKEND_MIGRATIONS_PENDING({ names: pending.join(', ') })
       const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
-      const activation = await activateSerialized(system, written, { by, actor, message, against })
-      await deleteUploads(system, Object.keys(manifest.artifacts))
+      const files = sent && (await loadFilesOf(system, sent))
+      const activation = await activateSerialized(system, written, { by, actor, message, against, files, commit })
+      await deleteUploads(system, [...Object.keys(manifest.artifacts), ...Object.values(sent ?? {})])
       return activation
     },
     surveyRollback: (beginning) => exposeErrors(() => sources.surveyRollback(beginning)),
@@ -135,6 +151,16 @@ async function load(system: System, { artifacts: sizes }: SentManifest): Promise
   const other = artifacts.find(({ hash, content }) => sizes[hash] !== Buffer.byteLength(content))
   if (other === undefined) return artifacts
   throw errors.WP_BACKEND_MANIFEST({ problem: `/artifacts/${other.hash} has a different size`, more: '' })
+}
+
+/** @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_FILES */
+async function loadFilesOf(system: System, hashes: FileHashes): Promise<readonly DefinitionFile[]> {
+  const { files, missing } = await loadSentFiles(system, hashes)
+  const found = findFilesProblem(files.map(({ path, content }) => ({ path, bytes: Buffer.byteLength(content) })))
+  if (found !== undefined) throw errors.WP_BACKEND_FILES(found)
+  const [first] = missing
+  if (first === undefined) return files
+  throw errors.WP_BACKEND_ARTIFACTS_MISSING({ count: missing.length, first: shortId(first) })
 }
 
 /** Converts errors of migrations and connections, so that deployers see them. A status of 500 would hide them. */

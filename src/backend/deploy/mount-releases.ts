@@ -10,6 +10,8 @@ import { releaseLimits } from './limits.ts'
 import { mountRollback } from './mount-rollback.ts'
 import {
   ActivateBody,
+  assertProtocol,
+  oldPaths,
   paths,
   protocol,
   SurveyBody,
@@ -42,7 +44,7 @@ const deployScopes = ['backend.deploy']
 const bodyLimits = { perClient: 4, total: 12 }
 
 /**
- * Mounts `/backend/release`, the receiving side of `deploy --url`. The token is sent in a header, so that pages of
+ * Mounts `/backend/deploy`, the receiving side of `deploy --url`. The token is sent in a header, so that pages of
  * other sites cannot send it.
  */
 export function mountReleases(sources: ReleaseSources): FastifyPluginAsync {
@@ -84,13 +86,15 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   app.get(paths.servers, { onRequest, config: makeRateLimit('look', 1200) }, async (): Promise<ServersAnswer> => ({
     servers: await listLiveServers(system),
   }))
+  for (const path of oldPaths)
+    app.get(path, { onRequest, config: makeRateLimit('look', 1200) }, async () => assertProtocol({ protocol: 1 }))
   const bodyLimit = releaseLimits.manifestBytes
   app.post(paths.survey, { onRequest, config: makeRateLimit('survey', 60), bodyLimit }, async (request, reply) => {
     const active = await loadActiveRow(system)
-    const { manifest } = await reader.manifest(request, SurveyBody, textOf(active))
+    const { manifest, files } = await reader.manifest(request, SurveyBody, textOf(active))
     const mayOpen = request.principal!.scopes.includes('backend.deploy')
     reply.type('application/json; charset=utf-8')
-    return writeSurvey(await receiver.survey(manifest, { active, mayOpen }))
+    return writeSurvey(await receiver.survey(manifest, { active, mayOpen, files }))
   })
 }
 
@@ -134,9 +138,9 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
     return { applied }
   })
   app.post(paths.releases, activating, async (request): Promise<ActivateAnswer> => {
-    const { body, manifest } = await reader.manifest(request, ActivateBody)
+    const { body, manifest, files } = await reader.manifest(request, ActivateBody)
     const actor = await findActor(sources.system, request)
-    const activation = await receiver.activate(manifest, body, actor)
+    const activation = await receiver.activate(manifest, { ...body, files }, actor)
     request.log.info(
       { audit: { ...logged(actor), release: shortId(activation.id), activated: activation.activated } },
       'release deployed over HTTP',
