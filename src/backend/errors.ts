@@ -90,6 +90,12 @@ export const errors = defineErrors({
     message: 'Unfinished deployments have uploaded {bytes} bytes to this server; the limit is {limit}',
     hint: 'They are deleted one day after their upload. Until then, deploy without --url from a machine whose WAYPOST_SYSTEM_URL points to System.',
   },
+  WP_BACKEND_MIGRATIONS_DROPPED: {
+    kind: 'user',
+    status: 409,
+    message: 'The release lacks migrations that have run: {names}',
+    hint: 'Restore their files in migrations/ from version control and deploy again. waypost release:files ID --output DIR restores migrations in YAML from a release.',
+  },
   WP_BACKEND_MIGRATIONS_PENDING: {
     kind: 'user',
     status: 409,

@@ -6,7 +6,12 @@ export { openIdentity, readBaseUrl, type Identity, checkIdentity } from './open-
 export { nameTarget, type Host } from './host.ts'
 export { readPort, readLogLevel, readTrustedProxies } from './read-variables.ts'
 export { type AppliedMigration, migrateRelease } from './migrations/migrate-release.ts'
-export { nameOfMigration, pendingMigrations, fileOfMigration } from './migrations/migration-status.ts'
+export {
+  nameOfMigration,
+  droppedMigrations,
+  pendingMigrations,
+  fileOfMigration,
+} from './migrations/migration-status.ts'
 export {
   inspectDatabases,
   withDatabases,

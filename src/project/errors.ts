@@ -99,6 +99,12 @@ export const errors = defineErrors({
     message: 'System at {target} is not a development System: reapplying a migration would delete its data',
     hint: 'Restore the migration as it was, and write a new one for the change: waypost migrate:create NAME',
   },
+  WP_PROJECT_MIGRATIONS_DROPPED: {
+    kind: 'user',
+    status: 500,
+    message: 'The release lacks migrations that have run: {names}',
+    hint: 'Restore their files in migrations/ from version control and deploy again. waypost release:files ID --output DIR restores migrations in YAML from a release.',
+  },
   WP_PROJECT_MIGRATIONS_PENDING: {
     kind: 'user',
     status: 409,

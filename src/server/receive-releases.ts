@@ -1,13 +1,21 @@
 import { mountReleases, type SentManifest } from '../backend/index.ts'
 import type { Guard } from '../auth/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
-import { variable, type Variables } from '../kit/index.ts'
+import { isWaypostError, variable, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
-import { loadActiveId, loadArtifacts, loadManifest } from '../release/index.ts'
+import { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type Manifest } from '../release/index.ts'
 import type { Endpoint } from '../runtime/index.ts'
 import { errors } from './errors.ts'
 import { surveyRollback } from '../operate/index.ts'
-import { checkReleaseActions, type Host, type LoadPlugins, migrateRelease, pendingMigrations } from '../host/index.ts'
+import {
+  checkReleaseActions,
+  droppedMigrations,
+  type Host,
+  type LoadPlugins,
+  migrateRelease,
+  nameOfMigration,
+  pendingMigrations,
+} from '../host/index.ts'
 
 export interface ReceiveOptions {
   readonly host: Host
@@ -49,12 +57,33 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
         ({ connection, name }) => `${connection}/${name}`,
       )
     },
+    async droppedMigrations({ migrations, planned: { connections } }, { mayOpen }) {
+      const active = await loadActive(host)
+      const plugins = await choosePlugins({ connections, routes: [] })
+      const isSame = (name: string) => JSON.stringify(connections[name]) === JSON.stringify(active?.connections[name])
+      const isChecked = ({ connection }: { connection: string }) =>
+        connection === 'System' ||
+        ((mayOpen || isSame(connection)) && plugins.connections.has(connections[connection]?.class ?? ''))
+      const release = { manifest: { connections, migrations } }
+      const dropped = await droppedMigrations({ host, plugins, release }, active?.migrations.filter(isChecked) ?? [])
+      return dropped.map(nameOfMigration)
+    },
     async failingActions({ planned }, pending) {
       const plugins = await choosePlugins(planned)
       const unready = new Set(pending.map((name) => name.split('/', 1)[0]!))
       return checkReleaseActions({ host, release: { manifest: planned }, plugins, unready })
     },
   })
+}
+
+/** The manifest of the active release; undefined if it is damaged. */
+async function loadActive({ system }: Host): Promise<Manifest | undefined> {
+  try {
+    return (await loadActiveRelease(system))?.manifest
+  } catch (error) {
+    if (isWaypostError(error) && error.code === 'WP_RELEASE_CORRUPT') return undefined
+    throw error
+  }
 }
 
 const noRelease = { manifest: { plugins: [] }, artifacts: [] }

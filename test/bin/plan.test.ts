@@ -50,6 +50,8 @@ const plan = {
   missingArtifacts: [],
   unheldScopes: ['order'],
   lackingVariables: [{ name: 'ORDERS_URL', servers: ['app-2', 'app-3'] }],
+  droppedMigrations: [],
+  filesChanged: false,
   pendingMigrations: ['System/20261121-add-due-date', 'System/20261122-more'],
 } as unknown as DeployPlan
 

@@ -26,6 +26,7 @@ export interface PlanParts {
   readonly unheldScopes?: DeployPlan['unheldScopes']
   readonly lackingVariables?: DeployPlan['lackingVariables']
   readonly pendingMigrations?: DeployPlan['pendingMigrations']
+  readonly droppedMigrations?: DeployPlan['droppedMigrations']
   readonly filesChanged?: DeployPlan['filesChanged']
   /** Whether pending migrations will run. */
   readonly migrates?: boolean
@@ -47,7 +48,9 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
   }))
   // Only new routes show their location.
   const place = change.change === 'added' && source !== undefined ? [plain(toPrintable(source))] : []
-  const more = change.change === 'removed' ? [] : remarksOf(kind, change.name, parts)
+  const isDropped = kind === 'migration' && parts.droppedMigrations?.includes(change.name) === true
+  const dropped = isDropped ? [plain('has run: a deployment is refused, restore its file')] : []
+  const more = change.change === 'removed' ? dropped : remarksOf(kind, change.name, parts)
   return {
     change: change.change,
     kind,

@@ -66,9 +66,12 @@ export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migra
     `--against ${active === undefined ? 'none' : shortId(active.id)}`,
   ]
   const command = ['waypost deploy', ...flags].join(' ')
+  const summary = `  ${wrap(`${describeCounts(changes)}. Nothing was changed on the target.`, 2)}`
+  if (plan.droppedMigrations.length > 0)
+    return [summary, '', `  ${wrap('A deployment is refused until the migrations that have run are restored.', 2)}`]
   const head = '  To deploy exactly this:'
   return [
-    `  ${wrap(`${describeCounts(changes)}. Nothing was changed on the target.`, 2)}`,
+    summary,
     '',
     // A command to copy is never wrapped.
     `${head}${head.length + 2 + command.length > widthOf(process.stdout) ? '\n    ' : '  '}${paint('cyan', command)}`,
@@ -97,5 +100,6 @@ export function planJson(plan: DeployPlan) {
     unheld_scopes: plan.unheldScopes,
     lacking_variables: plan.lackingVariables,
     pending_migrations: plan.pendingMigrations,
+    dropped_migrations: plan.droppedMigrations,
   }
 }

@@ -98,6 +98,8 @@ export interface SurveyAnswer {
   readonly unheldScopes: readonly string[]
   readonly lackingVariables: readonly MissingVariable[]
   readonly pendingMigrations: readonly string[]
+  /** Applied migrations of the active release that this one lacks. They prevent its activation. */
+  readonly droppedMigrations: readonly string[]
   /** Methods that would fail on this server. Missing from older servers and without permission to deploy. */
   readonly failingActions?: readonly FailingAction[]
 }

@@ -40,6 +40,11 @@ export interface ReceiverSources {
   pendingMigrations(manifest: SentManifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
   /** Finds methods of a release that would fail. Connections with pending migrations are not checked. */
   failingActions(manifest: SentManifest, pending: readonly string[]): Promise<readonly FailingAction[]>
+  /**
+   * Returns the applied migrations of the active release that a release lacks, as `Connection/name`. Without `mayOpen`,
+   * connections that the active release does not have are not opened.
+   */
+  droppedMigrations(manifest: SentManifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
   /** Runs the pending migrations of a release, in order and under the lock. */
   migrate(release: SentRelease): Promise<readonly RanMigration[]>
   /** Checks a rollback to a release. Throws if it is not possible. Changes nothing. */
@@ -75,10 +80,13 @@ export interface ReleaseReceiver {
   store(sent: SentArtifacts): Promise<void>
   /**
    * Runs migrations. The release being served does not change.
-   * @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATION
+   * @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_DROPPED, WP_BACKEND_MIGRATION
    */
   migrate(manifest: SentManifest): Promise<readonly RanMigration[]>
-  /** @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_RELEASE_SUPERSEDED */
+  /**
+   * @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_BACKEND_MIGRATIONS_DROPPED,
+   * WP_BACKEND_FILES, WP_RELEASE_SUPERSEDED
+   */
   activate(
     manifest: SentManifest,
     how: Pick<ActivateRequest, 'against' | 'message' | 'commit'> & { readonly files?: FileHashes | undefined },
@@ -92,6 +100,11 @@ export interface ReleaseReceiver {
 export function openReleaseReceiver({ system, ...sources }: ReceiverSources): ReleaseReceiver {
   const findPending = (manifest: SentManifest, options: { mayOpen: boolean }) =>
     exposeErrors(() => sources.pendingMigrations(manifest, options))
+
+  const assertNoneDropped = async (manifest: SentManifest) => {
+    const dropped = await exposeErrors(() => sources.droppedMigrations(manifest, { mayOpen: true }))
+    if (dropped.length > 0) throw errors.WP_BACKEND_MIGRATIONS_DROPPED({ names: dropped.join(', ') })
+  }
 
   return {
     async survey(manifest, { active: row, mayOpen, files }) {
@@ -111,6 +124,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
         unheldScopes: await findUnheldScopes(system, manifest.scopes),
         lackingVariables: await findMissingVariables(system, manifest.variables),
         pendingMigrations: pending,
+        droppedMigrations: await exposeErrors(() => sources.droppedMigrations(manifest, { mayOpen })),
         ...(mayOpen && row?.id !== id && { failingActions: await sources.failingActions(manifest, pending) }),
       }
     },
@@ -121,10 +135,12 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       for await (const some of each) await storeUploads(system, some)
     },
     async migrate(manifest) {
+      await assertNoneDropped(manifest)
       const artifacts = await load(system, manifest)
       return exposeErrors(() => sources.migrate({ manifest, artifacts }))
     },
     async activate(manifest, { against, message, commit, files: sent }, { by, ...actor }) {
+      await assertNoneDropped(manifest)
       const pending = await findPending(manifest, { mayOpen: true })
       if (pending.length > 0) throw errors.WP_BACKEND_MIGRATIONS_PENDING({ names: pending.join(', ') })
       const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }

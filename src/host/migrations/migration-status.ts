@@ -40,6 +40,31 @@ export async function pendingMigrations(options: MigrationStatusOptions): Promis
   return pending
 }
 
+/**
+ * Returns the migrations that the active release has, the new one lacks, and the databases of the new one have applied. A
+ * connection that the new release does not have takes its migrations with it.
+ * @param active the migrations of the active release
+ */
+export async function droppedMigrations(
+  options: MigrationStatusOptions,
+  active: readonly ManifestMigration[],
+): Promise<readonly ManifestMigration[]> {
+  const { connections, migrations } = options.release.manifest
+  const names = new Set(migrations.map(nameOfMigration))
+  const missing = active.filter(
+    (one) =>
+      !names.has(nameOfMigration(one)) && (one.connection === 'System' || Object.hasOwn(connections, one.connection)),
+  )
+  const byConnection = Map.groupBy(missing, ({ connection }) => connection)
+  const dropped: ManifestMigration[] = []
+  await inspectDatabases(options, [...byConnection.keys()], async (connection, database) => {
+    const own = byConnection.get(connection) ?? []
+    const pending = new Set((await planMigrations(database?.db, own)).pending)
+    dropped.push(...own.filter((one) => !pending.has(one)))
+  })
+  return dropped
+}
+
 /** Names a migration of one of several connections: `Connection/name`. */
 export function nameOfMigration({ connection, name }: Pick<ManifestMigration, 'connection' | 'name'>): string {
   return `${connection}/${name}`

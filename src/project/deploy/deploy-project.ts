@@ -46,13 +46,16 @@ export interface Deployment extends DeployPlan {
 /**
  * Builds the project and activates it at the target, atomically. An unchanged project changes nothing.
  * @returns undefined if it was not confirmed
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_ACTIONS, WP_PROJECT_MIGRATIONS_PENDING, WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN,
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_ACTIONS, WP_PROJECT_MIGRATIONS_PENDING,
+ * WP_PROJECT_MIGRATIONS_DROPPED, WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN,
  * WP_RELEASE_SUPERSEDED
  */
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
   return withPlan({ ...options, isDeployment: true }, async (planning) => {
     const { plan } = planning
     if (plan.id !== plan.active?.id || plan.filesChanged) options.onPlan?.(plan)
+    if (plan.droppedMigrations.length > 0)
+      throw errors.WP_PROJECT_MIGRATIONS_DROPPED({ names: plan.droppedMigrations.join(', ') })
     if (!options.migrate && plan.pendingMigrations.length > 0)
       throw errors.WP_PROJECT_MIGRATIONS_PENDING({ names: plan.pendingMigrations.join(', ') })
     return (await confirmBreaking(plan, options)) ? applyPlan(planning, options) : undefined

@@ -17,6 +17,7 @@ import {
 import {
   checkIdentity,
   checkReleaseActions,
+  droppedMigrations,
   loadReleasePlugins,
   migrateRelease,
   nameOfMigration,
@@ -60,6 +61,9 @@ export async function openSystemTarget(options: {
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
         lackingVariables: await findMissing(host, manifest),
         pendingMigrations: pending.map(nameOfMigration),
+        droppedMigrations: (await droppedMigrations({ host, release, plugins }, active?.manifest.migrations ?? [])).map(
+          nameOfMigration,
+        ),
         failingActions: isActive ? [] : await checkReleaseActions({ host, release, plugins, unready }),
       }
     },

@@ -37,6 +37,8 @@ export interface TargetSurvey {
   readonly unheldScopes: readonly string[]
   /** Variables that the release needs and live servers lack. */
   readonly lackingVariables: readonly MissingVariable[]
+  /** Migrations that have run and that the active release has but this one lacks, as `Connection/name`. */
+  readonly droppedMigrations: readonly string[]
   /** Pending migrations of the release as `Connection/name`, in the order in which they will run. */
   readonly pendingMigrations: readonly string[]
   /** Methods that would fail at the target. Connections with pending migrations are not checked. */

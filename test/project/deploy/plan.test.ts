@@ -153,6 +153,26 @@ describe('a plan', { concurrency: 1 }, () => {
     await rm(path.join(folder, file))
   })
 
+  test('shows that a migration that has run is missing, and a deployment is refused until it is restored', async () => {
+    const migration = 'export default { async up() {}, async down() {} }\n'
+    await writeFiles(folder, {
+      'migrations/System/20260101-kept.ts': migration,
+      'migrations/System/20260102-gone.ts': migration,
+    })
+    const before = await deploy({ migrate: true })
+    assert.equal(before?.activated, true)
+    await rm(path.join(folder, 'migrations/System/20260102-gone.ts'))
+    assert.deepEqual((await plan()).droppedMigrations, ['System/20260102-gone'])
+    for (const migrate of [true, false]) {
+      await assert.rejects(deploy({ migrate, isConfirmed: true }), {
+        code: 'WP_PROJECT_MIGRATIONS_DROPPED',
+        message: 'The release lacks migrations that have run: System/20260102-gone',
+      })
+    }
+    await writeFiles(folder, { 'migrations/System/20260102-gone.ts': migration })
+    assert.deepEqual([(await plan()).id, (await plan()).droppedMigrations], [before?.id, []])
+  })
+
   test('rejects statements that the database rejects, after their migrations have run', async () => {
     const statement = (column: string) => `  /ages:
     methods:

@@ -33,13 +33,14 @@ export function isSurvey(answer: SurveyAnswer): boolean {
     unheldScopes,
     lackingVariables,
     pendingMigrations,
+    droppedMigrations,
     failingActions = [],
   } = answer
   return (
     isId(id) &&
     typeof filesChanged === 'boolean' &&
     (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
-    [missingArtifacts, unheldScopes, pendingMigrations].every(isTexts) &&
+    [missingArtifacts, unheldScopes, pendingMigrations, droppedMigrations].every(isTexts) &&
     lackingVariables.every(isMissingVariable) &&
     failingActions.every(({ method, path, message }) => isTexts([method, path, message]))
   )
