@@ -32,7 +32,7 @@ export interface Operations {
       entry: {
         id: string
         is_active: boolean
-        kind: 'deploy' | 'rollback'
+        kind: 'deploy' | 'backend' | 'rollback'
         activated_at: string
         activated_by: string
         message: string | null
@@ -50,7 +50,7 @@ export interface Operations {
       created_by: string
       created_at: string
       activations: {
-        kind: 'deploy' | 'rollback'
+        kind: 'deploy' | 'backend' | 'rollback'
         activated_at: string
         activated_by: string
         message: string | null
