@@ -44,7 +44,7 @@ describe('dev', () => {
     const printed = dev.stdout().replaceAll(String(dev.port), 'PORT')
     assert.match(
       printed,
-      /^\n {2}waypost \S+ {3}todo\n\n {2}API {7}http:\/\/localhost:PORT\n {2}Docs {6}http:\/\/localhost:PORT\/docs\n {2}Sign in {3}dev \/ [a-z]+-[a-z]+-\d{4} /,
+      /^\n {2}waypost \S+ {3}todo\n\n {2}API {7}http:\/\/localhost:PORT\n {2}Docs {6}http:\/\/localhost:PORT\/docs\n {2}Backend {3}http:\/\/localhost:PORT\/authorization\/link\?[\w-]{22}\n {2}Sign in {3}dev \/ [a-z]+-[a-z]+-\d{4} /,
     )
     assert.match(printed, / {2}System {4}\.waypost\/system\.db +\d+ migrations applied\n/)
     assert.match(
