@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { rollBackTarget, type RollbackOptions, type RollbackPlan } from '../../../src/project/index.ts'
+import { activateRelease, loadManifest } from '../../../src/release/index.ts'
 import { surveyRollback } from '../../../src/operate/index.ts'
 import { describeEachSystem } from '../../support/project-server.ts'
 import { forgetMigration, makesTable, openDeployWorld, projectOf, type DeployWorld } from './world.ts'
@@ -16,6 +17,18 @@ describeEachSystem('going back', ({ newSystem }) => {
   })
   afterEach(() => world[Symbol.asyncDispose]())
   const deploy = async (...parameters: Parameters<DeployWorld['deploy']>) => (await world.deploy(...parameters)).id
+  /** Activates a release without the migrations of the active one, as earlier versions of Waypost allowed. */
+  const dropMigrations = async (number: number) => {
+    const { system } = world.host
+    const manifest = await loadManifest(system, (await world.activeId())!)
+    const config = { ...manifest.config, subscription_limit: number }
+    const { id } = await activateRelease(
+      system,
+      { manifest: { ...manifest, config, migrations: [] }, artifacts: [] },
+      { by: 'ann' },
+    )
+    return id
+  }
   const back = async (release?: string, more: Partial<RollbackOptions> = {}) => {
     const { folder, variables } = world
     return (await rollBackTarget({ folder, variables, release, by: 'bob', waitMs: 0, ...more }))!
@@ -59,7 +72,7 @@ describeEachSystem('going back', ({ newSystem }) => {
   test('is rejected even if the breaking migration is no longer in the project, and reported if it is unknown', async () => {
     const one = await deploy({ [yml]: projectOf(1) })
     const two = await deploy({ [yml]: projectOf(2), [second]: makesTable('invoice', breaking) })
-    const three = await deploy({ [yml]: projectOf(3), [second]: undefined })
+    const three = await dropMigrations(3)
     await assert.rejects(back(one), { code: 'WP_RELEASE_BREAKING' })
     await world.host.system.db.deleteFrom('waypost_release').where('id', '=', two).execute()
     assert.deepEqual((await surveyRollback(world.host, one)).unknownMigrations, ['System/2-invoice'])
@@ -88,7 +101,7 @@ describeEachSystem('going back', ({ newSystem }) => {
 
   test('to a release that needs a reverted migration is rejected', async () => {
     const one = await deploy({ [yml]: projectOf(1), [first]: makesTable('order_line') })
-    await deploy({ [yml]: projectOf(2), [first]: undefined })
+    await dropMigrations(2)
     await forgetMigration(world.host, '1-order')
     await assert.rejects(back(one), { code: 'WP_RELEASE_MIGRATIONS', message: /System\/1-order/ })
   })
@@ -119,7 +132,7 @@ describeEachSystem('going back', ({ newSystem }) => {
     assert.equal((await back()).id, one)
     await assert.rejects(back(two), { code: 'WP_RELEASE_CORRUPT' })
     await db.deleteFrom('waypost_artifact').execute()
-    await deploy({ [yml]: projectOf(3), [first]: undefined })
+    await dropMigrations(3)
     await assert.rejects(back(one), { code: 'WP_RELEASE_CORRUPT' })
   })
 
