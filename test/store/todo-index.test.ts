@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { CompiledQuery, Kysely, sql } from 'kysely'
 import migration from '../../templates/todo/migrations/System/20261120-create-app-todo.ts'
 import TodoCollection from '../../templates/todo/src/todo/collection.ts'
+import { until } from '../support/until.ts'
 import { describeEachDatabase, type AnyTables } from './each-database.ts'
 
 const rows = 13_000
@@ -16,7 +17,7 @@ describeEachDatabase('the list of the template todo', ({ kind, type, open }) => 
       if (kind === 'postgresql') await sql`set local synchronous_commit = on`.execute(insert)
       await insertRows(insert)
     })
-    if (kind === 'postgresql') await sql`vacuum analyze app_todo`.execute(db)
+    if (kind === 'postgresql') await until('all rows are marked as visible', () => vacuum(db))
 
     const queries: CompiledQuery[] = []
     const watched = new Kysely<AnyTables>({
@@ -49,6 +50,14 @@ async function insertRows(db: Kysely<AnyTables>): Promise<void> {
     }))
     await db.insertInto('app_todo').values(values).execute()
   }
+}
+
+/** Rows that another transaction may not see yet are marked by a later vacuum. */
+async function vacuum(db: Kysely<AnyTables>): Promise<boolean> {
+  await sql`vacuum analyze app_todo`.execute(db)
+  const { rows: counts } = await sql<{ pages: number; visible: number }>`
+    select relpages as pages, relallvisible as visible from pg_class where relname = 'app_todo'`.execute(db)
+  return counts[0]!.pages > 0 && counts[0]!.visible === counts[0]!.pages
 }
 
 async function explain(db: Kysely<AnyTables>, query: CompiledQuery, kind: string): Promise<string> {
