@@ -84,7 +84,7 @@ export const strings = {
     crashText: 'Reload the page. If it fails again, report the message below.',
     reload: 'Reload',
     notFound: 'Page not found',
-    notFoundText: 'There is no page at this address.',
+    notFoundText: 'Check the address, or go to the overview.',
     home: 'Go to the overview',
     forbidden: 'No access',
     forbiddenText: (scope: string) => `This page needs the scope ${scope}. Ask an administrator to give it to you.`,

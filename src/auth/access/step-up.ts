@@ -5,8 +5,8 @@ import { errors } from '../errors.ts'
 export const maxPasswordAgeMs = 15 * 60_000
 
 /**
- * Requires that the user of the backend's pages has entered the password recently. Tokens of other clients contain no
- * time of a password; whoever has one was given it for a purpose.
+ * Requires that the user of the backend's pages has entered the password recently. Tokens of other clients do not record
+ * when the password was entered, so they are accepted.
  * @param header an Authorization header that the guard has verified
  * @throws WP_AUTH_STEP_UP, which the pages answer with a window that asks for the password
  */

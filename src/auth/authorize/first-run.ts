@@ -67,5 +67,9 @@ function sendFirstRun(visit: Visit, { status = 200, ...words }: FirstRunOptions)
 /** @throws PageError 404 if the backend is off */
 function backendOf({ backendUrl }: Visit): string {
   if (backendUrl !== undefined) return `${backendUrl}/backend/ui/`
-  throw new PageError('There is no backend', 'The backend of this server is disabled.', { status: 404 })
+  throw new PageError(
+    'The backend is disabled',
+    'This server has no pages for administration. Use its commands instead.',
+    { status: 404 },
+  )
 }

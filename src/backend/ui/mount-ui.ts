@@ -35,8 +35,8 @@ export interface UiConfig {
 }
 
 /**
- * Mounts the pages of the backend at `/backend/ui`. Their files are loaded with the first request, so that a server
- * whose backend nobody opens needs no memory for them.
+ * Mounts the pages of the backend at `/backend/ui`. Their files are loaded with the first request, so that they
+ * take no memory on a server whose backend is not used.
  */
 export function mountUi(sources: UiSources): FastifyPluginAsync {
   let loading: Promise<UiFiles> | undefined

@@ -13,7 +13,7 @@ interface DialogProps {
   onClose(): void
 }
 
-/** A dialog over the page. Render it only while it is open. Its title is no landmark, unlike that of `Modal`. */
+/** A dialog over the page. Render it only while it is open. Unlike that of `Modal`, its title is not a landmark. */
 export function Dialog({ title, children, size = 440, isModalOnly = false, isTop = false, onClose }: DialogProps) {
   return (
     <Modal.Root

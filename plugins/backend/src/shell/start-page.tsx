@@ -11,7 +11,7 @@ interface StartPageProps {
   readonly isWindow?: boolean
 }
 
-/** What is shown instead of the app when nobody is signed in. */
+/** What is shown instead of the app while the user is not signed in. */
 export function StartPage({ problem, canSignIn = false, isWindow = false }: StartPageProps) {
   return (
     <Provider>
