@@ -315,7 +315,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     const clocks: readonly (readonly [seconds: number, state: Check['state'], says: RegExp])[] = [
-      [20, 'ok', /^Clock (19|20)\.\d s from the database's$/],
+      [20, 'ok', /^Clock \d\d\.\d s from the database's$/],
       [-40, 'warn', /^This machine's clock is 40 s behind the database's$/],
       [290, 'warn', /5 minutes ahead of/],
       [310, 'fail', /5 minutes ahead of/],
