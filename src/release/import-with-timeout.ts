@@ -8,10 +8,9 @@ export interface ImportLimits {
   readonly timeoutMs?: number
   /** After it aborts, an import gets only a short grace period. */
   readonly signal?: AbortSignal | undefined
+  /** 500 ms by default, which is enough for an import without pending promises. */
+  readonly graceMs?: number
 }
-
-/** Enough for an import without pending promises. */
-const graceMs = 500
 
 /** Artifacts whose import timed out. Node evaluates each module only once, so a retry gets less time. */
 const timedOut = new Set<string>()
@@ -26,7 +25,7 @@ const timedOut = new Set<string>()
 export async function importWithTimeout(
   hash: string,
   file: string,
-  { timeoutMs = 10_000, signal }: ImportLimits = {},
+  { timeoutMs = 10_000, signal, graceMs = 500 }: ImportLimits = {},
 ): Promise<unknown> {
   const onTimeout = () => {
     timedOut.add(hash)

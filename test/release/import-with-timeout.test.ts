@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sha256 } from '../../src/kit/index.ts'
 import { importWithTimeout } from '../../src/release/import-with-timeout.ts'
 import { registerArtifacts } from '../../src/release/load-artifacts.ts'
+import { abortTimeoutMs } from '../support/until.ts'
 
 function register(content: string): string {
   const hash = sha256(content)
@@ -35,7 +36,7 @@ test('an import times out soon after its signal; one without pending promises fi
   await assert.rejects(importWithTimeout(hash, 'src/a.ts', { signal: stop.signal }), waits)
   const sound = register('export default 4')
   assert.deepEqual(
-    { ...((await importWithTimeout(sound, 'src/b.ts', { signal: stop.signal })) as object) },
+    { ...((await importWithTimeout(sound, 'src/b.ts', { signal: stop.signal, graceMs: abortTimeoutMs })) as object) },
     { default: 4 },
   )
 })
@@ -43,7 +44,10 @@ test('an import times out soon after its signal; one without pending promises fi
 test('an import that timed out and finished later is available', async () => {
   const hash = register('await new Promise((resolve) => setTimeout(resolve, 100))\nexport default 5')
   await assert.rejects(importWithTimeout(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
-  assert.deepEqual({ ...((await importWithTimeout(hash, 'src/a.ts')) as object) }, { default: 5 })
+  assert.deepEqual(
+    { ...((await importWithTimeout(hash, 'src/a.ts', { graceMs: abortTimeoutMs })) as object) },
+    { default: 5 },
+  )
 })
 
 test('errors of a module are thrown unchanged', async () => {
