@@ -62,7 +62,7 @@ export {
   type StatisticQuery,
   type Traffic,
 } from './statistics.ts'
-export { issueHostToken, revokeHostTokens } from './tokens.ts'
+export { countHostAccess, issueHostToken, revokeHostTokens } from './tokens.ts'
 export {
   addHostUser,
   changeHostUser,

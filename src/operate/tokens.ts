@@ -1,6 +1,7 @@
 import {
   authErrors,
   checkScopes,
+  countPasswordlessAccess,
   resolveClient,
   resolveUser,
   endAccess,
@@ -17,7 +18,7 @@ import {
 } from '../auth/index.ts'
 import { parseDuration } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
-import { loadTerms, openIdentity } from '../host/index.ts'
+import { loadTerms, openIdentity, type Host } from '../host/index.ts'
 import { assertMayGrant } from './access-rules.ts'
 import { changeSystem, type ActingHost } from './change-system.ts'
 import { errors } from './errors.ts'
@@ -111,4 +112,33 @@ async function findAccess(
   if (client === undefined) throw errors.WP_SERVER_REVOKE_WHAT()
   const { id, name } = await resolveClient(system, client)
   return { of: { clientId: id }, client: name }
+}
+
+/**
+ * Counts what is valid now: tokens and sessions of a user, with the clients and subscriptions that need no password; or
+ * tokens and subscriptions of a client.
+ * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_CLIENT_NO_MATCH
+ */
+export async function countHostAccess(
+  { system, clock }: Pick<Host, 'system' | 'clock'>,
+  subject: { readonly user: string } | { readonly client: string },
+): Promise<EndedAccess> {
+  const { of } = await findAccess(system, subject)
+  const [column, id] = 'userId' in of ? (['user_id', of.userId] as const) : (['client_id', of.clientId] as const)
+  const now = clock.now()
+  const { db } = system
+  const count = async (query: { execute(): Promise<readonly unknown[]> }) => (await query.execute()).length
+  const tokens = db.selectFrom('waypost_token').select('jti').where(column, '=', id)
+  const valid = await count(tokens.where('revoked_at', 'is', null).where('expires_at', '>', now))
+  if ('clientId' in of) {
+    const subscriptions = db.selectFrom('waypost_subscription').select('id').where('client_id', '=', id)
+    return {
+      ...nothingEnded,
+      tokens: valid,
+      subscriptions: await count(subscriptions.where('status', '<>', 'disabled')),
+    }
+  }
+  const sessions = db.selectFrom('waypost_session').select('user_id').where('user_id', '=', id)
+  const passwordless = await countPasswordlessAccess(db, id)
+  return { tokens: valid, sessions: await count(sessions.where('expires_at', '>', now)), ...passwordless }
 }

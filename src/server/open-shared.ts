@@ -110,7 +110,14 @@ export async function openShared(
   })
   const rateCounters = makeRateCounters({ clock, log: options.logger, scope: identity.issuer })
   const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
-  const backend = openBackend(options, { guard, terms, securityHeaders, rateCounters, trustedProxies })
+  const backend = openBackend(options, {
+    guard,
+    terms,
+    applyChanges: () => issuer.applyChanges(),
+    securityHeaders,
+    rateCounters,
+    trustedProxies,
+  })
   return {
     options,
     feed,
@@ -163,8 +170,10 @@ function openBackend(
   {
     guard,
     terms,
+    applyChanges,
     ...parts
-  }: Pick<Shared, 'guard' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> & Pick<ServerParts, 'terms'>,
+  }: Pick<Shared, 'guard' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> &
+    Pick<ServerParts, 'terms'> & { applyChanges(): Promise<void> },
 ): Forwarder {
   const { issuer } = identity
   const settings = readBackendSettings(host.variables)
@@ -174,7 +183,7 @@ function openBackend(
       ...parts,
       routes: undefined,
       endpoints: [
-        makeAdminApi({ host, guard, terms }),
+        makeAdminApi({ host, guard, terms, applyChanges }),
         mountUi({ settings, issuer, isDevelopment, service, hasAdministrator: () => hasAdministrator(host.system) }),
       ],
       logger,

@@ -74,13 +74,16 @@ function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources
 type AnyCall = Parameters<AdminRoute['handle']>[0]
 
 function makeCall(sources: AdminSources, request: FastifyRequest, reply: FastifyReply): AnyCall {
+  const { host, applyChanges } = sources
+  const actor = () => findActor(host.system, request)
   const call: AdminCall<unknown, unknown, unknown> = {
     ...sources,
     params: request.params,
     query: request.query,
     body: request.body,
     principal: request.principal!,
-    actor: () => findActor(sources.host.system, request),
+    actor,
+    acting: async () => ({ ...host, applyChanges, actor: await actor() }),
     tag: (record) => void reply.header('etag', etagOf(record)),
     assertUnchanged: (record) => assertMatches(request.headers['if-match'], record),
   }
@@ -98,6 +101,7 @@ function sendProblem({ fields = {} }: AdminRoute, error: unknown, reply: Fastify
   return reply
     .code(status)
     .type('application/problem+json')
+    .serializer((value: unknown) => JSON.stringify(value)) // as the type of other problems, without a charset
     .headers(error instanceof ChangedRecord ? { etag: etagOf(error.current) } : {})
     .send({
       ...makeProblemBody(problemTypeOf(known), status, message),

@@ -4,12 +4,15 @@ import type { Principal } from '../../contract/index.ts'
 import { sha256 } from '../../kit/index.ts'
 import type { KnownActor } from '../deploy/actor.ts'
 import type { Host, ReleaseTerms } from '../../host/index.ts'
+import type { ActingHost } from '../../operate/index.ts'
 
 /** What the routes use of their server. */
 export interface AdminSources {
   readonly host: Host
   /** The terms of the release being served. */
   terms(): ReleaseTerms
+  /** Applies changes of System to the caches of this process immediately. */
+  applyChanges(): Promise<void>
 }
 
 /** A route of the admin API, as data: what is mounted, documented and tested comes from it. */
@@ -59,6 +62,8 @@ export interface AdminCall<Params, Query, Body> extends AdminSources {
   readonly principal: Principal
   /** The caller, for the audit log. Reads the client's name from System. */
   actor(): Promise<KnownActor>
+  /** The host with the caller as its actor, for audited changes. */
+  acting(): Promise<ActingHost>
   /** Sets the ETag of the answer to that of a record. */
   tag(record: unknown): void
   /**

@@ -1,7 +1,17 @@
 import type { AdminRoute } from './route.ts'
 import { accountRoutes } from './routes/account.ts'
+import { clientRoutes } from './routes/clients.ts'
 import { releaseRoutes } from './routes/releases.ts'
 import { statisticRoutes } from './routes/statistics.ts'
+import { tokenRoutes } from './routes/tokens.ts'
+import { userRoutes } from './routes/users.ts'
 
 /** All routes of the admin API. */
-export const adminRoutes: readonly AdminRoute[] = [...accountRoutes, ...releaseRoutes, ...statisticRoutes]
+export const adminRoutes: readonly AdminRoute[] = [
+  ...accountRoutes,
+  ...releaseRoutes,
+  ...statisticRoutes,
+  ...userRoutes,
+  ...clientRoutes,
+  ...tokenRoutes,
+]

@@ -1,4 +1,4 @@
-import { Type, type TProperties } from 'typebox'
+import { Type, type TProperties, type TSchema } from 'typebox'
 
 // Parts of the schemas of several routes.
 
@@ -16,4 +16,33 @@ export const maybeText = Type.Union([text, Type.Null()])
 /** Converts milliseconds since 1970. */
 export function formatTime(ms: number): string {
   return new Date(ms).toISOString()
+}
+
+/** A text to filter by. PostgreSQL rejects NUL characters. */
+export const filterText = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$' })
+
+const defaultLimit = 50
+
+/** The query of a list: filters, the order, and which page. */
+export function listQuery<Filters extends TProperties, const Sorts extends readonly [string, ...string[]]>(
+  filters: Filters,
+  ...sorts: Sorts
+) {
+  return record({
+    ...filters,
+    sort: Type.Optional(Type.Unsafe<Sorts[number]>(Type.Enum([...sorts]))),
+    cursor: Type.Optional(Type.String({ maxLength: 2000 })),
+    limit: Type.Optional(
+      Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$', description: 'At most 200; 50 by default' }),
+    ),
+  })
+}
+
+/** One page of a list. `next` is the cursor of the next page. */
+export function pageOf<Entry extends TSchema>(entry: Entry) {
+  return record({ entry: Type.Array(entry), next: maybeText })
+}
+
+export function readLimit({ limit }: { readonly limit?: string | undefined }): number {
+  return limit === undefined ? defaultLimit : Number(limit)
 }

@@ -120,4 +120,333 @@ export interface Operations {
       }[]
     }
   }
+  /** Users and their scopes. */
+  'GET /user': {
+    query: {
+      search?: string
+      scope?: string
+      status?: 'active' | 'disabled'
+      sort?: 'name' | '-name' | 'created' | '-created'
+      cursor?: string
+      /** At most 200; 50 by default */
+      limit?: string
+    }
+    answer: {
+      entry: {
+        id: string
+        name: string
+        email: string | null
+        status: 'active' | 'disabled'
+        scopes: string[]
+        created_at: string
+      }[]
+      next: string | null
+    }
+  }
+  /** A user, by name or id. */
+  'GET /user/:user': {
+    params: { user: string }
+    answer: {
+      id: string
+      name: string
+      email: string | null
+      status: 'active' | 'disabled'
+      scopes: string[]
+      created_at: string
+    }
+  }
+  /** Valid tokens and sessions of a user, and active clients and subscriptions that need no password. */
+  'GET /user/:user/access': {
+    params: { user: string }
+    answer: {
+      tokens: number
+      sessions: number
+      clients: number
+      subscriptions: number
+    }
+  }
+  /** Adds a user. A generated password is shown only in this response. */
+  'POST /user': {
+    body: {
+      name: string
+      email?: string | null
+      /** Generated if absent */
+      password?: string
+      scopes?: string[]
+    }
+    answer: {
+      user: {
+        id: string
+        name: string
+        email: string | null
+        status: 'active' | 'disabled'
+        scopes: string[]
+        created_at: string
+      }
+      password: string | null
+    }
+  }
+  /** Changes the email address and the scopes of a user. Tokens lose removed scopes immediately. */
+  'PATCH /user/:user': {
+    params: { user: string }
+    body: { email?: string | null; scopes?: string[] }
+    answer: {
+      id: string
+      name: string
+      email: string | null
+      status: 'active' | 'disabled'
+      scopes: string[]
+      created_at: string
+    }
+  }
+  /** Disables a user and ends all tokens and sessions. */
+  'POST /user/:user/disable': {
+    params: { user: string }
+    answer: {
+      user: {
+        id: string
+        name: string
+        email: string | null
+        status: 'active' | 'disabled'
+        scopes: string[]
+        created_at: string
+      }
+      ended: {
+        tokens: number
+        sessions: number
+        clients: number
+        subscriptions: number
+      }
+    }
+  }
+  /** Enables a disabled user. Tokens that were ended stay invalid. */
+  'POST /user/:user/enable': {
+    params: { user: string }
+    answer: {
+      id: string
+      name: string
+      email: string | null
+      status: 'active' | 'disabled'
+      scopes: string[]
+      created_at: string
+    }
+  }
+  /** Changes the password of a user and ends access. A generated password is shown only in this response. */
+  'POST /user/:user/password': {
+    params: { user: string }
+    body: {
+      /** Generated if absent */
+      password?: string
+      keep_tokens?: boolean
+      /** Disable clients of the user with client_credentials */
+      end_clients?: boolean
+      /** Disable the subscriptions of the user */
+      end_subscriptions?: boolean
+    }
+    answer: {
+      password: string | null
+      ended: {
+        tokens: number
+        sessions: number
+        clients: number
+        subscriptions: number
+      }
+    }
+  }
+  /** OAuth2 clients. */
+  'GET /client': {
+    query: {
+      user?: string
+      search?: string
+      scope?: string
+      status?: 'active' | 'disabled'
+      sort?: 'name' | '-name' | 'created' | '-created'
+      cursor?: string
+      /** At most 200; 50 by default */
+      limit?: string
+    }
+    answer: {
+      entry: {
+        id: string
+        name: string
+        user: string | null
+        public: boolean
+        status: 'active' | 'disabled'
+        grants: string[]
+        scopes: string[]
+        redirect_uris: string[]
+        created_at: string
+      }[]
+      next: string | null
+    }
+  }
+  /** A client. */
+  'GET /client/:id': {
+    params: { id: string }
+    answer: {
+      id: string
+      name: string
+      user: string | null
+      public: boolean
+      status: 'active' | 'disabled'
+      grants: string[]
+      scopes: string[]
+      redirect_uris: string[]
+      created_at: string
+    }
+  }
+  /** Valid tokens and active subscriptions of a client. */
+  'GET /client/:id/access': {
+    params: { id: string }
+    answer: {
+      tokens: number
+      sessions: number
+      clients: number
+      subscriptions: number
+    }
+  }
+  /** Adds a client. Its secret is shown only in this response. */
+  'POST /client': {
+    body: {
+      name: string
+      /** The owner, by name or id */
+      user: string
+      scopes?: string[]
+      grants?: string[]
+      redirect_uris?: string[]
+      /** A public client has no secret */
+      public?: boolean
+    }
+    answer: {
+      client: {
+        id: string
+        name: string
+        user: string | null
+        public: boolean
+        status: 'active' | 'disabled'
+        grants: string[]
+        scopes: string[]
+        redirect_uris: string[]
+        created_at: string
+      }
+      client_secret: string | null
+    }
+  }
+  /** Changes a client. Tokens lose removed scopes immediately. */
+  'PATCH /client/:id': {
+    params: { id: string }
+    body: {
+      name?: string
+      scopes?: string[]
+      grants?: string[]
+      redirect_uris?: string[]
+    }
+    answer: {
+      id: string
+      name: string
+      user: string | null
+      public: boolean
+      status: 'active' | 'disabled'
+      grants: string[]
+      scopes: string[]
+      redirect_uris: string[]
+      created_at: string
+    }
+  }
+  /** Disables a client and ends its tokens and subscriptions. */
+  'POST /client/:id/disable': {
+    params: { id: string }
+    answer: {
+      client: {
+        id: string
+        name: string
+        user: string | null
+        public: boolean
+        status: 'active' | 'disabled'
+        grants: string[]
+        scopes: string[]
+        redirect_uris: string[]
+        created_at: string
+      }
+      ended: {
+        tokens: number
+        sessions: number
+        clients: number
+        subscriptions: number
+      }
+    }
+  }
+  /** Enables a disabled client. Tokens and subscriptions that were ended stay ended. */
+  'POST /client/:id/enable': {
+    params: { id: string }
+    answer: {
+      id: string
+      name: string
+      user: string | null
+      public: boolean
+      status: 'active' | 'disabled'
+      grants: string[]
+      scopes: string[]
+      redirect_uris: string[]
+      created_at: string
+    }
+  }
+  /** Replaces the secret of a client. The new one is shown only in this response. */
+  'POST /client/:id/secret': {
+    params: { id: string }
+    answer: { client_id: string; client_secret: string }
+  }
+  /** Valid access tokens. A page can have fewer entries than its limit although there are more pages. */
+  'GET /token': {
+    query: {
+      user?: string
+      client?: string
+      sort?: '-created' | 'expires' | '-expires'
+      cursor?: string
+      /** At most 200; 50 by default */
+      limit?: string
+    }
+    answer: {
+      entry: {
+        jti: string
+        user: string
+        client: { id: string; name: string }
+        scopes: string[]
+        created_at: string
+        expires_at: string
+        used_at: string | null
+      }[]
+      next: string | null
+    }
+  }
+  /** Revokes one token, all tokens and sessions of a user, or all tokens of a client. */
+  'POST /token/revoke': {
+    body: {
+      /** The token, or its id */
+      token?: string
+      user?: string
+      client?: string
+    }
+    answer: {
+      tokens: number
+      sessions: number
+      clients: number
+      subscriptions: number
+    }
+  }
+  /** Scopes of the release, built-in scopes, and scopes that users or clients have, with their uses. */
+  'GET /scope': {
+    answer: {
+      entry: {
+        name: string
+        description: string | null
+        routes: number
+        events: number
+        users: number
+        clients: number
+        plugins: string[]
+      }[]
+      problems: string[]
+    }
+  }
 }
