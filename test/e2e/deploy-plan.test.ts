@@ -42,6 +42,23 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     )
   })
 
+  it('rejects an action whose module never finishes loading, and changes nothing', async () => {
+    await project.ok('migrate', { env })
+    const file = 'src/todo/collection.ts'
+    const text = await project.read(file)
+    // Blocks like an endless loop, without using the processor.
+    await project.write(file, `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)\n${text}`)
+    const { code, stdout, stderr } = await project.run('deploy --yes', { env })
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(
+      stderr,
+      /src\/todo\/collection\.ts:1:1 {2}Cannot load src\/todo\/collection\.ts: it took longer than 30 s/,
+    )
+    assert.match(stderr, /Error: The project has 1 error; nothing was changed/)
+    await project.write(file, text)
+    assert.equal((await planned()).plan.active, null)
+  })
+
   it('reports by its exit code whether there are changes', async () => {
     await project.ok('migrate', { env })
     const first = await planned(' --detailed-exitcode')

@@ -180,6 +180,13 @@ test('reports GET methods that change data, and methods without a usable respons
     messages(describe('select 1', declare({ responses: one })).problems)
   assert.deepEqual(responses({}), ['/query The method needs a response'])
   assert.deepEqual(responses({ 404: {} }), ['/query The method needs a response'])
+  const empty = ['/query Rows will be empty, because the schema of the response declares no columns']
+  for (const row of [{ type: 'object' }, { type: ['object', 'null'], required: ['id'] }]) {
+    assert.deepEqual(responses({ 200: row }), empty)
+    assert.deepEqual(responses({ 200: { type: 'array', items: row } }), empty)
+  }
+  for (const row of [true, {}, { type: 'object', additionalProperties: true }, { $ref: 'schema:///Order' }])
+    assert.deepEqual(responses({ 200: { type: 'array', items: row } }), [])
   assert.deepEqual(responses({ 201: { type: 'string' } }), [
     '/query The schema of the 201 response is neither an array nor an object',
   ])

@@ -110,6 +110,9 @@ function propertiesOf(schema: JsonSchema | undefined, { schemas }: ActionUse): r
   return schema === undefined ? [] : collectProperties(schema, schemas)
 }
 
+/** Keywords with which a schema of a row can allow columns. */
+const columnKeywords = ['properties', 'additionalProperties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', '$ref']
+
 interface Answer {
   readonly kind: QueryPlan['answer']
   /** The columns that are declared as numbers and not as text. */
@@ -122,10 +125,16 @@ function findAnswer({ declared, schemas }: ActionUse, problems: ConfigProblem[])
   if (lowest === '204' || lowest === '205') return { kind: 'none', numbers: [] }
   const schema = lowest === undefined ? undefined : resolveSchema(declared.responses[lowest]!, schemas)
   const type = schema && typeOf(schema)
-  if (type === 'object') return { kind: 'row', numbers: findNumbers(schema, schemas) }
-  if (type === 'array') {
-    const items = (schema?.['items'] ?? true) as JsonSchema
-    return { kind: 'rows', numbers: findNumbers(resolveSchema(items, schemas), schemas) }
+  if (type !== undefined) {
+    const row = type === 'object' ? schema : resolveSchema((schema?.['items'] ?? true) as JsonSchema, schemas)
+    if (row !== undefined && !columnKeywords.some((keyword) => Object.hasOwn(row, keyword)))
+      problems.push({
+        at: '/query',
+        severity: 'warning',
+        message: 'Rows will be empty, because the schema of the response declares no columns',
+        hint: 'Add the columns to "properties"',
+      })
+    return { kind: type === 'object' ? 'row' : 'rows', numbers: findNumbers(row, schemas) }
   }
   const message =
     lowest === undefined
