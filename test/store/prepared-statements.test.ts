@@ -3,6 +3,7 @@ import { after, afterEach, before, test } from 'node:test'
 import { Kysely, sql } from 'kysely'
 import { openPostgres, type OpenPostgresOptions } from '../../src/store/sql/postgres-dialect.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { isLong } from '../support/forms.ts'
 
 let server: TestPostgres
 let url: string
@@ -50,7 +51,7 @@ test('nothing is prepared for a pooler', async () => {
 
 test('the number of prepared statements is limited', async () => {
   const { db, countPrepared } = await open()
-  for (let shape = 0; shape < 700; shape += 1) {
+  for (let shape = 0; shape < (isLong ? 10_000 : 700); shape += 1) {
     const text = sql`select ${sql.raw(String(shape))} + ${1}::int as sum`
     for (let use = 0; use < 2; use += 1) assert.deepEqual((await text.execute(db)).rows, [{ sum: shape + 1 }])
   }
