@@ -20,8 +20,7 @@ import {
 } from '../host/index.ts'
 import { buildForRelease, type ReleaseGeneration } from './build-for-release.ts'
 import { serveCronjobs } from '../jobs/index.ts'
-import { startRecordingStatistics } from './record-statistics.ts'
-import { recordTokenUses } from './record-token-uses.ts'
+import { recordRouteStatistics, recordTokenUses } from './record-use.ts'
 import { makeMetrics } from './metrics/metrics.ts'
 import { openShared, type Shared } from './open-shared.ts'
 import { makeReadiness, type Readiness } from './readiness.ts'
@@ -93,7 +92,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   opened.defer(() => shared.registry.close())
   opened.defer(() => shared.backend.close())
   opened.defer(startRecordingUses(shared))
-  const recording = startRecordingStatistics(host.system, shared.statistics, (error) =>
+  const recording = recordRouteStatistics(host.system, shared.statistics, (error) =>
     options.logger.warn({ err: error }, 'storing statistics failed'),
   )
   opened.defer(() => recording.stop())

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { recordTokenUses } from '../../src/server/record-token-uses.ts'
+import { recordTokenUses } from '../../src/server/record-use.ts'
 import { openWorld, type World } from '../auth/world.ts'
 import { systemKinds } from '../support/server.ts'
 
