@@ -43,7 +43,7 @@ export class BodyThread {
   #client: string | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
-  constructor(classes: ClassCatalog, { timeoutMs = 15_000, memoryMb = 512, idleMs = 10_000 }: ThreadLimits = {}) {
+  constructor(classes: ClassCatalog, { timeoutMs = 30_000, memoryMb = 512, idleMs = 10_000 }: ThreadLimits = {}) {
     this.#classes = JSON.parse(JSON.stringify(classes)) as ClassCatalog
     this.#limits = { timeoutMs, memoryMb, idleMs }
   }
