@@ -1,6 +1,7 @@
 // Measures Waypost's performance goals and prints each figure with its goal: node bench/run.ts [part ...] [--assert]
 // Without a part all are run, which takes about three minutes. With --assert it exits with 1 if a goal is not met.
 import { measureAuth } from './auth.ts'
+import { measureBackend } from './backend.ts'
 import { measureDeploy } from './deploy.ts'
 import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
@@ -32,6 +33,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   locked: measureLocked,
   events: measureEvents,
   serve: measureServe,
+  backend: measureBackend,
 }
 /** Only run if named. */
 const byHand: typeof parts = { million: measureMillion }

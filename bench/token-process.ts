@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import jwt from '@fastify/jwt'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { addHostClient } from '../src/operate/index.ts'
+import { RouteCounter } from '../src/runtime/route-statistics.ts'
 import { openProjectServer, type ProjectServer } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import type { LoadRequest } from './load-process.ts'
@@ -21,6 +22,7 @@ const route = { method: 'GET', path: '/hello' } as const
 
 const roles: Readonly<Record<string, () => Promise<void>>> = {
   'private-waypost': servePrivate,
+  'private-uncounted': servePrivateUncounted,
   'private-bare': serveBare,
   'private-jwt': serveJwt,
   'token-waypost': serveTokens,
@@ -49,6 +51,12 @@ schema: ${JSON.stringify({ Message: schema })}
 async function servePrivate(): Promise<void> {
   const server = await openHello()
   reportServer({ port: server.port, request: { ...route, headers: await server.authorize('ann', ['hello']) } })
+}
+
+/** The same route without statistics. */
+async function servePrivateUncounted(): Promise<void> {
+  RouteCounter.prototype.count = () => {}
+  await servePrivate()
 }
 
 /** The same route without a check of the token that is sent. */

@@ -12,13 +12,16 @@ export async function measureTokens(): Promise<Figure[]> {
 }
 
 async function measurePrivateRoute(): Promise<Figure[]> {
-  const servers = await openServers('private-waypost', 'private-bare', 'private-jwt')
+  const servers = await openServers('private-waypost', 'private-bare', 'private-jwt', 'private-uncounted')
   const load = openLoad()
   const rounds = await takeTurns({ servers, load })
   stop(servers, load)
   const bare = { indexes: [0, 1], names: ['Waypost', 'bare Fastify'], goal: 0.8 } as const
   const jwt = { indexes: [0, 2], names: ['Waypost', '@fastify/jwt'], goal: 4 } as const
+  const uncounted = { indexes: [0, 3], names: ['with', 'without'], goal: 0.97 } as const
   return [
+    ...compareRates('private route with statistics as a part of one without', rounds, uncounted),
+    ...compareCosts('the same by processor time', rounds, uncounted),
     ...compareRates('private route as a part of Fastify without a check', rounds, bare),
     ...compareCosts('the same by processor time', rounds, bare),
     ...compareRates('private route, times @fastify/jwt (ES256)', rounds, jwt),
