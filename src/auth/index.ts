@@ -29,7 +29,7 @@ export { registerUser } from './self-service/own-account.ts'
 export { recordUses } from './token/token-writer.ts'
 export { resolveClient } from './account/client-lookup.ts'
 export { resolveUser } from './account/users.ts'
-export { countScopes } from './account/scopes.ts'
+export { countHolders, countScopes, type ScopeCount } from './account/scopes.ts'
 export { findUnheldScopes } from './account/scopes.ts'
 export {
   countPasswordlessAccess,

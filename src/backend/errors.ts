@@ -132,6 +132,12 @@ export const errors = defineErrors({
     message: 'Someone else has changed this in the meantime',
     hint: 'Compare with the current state, which is in "current", and send the change again with its ETag in If-Match.',
   },
+  WP_BACKEND_METHOD_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'The release has no method {name}',
+    hint: 'List the methods on the page Routes of the backend, or with waypost routes.',
+  },
   WP_BACKEND_PERIODS: {
     kind: 'user',
     status: 400,

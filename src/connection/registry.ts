@@ -34,6 +34,8 @@ export interface RegistryOptions {
   readonly services: ServicesOf
   /** Connections that always exist, such as `System`. The registry never closes them. */
   readonly builtIn: Readonly<Record<string, OpenConnection>>
+  /** How long to wait for connections that neither open nor fail; 2 s by default. */
+  readonly waitMs?: number
 }
 
 /** How long a new generation waits for connections that neither open nor fail. */
@@ -65,7 +67,8 @@ export function makeConnectionRegistry(options: RegistryOptions): ConnectionRegi
         one.use()
       }
       // Connections of the previous generation are not awaited, because their problems were already reported.
-      const findProblem = (one: HeldConnection) => (fresh.has(one) ? one.findProblem(maxWaitMs) : one.reopen())
+      const findProblem = (one: HeldConnection) =>
+        fresh.has(one) ? one.findProblem(options.waitMs ?? maxWaitMs) : one.reopen()
       const problems = await Promise.all(
         [...own].map(async ([name, [, one]]) => [name, await findProblem(one)] as const),
       )

@@ -64,14 +64,79 @@ const queryPassword = /[?&][\w-]*(?:password|passphrase|secret|token|api[_-]?key
  * Whether a value is a literal secret. A URL is secret only if it contains a password.
  * @param isNamed whether the name of the value indicates a secret
  */
-function isLiteralSecret({ value }: ScalarNode, isNamed: boolean): boolean {
-  if (typeof value === 'number') return isNamed
-  if (typeof value !== 'string' || value === '') return false
+function isLiteralSecret({ value }: Pick<ScalarNode, 'value'>, isNamed: boolean): boolean {
+  return literalSecrets(value, isNamed).length > 0
+}
+
+/** Returns the literal secrets in a value: the whole value, or the passwords in a URL. */
+function literalSecrets(value: unknown, isNamed: boolean): readonly string[] {
+  if (typeof value === 'number') return isNamed ? [String(value)] : []
+  if (typeof value !== 'string' || value === '') return []
   const text = markVariables(value)
   const parts = url.test(text)
     ? [urlPassword.exec(text)?.[1], queryPassword.exec(text)?.[1]]
     : [isNamed ? text : undefined]
-  return parts.some((part) => part !== undefined && !part.includes(variableMark))
+  return parts.filter((part) => part !== undefined && !part.includes(variableMark)) as string[]
+}
+
+const hidden = '[hidden]'
+
+/** Returns a config without its literal secrets. References to variables stay. */
+export function hideSecrets<Value>(config: Value, schema: JsonSchema | undefined): Value {
+  return mapScalars(config, { key: '', schema, isSecret: false }, (value, isNamed) => {
+    const secrets = literalSecrets(value, isNamed)
+    return secrets.reduce<unknown>((text, secret) => String(text).replace(secret, hidden), value)
+  }) as Value
+}
+
+const looseUrlPassword = /^[^/?#]*:\/\/[^:/?#]*:(.*)@/
+
+/**
+ * Returns the texts of a resolved config that messages must not contain: its secrets, their words, and passwords in URLs
+ * with and without their encoding.
+ */
+export function findSecrets(config: unknown, schema: JsonSchema | undefined): readonly string[] {
+  const found: string[] = []
+  mapScalars(config, { key: '', schema, isSecret: false }, (value, isNamed) => {
+    const loose = typeof value === 'string' ? (looseUrlPassword.exec(value)?.[1] ?? '') : ''
+    for (const secret of [...literalSecrets(value, isNamed), loose])
+      found.push(secret, decode(secret), ...secret.split(/\s+/).filter((word) => word.length >= 8))
+    return value
+  })
+  return [...new Set(found)].filter((secret) => secret !== '').toSorted((a, b) => b.length - a.length)
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+interface ConfigPlace {
+  /** The nearest key. */
+  readonly key: string
+  readonly schema: JsonSchema | undefined
+  readonly isSecret: boolean
+}
+
+/** Replaces the scalars of a config, at any depth. `isNamed`: the name or the schema says that it is a secret. */
+function mapScalars(
+  value: unknown,
+  { key, schema, isSecret }: ConfigPlace,
+  change: (value: unknown, isNamed: boolean) => unknown,
+): unknown {
+  const { properties = {}, items, writeOnly } = (typeof schema === 'object' ? schema : {}) as SchemaPart
+  const own = isSecret || writeOnly === true
+  if (Array.isArray(value)) return value.map((item) => mapScalars(item, { key, schema: items, isSecret: own }, change))
+  if (typeof value !== 'object' || value === null) return change(value, own || isSecretName(key))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+      return [name, mapScalars(member, { key: name, schema: property, isSecret: own }, change)]
+    }),
+  )
 }
 
 function markVariables(text: string): string {

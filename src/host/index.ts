@@ -53,7 +53,7 @@ export {
 export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cronjobs.ts'
 export { silentLog } from './migrations/migration-databases.ts'
 export { makeLogger } from './make-logger.ts'
-export { makeValueRedactor } from './redact-line.ts'
+export { makeRedactor, makeValueRedactor } from './redact-line.ts'
 export { resolveEnv } from './read-variables.ts'
 export { systemConnection, checkSystem } from './system-connection.ts'
 export { openTracing } from './tracing/open-tracing.ts'

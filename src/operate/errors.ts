@@ -19,6 +19,12 @@ export const errors = defineErrors({
     message: '"{name}" is the last active user with the scope backend.admin',
     hint: 'Grant backend.admin to another user first.',
   },
+  WP_SERVER_CONNECTION_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'The active release has no connection "{name}"',
+    hint: 'List the connections on the page Connections of the backend, or in waypost.yml.',
+  },
   WP_SERVER_FOLDER_NOT_EMPTY: {
     kind: 'user',
     status: 400,

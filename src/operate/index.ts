@@ -47,6 +47,20 @@ export {
   type UserFilter,
 } from './lists.ts'
 export { rotateHostKey } from './keys.ts'
+export { type ConnectionTest, type ListedConnection, listHostConnections, testHostConnection } from './connections.ts'
+export {
+  type Catalog,
+  type DescribedAction,
+  type DescribedMethod,
+  type DescribedRelease,
+  describeRelease,
+  findActiveManifest,
+  findManifest,
+  findReferences,
+  loadCatalog,
+  schemasOf,
+} from './releases/describe-release.ts'
+export { listHostMigrations, listHostTables, type ListedHostMigration, type ListedTable } from './tables.ts'
 export { compareHostReleases } from './releases/host-releases.ts'
 export { type ListedReleases, type ListedServer, listHostReleases } from './releases/host-releases.ts'
 export { pruneHostReleases } from './releases/host-releases.ts'
@@ -56,6 +70,7 @@ export { type ListedScope, listHostScopes, findUnusedScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'
 export {
   listRouteTraffic,
+  loadDayTraffic,
   listTraffic,
   recordStatistics,
   statisticSpans,

@@ -1,6 +1,6 @@
 import { sql, type Insertable } from 'kysely'
 import { latencyBoundsMs, type RouteCount } from '../runtime/index.ts'
-import type { System, SystemTables } from '../store/index.ts'
+import { loadDatabaseTime, type System, type SystemTables } from '../store/index.ts'
 
 /** The periods that are counted, in milliseconds. */
 export const statisticSpans = { minute: 60_000, hour: 3_600_000 } as const
@@ -78,7 +78,7 @@ export async function listTraffic(
   system: Pick<System, 'db'>,
   query: StatisticQuery,
 ): Promise<readonly (Traffic & { readonly at: number })[]> {
-  const rows = await selectSums(system, query, 'at')
+  const rows = await selectSums(system, 'at', [query])
   return rows.map((row) => ({ at: Number(row.group), ...toTraffic(row) }))
 }
 
@@ -87,19 +87,36 @@ export async function listRouteTraffic(
   system: Pick<System, 'db'>,
   query: StatisticQuery,
 ): Promise<readonly (Traffic & { readonly route: string })[]> {
-  const rows = await selectSums(system, query, 'route')
+  const rows = await selectSums(system, 'route', [query])
   return rows.map((row) => ({ route: String(row.group), ...toTraffic(row) }))
+}
+
+const dayMs = 86_400_000
+
+/** Loads the traffic of the last 24 hours of each method that was called, by its name. */
+export async function loadDayTraffic(system: System): Promise<ReadonlyMap<string, Traffic>> {
+  const to = await loadDatabaseTime(system)
+  const from = to - dayMs
+  const firstHour = Math.ceil(from / statisticSpans.hour) * statisticSpans.hour
+  // Whole hours, and the minutes before the first of them: far fewer rows than all minutes.
+  const rows = await selectSums(system, 'route', [
+    { span: 'minute', from, to: firstHour },
+    { span: 'hour', from: firstHour, to: to + statisticSpans.hour },
+  ])
+  return new Map(rows.map((row) => [String(row.group), toTraffic(row)]))
 }
 
 type Sums = Readonly<Record<(typeof countedNames)[number], number>> & { readonly group: string | number }
 
-async function selectSums({ db }: Pick<System, 'db'>, query: StatisticQuery, group: 'at' | 'route') {
-  const { span, from, to, route } = query
+async function selectSums({ db }: Pick<System, 'db'>, group: 'at' | 'route', queries: readonly StatisticQuery[]) {
+  const conditions = queries.map(
+    ({ span, from, to, route }) => sql`(span = ${statisticSpans[span]} and at >= ${from} and at < ${to}
+      and ${route === undefined ? sql`true` : sql`route = ${route}`})`,
+  )
   const { rows } = await sql<Sums>`select ${sql.ref(group)} as "group", ${sql.join(
     countedNames.map((name) => sql`cast(sum(${sql.ref(name)}) as double precision) as ${sql.ref(name)}`),
   )} from waypost_statistic
-    where span = ${statisticSpans[span]} and at >= ${from} and at < ${to}
-      and ${route === undefined ? sql`true` : sql`route = ${route}`}
+    where ${sql.join(conditions, sql` or `)}
     group by ${sql.ref(group)} order by ${sql.ref(group)}`.execute(db)
   return rows
 }

@@ -55,7 +55,12 @@ export async function openAdmin(kind: SystemKind, options: Parameters<typeof ope
 const ajv = new Ajv2020({ strict: true, allErrors: true })
 addFormats.default(ajv)
 
-function assertDescribed(method: string, target: string, { status, body, text }: TestAnswer): void {
+/** Checks a successful answer against the schema of its route. */
+export function assertDescribed(
+  method: string,
+  target: string,
+  { status, body, text }: Pick<TestAnswer, 'status' | 'body' | 'text'>,
+): void {
   const route = findRoute(method, target)
   if (route === undefined) return
   assert.equal(status, route.answer === undefined ? 204 : (route.status ?? 200), text)

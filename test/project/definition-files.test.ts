@@ -134,7 +134,7 @@ test('contain the place of every entry of the definition', async () => {
   const { files } = collectDefinitionFiles(root, await loadProject({ root, label: 'x' }))
   const texts = new Map(files.map((file) => [file.path, file.content]))
   const { definition } = await loadProject({ root, label: 'x' })
-  const found = locateDefinition(texts)
+  const { places: found, actions } = locateDefinition(texts)
   for (const { path: route, methods } of definition!.routes) {
     for (const { method, at } of methods) {
       const pointer = `/routes/${route.replaceAll('/', '~1')}/methods/${method}`
@@ -143,6 +143,7 @@ test('contain the place of every entry of the definition', async () => {
   }
   assert.equal(found.get('/schema/Todo'), 'resources/schema.yml:1')
   assert.equal(found.get('/event/todo_created'), 'waypost.yml:7')
+  assert.equal(actions.size, 0)
 })
 
 test('have the commit of their repository, marked if files of the project changed', async () => {

@@ -5,7 +5,7 @@ import { after, before, describe } from 'node:test'
 import pino from 'pino'
 import type { Clock } from '../../src/kit/index.ts'
 import { openTestProject } from '../../src/project/index.ts'
-import type { StoredRelease } from '../../src/release/index.ts'
+import { activateRelease, findPathProblem, type StoredRelease } from '../../src/release/index.ts'
 import {
   ensureTestUser,
   prepareTestHost,
@@ -30,6 +30,8 @@ export interface ProjectServerOptions {
   readonly clock?: Clock
   /** Check results, as in `dev`; false by default. */
   readonly isDevelopment?: boolean
+  /** Keep the definition files with each activation, as `deploy` does. */
+  readonly keepsFiles?: boolean
   readonly onServerError?: NonNullable<ServerOptions['onServerError']>
   readonly onResponse?: NonNullable<ServerOptions['onResponse']>
 }
@@ -89,9 +91,19 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
       ...(options.onResponse === undefined ? {} : { onResponse: options.onResponse }),
     })
     closers.push(() => server.close())
+    let all = options.files
     const deploy = async (files: Files) => {
       await writeFiles(folder, files)
       const { stored, artifacts } = await (await openTestProject(folder)).install(host)
+      all = { ...all, ...files }
+      if (options.keepsFiles) {
+        const kept = Object.entries(all).filter(([file]) => findPathProblem(file) === undefined)
+        const built = { manifest: stored.manifest, artifacts }
+        await activateRelease(host.system, built, {
+          by: 'test',
+          files: kept.map(([file, content]) => ({ path: file, content })),
+        })
+      }
       await server.serveRelease(stored, { artifacts })
       return stored
     }

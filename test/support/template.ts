@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { checkout } from './cli.ts'
 
-/** The YAML and TypeScript of a template, by path. */
-export function readTemplate(name: 'todo' | 'empty'): Record<string, string> {
+/** The YAML, TypeScript and tables of a template, by path. */
+export function readTemplate(name: 'todo' | 'empty' | 'crud'): Record<string, string> {
   const cwd = path.join(checkout, 'templates', name)
-  const files = globSync('**/*.{yml,ts}', { cwd })
+  const files = globSync(['**/*.{yml,ts}', '**/tables.json'], { cwd })
   return Object.fromEntries(files.map((file) => [file, readFileSync(path.join(cwd, file), 'utf8')]))
 }

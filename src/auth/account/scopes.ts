@@ -77,6 +77,27 @@ export async function countScopes({ db }: System): Promise<ReadonlyMap<string, S
   return counts
 }
 
+/** Counts the active users, and the active clients, that have at least one of these scopes. */
+export async function countHolders({ db }: Pick<System, 'db'>, scopes: readonly string[]): Promise<ScopeCount> {
+  const [users, clients] = await Promise.all([
+    db
+      .selectFrom('waypost_user_scope as held')
+      .innerJoin('waypost_user as user', 'user.id', 'held.user_id')
+      .select((column) => column.fn.count<number>('held.user_id').distinct().as('count'))
+      .where('held.scope', 'in', scopes)
+      .where('user.status', '=', 'active')
+      .executeTakeFirstOrThrow(),
+    db
+      .selectFrom('waypost_client_scope as held')
+      .innerJoin('waypost_client as client', 'client.id', 'held.client_id')
+      .select((column) => column.fn.count<number>('held.client_id').distinct().as('count'))
+      .where('held.scope', 'in', scopes)
+      .where('client.status', '=', 'active')
+      .executeTakeFirstOrThrow(),
+  ])
+  return { users: users.count, clients: clients.count }
+}
+
 /** Returns the scopes that no active user has, so that no token can carry them. */
 export async function findUnheldScopes({ db }: System, scopes: readonly string[]): Promise<readonly string[]> {
   if (scopes.length === 0) return []

@@ -1,6 +1,8 @@
 import type { AdminRoute } from './route.ts'
 import { accountRoutes } from './routes/account.ts'
 import { clientRoutes } from './routes/clients.ts'
+import { connectionRoutes } from './routes/connections.ts'
+import { definitionRoutes } from './routes/definition.ts'
 import { releaseRoutes } from './routes/releases.ts'
 import { statisticRoutes } from './routes/statistics.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -9,9 +11,11 @@ import { userRoutes } from './routes/users.ts'
 /** All routes of the admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
   ...accountRoutes,
+  ...clientRoutes,
+  ...connectionRoutes,
+  ...definitionRoutes,
   ...releaseRoutes,
   ...statisticRoutes,
-  ...userRoutes,
-  ...clientRoutes,
   ...tokenRoutes,
+  ...userRoutes,
 ]

@@ -21,7 +21,7 @@ import {
   type DefinitionFile,
   type Manifest,
 } from '../../release/index.ts'
-import { locateDefinition } from '../../definition/index.ts'
+import { locateDefinition, type LocatedDefinition } from '../../definition/index.ts'
 import { type Host, loadTerms } from '../../host/index.ts'
 import { shortId } from '../../kit/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
@@ -95,8 +95,8 @@ export async function compareHostReleases(
   const to = second === undefined ? await loadActiveId(system) : await findRelease(system, second)
   if (to === undefined) throw errors.WP_RELEASE_UNKNOWN({ id: 'active' })
   const [before, after] = [await loadManifest(system, from), await loadManifest(system, to)]
-  const sources = await loadReleaseSources(system, to)
-  const changes = compareManifests(before, after).map((one) => locateChange(one, sources))
+  const { places } = await locateRelease(system, to)
+  const changes = compareManifests(before, after).map((one) => locateChange(one, places))
   return { from, to, changes }
 }
 
@@ -107,14 +107,21 @@ function locateChange(change: ReleaseChange, sources: ReadonlyMap<string, string
   return source === undefined ? change : { ...change, source }
 }
 
+const located = new WeakMap<Pick<System, 'db'>, { readonly files: string; readonly found: LocatedDefinition }>()
+
 /**
- * Returns where the entries of a release's definition are, by JSON pointer, such as `/routes/~1todo/methods/GET` or
- * `/schema/Todo` → `file:line`; empty if its last activation keeps no files.
+ * Returns where the entries of a release's definition are; nothing if its last activation keeps no files. Parsing all
+ * files of a large definition takes a while, so the last result is kept.
  */
-async function loadReleaseSources(system: Pick<System, 'db'>, id: string): Promise<ReadonlyMap<string, string>> {
+export async function locateRelease(system: Pick<System, 'db'>, id: string): Promise<LocatedDefinition> {
   const [activation] = await listActivations(system, id, 1)
-  const files = activation?.files === undefined ? [] : await loadFiles(system, activation.files)
-  return locateDefinition(new Map(files.map((file) => [file.path, file.content])))
+  if (activation?.files === undefined) return { places: new Map(), actions: new Map() }
+  const known = located.get(system)
+  if (known?.files === activation.files) return known.found
+  const files = await loadFiles(system, activation.files)
+  const found = locateDefinition(new Map(files.map((file) => [file.path, file.content])))
+  located.set(system, { files: activation.files, found })
+  return found
 }
 
 /** The definition files of a release, as its last activation keeps them. */

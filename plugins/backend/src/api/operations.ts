@@ -10,249 +10,6 @@ export interface Operations {
       server: { version: string; service: string }
     }
   }
-  /** Servers with the release that each one serves. */
-  'GET /server': {
-    answer: {
-      entry: {
-        name: string
-        version: string
-        release: string | null
-        wanted: string | null
-        state: string
-        error: string | null
-        state_at: string
-        heartbeat_at: string
-      }[]
-      now: string
-    }
-  }
-  /** Releases, the last activated first. */
-  'GET /release': {
-    answer: {
-      entry: {
-        id: string
-        is_active: boolean
-        kind: 'deploy' | 'backend' | 'rollback'
-        activated_at: string
-        activated_by: string
-        message: string | null
-        created_at: string
-      }[]
-    }
-  }
-  /** A release with its last activations. */
-  'GET /release/:id': {
-    params: { id: string }
-    answer: {
-      id: string
-      waypost: string
-      message: string | null
-      created_by: string
-      created_at: string
-      activations: {
-        kind: 'deploy' | 'backend' | 'rollback'
-        activated_at: string
-        activated_by: string
-        message: string | null
-      }[]
-    }
-  }
-  /** What changes from one release to another. */
-  'GET /release/:id/diff/:other': {
-    params: { id: string; other: string }
-    answer: {
-      from: string
-      to: string
-      changes: {
-        change: 'added' | 'changed' | 'removed'
-        kind: string
-        name: string
-        breaking: boolean
-        details: { text: string; breaking: boolean; affects?: string[] }[]
-        source?: string
-      }[]
-    }
-  }
-  /** What a rollback to a release would involve; changes nothing. */
-  'GET /release/:id/rollback': {
-    params: { id: string }
-    answer: {
-      id: string
-      active: string | null
-      lacking_variables: { name: string; servers: string[] }[]
-      unknown_migrations: string[]
-      unreachable: string[]
-    }
-  }
-  /** Activates an earlier release again. */
-  'POST /release/:id/rollback': {
-    params: { id: string }
-    body: { against: string; message?: string }
-    answer: { id: string; activated: boolean }
-  }
-  /** Requests, errors and latency by minute or hour; periods without requests are left out. */
-  'GET /statistics': {
-    query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }
-    answer: {
-      entry: {
-        at: string
-        requests: number
-        client_errors: number
-        server_errors: number
-        mean_ms: number | null
-        p50_ms: number | null
-        p95_ms: number | null
-      }[]
-    }
-  }
-  /** Requests, errors and latency of each route that was called. */
-  'GET /statistics/route': {
-    query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }
-    answer: {
-      entry: {
-        route: string
-        requests: number
-        client_errors: number
-        server_errors: number
-        mean_ms: number | null
-        p50_ms: number | null
-        p95_ms: number | null
-      }[]
-    }
-  }
-  /** Users and their scopes. */
-  'GET /user': {
-    query: {
-      search?: string
-      scope?: string
-      status?: 'active' | 'disabled'
-      sort?: 'name' | '-name' | 'created' | '-created'
-      cursor?: string
-      /** At most 200; 50 by default */
-      limit?: string
-    }
-    answer: {
-      entry: {
-        id: string
-        name: string
-        email: string | null
-        status: 'active' | 'disabled'
-        scopes: string[]
-        created_at: string
-      }[]
-      next: string | null
-    }
-  }
-  /** A user, by name or id. */
-  'GET /user/:user': {
-    params: { user: string }
-    answer: {
-      id: string
-      name: string
-      email: string | null
-      status: 'active' | 'disabled'
-      scopes: string[]
-      created_at: string
-    }
-  }
-  /** Valid tokens and sessions of a user, and active clients and subscriptions that need no password. */
-  'GET /user/:user/access': {
-    params: { user: string }
-    answer: {
-      tokens: number
-      sessions: number
-      clients: number
-      subscriptions: number
-    }
-  }
-  /** Adds a user. A generated password is shown only in this response. */
-  'POST /user': {
-    body: {
-      name: string
-      email?: string | null
-      /** Generated if absent */
-      password?: string
-      scopes?: string[]
-    }
-    answer: {
-      user: {
-        id: string
-        name: string
-        email: string | null
-        status: 'active' | 'disabled'
-        scopes: string[]
-        created_at: string
-      }
-      password: string | null
-    }
-  }
-  /** Changes the email address and the scopes of a user. Tokens lose removed scopes immediately. */
-  'PATCH /user/:user': {
-    params: { user: string }
-    body: { email?: string | null; scopes?: string[] }
-    answer: {
-      id: string
-      name: string
-      email: string | null
-      status: 'active' | 'disabled'
-      scopes: string[]
-      created_at: string
-    }
-  }
-  /** Disables a user and ends all tokens and sessions. */
-  'POST /user/:user/disable': {
-    params: { user: string }
-    answer: {
-      user: {
-        id: string
-        name: string
-        email: string | null
-        status: 'active' | 'disabled'
-        scopes: string[]
-        created_at: string
-      }
-      ended: {
-        tokens: number
-        sessions: number
-        clients: number
-        subscriptions: number
-      }
-    }
-  }
-  /** Enables a disabled user. Tokens that were ended stay invalid. */
-  'POST /user/:user/enable': {
-    params: { user: string }
-    answer: {
-      id: string
-      name: string
-      email: string | null
-      status: 'active' | 'disabled'
-      scopes: string[]
-      created_at: string
-    }
-  }
-  /** Changes the password of a user and ends access. A generated password is shown only in this response. */
-  'POST /user/:user/password': {
-    params: { user: string }
-    body: {
-      /** Generated if absent */
-      password?: string
-      keep_tokens?: boolean
-      /** Disable clients of the user with client_credentials */
-      end_clients?: boolean
-      /** Disable the subscriptions of the user */
-      end_subscriptions?: boolean
-    }
-    answer: {
-      password: string | null
-      ended: {
-        tokens: number
-        sessions: number
-        clients: number
-        subscriptions: number
-      }
-    }
-  }
   /** OAuth2 clients. */
   'GET /client': {
     query: {
@@ -396,6 +153,307 @@ export interface Operations {
     params: { id: string }
     answer: { client_id: string; client_secret: string }
   }
+  /** The classes of connections and actions with the schemas of their config. */
+  'GET /class': {
+    answer: {
+      connections: {
+        name: string
+        plugin: string
+        description: string
+        config: unknown
+        capabilities: string[]
+        migrations: boolean
+      }[]
+      actions: {
+        name: string
+        plugin: string
+        description: string
+        config: unknown
+        routes_only: boolean
+      }[]
+    }
+  }
+  /** The plugins of the active release, and those that ship with Waypost. */
+  'GET /plugin': {
+    answer: {
+      entry: {
+        name: string
+        from: string | null
+        version: string | null
+        place: 'release' | 'server' | 'built-in'
+        config: { [name: string]: unknown }
+        connections: string[]
+        actions: string[]
+        routes: boolean
+      }[]
+    }
+  }
+  /** The tables that the active release knows, without their rows. */
+  'GET /table': {
+    answer: {
+      entry: {
+        connection: string
+        name: string
+        view: boolean
+        columns: {
+          name: string
+          type: string
+          length: number | null
+          as: string | null
+          null: boolean
+          default: boolean
+          generated: boolean
+        }[]
+        key: string[]
+        unique: string[][]
+        index: string[][]
+        references: {
+          columns: string[]
+          table: string
+          to: string[]
+          on_delete: string | null
+        }[]
+        used_by: string[]
+      }[]
+      problems: { file: string; problem: string }[]
+    }
+  }
+  /** The migrations of the active release, and whether they were applied. */
+  'GET /migration': {
+    answer: {
+      entry: {
+        connection: string
+        name: string
+        declared: boolean
+        breaking: string[]
+        state: 'applied' | 'pending' | 'edited' | 'unknown' | null
+        applied_at: string | null
+      }[]
+      problems: { connection: string; problem: string }[]
+    }
+  }
+  /** System and the connections of the active release, without secrets. */
+  'GET /connection': {
+    answer: {
+      entry: {
+        name: string
+        class: string
+        plugin: string | null
+        description: string | null
+        config: { [name: string]: unknown }
+        source: string | null
+        migrations: number
+      }[]
+    }
+  }
+  /** Opens a connection of the active release from this server, checks it and closes it. */
+  'POST /connection/:name/test': {
+    params: { name: string }
+    answer: { ok: boolean; ms: number; problem: string | null }
+  }
+  /** What a release contains: routes, schemas, actions, events, cronjobs, rates and settings. */
+  'GET /release/:id/definition': {
+    params: { id: string }
+    answer: {
+      id: string
+      is_active: boolean
+      routes: {
+        method: string
+        path: string
+        source: string | null
+        description: string | null
+        public: boolean
+        scopes: string[]
+        holders: { users: number; clients: number } | null
+        action: { name: string; kind: 'file' | 'named' | 'class'; class: string | null }
+        dispatch: string | null
+        rate: string | null
+        deprecated: string | boolean
+        calls: number
+        server_errors: number
+        p95_ms: number | null
+      }[]
+      schemas: {
+        name: string
+        source: string | null
+        schema: unknown
+        used_by: string[]
+      }[]
+      actions: {
+        name: string
+        kind: 'file' | 'named' | 'class'
+        class: string | null
+        source: string | null
+        config: { [name: string]: unknown } | null
+        used_by: string[]
+      }[]
+      events: {
+        name: string
+        source: string | null
+        description: string | null
+        schema?: unknown
+        scopes: string[]
+        dispatched_by: string[]
+      }[]
+      cronjobs: {
+        name: string
+        source: string | null
+        schedule: string
+        timezone: string | null
+        timeout: string | null
+        action: { name: string; kind: 'file' | 'named' | 'class'; class: string | null }
+      }[]
+      rates: {
+        name: string
+        source: string | null
+        limit: number
+        window_ms: number
+        by: string
+        connection: string | null
+        used_by: string[]
+      }[]
+      settings: { name: string; description: string; value?: unknown; default: unknown }[]
+    }
+  }
+  /** A method of a release with its parameters, schemas and example. */
+  'GET /release/:id/method': {
+    params: { id: string }
+    query: { method: string; path: string }
+    answer: {
+      method: string
+      path: string
+      source: string | null
+      description: string | null
+      public: boolean
+      scopes: string[]
+      holders: { users: number; clients: number } | null
+      action: { name: string; kind: 'file' | 'named' | 'class'; class: string | null }
+      dispatch: string | null
+      rate: string | null
+      deprecated: string | boolean
+      calls: number
+      server_errors: number
+      p95_ms: number | null
+      timeout_ms: number | null
+      config: { [name: string]: unknown } | null
+      params?: unknown
+      query?: unknown
+      request?: unknown
+      responses: { [name: string]: unknown }
+      schemas: { [name: string]: unknown }
+      example: unknown
+    }
+  }
+  /** Servers with the release that each one serves. */
+  'GET /server': {
+    answer: {
+      entry: {
+        name: string
+        version: string
+        release: string | null
+        wanted: string | null
+        state: string
+        error: string | null
+        state_at: string
+        heartbeat_at: string
+      }[]
+      now: string
+    }
+  }
+  /** Releases, the last activated first. */
+  'GET /release': {
+    answer: {
+      entry: {
+        id: string
+        is_active: boolean
+        kind: 'deploy' | 'backend' | 'rollback'
+        activated_at: string
+        activated_by: string
+        message: string | null
+        created_at: string
+      }[]
+    }
+  }
+  /** A release with its last activations. */
+  'GET /release/:id': {
+    params: { id: string }
+    answer: {
+      id: string
+      waypost: string
+      message: string | null
+      created_by: string
+      created_at: string
+      activations: {
+        kind: 'deploy' | 'backend' | 'rollback'
+        activated_at: string
+        activated_by: string
+        message: string | null
+      }[]
+    }
+  }
+  /** What changes from one release to another. */
+  'GET /release/:id/diff/:other': {
+    params: { id: string; other: string }
+    answer: {
+      from: string
+      to: string
+      changes: {
+        change: 'added' | 'changed' | 'removed'
+        kind: string
+        name: string
+        breaking: boolean
+        details: { text: string; breaking: boolean; affects?: string[] }[]
+        source?: string
+      }[]
+    }
+  }
+  /** What a rollback to a release would involve; changes nothing. */
+  'GET /release/:id/rollback': {
+    params: { id: string }
+    answer: {
+      id: string
+      active: string | null
+      lacking_variables: { name: string; servers: string[] }[]
+      unknown_migrations: string[]
+      unreachable: string[]
+    }
+  }
+  /** Activates an earlier release again. */
+  'POST /release/:id/rollback': {
+    params: { id: string }
+    body: { against: string; message?: string }
+    answer: { id: string; activated: boolean }
+  }
+  /** Requests, errors and latency by minute or hour; periods without requests are left out. */
+  'GET /statistics': {
+    query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }
+    answer: {
+      entry: {
+        at: string
+        requests: number
+        client_errors: number
+        server_errors: number
+        mean_ms: number | null
+        p50_ms: number | null
+        p95_ms: number | null
+      }[]
+    }
+  }
+  /** Requests, errors and latency of each route that was called. */
+  'GET /statistics/route': {
+    query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }
+    answer: {
+      entry: {
+        route: string
+        requests: number
+        client_errors: number
+        server_errors: number
+        mean_ms: number | null
+        p50_ms: number | null
+        p95_ms: number | null
+      }[]
+    }
+  }
   /** Valid access tokens. A page can have fewer entries than its limit although there are more pages. */
   'GET /token': {
     query: {
@@ -447,6 +505,139 @@ export interface Operations {
         plugins: string[]
       }[]
       problems: string[]
+    }
+  }
+  /** Users and their scopes. */
+  'GET /user': {
+    query: {
+      search?: string
+      scope?: string
+      status?: 'active' | 'disabled'
+      sort?: 'name' | '-name' | 'created' | '-created'
+      cursor?: string
+      /** At most 200; 50 by default */
+      limit?: string
+    }
+    answer: {
+      entry: {
+        id: string
+        name: string
+        email: string | null
+        status: 'active' | 'disabled'
+        scopes: string[]
+        created_at: string
+      }[]
+      next: string | null
+    }
+  }
+  /** A user, by name or id. */
+  'GET /user/:user': {
+    params: { user: string }
+    answer: {
+      id: string
+      name: string
+      email: string | null
+      status: 'active' | 'disabled'
+      scopes: string[]
+      created_at: string
+    }
+  }
+  /** Valid tokens and sessions of a user, and active clients and subscriptions that need no password. */
+  'GET /user/:user/access': {
+    params: { user: string }
+    answer: {
+      tokens: number
+      sessions: number
+      clients: number
+      subscriptions: number
+    }
+  }
+  /** Adds a user. A generated password is shown only in this response. */
+  'POST /user': {
+    body: {
+      name: string
+      email?: string | null
+      /** Generated if absent */
+      password?: string
+      scopes?: string[]
+    }
+    answer: {
+      user: {
+        id: string
+        name: string
+        email: string | null
+        status: 'active' | 'disabled'
+        scopes: string[]
+        created_at: string
+      }
+      password: string | null
+    }
+  }
+  /** Changes the email address and the scopes of a user. Tokens lose removed scopes immediately. */
+  'PATCH /user/:user': {
+    params: { user: string }
+    body: { email?: string | null; scopes?: string[] }
+    answer: {
+      id: string
+      name: string
+      email: string | null
+      status: 'active' | 'disabled'
+      scopes: string[]
+      created_at: string
+    }
+  }
+  /** Disables a user and ends all tokens and sessions. */
+  'POST /user/:user/disable': {
+    params: { user: string }
+    answer: {
+      user: {
+        id: string
+        name: string
+        email: string | null
+        status: 'active' | 'disabled'
+        scopes: string[]
+        created_at: string
+      }
+      ended: {
+        tokens: number
+        sessions: number
+        clients: number
+        subscriptions: number
+      }
+    }
+  }
+  /** Enables a disabled user. Tokens that were ended stay invalid. */
+  'POST /user/:user/enable': {
+    params: { user: string }
+    answer: {
+      id: string
+      name: string
+      email: string | null
+      status: 'active' | 'disabled'
+      scopes: string[]
+      created_at: string
+    }
+  }
+  /** Changes the password of a user and ends access. A generated password is shown only in this response. */
+  'POST /user/:user/password': {
+    params: { user: string }
+    body: {
+      /** Generated if absent */
+      password?: string
+      keep_tokens?: boolean
+      /** Disable clients of the user with client_credentials */
+      end_clients?: boolean
+      /** Disable the subscriptions of the user */
+      end_subscriptions?: boolean
+    }
+    answer: {
+      password: string | null
+      ended: {
+        tokens: number
+        sessions: number
+        clients: number
+        subscriptions: number
+      }
     }
   }
 }

@@ -1,0 +1,264 @@
+import { Type } from 'typebox'
+import {
+  describeRelease,
+  findReferences,
+  schemasOf,
+  type DescribedAction,
+  type DescribedMethod,
+  type DescribedRelease,
+} from '../../../operate/index.ts'
+import { generateSample } from '../../../runtime/index.ts'
+import { errors } from '../../errors.ts'
+import { defineRoute } from '../route.ts'
+import { maybeText, record, text } from '../shapes.ts'
+
+/** Part of the id of a release, or `active`. */
+const id = Type.String({ pattern: '^([0-9a-f]{4,64}|active)$' })
+const config = Type.Record(Type.String(), Type.Unknown())
+const texts = Type.Array(text)
+const flag = Type.Boolean()
+const maybeNumber = Type.Union([Type.Number(), Type.Null()])
+const schema = Type.Unknown()
+
+const access = {
+  public: flag,
+  /** One of them is enough; empty for any valid token. */
+  scopes: texts,
+  /** Active users and clients with one of the scopes. */
+  holders: Type.Union([record({ users: Type.Integer(), clients: Type.Integer() }), Type.Null()]),
+}
+
+const action = record({
+  name: text,
+  kind: Type.Union([Type.Literal('file'), Type.Literal('named'), Type.Literal('class')]),
+  class: maybeText,
+})
+
+const method = {
+  method: text,
+  path: text,
+  source: maybeText,
+  description: maybeText,
+  ...access,
+  action,
+  dispatch: maybeText,
+  rate: maybeText,
+  deprecated: Type.Union([text, flag]),
+  /** In the last 24 hours. */
+  calls: Type.Integer(),
+  server_errors: Type.Integer(),
+  p95_ms: maybeNumber,
+}
+
+const definition = defineRoute({
+  name: 'getDefinition',
+  summary: 'What a release contains: routes, schemas, actions, events, cronjobs, rates and settings',
+  method: 'GET',
+  path: '/release/:id/definition',
+  scopes: ['backend.read'],
+  params: record({ id }),
+  answer: record({
+    id: text,
+    is_active: flag,
+    routes: Type.Array(record(method)),
+    schemas: Type.Array(record({ name: text, source: maybeText, schema, used_by: texts })),
+    actions: Type.Array(
+      record({
+        name: text,
+        kind: action.properties.kind,
+        class: maybeText,
+        source: maybeText,
+        config: Type.Union([config, Type.Null()]),
+        used_by: texts,
+      }),
+    ),
+    events: Type.Array(
+      record({
+        name: text,
+        source: maybeText,
+        description: maybeText,
+        schema: Type.Optional(schema),
+        scopes: texts,
+        dispatched_by: texts,
+      }),
+    ),
+    cronjobs: Type.Array(
+      record({ name: text, source: maybeText, schedule: text, timezone: maybeText, timeout: maybeText, action }),
+    ),
+    rates: Type.Array(
+      record({
+        name: text,
+        source: maybeText,
+        limit: Type.Integer(),
+        window_ms: Type.Integer(),
+        by: text,
+        connection: maybeText,
+        used_by: texts,
+      }),
+    ),
+    settings: Type.Array(
+      record({ name: text, description: text, value: Type.Optional(Type.Unknown()), default: Type.Unknown() }),
+    ),
+  }),
+  async handle({ host, params }) {
+    const release = await describeRelease(host, params.id)
+    const { manifest, sourceOf } = release
+    const usersOf = (uses: (one: DescribedMethod) => boolean) => release.methods.filter(uses).map(nameOf)
+    const references = indexReferences(release)
+    return {
+      id: release.id,
+      is_active: release.isActive,
+      routes: release.methods.map(formatMethod),
+      schemas: Object.entries(manifest.schemas).map(([key, value]) => ({
+        name: key,
+        source: sourceOf('schema', key) ?? null,
+        schema: value,
+        used_by: references.get(key) ?? [],
+      })),
+      actions: listActions(release),
+      events: Object.entries(manifest.events).map(([key, event]) => ({
+        name: key,
+        source: sourceOf('event', key) ?? null,
+        description: event.description ?? null,
+        ...(event.schema === undefined ? {} : { schema: event.schema }),
+        scopes: event.scopes ?? [],
+        dispatched_by: usersOf(({ of }) => of.dispatch === key),
+      })),
+      cronjobs: release.cronjobs.map((one) => {
+        const { schedule, timezone, timeout } = manifest.cronjobs[one.name]!
+        return {
+          name: one.name,
+          source: sourceOf('cronjob', one.name) ?? null,
+          schedule,
+          timezone: timezone ?? null,
+          timeout: timeout ?? null,
+          action: formatAction(one.action),
+        }
+      }),
+      rates: Object.entries(manifest.rates).map(([key, { limit, windowMs, by, connection }]) => ({
+        name: key,
+        source: sourceOf('rate', key) ?? null,
+        limit,
+        window_ms: windowMs,
+        by,
+        connection: connection ?? null,
+        used_by: usersOf(({ of }) => of.rate === key),
+      })),
+      settings: release.settings.map(({ value, ...rest }) => ({ ...rest, ...(value === undefined ? {} : { value }) })),
+    }
+  },
+})
+
+function nameOf({ method: verb, path }: Pick<DescribedMethod, 'method' | 'path'>): string {
+  return `${verb} ${path}`
+}
+
+function formatAction({ name: label, kind, class: of }: DescribedAction) {
+  return { name: label, kind, class: of ?? null }
+}
+
+function formatMethod(one: DescribedMethod) {
+  const { of, traffic } = one
+  return {
+    method: one.method,
+    path: one.path,
+    source: one.source ?? null,
+    description: of.description ?? null,
+    public: one.public,
+    scopes: one.scopes,
+    holders: one.holders ?? null,
+    action: formatAction(one.action),
+    dispatch: of.dispatch ?? null,
+    rate: of.rate ?? null,
+    deprecated: one.deprecated ?? false,
+    calls: traffic?.requests ?? 0,
+    server_errors: traffic?.serverErrors ?? 0,
+    p95_ms: traffic?.p95Ms ?? null,
+  }
+}
+
+/** The methods, events and schemas that refer to each schema. */
+function indexReferences({ methods, manifest }: DescribedRelease): ReadonlyMap<string, readonly string[]> {
+  const users = new Map<string, string[]>()
+  const add = (user: string, value: unknown) => {
+    for (const key of findReferences(value)) users.set(key, [...(users.get(key) ?? []), user])
+  }
+  for (const one of methods) add(nameOf(one), schemasOf(one.of))
+  for (const [key, event] of Object.entries(manifest.events)) add(key, event.schema)
+  for (const [key, value] of Object.entries(manifest.schemas)) add(key, value)
+  return users
+}
+
+/** Actions with the methods and cronjobs that use them. A class that is configured in place has one user. */
+function listActions({ methods, cronjobs }: DescribedRelease) {
+  const uses = [
+    ...methods.map((one) => ({ action: one.action, user: nameOf(one), source: one.source })),
+    ...cronjobs.map((one) => ({ action: one.action, user: one.name, source: undefined })),
+  ]
+  const groups = Map.groupBy(uses, ({ action: of, user }) => `${of.kind} ${of.name} ${of.kind === 'class' ? user : ''}`)
+  return [...groups.values()]
+    .map(([first, ...others]) => ({
+      ...formatAction(first!.action),
+      source: first!.action.source ?? (first!.action.kind === 'class' ? first!.source : undefined) ?? null,
+      config: first!.action.config ?? null,
+      used_by: [first!, ...others].map(({ user }) => user),
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
+}
+
+const oneMethod = defineRoute({
+  name: 'getMethod',
+  summary: 'A method of a release with its parameters, schemas and example',
+  method: 'GET',
+  path: '/release/:id/method',
+  scopes: ['backend.read'],
+  params: record({ id }),
+  /** For example `GET` and `/todo/:id`. */
+  query: record({ method: text, path: Type.String({ maxLength: 2048 }) }),
+  answer: record({
+    ...method,
+    timeout_ms: maybeNumber,
+    config: Type.Union([config, Type.Null()]),
+    params: Type.Optional(schema),
+    query: Type.Optional(schema),
+    request: Type.Optional(schema),
+    responses: Type.Record(Type.String(), schema),
+    /** The named schemas that these refer to, at any depth. */
+    schemas: Type.Record(Type.String(), schema),
+    /** A body that matches `request`; null if none can be generated. */
+    example: Type.Unknown(),
+  }),
+  async handle({ host, params, query }) {
+    const release = await describeRelease(host, params.id)
+    const found = release.methods.find((one) => one.method === query.method && one.path === query.path)
+    if (found === undefined) throw errors.WP_BACKEND_METHOD_UNKNOWN({ name: nameOf(query) })
+    const { of } = found
+    const { schemas: named } = release.manifest
+    return {
+      ...formatMethod(found),
+      timeout_ms: of.timeoutMs ?? null,
+      config: found.action.config ?? null,
+      ...(of.params === undefined ? {} : { params: of.params }),
+      ...(of.query === undefined ? {} : { query: of.query }),
+      ...(of.request === undefined ? {} : { request: of.request }),
+      responses: of.responses,
+      schemas: collectSchemas(schemasOf(of), named),
+      example: of.request === undefined ? null : (generateSample(of.request, named) ?? null),
+    }
+  },
+})
+
+function collectSchemas(start: unknown, named: DescribedRelease['manifest']['schemas']) {
+  const found = new Map<string, unknown>()
+  const add = (value: unknown) => {
+    for (const key of findReferences(value)) {
+      if (found.has(key) || !Object.hasOwn(named, key)) continue
+      found.set(key, named[key])
+      add(named[key])
+    }
+  }
+  add(start)
+  return Object.fromEntries(found)
+}
+
+export const definitionRoutes = [definition, oneMethod]
