@@ -55,7 +55,6 @@ export {
   type DescribedRelease,
   describeRelease,
   findActiveManifest,
-  findManifest,
   findReferences,
   loadCatalog,
   schemasOf,
@@ -70,7 +69,6 @@ export { type ListedScope, listHostScopes, findUnusedScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'
 export {
   listRouteTraffic,
-  loadDayTraffic,
   listTraffic,
   recordStatistics,
   statisticSpans,
