@@ -138,6 +138,12 @@ export const errors = defineErrors({
     message: 'The release has no method {name}',
     hint: 'List the methods on the page Routes of the backend, or with waypost routes.',
   },
+  WP_BACKEND_SINCE: {
+    kind: 'user',
+    status: 400,
+    message: '"{since}" is not a time',
+    hint: 'Write how long ago, such as 24h, or an ISO time.',
+  },
   WP_BACKEND_PERIODS: {
     kind: 'user',
     status: 400,

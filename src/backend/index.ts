@@ -4,7 +4,7 @@ export { mountUi, type UiConfig } from './ui/mount-ui.ts'
 export { mountReleases, type ReleaseSources } from './deploy/mount-releases.ts'
 export type { SentManifest } from './deploy/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'
-export type { AdminRoute } from './api/route.ts'
+export type { AdminRoute, AdminSources } from './api/route.ts'
 export { adminRoutes } from './api/routes.ts'
 export {
   paths as releasePaths,

@@ -17,7 +17,7 @@ export const errors = defineErrors({
   WP_EVENTS_SUBSCRIPTION_SAME: {
     kind: 'user',
     status: 409,
-    message: 'Your subscription "{id}" already has this event and endpoint',
+    message: 'The subscription "{id}" already has this event and endpoint',
     hint: 'Use it, or delete it first.',
   },
   WP_EVENTS_SUBSCRIPTION_CLIENT: {

@@ -20,5 +20,7 @@ export { countDead, replayDead, replayDelivery, type DeadFilter, type Replayed }
 export { deliveryStates, type DeliveryView } from './subscription/own-deliveries.ts'
 export type { OwnSubscription, Subscriber, SubscriptionView } from './subscription/subscription-row.ts'
 export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'
+export type { SubscriptionChange } from './subscription/change-subscription.ts'
+export { changeAnySubscription, rotateAnySecret } from './subscription/operator-changes.ts'
 export { pruneUndeclaredEvents } from './message/prune-undeclared-events.ts'
 export { sendOperatorTest, testEvent } from './subscription/test-event.ts'

@@ -2,12 +2,14 @@
 // May import host and every room below it, but neither operate nor server. Code that runs actions is loaded on demand,
 // so that `event:execute` starts quickly when cron runs it.
 import type { Host } from '../host/index.ts'
+import type { ManualRuns, ManualRunsOptions } from './cronjobs/manual-runs.ts'
 import type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 import type { Execution, ExecuteRequest } from './execute-events.ts'
 import type { ServeCronjobsOptions, CronjobService } from './cronjobs/serve-cronjobs.ts'
 
 export type { CronjobReport } from './cronjobs/run-slot.ts'
 export type { CronOptions, CronjobService } from './cronjobs/serve-cronjobs.ts'
+export type { ManualRuns, ManualRunsOptions } from './cronjobs/manual-runs.ts'
 export { startDelivering, type DeliveryOptions } from './deliver.ts'
 export type { CronExecution, CronjobRequest } from './execute-cronjobs.ts'
 export type { Execution, ExecuteRequest } from './execute-events.ts'
@@ -24,4 +26,8 @@ export async function executeHostCronjobs(host: Host, request: CronjobRequest): 
 
 export async function serveCronjobs(serving: ServeCronjobsOptions): Promise<CronjobService> {
   return (await import('./cronjobs/serve-cronjobs.ts')).serveCronjobs(serving)
+}
+
+export async function openManualRuns(options: ManualRunsOptions): Promise<ManualRuns> {
+  return (await import('./cronjobs/manual-runs.ts')).openManualRuns(options)
 }

@@ -28,14 +28,16 @@ export interface AuditFilter {
   readonly action?: string | undefined
   /** Changes of one subject, by kind and name. */
   readonly subject?: { readonly kind: string; readonly name: string } | undefined
+  /** Newest first by default. */
+  readonly isOldestFirst?: boolean | undefined
   readonly cursor?: string | undefined
   readonly limit: number
 }
 
-/** Lists the audit log, newest first. @throws WP_STORE_CURSOR */
+/** Lists the audit log. @throws WP_STORE_CURSOR */
 export async function listHostAudit(
   { system }: Pick<Host, 'system'>,
-  { since, user, action, subject, cursor, limit }: AuditFilter,
+  { since, user, action, subject, isOldestFirst = false, cursor, limit }: AuditFilter,
 ): Promise<Page<ListedAudit>> {
   const from = since === undefined ? undefined : sortedIdPrefix('aud_', await resolveSince(system, since))
   const byId = user !== undefined && isUuid(user)
@@ -47,7 +49,8 @@ export async function listHostAudit(
     ...(action === undefined ? {} : action.includes('.') ? { action } : { kind: action }),
     ...(subject === undefined ? {} : { kind: subject.kind, subject_name: subject.name }),
   }
-  const page = await listPage(system, 'Audit', { where, sort: [['id', 'desc']], cursor, limit })
+  const sort = [['id', isOldestFirst ? 'asc' : 'desc']] as const
+  const page = await listPage(system, 'Audit', { where, sort, cursor, limit })
   return { ...page, entry: page.entry.map(toListed) }
 }
 

@@ -14,21 +14,34 @@ export { type AuditFilter, type ListedAudit, listHostAudit } from './audit.ts'
 export type { ActingHost } from './change-system.ts'
 export { addHostClient, changeHostClient, changeHostClientStatus, renewHostClientSecret } from './clients.ts'
 export type { ClientChange, ClientRequest, ClientSelection } from './clients.ts'
+export { type ListedCronjob, listHostCronjobs, runHostCronjob } from './cronjobs.ts'
 export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
 export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { findHostMessage, listHostMessages, type ListedMessage } from './events/messages.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
 export type { ReceivedDelivery, EventListener, ListenRequest } from './events/listen.ts'
-export { type ReplayRequest, replayHostDelivery, replayHostDeliveries } from './events/deliveries.ts'
+export {
+  countReplayable,
+  loadDeliverySummary,
+  type ReplayRequest,
+  replayHostDelivery,
+  replayHostDeliveries,
+} from './events/deliveries.ts'
 export {
   type ListedSubscription,
+  type HostSubscriptionChange,
   type SubscriptionChoice,
   addHostSubscription,
+  changeHostSubscription,
   enableHostSubscriptions,
   endHostSubscriptions,
   findHostSubscription,
   listHostSubscriptions,
+  listSubscribableEvents,
+  maxCounted,
+  renewHostSubscriptionSecret,
+  showHostSubscription,
   testHostSubscription,
 } from './events/subscriptions.ts'
 export { type IssuerChange, changeHostIssuer } from './issuer.ts'

@@ -1,4 +1,4 @@
-import { forwardBackend, makeAdminApi, mountUi, type Forwarder } from '../backend/index.ts'
+import { forwardBackend, makeAdminApi, mountUi, type AdminSources, type Forwarder } from '../backend/index.ts'
 import {
   hasAdministrator,
   makeGuard,
@@ -11,6 +11,7 @@ import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/i
 import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
 import { defaultSettings } from '../kit/index.ts'
+import { openManualRuns, type ManualRuns } from '../jobs/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import { makeConfigPreparer, makePluginServices, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
 import {
@@ -61,6 +62,8 @@ export interface Shared {
   readonly statistics: RouteStatistics
   /** The admin API, which outlives generations. */
   readonly backend: Forwarder
+  /** The cronjobs that administrators start on this server. */
+  readonly manualRuns: ManualRuns
 }
 
 export interface ServerParts {
@@ -110,9 +113,12 @@ export async function openShared(
   })
   const rateCounters = makeRateCounters({ clock, log: options.logger, scope: identity.issuer })
   const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
+  const manualRuns = await openManualRuns({ host, logger: options.logger, loadPlugins })
   const backend = openBackend(options, {
     guard,
     terms,
+    outbound,
+    startCronjob: manualRuns.start,
     applyChanges: () => issuer.applyChanges(),
     securityHeaders,
     rateCounters,
@@ -130,6 +136,7 @@ export async function openShared(
     rateCounters,
     statistics: new RouteStatistics(),
     backend,
+    manualRuns,
     trustedProxies,
     securityHeaders,
     registry: makeConnectionRegistry({
@@ -170,10 +177,11 @@ function openBackend(
   {
     guard,
     terms,
+    outbound,
     applyChanges,
+    startCronjob,
     ...parts
-  }: Pick<Shared, 'guard' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> &
-    Pick<ServerParts, 'terms'> & { applyChanges(): Promise<void> },
+  }: Pick<Shared, 'guard' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> & Omit<AdminSources, 'host'>,
 ): Forwarder {
   const { issuer } = identity
   const settings = readBackendSettings(host.variables)
@@ -183,7 +191,7 @@ function openBackend(
       ...parts,
       routes: undefined,
       endpoints: [
-        makeAdminApi({ host, guard, terms, applyChanges }),
+        makeAdminApi({ host, guard, terms, outbound, applyChanges, startCronjob }),
         mountUi({ settings, issuer, isDevelopment, service, hasAdministrator: () => hasAdministrator(host.system) }),
       ],
       logger,

@@ -91,6 +91,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   opened.defer(() => shared.stalls.stop())
   opened.defer(() => shared.registry.close())
   opened.defer(() => shared.backend.close())
+  opened.defer(() => shared.manualRuns.stop())
   opened.defer(startRecordingUses(shared))
   const recording = recordRouteStatistics(host.system, shared.statistics, (error) =>
     options.logger.warn({ err: error }, 'storing statistics failed'),

@@ -127,6 +127,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(pending, {
         ...common,
         id: 'dlv_2',
+        message: 'msg_2',
         state: 'pending',
         attempts: 0,
         last: undefined,
@@ -137,6 +138,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(dead, {
         ...common,
         id: 'dlv_1',
+        message: 'msg_1',
         state: 'dead',
         attempts: 2,
         last: { startedAt: now, latencyMs: 7, status: 503, outcome: 'status 503' },

@@ -237,8 +237,11 @@ for (const kind of systemKinds) {
       const known = new Set<string>((await rows()).map(({ action }) => action))
       const later = new Set([
         'client.change',
+        'cronjob.run',
         'delivery.test',
         'subscription.add',
+        'subscription.change',
+        'subscription.secret',
         'user.change',
         'variable.set',
         'variable.unset',

@@ -66,6 +66,10 @@ for (const kind of systemKinds) {
           listHostDeliveries(host, { subscription: 'sub_00000000000000000001', state: 'dead', cursor, limit }),
         middle('message_id desc', number('msg_', deep)),
       ],
+      'recently dead ones': [
+        (host, cursor) => listHostDeliveries(host, { state: 'dead', since: { atMs: 0 }, cursor, limit }),
+        middle('finished_at desc,id desc', deep, number('dlv_', deep)),
+      ],
       messages: [(host, cursor) => listHostMessages(host, { cursor, limit }), middle('id desc', number('msg_', deep))],
       subscriptions: [
         (host, cursor) => listHostSubscriptions(host, { cursor, limit }),

@@ -5,10 +5,14 @@ import { sha256 } from '../../kit/index.ts'
 import type { KnownActor } from '../deploy/actor.ts'
 import type { Host, ReleaseTerms } from '../../host/index.ts'
 import type { ActingHost } from '../../operate/index.ts'
+import type { Outbound } from '../../outbound/index.ts'
 
 /** What the routes use of their server. */
 export interface AdminSources {
   readonly host: Host
+  readonly outbound: Outbound
+  /** Starts a cronjob of the active release. Resolves when it has begun. */
+  startCronjob(name: string): Promise<void>
   /** The terms of the release being served. */
   terms(): ReleaseTerms
   /** Applies changes of System to the caches of this process immediately. */

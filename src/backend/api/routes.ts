@@ -7,6 +7,9 @@ import { releaseRoutes } from './routes/releases.ts'
 import { statisticRoutes } from './routes/statistics.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { userRoutes } from './routes/users.ts'
+import { deliveryRoutes } from './routes/deliveries.ts'
+import { operationRoutes } from './routes/operations.ts'
+import { subscriptionRoutes } from './routes/subscriptions.ts'
 
 /** All routes of the admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
@@ -18,4 +21,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...statisticRoutes,
   ...tokenRoutes,
   ...userRoutes,
+  ...deliveryRoutes,
+  ...subscriptionRoutes,
+  ...operationRoutes,
 ]

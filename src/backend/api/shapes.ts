@@ -1,4 +1,6 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
+import { parseSince, type Since } from '../../kit/index.ts'
+import { errors } from '../errors.ts'
 
 // Parts of the schemas of several routes.
 
@@ -45,4 +47,32 @@ export function pageOf<Entry extends TSchema>(entry: Entry) {
 
 export function readLimit({ limit }: { readonly limit?: string | undefined }): number {
   return limit === undefined ? defaultLimit : Number(limit)
+}
+
+/** The query of a list whose order depends on its filters. */
+export function filterQuery<Filters extends TProperties>(filters: Filters) {
+  const { cursor, limit } = listQuery({}, 'none').properties
+  return record({ ...filters, cursor, limit })
+}
+
+/** One of several texts. */
+export function oneOf<const Texts extends readonly [string, ...string[]]>(...texts: Texts) {
+  return Type.Unsafe<Texts[number]>(Type.Enum([...texts]))
+}
+
+export const maybeTime = Type.Union([time, Type.Null()])
+
+export function formatMaybeTime(ms: number | undefined): string | null {
+  return ms === undefined ? null : formatTime(ms)
+}
+
+/** A duration before now, such as `24h`, or an ISO time. */
+export const since = Type.String({ maxLength: 64 })
+
+/** Reads `since`. @throws WP_BACKEND_SINCE */
+export function readSince({ since: given }: { readonly since?: string | undefined }): Since | undefined {
+  if (given === undefined) return undefined
+  const parsed = parseSince(given)
+  if (parsed === undefined) throw errors.WP_BACKEND_SINCE({ since: given })
+  return parsed
 }

@@ -1,3 +1,5 @@
+import type { Transaction } from 'kysely'
+import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import {
   assertMayManage,
@@ -8,6 +10,7 @@ import {
   lockUser,
   viewSubscription,
   type OwnSubscription,
+  type Subscriber,
   type SubscriptionRow,
   type SubscriptionView,
   type SubscriptionsOptions,
@@ -30,31 +33,53 @@ export async function changeSubscription(
   const { system } = options
   const { by } = which
   const found = await findOwn(options, system.db, which)
-  const { endpoint = found.endpoint } = change
   if (change.endpoint !== undefined) assertMayManage(options, by, found)
-  if (endpoint !== found.endpoint) await options.outbound.checkUrl(endpoint)
+  // An endpoint that is sent again must not undo what another request changes.
+  const endpoint = change.endpoint === found.endpoint ? undefined : change.endpoint
+  if (endpoint !== undefined) await options.outbound.checkUrl(endpoint)
   return system.transaction(async (trx) => {
-    if (endpoint !== found.endpoint) await lockUser(system, trx, by.id)
+    if (endpoint !== undefined) await lockUser(system, trx, by.id)
     const row = await lockOwn(options, trx, which)
     const { status = row.status } = change
     if (status !== row.status) assertMaySetStatus(options, which, { row, status })
-    // Do not undo what another request changed since the address was checked.
-    const isMoved = endpoint !== found.endpoint && endpoint !== row.endpoint
-    const duplicate = isMoved
-      ? await findDuplicate(system, trx, { ...row, by, clientId: row.client_id, endpoint })
-      : undefined
-    if (duplicate !== undefined) throw errors.WP_EVENTS_SUBSCRIPTION_SAME({ id: duplicate.id })
-    const closesBreaker = isMoved || (status === 'active' && row.status !== 'active')
-    const changed = await trx
-      .updateTable('waypost_subscription')
-      .set({ status, ...(closesBreaker ? { failures: 0, open_until: null, failing_since: null } : {}) })
-      .$if(row.status !== status, (query) => query.set({ paused_at: row.status === 'active' ? system.now() : null }))
-      .$if(isMoved, (query) => query.set({ endpoint, revision: row.revision + 1 }))
-      .where('id', '=', which.id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
-    return viewSubscription(by, { ...row, ...changed })
+    return viewSubscription(by, await updateSubscription(system, trx, { by, row, change: { endpoint, status } }))
   })
+}
+
+interface SubscriptionUpdate {
+  /** The owner. */
+  readonly by: Subscriber
+  /** Locked. */
+  readonly row: SubscriptionRow
+  /** With a checked endpoint. */
+  readonly change: { readonly endpoint?: string | undefined; readonly status?: SubscriptionRow['status'] | undefined }
+}
+
+/** Writes a permitted change. @throws WP_EVENTS_SUBSCRIPTION_SAME */
+export async function updateSubscription(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { by, row, change: { endpoint = row.endpoint, status } }: SubscriptionUpdate,
+): Promise<SubscriptionRow> {
+  const isMoved = endpoint !== row.endpoint
+  const duplicate = isMoved
+    ? await findDuplicate(system, trx, { ...row, by, clientId: row.client_id, endpoint })
+    : undefined
+  if (duplicate !== undefined) throw errors.WP_EVENTS_SUBSCRIPTION_SAME({ id: duplicate.id })
+  const isSet = status !== undefined && status !== row.status
+  const closesBreaker = isMoved || (isSet && status === 'active')
+  const changed = await trx
+    .updateTable('waypost_subscription')
+    .set({
+      status: status ?? row.status,
+      ...(closesBreaker ? { failures: 0, open_until: null, failing_since: null } : {}),
+    })
+    .$if(isSet, (query) => query.set({ disabled_by: null, paused_at: row.status === 'active' ? system.now() : null }))
+    .$if(isMoved, (query) => query.set({ endpoint, revision: row.revision + 1 }))
+    .where('id', '=', row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  return { ...row, ...changed }
 }
 
 /** Pausing needs no permission. Enabling sends data again: a user may not enable what an administrator disabled. */

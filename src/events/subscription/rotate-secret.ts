@@ -1,3 +1,5 @@
+import type { Transaction } from 'kysely'
+import type { SystemTables } from '../../store/index.ts'
 import { parseDuration } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { makeWebhookSecret } from '../signing/signature.ts'
@@ -7,6 +9,7 @@ import {
   lockOwn,
   viewSubscription,
   type OwnSubscription,
+  type SubscriptionRow,
   type SubscriptionView,
   type SubscriptionsOptions,
 } from './subscription-row.ts'
@@ -29,30 +32,39 @@ const maxOverlapMs = 7 * 86_400_000
 export async function rotateSecret(
   options: SubscriptionsOptions,
   which: OwnSubscription,
-  overlap: string = defaultOverlap,
+  overlap?: string,
 ): Promise<RotatedSecret> {
-  const overlapMs = parseDuration(overlap)
-  if (overlapMs === undefined || overlapMs > maxOverlapMs) throw errors.WP_EVENTS_OVERLAP({ overlap })
-  const { system, secrets } = options
-  const secret = makeWebhookSecret()
-  return system.transaction(async (trx) => {
+  return options.system.transaction(async (trx) => {
     const row = await lockOwn(options, trx, which)
     assertMayManage(options, which.by, row)
-    const { id, now } = row
-    const until = now + overlapMs
-    const stored = { subscriptionId: id, secret: row.secret, previousSecrets: row.previous_secrets }
-    const previous = sealPrevious(secrets, stored, { now, until })
-    if (previous === undefined) throw errors.WP_EVENTS_ROTATIONS({ id, limit: maxPrevious })
-    const changed = await trx
-      .updateTable('waypost_subscription')
-      .set({
-        secret: secrets.seal(secret, secretLocation(id)),
-        previous_secrets: previous,
-      })
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
-    const previousUntil = overlapMs === 0 ? undefined : new Date(until).toISOString()
-    return { subscription: viewSubscription(which.by, { ...row, ...changed }), secret, previousUntil }
+    const { row: changed, ...rotated } = await replaceSecret(options, trx, { row, overlap })
+    return { subscription: viewSubscription(which.by, changed), ...rotated }
   })
+}
+
+/** Replaces the secret of a locked subscription. @throws WP_EVENTS_OVERLAP, WP_EVENTS_ROTATIONS */
+export async function replaceSecret(
+  { secrets }: Pick<SubscriptionsOptions, 'secrets'>,
+  trx: Transaction<SystemTables>,
+  { row, overlap = defaultOverlap }: { readonly row: SubscriptionRow; readonly overlap: string | undefined },
+): Promise<Omit<RotatedSecret, 'subscription'> & { readonly row: SubscriptionRow }> {
+  const overlapMs = parseDuration(overlap)
+  if (overlapMs === undefined || overlapMs > maxOverlapMs) throw errors.WP_EVENTS_OVERLAP({ overlap })
+  const secret = makeWebhookSecret()
+  const { id, now } = row
+  const until = now + overlapMs
+  const stored = { subscriptionId: id, secret: row.secret, previousSecrets: row.previous_secrets }
+  const previous = sealPrevious(secrets, stored, { now, until })
+  if (previous === undefined) throw errors.WP_EVENTS_ROTATIONS({ id, limit: maxPrevious })
+  const changed = await trx
+    .updateTable('waypost_subscription')
+    .set({
+      secret: secrets.seal(secret, secretLocation(id)),
+      previous_secrets: previous,
+    })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  const previousUntil = overlapMs === 0 ? undefined : new Date(until).toISOString()
+  return { row: { ...row, ...changed }, secret, previousUntil }
 }

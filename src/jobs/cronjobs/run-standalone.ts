@@ -36,13 +36,15 @@ export interface StandaloneOptions {
   readonly loadPlugins?: LoadPlugins | undefined
   /** When it aborts, nothing more starts, and current runs have 10 s to finish. */
   readonly signal?: AbortSignal | undefined
+  /** Called when a run has begun. */
+  onStarted?(): void
 }
 
 /** Runs slots in a process that does nothing else, with its own connections. */
 export async function runStandalone(
   host: Host,
   { release, ledger, slots }: SlotsToRun,
-  { signal, loadPlugins, logger = openLog(host) }: StandaloneOptions,
+  { signal, loadPlugins, onStarted, logger = openLog(host) }: StandaloneOptions,
 ): Promise<CronjobReport[]> {
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
@@ -51,7 +53,10 @@ export async function runStandalone(
   const { set, close } = await openStandalone(host, release, { logger, loadPlugins })
   try {
     signal?.addEventListener('abort', stop)
-    for (const { name, slot } of slots) if (!signal?.aborted) await runner.start(set, { ledger, name, slot })
+    for (const { name, slot } of slots) {
+      if (signal?.aborted) break
+      if (await runner.start(set, { ledger, name, slot })) onStarted?.()
+    }
     await runner.idle()
   } finally {
     signal?.removeEventListener('abort', stop)

@@ -32,16 +32,25 @@ export class CronRunner {
     }
   }
 
-  /** Starts one cronjob, unless it is running or another process claims it first. */
-  async start(set: CronjobSet, { ledger, name, slot }: { ledger: Ledger; name: string; slot: number }): Promise<void> {
+  /**
+   * Starts one cronjob, unless it is running or another process claims it first.
+   * @returns whether it was started
+   */
+  async start(
+    set: CronjobSet,
+    { ledger, name, slot }: { ledger: Ledger; name: string; slot: number },
+  ): Promise<boolean> {
     const row = ledger.rows.get(name)
-    if (row === undefined || this.#runs.has(name) || isClaimed(row, ledger.now)) return
+    if (row === undefined || this.#runs.has(name) || isClaimed(row, ledger.now)) return false
     const { system, logger, leaseMs, clock } = this.#options
     const began = clock.monotonic()
     const claim = await claimSlot(system, { releaseId: set.releaseId, row, slot, leaseMs })
-    if (claim === undefined) return
+    if (claim === undefined) return false
     const isLate = clock.monotonic() - began > leaseMs / 2 // another process may soon take over
-    if (this.#isStopped || isLate) return this.#endUnstarted(claim)
+    if (this.#isStopped || isLate) {
+      await this.#endUnstarted(claim)
+      return false
+    }
     if (row.claimId !== null) {
       logger.warn({ cronjob: name, server: row.server }, 'previous run of cronjob lost: its server stopped responding')
     }
@@ -51,6 +60,7 @@ export class CronRunner {
       this.#runs.delete(name)
       this.#options.onRan(report)
     })
+    return true
   }
 
   /** Ends a claim that was made too late to start the run. */

@@ -1,6 +1,7 @@
 import { isStorable, sortedIdPrefix, userAgent, type Since } from '../../kit/index.ts'
 import { sql } from 'kysely'
 import {
+  loadDatabaseTime,
   makeCursor,
   makePage,
   whereAfter,
@@ -18,6 +19,7 @@ import {
   loadAnswers,
   type AttemptWithAnswer,
 } from './load-attempts.ts'
+import { maxCounted } from './subscriptions.ts'
 import { loadMessage, resolveSince, type MessageDetails } from './messages.ts'
 import { eventErrors, countDead, replayDead, replayDelivery, type Replayed } from '../../events/index.ts'
 
@@ -27,6 +29,8 @@ export interface DeliveryFilter {
   readonly event?: string | undefined
   /** Id of a subscription. */
   readonly subscription?: string | undefined
+  /** The name or id of the user of the subscription. */
+  readonly user?: string | undefined
   readonly state?: DeliveryState | undefined
   /** Only messages dispatched since then. */
   readonly since?: Since | undefined
@@ -39,6 +43,8 @@ export interface ListedDelivery {
   /** Undefined if its message has been deleted. */
   readonly event: string | undefined
   readonly state: DeliveryState
+  /** Id of the message, which may have been deleted. */
+  readonly message: string
   readonly subscription: string
   /** Undefined if the subscription was deleted. */
   readonly endpoint: string | undefined
@@ -54,7 +60,8 @@ export interface ListedDelivery {
 
 /**
  * Lists deliveries of all users: newest first, pending ones in the order in which they are due, dead ones by when they
- * died. With `event`, a page may have fewer entries than its limit, or none, although `next` is present.
+ * died. With filters that no index supports, a page may have fewer entries than its limit, or none, although `next` is
+ * present.
  * @throws WP_STORE_CURSOR
  */
 export async function listHostDeliveries(
@@ -80,6 +87,7 @@ async function describe(system: System, rows: readonly DeliveryRow[]): Promise<r
       id: row.id,
       event,
       state: row.status,
+      message: row.message_id,
       subscription: row.subscription_id,
       endpoint,
       user,
@@ -120,34 +128,64 @@ async function loadOthers({ db }: System, rows: readonly DeliveryRow[]) {
   }
 }
 
-/** How many deliveries a page reads to find those of one event, which have no index. */
+/** How many deliveries a page reads to find those that match filters without an index. */
 const maxScanned = 5000
 
 async function selectPage(system: System, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
-  const { event, subscription, state, since, cursor, limit } = filter
+  const { subscription, state, since, cursor, limit } = filter
   const from = since === undefined ? undefined : await resolveSince(system, since)
   const sort = sortOf(filter)
-  const scanned = system.db
+  const [first] = sort[0]!
+  const isScanned = needsScan(filter)
+  const rows = await system.db
     .selectFrom('waypost_delivery')
     .select(['id', 'message_id', 'subscription_id', 'status', 'due_at', 'created_at', 'finished_at'])
     .$if(subscription !== undefined, (query) => query.where('subscription_id', '=', subscription!))
     // A literal, so that partial indexes apply.
-    .$if(state !== undefined, (query) => query.where('status', '=', sql.lit(state!)))
+    .$if(state !== undefined && hasIndex(filter), (query) => query.where('status', '=', sql.lit(state!)))
     // Ids begin with the time of the dispatch.
-    .$if(from !== undefined, (query) =>
+    .$if(from !== undefined && first === 'id', (query) =>
       query.where('id', '>=', sortedIdPrefix('dlv_', from!)).where('created_at', '>=', from!),
+    )
+    // What was dispatched since then also died since then.
+    .$if(from !== undefined && first === 'finished_at', (query) =>
+      query.where('finished_at', '>=', from!).where('created_at', '>=', from!),
     )
     .where(whereAfter({ sort, cursor }))
     .orderBy(sql.join(sort.map(([column, direction]) => sql`${sql.ref(column)} ${sql.raw(direction)}`)))
-  if (event === undefined) return makePage(await scanned.limit(limit + 1).execute(), { sort, limit })
-  const rows = await scanned.limit(maxScanned).execute()
-  const events = await findMessages(system, { event, rows })
-  const page = makePage(
-    rows.filter((row) => events.has(row.message_id)),
-    { sort, limit },
-  )
+    .limit(isScanned ? maxScanned : limit + 1)
+    .execute()
+  if (!isScanned) return makePage(rows, { sort, limit })
+  const page = makePage(await filterRows(system, rows, { ...filter, from }), { sort, limit })
   if (page.next !== undefined || rows.length < maxScanned) return page
   return { ...page, next: makeCursor(sort, rows.at(-1)!) }
+}
+
+/** Whether an index selects deliveries by the state. Most deliveries are delivered. */
+function hasIndex({ state, subscription }: DeliveryFilter): boolean {
+  return state !== 'cancelled' || subscription !== undefined
+}
+
+function needsScan(filter: DeliveryFilter): boolean {
+  const { event, user, since } = filter
+  const [first] = sortOf(filter)[0]!
+  const isByTime = first === 'id' || first === 'finished_at'
+  return event !== undefined || user !== undefined || !hasIndex(filter) || (since !== undefined && !isByTime)
+}
+
+async function filterRows(
+  system: System,
+  rows: readonly DeliveryRow[],
+  { event, user, state, from }: DeliveryFilter & { from: number | undefined },
+): Promise<readonly DeliveryRow[]> {
+  const likely = rows.filter(
+    (row) => (state === undefined || row.status === state) && (from === undefined || row.created_at >= from),
+  )
+  const subscriptions = user === undefined ? undefined : await findSubscriptions(system, { user, rows: likely })
+  const own = subscriptions === undefined ? likely : likely.filter((row) => subscriptions.has(row.subscription_id))
+  if (event === undefined) return own
+  const messages = await findMessages(system, { event, rows: own })
+  return own.filter((row) => messages.has(row.message_id))
 }
 
 /** Orders for which there is an index. */
@@ -171,14 +209,38 @@ async function findMessages(
   { db }: System,
   { event, rows }: { event: string; rows: readonly DeliveryRow[] },
 ): Promise<ReadonlySet<string>> {
-  const ids = [...new Set(rows.map((row) => row.message_id))]
+  return findAmong(
+    rows.map((row) => row.message_id),
+    (ids) => db.selectFrom('waypost_message').select('id').where('id', 'in', ids).where('event', '=', event).execute(),
+  )
+}
+
+/** Returns the subscriptions of a user, by name or id, among those of deliveries. */
+async function findSubscriptions(
+  { db }: System,
+  { user, rows }: { user: string; rows: readonly DeliveryRow[] },
+): Promise<ReadonlySet<string>> {
+  return findAmong(
+    rows.map((row) => row.subscription_id),
+    (ids) =>
+      db
+        .selectFrom('waypost_subscription as subscription')
+        .innerJoin('waypost_user as user', 'user.id', 'subscription.user_id')
+        .select('subscription.id')
+        .where('subscription.id', 'in', ids)
+        .where((column) => column.or([column('user.name', '=', user), column('user.id', '=', user)]))
+        .execute(),
+  )
+}
+
+async function findAmong(
+  ids: readonly string[],
+  find: (ids: readonly string[]) => Promise<readonly { readonly id: string }[]>,
+): Promise<ReadonlySet<string>> {
+  const distinct = [...new Set(ids)]
   const found = new Set<string>()
-  for (let start = 0; start < ids.length; start += idsPerStatement) {
-    const some = db
-      .selectFrom('waypost_message')
-      .select('id')
-      .where('id', 'in', ids.slice(start, start + idsPerStatement))
-    for (const { id } of await some.where('event', '=', event).execute()) found.add(id)
+  for (let start = 0; start < distinct.length; start += idsPerStatement) {
+    for (const { id } of await find(distinct.slice(start, start + idsPerStatement))) found.add(id)
   }
   return found
 }
@@ -210,6 +272,41 @@ export async function findHostDelivery({ system }: Pick<Host, 'system'>, id: str
   return { delivery: delivery!, message, headers, attempts }
 }
 
+/** What operators should look at. Counts end at `maxCounted`. */
+export interface DeliverySummary {
+  /** Deliveries that died in the last 24 hours. */
+  readonly dead: number
+  /** Active subscriptions that are postponed after too many consecutive failures. */
+  readonly postponed: number
+}
+
+const dayMs = 86_400_000
+
+/** Counts what needs attention, from partial indexes. */
+export async function loadDeliverySummary({ system }: Pick<Host, 'system'>): Promise<DeliverySummary> {
+  const { db } = system
+  const now = await loadDatabaseTime(system)
+  const died = db
+    .selectFrom('waypost_delivery')
+    .select('id')
+    .where('status', '=', sql.lit('dead'))
+    .where('finished_at', '>=', now - dayMs)
+    .limit(maxCounted)
+  const [dead, postponed] = await Promise.all([
+    db
+      .selectFrom(died.as('died'))
+      .select((column) => column.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow(),
+    db
+      .selectFrom('waypost_subscription')
+      .select((column) => column.fn.countAll<number>().as('count'))
+      .where('status', '=', 'active')
+      .where('open_until', '>', now)
+      .executeTakeFirstOrThrow(),
+  ])
+  return { dead: dead.count, postponed: postponed.count }
+}
+
 export interface ReplayRequest {
   /** Only deliveries that died since then. */
   readonly since: Since
@@ -220,6 +317,14 @@ export interface ReplayRequest {
   readonly limit: number
   /** Called with the number of deliveries, unless it is 0. */
   confirm(count: number): Promise<boolean>
+}
+
+/** Returns how many deliveries a replay would redeliver. */
+export async function countReplayable(
+  { system }: Pick<Host, 'system'>,
+  { since, event, subscription }: Pick<ReplayRequest, 'since' | 'event' | 'subscription'>,
+): Promise<number> {
+  return countDead(system, { since: await resolveSince(system, since), event, subscription })
 }
 
 /** Redelivers one finished delivery. Throws like `replayDelivery`. */

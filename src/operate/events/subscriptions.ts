@@ -1,12 +1,23 @@
+import { sql } from 'kysely'
 import { authErrors, loadUserScopes, loginClientId, resolveClient, resolveUser } from '../../auth/index.ts'
-import { eventErrors, makeSubscriptions, sendOperatorTest } from '../../events/index.ts'
+import {
+  changeAnySubscription,
+  eventErrors,
+  makeSubscriptions,
+  rotateAnySecret,
+  sendOperatorTest,
+  scopesOf,
+  type SubscriptionChange,
+} from '../../events/index.ts'
 import { isStorable } from '../../kit/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 import {
   endSubscriptions,
   makePage,
   whereAfter,
+  type AuditAction,
   type AuditEntry,
+  type AuditFacts,
   type Page,
   type SubscriptionSelector,
   type System,
@@ -24,7 +35,11 @@ export interface ListedSubscription {
   readonly user: string | null
   /** The client that created it; null for subscriptions from before clients were recorded. */
   readonly client: { readonly id: string; readonly name: string | null } | null
-  /** Milliseconds since 1970. */
+  /**
+   * Nothing is posted before this time, after too many consecutive failures. In milliseconds since 1970, like the other
+   * times.
+   */
+  readonly postponedUntil: number | undefined
   readonly createdAt: number
 }
 
@@ -38,32 +53,39 @@ export interface SubscriptionChoice {
 export interface SubscriptionFilter extends SubscriptionChoice {
   readonly event?: string | undefined
   readonly status?: ListedSubscription['status'] | undefined
+  /** Only active subscriptions that are postponed after too many consecutive failures. */
+  readonly isPostponed?: boolean | undefined
+  /** Newest first by default. */
+  readonly isOldestFirst?: boolean | undefined
   readonly cursor?: string | undefined
   readonly limit: number
 }
 
-const sort = [['id', 'desc']] as const
-
-/** Lists subscriptions of all users, newest first. @throws WP_STORE_CURSOR */
+/** Lists subscriptions of all users. @throws WP_STORE_CURSOR */
 export async function listHostSubscriptions(
   host: Pick<Host, 'system'>,
-  { event, status, cursor, limit, ...choice }: SubscriptionFilter,
+  { event, status, isPostponed = false, isOldestFirst = false, cursor, limit, ...choice }: SubscriptionFilter,
 ): Promise<Page<ListedSubscription>> {
   const { id, userId, clientId } = await resolve(host.system, choice)
+  const sort = [['id', isOldestFirst ? 'asc' : 'desc']] as const
   const rows = await host.system.db
     .selectFrom('waypost_subscription as subscription')
     .leftJoin('waypost_user as user', 'user.id', 'subscription.user_id')
     .leftJoin('waypost_client as client', 'client.id', 'subscription.client_id')
     .select(['subscription.id', 'subscription.event', 'subscription.endpoint', 'subscription.status'])
     .select(['subscription.disabled_by', 'subscription.client_id', 'subscription.created_at'])
+    .select(['subscription.open_until', host.system.now().as('now')])
     .select(['user.name as user', 'client.name as client_name'])
     .$if(id !== undefined, (query) => query.where('subscription.id', '=', id!))
     .$if(userId !== undefined, (query) => query.where('subscription.user_id', '=', userId!))
     .$if(clientId !== undefined, (query) => query.where('subscription.client_id', '=', clientId!))
     .$if(event !== undefined, (query) => query.where('subscription.event', '=', event!))
     .$if(status !== undefined, (query) => query.where('subscription.status', '=', status!))
+    .$if(isPostponed, (query) =>
+      query.where('subscription.status', '=', 'active').where('subscription.open_until', '>', host.system.now()),
+    )
     .where(whereAfter({ sort, cursor, table: 'subscription' }))
-    .orderBy('subscription.id', 'desc')
+    .orderBy('subscription.id', sort[0][1])
     .limit(limit + 1)
     .execute()
   const page = makePage(rows, { sort, limit })
@@ -75,6 +97,8 @@ export async function listHostSubscriptions(
     isBarred: row.status === 'disabled' && row.disabled_by !== null,
     user: row.user,
     client: row.client_id === null ? null : { id: row.client_id, name: row.client_name },
+    postponedUntil:
+      row.status === 'active' && row.open_until !== null && row.open_until > row.now ? row.open_until : undefined,
     createdAt: row.created_at,
   })
   return { ...page, entry: page.entry.map(toListed) }
@@ -85,6 +109,44 @@ export async function findHostSubscription(host: Pick<Host, 'system'>, id: strin
   const [found] = isStorable(id) ? (await listHostSubscriptions(host, { id, limit: 1 })).entry : []
   if (found === undefined) throw eventErrors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id: id.slice(0, 64) })
   return found
+}
+
+export interface SubscriptionDetails {
+  readonly subscription: ListedSubscription
+  /** Consecutive failed attempts of any delivery. */
+  readonly failures: number
+  /** When it was paused; undefined unless it is. */
+  readonly pausedAt: number | undefined
+  /** Deliveries that are not finished; `maxCounted` if there are more. */
+  readonly pending: number
+  /** Dead deliveries; `maxCounted` if there are more. */
+  readonly dead: number
+}
+
+/** Counts stop here, so that they cost little. */
+export const maxCounted = 10_000
+
+/** Shows a subscription of any user with the number of its deliveries. @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN */
+export async function showHostSubscription(host: Pick<Host, 'system'>, id: string): Promise<SubscriptionDetails> {
+  const subscription = await findHostSubscription(host, id)
+  const { db } = host.system
+  const count = async (state: 'pending' | 'dead') => {
+    const some = db
+      .selectFrom('waypost_delivery')
+      .select('id')
+      .where('subscription_id', '=', id)
+      .where('status', '=', sql.lit(state)) // literal, so that the partial index applies
+      .limit(maxCounted)
+    const counted = db.selectFrom(some.as('some')).select((column) => column.fn.countAll<number>().as('count'))
+    return (await counted.executeTakeFirstOrThrow()).count
+  }
+  const columns = ['failures', 'paused_at'] as const
+  const [pending, dead, row] = await Promise.all([
+    count('pending'),
+    count('dead'),
+    db.selectFrom('waypost_subscription').select(columns).where('id', '=', id).executeTakeFirst(),
+  ])
+  return { subscription, failures: row?.failures ?? 0, pausedAt: row?.paused_at ?? undefined, pending, dead }
 }
 
 /** What a server provides for subscriptions. */
@@ -147,6 +209,94 @@ export async function testHostSubscription(
     await audit({ action: 'delivery.test', subject: { id: delivery, name: delivery }, after: { subscription: id } })
     return delivery
   })
+}
+
+export interface HostSubscriptionChange {
+  readonly endpoint?: string | undefined
+  /** Only an administrator can enable a subscription again that is disabled here. */
+  readonly status?: ListedSubscription['status'] | undefined
+  /** Called with the locked subscription before the change. Throws if it is not as the caller knows it. */
+  check?(current: ListedSubscription): void
+}
+
+/**
+ * Changes the endpoint or the status of a subscription. Pending deliveries go to the new endpoint; disabling cancels
+ * them. A new endpoint, or the status `active`, ends a postponement.
+ * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, WP_EVENTS_SUBSCRIPTION_SAME, WP_OUTBOUND_URL, WP_OUTBOUND_ADDRESS,
+ * WP_OUTBOUND_HOST_UNKNOWN
+ */
+export async function changeHostSubscription(
+  host: ActingHost,
+  id: string,
+  { outbound, check, ...change }: HostSubscriptionChange & Pick<SubscriptionServices, 'outbound'>,
+): Promise<ListedSubscription> {
+  if (change.endpoint !== undefined) await outbound.checkUrl(change.endpoint) // not in a transaction: resolves a name
+  return changeSystem(host, async (system, audit) => {
+    let before: ListedSubscription | undefined
+    await changeAnySubscription(system, id, {
+      ...(change.status === 'disabled' ? { endpoint: change.endpoint } : (change as SubscriptionChange)),
+      async check() {
+        before = await findHostSubscription({ system }, id)
+        check?.(before)
+      },
+    })
+    if (change.status === 'disabled')
+      await system.transaction((trx) => endSubscriptions(system, trx, { of: { id }, to: 'barred' }))
+    const after = await findHostSubscription({ system }, id)
+    const facts = { before: factsOf(before!), after: factsOf(after) }
+    const isChanged = before!.status !== after.status || before!.endpoint !== after.endpoint
+    if (isChanged) await audit({ action: actionOf(before!, after), subject: { id, name: id }, ...facts })
+    return after
+  })
+}
+
+function actionOf(before: ListedSubscription, after: ListedSubscription): AuditAction {
+  if (before.status === after.status) return 'subscription.change'
+  if (after.status === 'disabled') return 'subscription.disable'
+  return before.status === 'disabled' ? 'subscription.enable' : 'subscription.change'
+}
+
+/** Endpoints may contain secrets, except for their origin. */
+function factsOf({ event, user, endpoint, status }: ListedSubscription): AuditFacts {
+  return { event, user, endpoint: URL.parse(endpoint)?.origin, status }
+}
+
+/**
+ * Gives a subscription a new secret.
+ * @param options with how long the previous secrets also sign, `24h` by default
+ * @returns the secret, which is shown only once, and until when the previous ones sign, as an ISO time
+ * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, WP_EVENTS_OVERLAP, WP_EVENTS_ROTATIONS
+ */
+export async function renewHostSubscriptionSecret(
+  host: ActingHost,
+  id: string,
+  { overlap }: { readonly overlap?: string | undefined },
+): Promise<{ readonly secret: string; readonly previousUntil: string | undefined }> {
+  const { secrets } = await openIdentity(host)
+  return changeSystem(host, async (system, audit) => {
+    const rotated = await rotateAnySecret(system, secrets, { id, overlap })
+    const { event, user } = await findHostSubscription({ system }, id)
+    await audit({ action: 'subscription.secret', subject: { id, name: id }, after: { event, user } })
+    return rotated
+  })
+}
+
+/** An event of a release, to subscribe to. */
+export interface SubscribableEvent {
+  readonly name: string
+  readonly description: string | undefined
+  /** The user of a subscription needs one of these; if empty, every user may subscribe. */
+  readonly scopes: readonly string[]
+}
+
+/** Lists the events of the release being served, by name. */
+export function listSubscribableEvents({ catalog }: Pick<ReleaseTerms, 'catalog'>): readonly SubscribableEvent[] {
+  return Object.keys(catalog)
+    .toSorted()
+    .map((name) => {
+      const event = catalog[name]!
+      return { name, description: event.description, scopes: scopesOf(event) }
+    })
 }
 
 /**

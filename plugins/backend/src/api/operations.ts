@@ -640,4 +640,276 @@ export interface Operations {
       }
     }
   }
+  /** Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. A page may be empty although "next" is present. */
+  'GET /delivery': {
+    query: {
+      status?: 'pending' | 'delivered' | 'dead' | 'cancelled'
+      event?: string
+      subscription?: string
+      user?: string
+      since?: string
+      cursor?: string
+      /** At most 200; 50 by default */
+      limit?: string
+    }
+    answer: {
+      entry: {
+        id: string
+        event: string | null
+        status: 'pending' | 'delivered' | 'dead' | 'cancelled'
+        message: string
+        subscription: string
+        endpoint: string | null
+        user: string | null
+        attempts: number
+        last: {
+          started_at: string
+          latency_ms: number
+          status: number | null
+          outcome: string
+        } | null
+        due_at: string | null
+        created_at: string
+        finished_at: string | null
+      }[]
+      next: string | null
+    }
+  }
+  /** What needs attention: dead deliveries of the last 24 hours (at most 10000 are counted), and active subscriptions that are postponed. */
+  'GET /delivery/summary': {
+    answer: { dead: number; postponed: number }
+  }
+  /** How many dead deliveries a replay would redeliver; changes nothing. */
+  'GET /delivery/replay': {
+    query: { since: string; event?: string; subscription?: string }
+    answer: { deliveries: number }
+  }
+  /** Redelivers up to 10,000 dead deliveries, in the order in which they died. */
+  'POST /delivery/replay': {
+    body: { since: string; event?: string; subscription?: string }
+    answer: { deliveries: number; more: boolean }
+  }
+  /** A delivery with its body and its attempts. */
+  'GET /delivery/:id': {
+    params: { id: string }
+    answer: {
+      id: string
+      event: string | null
+      status: 'pending' | 'delivered' | 'dead' | 'cancelled'
+      message: string
+      subscription: string
+      endpoint: string | null
+      user: string | null
+      attempts: number
+      last: {
+        started_at: string
+        latency_ms: number
+        status: number | null
+        outcome: string
+      } | null
+      due_at: string | null
+      created_at: string
+      finished_at: string | null
+      body: string | null
+      is_body_truncated: boolean
+      headers: { [name: string]: string }
+      history: {
+        started_at: string
+        latency_ms: number
+        status: number | null
+        outcome: string
+        answer: string | null
+      }[]
+    }
+  }
+  /** Redelivers a finished delivery with the same id and four new attempts. */
+  'POST /delivery/:id/replay': {
+    params: { id: string }
+  }
+  /** Dispatched messages, the newest first. With "event", a page may be empty although "next" is present. */
+  'GET /message': {
+    query: {
+      event?: string
+      since?: string
+      cursor?: string
+      /** At most 200; 50 by default */
+      limit?: string
+    }
+    answer: {
+      entry: {
+        id: string
+        event: string
+        is_targeted: boolean
+        created_at: string
+        fanned_out_at: string | null
+      }[]
+      next: string | null
+    }
+  }
+  /** A message with its body. */
+  'GET /message/:id': {
+    params: { id: string }
+    answer: {
+      id: string
+      event: string
+      is_targeted: boolean
+      created_at: string
+      fanned_out_at: string | null
+      body: string
+      is_body_truncated: boolean
+    }
+  }
+  /** Subscriptions of all users, the newest first. */
+  'GET /subscription': {
+    query: {
+      status?: 'active' | 'paused' | 'disabled' | 'postponed'
+      event?: string
+      user?: string
+      client?: string
+      sort?: '-created' | 'created'
+      cursor?: string
+      /** At most 200; 50 by default */
+      limit?: string
+    }
+    answer: {
+      entry: {
+        id: string
+        event: string
+        endpoint: string
+        status: 'active' | 'paused' | 'disabled'
+        is_barred: boolean
+        user: string | null
+        client: { id: string; name: string | null } | null
+        postponed_until: string | null
+        created_at: string
+      }[]
+      next: string | null
+    }
+  }
+  /** The events of the release being served, to subscribe to. */
+  'GET /subscription/event': {
+    answer: {
+      entry: { name: string; description: string | null; scopes: string[] }[]
+    }
+  }
+  /** A subscription with the number of its pending and dead deliveries (at most 10,000 are counted). */
+  'GET /subscription/:id': {
+    params: { id: string }
+    answer: {
+      id: string
+      event: string
+      endpoint: string
+      status: 'active' | 'paused' | 'disabled'
+      is_barred: boolean
+      user: string | null
+      client: { id: string; name: string | null } | null
+      postponed_until: string | null
+      created_at: string
+      failures: number
+      paused_at: string | null
+      pending: number
+      dead: number
+    }
+  }
+  /** Subscribes an endpoint to an event for a user, who must have a scope of the event. */
+  'POST /subscription': {
+    body: { user: string; event: string; endpoint: string }
+    answer: {
+      subscription: {
+        id: string
+        event: string
+        endpoint: string
+        status: 'active' | 'paused' | 'disabled'
+        is_barred: boolean
+        user: string | null
+        client: { id: string; name: string | null } | null
+        postponed_until: string | null
+        created_at: string
+      }
+      secret: string
+    }
+  }
+  /** Changes the endpoint or the status. Pending deliveries go to the new endpoint; disabling cancels them. Only an administrator can enable a subscription again that is disabled here. */
+  'PATCH /subscription/:id': {
+    params: { id: string }
+    body: { endpoint?: string; status?: 'active' | 'paused' | 'disabled' }
+    answer: {
+      id: string
+      event: string
+      endpoint: string
+      status: 'active' | 'paused' | 'disabled'
+      is_barred: boolean
+      user: string | null
+      client: { id: string; name: string | null } | null
+      postponed_until: string | null
+      created_at: string
+    }
+  }
+  /** Deletes a subscription and cancels its pending deliveries. */
+  'DELETE /subscription/:id': {
+    params: { id: string }
+  }
+  /** Gives a subscription a new secret. */
+  'POST /subscription/:id/secret': {
+    params: { id: string }
+    body: { overlap?: string }
+    answer: { secret: string; previous_until: string | null }
+  }
+  /** Sends a test event, which is signed and retried like every delivery. */
+  'POST /subscription/:id/test': {
+    params: { id: string }
+    answer: { delivery: string }
+  }
+  /** Cronjobs of the active release with their last runs. */
+  'GET /cronjob': {
+    answer: {
+      entry: {
+        name: string
+        schedule: string
+        timezone: string
+        timeout_ms: number
+        next_at: string | null
+        is_running: boolean
+        is_late: boolean
+        started_at: string | null
+        finished_at: string | null
+        outcome: string | null
+        error: string | null
+        server: string | null
+        failures: number
+      }[]
+    }
+  }
+  /** Runs a cronjob now, even if it is not due. Answers when the run has begun. */
+  'POST /cronjob/:name/run': {
+    params: { name: string }
+  }
+  /** Administrative changes, the newest first. */
+  'GET /audit': {
+    query: {
+      since?: string
+      user?: string
+      action?: string
+      kind?: string
+      sort?: '-at' | 'at'
+      cursor?: string
+      /** At most 200; 50 by default */
+      limit?: string
+    }
+    answer: {
+      entry: {
+        id: string
+        at: string
+        how: 'command' | 'http'
+        user: { id: string | null; name: string }
+        client: string | null
+        action: string
+        kind: string
+        subject: { id: string | null; name: string } | null
+        before: { [name: string]: string | number | boolean | null | string[] } | null
+        after: { [name: string]: string | number | boolean | null | string[] } | null
+      }[]
+      next: string | null
+    }
+  }
 }

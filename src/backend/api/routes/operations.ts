@@ -1,0 +1,154 @@
+import { Type } from 'typebox'
+import { listHostAudit, listHostCronjobs, runHostCronjob } from '../../../operate/index.ts'
+import type { AuditFacts } from '../../../store/index.ts'
+import { defineRoute } from '../route.ts'
+import {
+  filterText,
+  formatMaybeTime,
+  formatTime,
+  listQuery,
+  maybeText,
+  maybeTime,
+  pageOf,
+  readLimit,
+  readSince,
+  record,
+  since,
+  text,
+  time,
+} from '../shapes.ts'
+
+const cronjobs = defineRoute({
+  name: 'listCronjobs',
+  summary: 'Cronjobs of the active release with their last runs',
+  method: 'GET',
+  path: '/cronjob',
+  scopes: ['backend.read'],
+  answer: record({
+    entry: Type.Array(
+      record({
+        name: text,
+        schedule: text,
+        timezone: text,
+        timeout_ms: Type.Number(),
+        next_at: maybeTime,
+        is_running: Type.Boolean(),
+        /** Whether the next run is overdue, because no process runs cronjobs. */
+        is_late: Type.Boolean(),
+        /** The current or last run. */
+        started_at: maybeTime,
+        /** Null while it is running, or if its server was lost. */
+        finished_at: maybeTime,
+        /** `done` or `failed`, of the last finished run. */
+        outcome: maybeText,
+        error: maybeText,
+        server: maybeText,
+        /** Consecutive failed runs. */
+        failures: Type.Integer(),
+      }),
+    ),
+  }),
+  async handle({ host }) {
+    const listed = await listHostCronjobs(host)
+    const entry = listed.map(({ name, schedule, timezone, timeoutMs, nextAt, isRunning, isLate, last, failures }) => ({
+      name,
+      schedule,
+      timezone,
+      timeout_ms: timeoutMs,
+      next_at: formatMaybeTime(nextAt),
+      is_running: isRunning,
+      is_late: isLate,
+      started_at: formatMaybeTime(last?.startedAt),
+      finished_at: formatMaybeTime(last?.finishedAt),
+      outcome: last?.outcome ?? null,
+      error: last?.error ?? null,
+      server: last?.server ?? null,
+      failures,
+    }))
+    return { entry }
+  },
+})
+
+const runCronjob = defineRoute({
+  name: 'runCronjob',
+  summary: 'Runs a cronjob now, even if it is not due. Answers when the run has begun',
+  method: 'POST',
+  path: '/cronjob/:name/run',
+  scopes: ['backend.operate'],
+  params: record({ name: filterText }),
+  async handle({ params, acting, startCronjob }) {
+    await runHostCronjob(await acting(), params.name, startCronjob)
+  },
+})
+
+const fact = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null(), Type.Array(Type.String())])
+const facts = Type.Union([Type.Record(text, fact), Type.Null()])
+
+function formatFacts(given: AuditFacts | null) {
+  if (given === null) return null
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
+const audit = defineRoute({
+  name: 'listAudit',
+  summary: 'Administrative changes, the newest first',
+  method: 'GET',
+  path: '/audit',
+  scopes: ['backend.admin'],
+  query: listQuery(
+    {
+      since: Type.Optional(since),
+      /** The name or id of a user, or the name of an operating-system user. */
+      user: Type.Optional(filterText),
+      /** For example `user.add`. */
+      action: Type.Optional(filterText),
+      /** All actions on subjects of a kind, for example `user`. */
+      kind: Type.Optional(filterText),
+    },
+    '-at',
+    'at',
+  ),
+  fields: { WP_STORE_CURSOR: 'query/cursor', WP_BACKEND_SINCE: 'query/since' },
+  answer: pageOf(
+    record({
+      id: text,
+      at: time,
+      how: Type.Union([Type.Literal('command'), Type.Literal('http')]),
+      /** The user of the token; for a command the operating-system user, who has no id. */
+      user: record({ id: maybeText, name: text }),
+      client: maybeText,
+      action: text,
+      kind: text,
+      subject: Type.Union([record({ id: maybeText, name: text }), Type.Null()]),
+      /** The changed properties. */
+      before: facts,
+      after: facts,
+    }),
+  ),
+  async handle({ host, query }) {
+    const { user, action, kind, cursor, sort } = query
+    const filter = {
+      user,
+      action: action ?? kind,
+      cursor,
+      isOldestFirst: sort === 'at',
+      since: readSince(query),
+      limit: readLimit(query),
+    }
+    const { entry, next } = await listHostAudit(host, filter)
+    return {
+      entry: entry.map(({ at, clientId, before, after, ...one }) => ({
+        ...one,
+        at: formatTime(at),
+        client: clientId,
+        before: formatFacts(before),
+        after: formatFacts(after),
+      })),
+      next: next ?? null,
+    }
+  },
+})
+
+export const operationRoutes = [cronjobs, runCronjob, audit]

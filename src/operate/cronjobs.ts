@@ -1,0 +1,92 @@
+import { isClaimed, leaseMs, loadLedger, planCronjobs, type Host } from '../host/index.ts'
+import { loadActiveRelease } from '../release/index.ts'
+import { changeSystem, type ActingHost } from './change-system.ts'
+
+/** A cronjob of the active release. Times are in milliseconds since 1970 by the database's clock. */
+export interface ListedCronjob {
+  readonly name: string
+  readonly schedule: string
+  readonly timezone: string
+  readonly timeoutMs: number
+  /** Undefined if the schedule has no future time. */
+  readonly nextAt: number | undefined
+  readonly isRunning: boolean
+  /** Whether the next run is overdue, because no process runs cronjobs. */
+  readonly isLate: boolean
+  /** The current or last run. */
+  readonly last:
+    | {
+        readonly startedAt: number
+        /** Undefined while it is running, or if its server was lost. */
+        readonly finishedAt: number | undefined
+        /** The result of the last finished run. */
+        readonly outcome: 'done' | 'failed' | undefined
+        readonly error: string | undefined
+        readonly server: string | undefined
+      }
+    | undefined
+  /** Consecutive failed runs. */
+  readonly failures: number
+}
+
+/** Lists the cronjobs of the active release by name. @throws WP_SERVER_VARIABLE, WP_SERVER_CRONJOB */
+export async function listHostCronjobs({ system, variables }: Host): Promise<readonly ListedCronjob[]> {
+  const release = await loadActiveRelease(system)
+  if (release === undefined) return []
+  const plan = planCronjobs(release, variables)
+  const ledger = await loadLedger(system)
+  const runs = await system.db.selectFrom('waypost_cronjob').selectAll().execute()
+  const runOf = new Map(runs.map((run) => [run.name, run]))
+  return [...plan.values()]
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, schedule, timezone, timeoutMs, timetable }) => {
+      const run = runOf.get(name)
+      const row = ledger.rows.get(name)
+      const isRunning = row !== undefined && isClaimed(row, ledger.now)
+      const due = row === undefined || isRunning ? undefined : timetable.next(row.slotAt)
+      return {
+        name,
+        schedule,
+        timezone,
+        timeoutMs,
+        nextAt: timetable.next(ledger.now),
+        isRunning,
+        isLate: due !== undefined && due < ledger.now - 3 * leaseMs,
+        last: run === undefined || run.started_at === null ? undefined : describeRun(run, isRunning),
+        failures: run?.failures ?? 0,
+      }
+    })
+}
+
+interface Run {
+  readonly started_at: number | null
+  readonly finished_at: number | null
+  readonly outcome: 'done' | 'failed' | null
+  readonly error: string | null
+  readonly server: string | null
+}
+
+function describeRun({ outcome, error, server, ...run }: Run, isRunning: boolean) {
+  const startedAt = run.started_at ?? 0
+  const finishedAt = run.finished_at ?? 0
+  return {
+    startedAt,
+    finishedAt: isRunning || finishedAt < startedAt ? undefined : finishedAt,
+    outcome: outcome ?? undefined,
+    error: error ?? undefined,
+    server: server ?? undefined,
+  }
+}
+
+/**
+ * Runs a cronjob now and records who started it.
+ * @param start resolves when the run has begun
+ */
+export async function runHostCronjob(
+  host: ActingHost,
+  name: string,
+  start: (name: string) => Promise<void>,
+): Promise<void> {
+  await start(name)
+  await changeSystem(host, (_, audit) => audit({ action: 'cronjob.run', subject: { name } }))
+}
