@@ -1,11 +1,16 @@
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { interrupted } from './signals.ts'
 
 /** Asks a question; `y` or `yes` confirms. Requires a terminal. */
 export async function confirm(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  return /^y(es)?$/i.test((await ask(`${question} (y/N) `, process.stderr)).trim())
+}
+
+async function ask(question: string, output: NodeJS.WritableStream): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output, terminal: process.stdin.isTTY })
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} (y/N) `)).trim())
+    return await terminal.question(question)
   } catch (error) {
     // Ctrl-C at the question is handled like SIGINT.
     process.stderr.write('\n')
@@ -16,11 +21,23 @@ export async function confirm(question: string): Promise<boolean> {
   }
 }
 
-/** Reads a secret from standard input, without the line end. Secrets are never arguments. */
-export async function readSecret(): Promise<string> {
+/**
+ * Reads a secret from standard input, without the line end. Secrets are never arguments.
+ * @param question asked on a terminal; what is typed then does not appear
+ */
+export async function readSecret(question?: string): Promise<string> {
+  if (question !== undefined && process.stdin.isTTY) return askHidden(question)
   const parts: Buffer[] = []
   for await (const part of process.stdin) parts.push(part as Buffer)
   return Buffer.concat(parts)
     .toString('utf8')
     .replace(/\r?\n$/, '')
+}
+
+async function askHidden(question: string): Promise<string> {
+  process.stderr.write(question)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const answer = await ask('', silent)
+  process.stderr.write('\n')
+  return answer
 }

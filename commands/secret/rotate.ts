@@ -3,7 +3,7 @@ import { Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
 export default class SecretRotate extends HostCommand {
   static override summary = 'Re-encrypt System with a new secret'
   static override description = [
-    'Put the new secret before the old one: WAYPOST_SECRET="new,old". Signing keys and subscription secrets are re-encrypted in one transaction. Logins, tokens and sessions stay valid; afterwards, the old secret no longer works.',
+    'Put the new secret before the old one: WAYPOST_SECRET="new,old". Signing keys, subscription secrets and variables are re-encrypted in one transaction. Logins, tokens and sessions stay valid; afterwards, the old secret no longer works.',
     '\nTo rotate without downtime:',
     '  1. WAYPOST_SECRET="old,new" on every server, one after the other',
     '  2. WAYPOST_SECRET="new,old" on every server, one after the other',
@@ -27,14 +27,18 @@ export default class SecretRotate extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const { from, changed, resealed } = await rotateHostSecret(host, flags)
-      const [keys, secrets] = [resealed.waypost_key, resealed.waypost_subscription]
-      if (!changed && keys + secrets === 0)
+      const { waypost_key: keys, waypost_subscription: secrets, waypost_variable: variables } = resealed
+      const count = keys + secrets + variables
+      if (!changed && count === 0)
         this.print(`  Nothing to do: everything is encrypted with the first secret in ${from}.`)
-      else this.print(`  Encrypted  ${plural(keys, 'signing key')}, ${plural(secrets, 'subscription')}`)
+      else
+        this.print(
+          `  Encrypted  ${plural(keys, 'signing key')}, ${plural(secrets, 'subscription')}, ${plural(variables, 'variable')}`,
+        )
       const next = 'WAYPOST_SECRET to the new secret only, everywhere'
       if (from === 'WAYPOST_SECRET') this.note(`  Next       set ${next}, then restart the servers`)
       else this.note(`  Wrote      ${paint('cyan', from, process.stderr)}; restart waypost dev if it is running`)
-      return { from, changed, resealed: keys + secrets }
+      return { from, changed, resealed: count }
     })
   }
 }

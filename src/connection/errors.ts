@@ -12,7 +12,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The connection "{name}" requires variables that are not set: {variables}',
-    hint: 'Set them in the environment of this server or in .env.',
+    hint: 'Set them with waypost env:set, in the environment of this server or in its .env.',
   },
   WP_CONNECTION_CONFIG: {
     kind: 'user',

@@ -83,13 +83,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The release {release} requires variables that are not set: {variables}',
-    hint: 'Set them in the environment of this server or in .env.',
+    hint: 'Set them with waypost env:set, in the environment of this server or in its .env.',
   },
   WP_SERVER_VARIABLE_TYPE: {
     kind: 'user',
     status: 500,
     message: 'The variable "{name}" of the release {release} must be {mismatch}',
-    hint: 'Correct it in the environment of this server or in .env.',
+    hint: 'Correct it with waypost env:set, in the environment of this server or in its .env.',
   },
   WP_SERVER_SETTING: {
     kind: 'user',

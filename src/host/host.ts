@@ -6,6 +6,9 @@ import type { System } from '../store/index.ts'
 /** A folder on a machine, with the System that its environment configures. */
 export interface Host {
   readonly folder: string
+  /** The variables of the process and of `.env`. */
+  readonly environment: Variables
+  /** `environment`, with the variables in System once they were read. */
   readonly variables: Variables
   readonly system: System
   readonly clock: Clock

@@ -54,7 +54,8 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
   }
   return {
     folder,
-    variables,
+    environment: variables,
+    variables: { ...variables },
     system,
     clock: options.clock ?? systemClock,
     logSecrets: options.logSecrets ?? new Set(),

@@ -8,8 +8,9 @@ import {
   shortId,
 } from '../kit/index.ts'
 import { loadActiveRelease, type Manifest, type StoredRelease } from '../release/index.ts'
-import type { System } from '../store/index.ts'
 import { errors } from './errors.ts'
+import type { Host } from './host.ts'
+import { variablesOfSettings, withSystemVariables } from './system-variables.ts'
 
 /** The parts of the active release that other processes than its servers need, such as workers and administration. */
 export interface ReleaseTerms {
@@ -23,9 +24,11 @@ export interface ReleaseTerms {
 export const defaultTerms: ReleaseTerms = { settings: defaultSettings, catalog: {}, scopes: {} }
 
 /** Returns the terms of the active release, or the defaults before the first deployment. */
-export async function loadTerms(system: System, variables: Variables): Promise<ReleaseTerms> {
-  const release = await loadActiveRelease(system)
-  return release === undefined ? defaultTerms : termsOf(release, variables)
+export async function loadTerms(host: Host): Promise<ReleaseTerms> {
+  const release = await loadActiveRelease(host.system)
+  if (release === undefined) return defaultTerms
+  const { variables } = await withSystemVariables(host, variablesOfSettings(release.manifest))
+  return termsOf(release, variables)
 }
 
 /** @throws WP_SERVER_SETTING, WP_SERVER_VARIABLE */

@@ -36,9 +36,9 @@ export interface ReportOptions {
 }
 
 export async function reportServer(
-  { system, variables }: Host,
+  { system, environment }: Host,
   { secrets, issuer }: { secrets: Pick<Secrets, 'keyIds'>; issuer: string },
-  { name = hostname(), intervalMs = heartbeatMs, readVariables = () => variables }: ReportOptions = {},
+  { name = hostname(), intervalMs = heartbeatMs, readVariables = () => environment }: ReportOptions = {},
 ): Promise<ServerReport> {
   const id = makeUuid()
   let current: Pick<ServerRow, 'state' | 'error' | 'release_id' | 'wanted_id'> = {
@@ -47,7 +47,7 @@ export async function reportServer(
     release_id: null,
     wanted_id: null,
   }
-  let names = nameVariables(variables)
+  let names = nameVariables(environment)
   const refreshNames = () => {
     try {
       names = nameVariables(readVariables())
@@ -114,8 +114,8 @@ export async function listServersWithoutSecret(system: System, keyId: string): P
 }
 
 /**
- * Returns the names of the variables that are set and that a project may declare. Deployments use them to find missing
- * variables.
+ * Returns the names of the variables that are set on this host, not in System, and that a project may declare.
+ * Deployments use them to find missing variables.
  */
 function nameVariables(variables: Variables): string {
   const isNameable = (name: string) => /^(?!WAYPOST_)[A-Za-z_][A-Za-z0-9_]*$/.test(name)

@@ -8,6 +8,7 @@ import {
   planCronjobs,
   type Plan,
   type Host,
+  withSystemVariables,
 } from '../host/index.ts'
 import type { StandaloneOptions, Slot, SlotsToRun } from './cronjobs/run-standalone.ts'
 import type { CronjobReport } from './cronjobs/run-slot.ts'
@@ -30,9 +31,10 @@ export interface CronExecution {
  * @throws WP_SERVER_CRONJOB, WP_SERVER_CRONJOB_UNKNOWN, WP_SERVER_CRONJOB_BUSY, or the error of code that cannot be
  * loaded
  */
-export async function executeHostCronjobs(host: Host, request: CronjobRequest): Promise<CronExecution> {
-  const release = await loadActiveRelease(host.system)
+export async function executeHostCronjobs(opened: Host, request: CronjobRequest): Promise<CronExecution> {
+  const release = await loadActiveRelease(opened.system)
   if (release !== undefined) assertServable(release.manifest)
+  const host = await withSystemVariables(opened, Object.keys(release?.manifest.variables ?? {}))
   const plan: Plan = release === undefined ? new Map() : planCronjobs(release, host.variables)
   const { name } = request
   if (name !== undefined && !plan.has(name)) {

@@ -81,31 +81,40 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
   }
 }
 
-/** How often the active release is checked. */
+/** How often the active release and the variables are checked. */
 const refreshIntervalMs = 100
 
 /** Returns the events and settings of the active release, and updates them while a worker runs. */
-async function followTerms({ system, variables, clock }: Host) {
+async function followTerms(host: Host) {
+  const { system, clock } = host
   let next = clock.monotonic() + refreshIntervalMs
-  let release = await findActive(system)
-  let terms = await loadTerms(system, variables)
+  let state = await loadState(system)
+  let terms = await loadTerms(host)
   return {
     catalog: () => terms.catalog,
     settings: () => terms.settings,
     async refresh() {
       if (clock.monotonic() < next) return
       next = clock.monotonic() + refreshIntervalMs
-      const active = await findActive(system)
-      if (active === release) return
-      terms = await loadTerms(system, variables)
-      release = active
+      const now = await loadState(system)
+      if (now === state) return
+      terms = await loadTerms(host)
+      state = now
     },
   }
 }
 
-async function findActive(system: System): Promise<string | null> {
-  const row = await system.db.selectFrom('waypost_active').select('release_id').executeTakeFirst()
-  return row?.release_id ?? null
+/** Identifies the active release and the variables in System, from which the terms are made. */
+async function loadState({ db }: System): Promise<string> {
+  const rows = await db
+    .selectFrom('waypost_active')
+    .select('release_id as id')
+    .unionAll(db.selectFrom('waypost_variable').select('revision as id'))
+    .execute()
+  return rows
+    .map(({ id }) => id ?? '')
+    .toSorted()
+    .join(' ')
 }
 
 /** Returns the options of the request that are set. */

@@ -13,8 +13,17 @@ export type Variables = Readonly<Record<string, string | undefined>>
  * @throws WP_KIT_ENV_FILE
  */
 export function readEnvironment(folder?: string): Variables {
-  const file = folder === undefined ? {} : readFile(path.join(folder, '.env'), { mayBeMissing: true })
-  return { ...file, ...process.env }
+  if (folder === undefined) return { ...process.env }
+  const sources = readSources(folder)
+  return { ...sources.file, ...sources.process }
+}
+
+/**
+ * Reads the variables of this process, and those in the `.env` of a folder, which the former override.
+ * @throws WP_KIT_ENV_FILE
+ */
+export function readSources(folder: string): { readonly process: Variables; readonly file: Variables } {
+  return { process: { ...process.env }, file: readFile(path.join(folder, '.env'), { mayBeMissing: true }) }
 }
 
 /**

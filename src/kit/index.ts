@@ -12,6 +12,7 @@ export {
   parseVariable,
   variableTypes,
   type DeclaredVariable,
+  type VariableType,
   type VariableValue,
 } from './declared-variable.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
@@ -20,6 +21,7 @@ export {
   exportVariables,
   readEnvFile,
   readEnvironment,
+  readSources,
   refreshEnvironment,
   variable,
   type Variables,

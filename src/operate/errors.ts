@@ -37,6 +37,36 @@ export const errors = defineErrors({
     message: 'Specify which tokens to revoke',
     hint: 'Pass the JTI of one token, --user NAME or --client ID.',
   },
+  WP_SERVER_VARIABLE_NAME: {
+    kind: 'user',
+    status: 400,
+    message: '"{name}" is not a valid name of a variable',
+    hint: 'Use letters, digits and underscores, at most 128 characters, not beginning with a digit. Never pass the value as an argument.',
+  },
+  WP_SERVER_VARIABLE_RESERVED: {
+    kind: 'user',
+    status: 400,
+    message: '{name} configures Waypost itself, so it cannot be set in System',
+    hint: 'Set it in the environment of each server, or in its .env.',
+  },
+  WP_SERVER_VARIABLE_VALUE: {
+    kind: 'user',
+    status: 400,
+    message: 'The value of {name} {problem}',
+    hint: 'Pass a value of 1 to 65,536 bytes. To remove a variable, use waypost env:unset.',
+  },
+  WP_SERVER_VARIABLE_UNSET: {
+    kind: 'user',
+    status: 404,
+    message: 'System has no variable {name}',
+    hint: 'waypost env:list shows the variables and where each one is set.',
+  },
+  WP_SERVER_VARIABLE_NEEDED: {
+    kind: 'user',
+    status: 409,
+    message: 'The active release requires {name} ({uses}), which is not set on every server',
+    hint: 'Set it in the environment of every server first. Without it, servers keep the last value until they restart. To unset it anyway, add --yes.',
+  },
   WP_SERVER_SECRET_SINGLE: {
     kind: 'user',
     status: 400,

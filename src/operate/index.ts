@@ -90,6 +90,15 @@ export {
 } from './statistics.ts'
 export { countHostAccess, issueHostToken, revokeHostTokens } from './tokens.ts'
 export {
+  assertVariableName,
+  findHostVariable,
+  listHostVariables,
+  setHostVariable,
+  unsetHostVariable,
+  type ListedVariable,
+  type VariableSource,
+} from './variables.ts'
+export {
   addHostUser,
   changeHostUser,
   countHostPasswordlessAccess,
@@ -98,7 +107,7 @@ export {
   changeHostUserScopes,
 } from './users.ts'
 export { runCheck, type Finding, failure } from './doctor/finding.ts'
-export { openReadOnly } from './doctor/open-read-only.ts'
+export { openReadOnly, withReadableVariables } from './doctor/open-read-only.ts'
 export { describeWaiting, maxSilenceMs } from './doctor/check-events.ts'
 
 export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {

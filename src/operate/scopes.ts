@@ -1,7 +1,14 @@
 import { consumerScope, countScopes, type backendScopes } from '../auth/index.ts'
 import { isWaypostError } from '../kit/index.ts'
 import { loadActiveRelease, loadArtifacts, type Manifest, type StoredRelease } from '../release/index.ts'
-import { loadReleasePlugins, makeHostServices, silentLog, type Host } from '../host/index.ts'
+import {
+  loadReleasePlugins,
+  makeHostServices,
+  silentLog,
+  variablesOfConnections,
+  withSystemVariables,
+  type Host,
+} from '../host/index.ts'
 
 /** A scope, with counts of what requires it and what has it. */
 export interface ListedScope {
@@ -64,7 +71,7 @@ const noUses: ScopeUses = { routes: 0, events: 0, plugins: [] }
 
 /** Collects the uses of scopes by a release, including the routes of its plugins. */
 async function collectAllUses(
-  host: Host,
+  opened: Host,
   { id, manifest }: StoredRelease,
   onError: (error: Error) => void,
 ): Promise<Map<string, ScopeUses>> {
@@ -76,6 +83,7 @@ async function collectAllUses(
   )
   const { listPluginRoutes } = await import('../runtime/index.ts')
   try {
+    const host = await withSystemVariables(opened, variablesOfConnections(manifest))
     const artifacts = await loadArtifacts(host.system, { id }, Object.fromEntries(sizes))
     const loaded = await loadReleasePlugins(host, { manifest: { plugins }, artifacts })
     const servicesOf = makeHostServices(host, silentLog)

@@ -43,7 +43,7 @@ export async function issueHostToken(
   if (missing.length > 0) throw authErrors.WP_AUTH_SCOPE_LACKED({ user: user.name, scopes: missing.join(',') })
 
   const { secrets, issuer } = await openIdentity(host)
-  const { settings } = await loadTerms(host.system, host.variables)
+  const { settings } = await loadTerms(host)
   const keys = await openKeyRing(host.system, secrets)
   return changeSystem(host, async (system, audit) => {
     const issued = await issueTokens(

@@ -42,7 +42,7 @@ export async function addHostUser(
   host: ActingHost,
   request: UserRequest,
 ): Promise<{ id: string; name: string; scopes: readonly string[] }> {
-  const { settings } = await loadTerms(host.system, host.variables)
+  const { settings } = await loadTerms(host)
   const defaults = settings.scopes_default.filter((scope) => !isBackendScope(scope))
   const scopes = checkScopes([...defaults, ...request.scopes, ...(request.admin ? backendScopes : [])])
   assertMayGrant(host.actor, scopes)

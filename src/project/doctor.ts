@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { installation, type Clock, type Variables } from '../kit/index.ts'
-import { checkHost, failure, runCheck, openReadOnly, type Finding } from '../operate/index.ts'
+import { checkHost, failure, runCheck, openReadOnly, withReadableVariables, type Finding } from '../operate/index.ts'
 import type { Host } from '../host/index.ts'
 import { checkKinds, checkMigrations, checkProject, type CheckedProject } from './doctor-project.ts'
 
@@ -37,7 +37,8 @@ export async function doctor(options: DoctorOptions): Promise<DoctorReport> {
   return { ok: checks.every(({ state }) => state !== 'fail'), checks }
 }
 
-async function checkSystem(host: Host, { release, isThere }: CheckedProject, clock?: Clock): Promise<Finding[]> {
+async function checkSystem(opened: Host, { release, isThere }: CheckedProject, clock?: Clock): Promise<Finding[]> {
+  const host = await withReadableVariables(opened)
   return [
     ...(release === undefined ? [] : [await runCheck('migrations', () => checkMigrations(host, release))]),
     ...(await checkHost(host, clock)),

@@ -14,6 +14,8 @@ import {
   type AppliedMigration,
   type Host,
   type MigrationDatabases,
+  variablesOfConnections,
+  withSystemVariables,
 } from '../host/index.ts'
 import {
   applyMigrations,
@@ -80,7 +82,8 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
       const applied = await migrateOwnTables(host)
       for (const one of applied) options.onApplied?.(one)
       if (built === undefined) return { applied, written: [] }
-      const report = await migrateConnections({ ...options, host, ...built })
+      const own = await withSystemVariables(host, variablesOfConnections(built.release.manifest))
+      const report = await migrateConnections({ ...options, host: own, ...built })
       return { applied: [...applied, ...report.applied], written: report.written }
     })
   } finally {
@@ -128,16 +131,20 @@ async function previewMigrations(options: MigrateOptions, built: LoadedRelease |
     const applied = own.map((name) => ({ connection: 'waypost', name, ms: 0 }))
     for (const one of applied) options.onApplied?.(one)
     if (built === undefined) return { applied, written: [] }
-    const there = host ?? {
-      folder: options.folder,
-      variables: options.variables,
-      system: undefined,
-      clock: systemClock,
-    }
+    const there = await describeHost(options, { host, built, isMigrated: own.length === 0 })
     return { applied: [...applied, ...(await previewConnections({ ...options, host: there, ...built }))], written: [] }
   } finally {
     await host?.close()
   }
+}
+
+/** What is known of a host whose System may not exist or not be migrated yet. */
+export async function describeHost(
+  { folder, variables }: MigrateOptions,
+  { host, built, isMigrated }: { host: Host | undefined; built: LoadedRelease; isMigrated: boolean },
+): Promise<MigrationDatabases['host']> {
+  if (host === undefined) return { folder, variables, system: undefined, clock: systemClock }
+  return isMigrated ? withSystemVariables(host, variablesOfConnections(built.release.manifest)) : host
 }
 
 export async function openExistingHost({ folder, variables }: MigrateOptions): Promise<Host | undefined> {

@@ -1,8 +1,7 @@
 import { loadMigrationModules, inspectDatabases } from '../host/index.ts'
-import { systemClock } from '../kit/index.ts'
 import { pendingSystemMigrations, planMigrations, systemMigrations, type MigrationPlan } from '../store/index.ts'
 import { commandFor } from './check-connection.ts'
-import { buildForMigration, openExistingHost, type MigrateOptions } from './migrate.ts'
+import { buildForMigration, describeHost, openExistingHost, type MigrateOptions } from './migrate.ts'
 
 /** `edited`: applied with another text. `unknown`: applied, but its file is missing. */
 export type MigrationState = 'applied' | 'pending' | 'edited' | 'unknown'
@@ -35,12 +34,7 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
     const listed: ListedMigration[] = systemMigrations.map((name) => {
       return { connection: 'waypost', name, state: pending.includes(name) ? 'pending' : 'applied' }
     })
-    const target = host ?? {
-      folder: options.folder,
-      variables: options.variables,
-      system: undefined,
-      clock: systemClock,
-    }
+    const target = await describeHost(options, { host, built, isMigrated: pending.length === 0 })
     await inspectDatabases({ ...built, host: target }, names, async (name, database) => {
       const redo = commandFor('migrate:redo', name, modules)
       listed.push(...listPlan({ connection: name, redo }, await planMigrations(database?.db, modules.get(name) ?? [])))

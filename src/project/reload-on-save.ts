@@ -32,6 +32,7 @@ export async function reloadOnSave(
   let last = first
   let isServing = !('failed' in first)
   let isClosed = false
+  let areVariablesOutdated = false
   let scopes = 'failed' in first ? '' : first.scopes.join(' ')
 
   /** @param isSilent without named files, do not report if nothing changed */
@@ -67,8 +68,10 @@ export async function reloadOnSave(
   async function loadSettled(change: Change, onServed: NonNullable<ReloadRequest['onServed']>): Promise<Change> {
     let all = change
     for (let loads = 1; ; loads++) {
-      const isFullReload = all.files.includes('.env')
-      if (isFullReload) tryReadVariables(options)
+      const isFileChanged = all.files.includes('.env')
+      if (isFileChanged) tryReadVariables(options)
+      const isFullReload = isFileChanged || areVariablesOutdated
+      areVariablesOutdated = false
       const state = watching.readState()
       last = await reloadFiles({ changed: all.isMove ? undefined : new Set(all.files), isFullReload, onServed })
       if (!('failed' in last) || loads === maxLoads || isClosed) return all
@@ -88,12 +91,19 @@ export async function reloadOnSave(
     onError: (error) => console.warned(`Cannot watch files: ${messageOf(error)}`),
   })
 
+  const stopListening = server.feed.listen((changes) => {
+    if (changes !== 'reset' && !changes.some(({ kind }) => kind === 'variable')) return
+    areVariablesOutdated = true
+    void watching.run(() => tryReload(everything, changes === 'reset'))
+  })
+
   // Saves between the first load and the start of the watcher.
   void watching.run(() => tryReload(everything, true))
   return {
     flush: () => watching.run(() => tryReload(everything)),
     close: () => {
       isClosed = true
+      stopListening()
       return watching.close()
     },
   }

@@ -1,7 +1,7 @@
 import type { Builder } from '../build/index.ts'
 import { makeSourceCache, type Definition } from '../definition/index.ts'
-import { loadReleasePlugins } from '../host/index.ts'
-import { hasErrors, messageOf, withDeadline, type Diagnostic, type Variables } from '../kit/index.ts'
+import { loadReleasePlugins, refreshVariables } from '../host/index.ts'
+import { hasErrors, messageOf, withDeadline, type Diagnostic } from '../kit/index.ts'
 import {
   activateRelease,
   releaseId,
@@ -21,7 +21,6 @@ import { suggestRequests, type SuggestedRequest } from './suggest-requests.ts'
 
 export interface ReloaderOptions {
   readonly project: Project
-  readonly variables: Variables
   readonly builder: Builder
   readonly server: WaypostServer
   readonly console: Pick<DevConsole, 'warned'>
@@ -106,6 +105,7 @@ class Reloader {
     this.#unbuilt = join(this.#unbuilt, changed)
     this.#unread = join(this.#unread, changed)
     this.#isFullReload ||= isFullReload
+    await refreshVariables(this.#options.server.host)
     const before = this.#loaded
     let loaded = await this.#load()
     if (loaded.needsMigration) loaded = await this.#migrateFirst(loaded)
@@ -148,10 +148,10 @@ class Reloader {
     const loaded = this.#loaded
     const isOwnCode = (file: string) => isCode(file) && loaded?.pluginFiles.includes(file) === false
     if (loaded?.definition !== undefined && changed !== undefined && [...changed].every(isOwnCode)) return loaded
-    const { project, variables, builder } = this.#options
+    const { project, server, builder } = this.#options
     this.#loaded = undefined
     this.#loaded = await loadProject(project, {
-      variables,
+      variables: server.host.variables,
       cache: this.#cache,
       changed,
       pluginBuilder: builder.plugins,
@@ -162,9 +162,9 @@ class Reloader {
 
   /** Migrates before the actions are described, because they need the tables. */
   async #migrateFirst(stale: LoadedProject): Promise<LoadedProject> {
-    const { project, variables, builder } = this.#options
+    const { project, server, builder } = this.#options
     const { definition, plugins } = await loadProject(project, {
-      variables,
+      variables: server.host.variables,
       pluginBuilder: builder.plugins,
       describes: false,
     })

@@ -7,6 +7,8 @@ import {
   openHost,
   withDatabases,
   type Host,
+  variablesOfConnections,
+  withSystemVariables,
 } from '../host/index.ts'
 import {
   loadFacts,
@@ -82,10 +84,11 @@ async function revert(
   const modules = await loadMigrationModules(built.release)
   const connection = options.connection ?? chooseConnection(options.command, modules)
   const migrations = modules.get(connection) ?? []
-  const host = await openHost({ folder, variables })
+  const opened = await openHost({ folder, variables })
   let report: RevertReport | undefined
   try {
-    options.onTarget?.(host.system.target)
+    options.onTarget?.(opened.system.target)
+    const host = await withSystemVariables(opened, variablesOfConnections(built.release.manifest))
     await makeLock(host.system.database)('migrate', () =>
       withDatabases({ ...built, host }, [connection], async (_name, database) => {
         const plan = await planMigrations(database.db, migrations)
@@ -104,7 +107,7 @@ async function revert(
     if (report !== undefined && report.revert.length > 0) await notifyMigrated(folder)
     return report
   } finally {
-    await host.close()
+    await opened.close()
   }
 }
 

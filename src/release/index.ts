@@ -21,6 +21,7 @@ export {
   findMissingVariables,
   isAlive,
   listLiveServers,
+  listServerVariables,
   selectLiveServers,
   type MissingVariable,
   type LiveServer,

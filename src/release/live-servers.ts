@@ -35,21 +35,32 @@ export interface MissingVariable {
 }
 
 /**
- * Returns the given variables that a live server lacks. Server rows contain the names of set variables, never values.
+ * Returns the given variables that a live server lacks and System does not have. Server rows contain the names of set
+ * variables, never values.
  */
 export async function findMissingVariables(
   system: System,
   names: readonly string[],
 ): Promise<readonly MissingVariable[]> {
   if (names.length === 0) return []
-  const rows = await selectLiveServers(system).select(['name', 'variables']).execute()
-  // A server from before this column existed does not report its variables.
-  const servers = rows.flatMap(({ name, variables }) =>
-    variables === null ? [] : [{ name, has: new Set(variables.split(' ')) }],
-  )
+  const servers = await listServerVariables(system)
+  const shared = await system.db.selectFrom('waypost_variable').select('id').execute()
+  const inSystem = new Set(shared.map(({ id }) => id))
   return names
+    .filter((name) => !inSystem.has(name))
     .map((name) => ({ name, servers: servers.filter(({ has }) => !has.has(name)).map((server) => server.name) }))
     .filter(({ servers: missing }) => missing.length > 0)
+}
+
+/** Returns the live servers with the names of the variables that each one's host sets. */
+export async function listServerVariables(
+  system: System,
+): Promise<readonly { readonly name: string; readonly has: ReadonlySet<string> }[]> {
+  const rows = await selectLiveServers(system).select(['name', 'variables']).execute()
+  // A server from before this column existed does not report its variables.
+  return rows.flatMap(({ name, variables }) =>
+    variables === null ? [] : [{ name, has: new Set(variables.split(' ')) }],
+  )
 }
 
 /** Whether a server with this heartbeat counts as live. */

@@ -2,7 +2,7 @@ import type { ConnectionSet } from '../connection/index.ts'
 import { makeDispatcher, type Dispatcher } from '../events/index.ts'
 import { defaultSettings, type Settings } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
-import { assertServable, type Manifest, type ManifestMethod } from '../release/index.ts'
+import { assertServable, findVariableUses, type Manifest, type ManifestMethod } from '../release/index.ts'
 import {
   buildGeneration,
   hasSameCode,
@@ -26,6 +26,7 @@ import {
   type FailingAction,
   type ReleaseToServe,
 } from '../host/index.ts'
+import { errors } from './errors.ts'
 import type { Shared } from './open-shared.ts'
 
 /** A generation that `dev` can update in place. */
@@ -48,7 +49,11 @@ export interface ReleaseGeneration extends Generation {
 const maxUpdates = 100
 
 /** Builds the generation of a release. Without a release, it serves Waypost's own endpoints. */
-export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | undefined): Promise<ReleaseGeneration> {
+export async function buildForRelease(
+  shared: Shared,
+  toServe: ReleaseToServe | undefined,
+  changedVariables: readonly string[] = [],
+): Promise<ReleaseGeneration> {
   const { options, registry } = shared
   const common = makeCommonOptions(shared)
   if (toServe === undefined) {
@@ -71,6 +76,7 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
   const plugins = await shared.loadPlugins({ ...toServe, manifest })
   const actionFor = await loadActions(shared, plugins, toServe, methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections, plugins.connections)
+  await assertConnected(manifest, connections, changedVariables)
   for (const [name, reason] of connections.down)
     options.logger.warn({ connection: name, reason }, 'opening a connection failed')
   shared.schemas.beginGeneration()
@@ -124,6 +130,20 @@ export async function buildForRelease(shared: Shared, toServe: ReleaseToServe | 
   } catch (error) {
     await connections.release()
     throw error
+  }
+}
+
+/** @throws WP_SERVER_VARIABLE_CONNECTION, after releasing the connections */
+async function assertConnected(
+  manifest: Manifest,
+  connections: ConnectionSet,
+  variables: readonly string[],
+): Promise<void> {
+  for (const [name, reason] of connections.down) {
+    const changed = variables.filter((one) => findVariableUses(manifest, one).includes(`connection ${name}`))
+    if (changed.length === 0) continue
+    await connections.release()
+    throw errors.WP_SERVER_VARIABLE_CONNECTION({ name, reason, variables: changed.join(', ') })
   }
 }
 

@@ -7,6 +7,12 @@ export const errors = defineErrors({
     message: 'WAYPOST_REMOTE_DEPLOY is "{value}", but must be "on" or "off"',
     hint: 'Set it to "off" to disable deployment over HTTP. By default, tokens with the scope backend.deploy can deploy.',
   },
+  WP_SERVER_VARIABLE_CONNECTION: {
+    kind: 'external',
+    status: 503,
+    message: 'The connection "{name}" cannot be used with the changed value of {variables}: {reason}',
+    hint: 'Correct the value with waypost env:set. The server keeps the previous value and tries again.',
+  },
   WP_SERVER_TEST_SERVER: {
     kind: 'user',
     status: 500,

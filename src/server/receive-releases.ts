@@ -15,6 +15,7 @@ import {
   migrateRelease,
   nameOfMigration,
   pendingMigrations,
+  withSystemVariables,
 } from '../host/index.ts'
 
 export interface ReceiveOptions {
@@ -42,7 +43,8 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
     guard,
     closed: isDevelopment ? 'development' : closed,
     classes: { connections: configsOf(builtIn.connections), actions: configsOf(builtIn.actions) },
-    migrate: async (release) => migrateRelease({ host, plugins: await loadPlugins(release), release }),
+    migrate: async (release) =>
+      migrateRelease({ host: await withSystemVariables(host), plugins: await loadPlugins(release), release }),
     surveyRollback: (beginning) => surveyRollback(host, beginning),
     async pendingMigrations({ connections, migrations, activeConnections }, { mayOpen }) {
       // Other connections could lead anywhere, with any of this server's variables in their address.
@@ -52,7 +54,8 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
         openable?.has(connection) !== false &&
         (connection === 'System' || plugins.connections.has(connections[connection]?.class ?? ''))
       const known = { connections, migrations: migrations.filter(isChecked) }
-      const pending = await pendingMigrations({ host, plugins, release: { manifest: known } })
+      const own = await withSystemVariables(host)
+      const pending = await pendingMigrations({ host: own, plugins, release: { manifest: known } })
       return [...pending, ...migrations.filter((one) => !isChecked(one))].map(
         ({ connection, name }) => `${connection}/${name}`,
       )
@@ -65,13 +68,22 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
         connection === 'System' ||
         ((mayOpen || isSame(connection)) && plugins.connections.has(connections[connection]?.class ?? ''))
       const release = { manifest: { connections, migrations } }
-      const dropped = await droppedMigrations({ host, plugins, release }, active?.migrations.filter(isChecked) ?? [])
+      const own = await withSystemVariables(host)
+      const dropped = await droppedMigrations(
+        { host: own, plugins, release },
+        active?.migrations.filter(isChecked) ?? [],
+      )
       return dropped.map(nameOfMigration)
     },
     async failingActions({ planned }, pending) {
       const plugins = await choosePlugins(planned)
       const unready = new Set(pending.map((name) => name.split('/', 1)[0]!))
-      return checkReleaseActions({ host, release: { manifest: planned }, plugins, unready })
+      return checkReleaseActions({
+        host: await withSystemVariables(host),
+        release: { manifest: planned },
+        plugins,
+        unready,
+      })
     },
   })
 }

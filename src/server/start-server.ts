@@ -31,6 +31,11 @@ export interface ServeReleaseOptions {
   readonly artifacts?: readonly Artifact[] | undefined
   /** Something besides the release has changed, such as a variable, so update nothing in place. */
   readonly isFullReload?: boolean
+  /**
+   * The variables that changed, if nothing else did. If a connection that uses one does not respond, the previous
+   * generation stays.
+   */
+  readonly changedVariables?: readonly string[] | undefined
   /** After it aborts, code that is being loaded is waited for only briefly. */
   readonly signal?: AbortSignal
 }
@@ -120,13 +125,13 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     terms: () => terms,
     hold: listener.hold,
     drain: listener.drain,
-    async serveRelease(release, { artifacts, signal, isFullReload = false } = {}) {
+    async serveRelease(release, { artifacts, signal, changedVariables, isFullReload = false } = {}) {
       const loaded = artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts))
       const toServe = { release, artifacts: loaded, signal }
       await cronjobs.follow(toServe, async () => {
         const next = termsOf(release, host.variables)
         const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))
-        if (!isUpdated) generation = await buildForRelease(shared, toServe)
+        if (!isUpdated) generation = await buildForRelease(shared, toServe, changedVariables)
         terms = next
         if (!isUpdated) listener.swap(generation)
       })

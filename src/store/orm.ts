@@ -16,6 +16,7 @@ import { Operators } from './migrations/0011-operators.ts'
 import { BackendClient } from './migrations/0012-backend-client.ts'
 import { Statistics } from './migrations/0013-statistics.ts'
 import { ActivationFiles } from './migrations/0014-activation-files.ts'
+import { Variables } from './migrations/0015-variables.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -34,6 +35,7 @@ const classes = [
   BackendClient,
   Statistics,
   ActivationFiles,
+  Variables,
 ]
 
 /**

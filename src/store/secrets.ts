@@ -89,6 +89,7 @@ export const sealedColumns = [
   { table: 'waypost_key', column: 'private_jwk' },
   { table: 'waypost_subscription', column: 'secret' },
   { table: 'waypost_subscription', column: 'previous_secrets' },
+  { table: 'waypost_variable', column: 'value' },
 ] as const
 
 /** One of these columns. Nothing else is encrypted. */

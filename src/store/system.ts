@@ -6,7 +6,7 @@ import { openSqlite, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 import type { SystemTables } from './tables.ts'
 
 /** The kind of object that changed. The subject is its id. */
-export type ChangeKind = 'user' | 'client' | 'token' | 'family' | 'key' | 'activation'
+export type ChangeKind = 'user' | 'client' | 'token' | 'family' | 'key' | 'activation' | 'variable'
 
 export interface Change {
   readonly kind: ChangeKind

@@ -34,6 +34,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     await made.folder.ok('user:add ann --scopes todo --password-stdin', { input: password })
     await made.folder.ok('token:issue --user ann')
     await addSubscriptions(made.host.system, 3)
+    await made.folder.ok('env:set ORDERS_KEY', { input: 'key of orders' })
   })
   after(() => made.close())
 
@@ -116,13 +117,13 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
         [warned.state, warned.message, warned.command],
         [
           'warn',
-          'WAYPOST_SECRET decrypts the secrets in System; 4 values are still encrypted with the old secret',
+          'WAYPOST_SECRET decrypts the secrets in System; 5 values are still encrypted with the old secret',
           'waypost secret:rotate',
         ],
       )
       const rotated = await run('secret:rotate', use(`${fresh},${secret}`))
       assert.equal(rotated.code, 0, rotated.stderr)
-      assert.equal(rotated.stdout, '  Encrypted  1 signing key, 3 subscriptions\n')
+      assert.equal(rotated.stdout, '  Encrypted  1 signing key, 3 subscriptions, 1 variable\n')
       assert.match(rotated.stderr, /^ {2}Target {5}\S+\n {2}Next {7}set WAYPOST_SECRET to the new secret only/)
       assert.equal(await newestSealed(made.host.system, fresh), 'all')
       const first = await renew()
@@ -268,7 +269,7 @@ describe("a folder's own secret", { concurrency: 1 }, () => {
       await project.ok('token:issue --user ann')
       const before = await project.read('.waypost/secret')
       const { stdout, stderr } = await project.run('secret:rotate')
-      assert.equal(stdout, '  Encrypted  1 signing key, 0 subscriptions\n')
+      assert.equal(stdout, '  Encrypted  1 signing key, 0 subscriptions, 0 variables\n')
       assert.match(stderr, /Wrote {6}\.waypost\/secret; restart waypost dev if it is running\n$/)
       const second = await project.read('.waypost/secret')
       assert.match(second, /^[\w-]{43}\n$/)

@@ -42,10 +42,10 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       startCli(['event:execute', ...words], { cwd: opened.folder, env: opened.variables })
 
     async function subscribe(count: number, event = 'note'): Promise<void> {
-      const { system, variables } = opened.host
+      const { system } = opened.host
       const { secrets } = await openIdentity(opened.host)
       const outbound = openOutbound({ allow: () => [], loopback: true })
-      const { catalog } = await loadTerms(system, variables)
+      const { catalog } = await loadTerms(opened.host)
       const options = { system, secrets, outbound, catalog: () => catalog, settings: () => defaultSettings }
       const subscriptions = makeSubscriptions(options)
       for (let n = 0; n < count; n++) {
@@ -55,8 +55,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     }
 
     async function dispatch(count: number, event = 'note'): Promise<void> {
-      const { system, variables } = opened.host
-      const { catalog } = await loadTerms(system, variables)
+      const { system } = opened.host
+      const { catalog } = await loadTerms(opened.host)
       const dispatcher = makeDispatcher(system, catalog)
       await dispatcher.store(Array.from({ length: count }, (_, n) => dispatcher.prepare({ event, data: n })))
     }

@@ -60,7 +60,7 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
   const user = await addHostUser(asCommand(host), { name: 'ann', scopes: [], admin: false })
   const receiver = await openReceiver()
   const outbound = openOutbound({ allow: () => [], loopback: true })
-  const terms = await loadTerms(system, host.variables)
+  const terms = await loadTerms(host)
   const signers = new Map<string, string>()
   const subscriptions = makeSubscriptions({
     system,

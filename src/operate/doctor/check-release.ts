@@ -20,7 +20,11 @@ export function checkRelease(
   const behind = servers.filter((server) => server.state === 'failed' || server.release !== release.id)
   const failed = behind.filter((server) => server.error !== null)
   if (failed.length > 0) {
-    const reasons = failed.map(({ name, error }) => `${name} does not serve it: ${error}`)
+    const reasons = failed.map(({ name, error, release: served }) =>
+      served === release.id
+        ? `${name} could not apply changed variables: ${error}`
+        : `${name} does not serve it: ${error}`,
+    )
     const next = 'The server retries automatically once the cause is fixed.'
     return { check, state: 'fail', message: `${active}; ${reasons.join('; ')}`, next }
   }
@@ -61,6 +65,7 @@ export function checkVariables({ manifest }: StoredRelease, variables: Variables
   }
   const unset = `The release requires ${joinWords(missing)}, which ${missing.length === 1 ? 'is' : 'are'} not set here`
   const message = [...(missing.length === 0 ? [] : [unset]), ...wrong].join('; ')
-  const next = 'A server started here cannot serve the release. Set them in the environment or in .env.'
+  const next =
+    'A server started here cannot serve the release. Set them with waypost env:set, in the environment or in .env.'
   return [{ check, state: 'warn', message, next }]
 }

@@ -1,5 +1,14 @@
-import { openSqlite, pendingSystemMigrations, type SqliteDatabase } from '../../store/index.ts'
-import { nameTarget, type Host, openHost, type OpenHostOptions } from '../../host/index.ts'
+import { existsSync } from 'node:fs'
+import { loadFacts, openSqlite, pendingSystemMigrations, type SqliteDatabase } from '../../store/index.ts'
+import {
+  hasSecretFile,
+  nameTarget,
+  openHost,
+  secretFile,
+  withSystemVariables,
+  type Host,
+  type OpenHostOptions,
+} from '../../host/index.ts'
 import { failure, type Finding } from './finding.ts'
 
 export interface OpenResult {
@@ -29,6 +38,13 @@ export async function openReadOnly({
     await host?.close()
     return { finding: failure('system', error) }
   }
+}
+
+/** Adds the variables in System, unless they cannot be decrypted, which the check of the secret reports. */
+export async function withReadableVariables(host: Host): Promise<Host> {
+  // Without this check, a missing file would be created.
+  if (hasSecretFile(host, await loadFacts(host.system)) && !existsSync(secretFile(host.folder))) return host
+  return withSystemVariables(host).catch(() => host)
 }
 
 /** Uses a read-only handle, because a writable one would switch a SQLite file to write-ahead logging. */

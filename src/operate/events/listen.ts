@@ -53,7 +53,7 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
   const { secrets, isDevelopment } = await openIdentity(host)
   if (!isDevelopment) throw errors.WP_SERVER_LISTEN_DEVELOPMENT({ target: system.target })
   const user = await resolveUser(system, request.user ?? (await readDevelopmentUser(host)))
-  const { catalog, settings } = await loadTerms(system, host.variables)
+  const { catalog, settings } = await loadTerms(host)
   const outbound = openOutbound({ clock, allow: () => [], loopback: true })
   const subscriptions = makeSubscriptions({
     system,

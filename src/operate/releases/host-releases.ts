@@ -167,7 +167,7 @@ export async function pruneHostReleases(
   host: ActingHost,
   { keep, dryRun = false }: PruneHostRequest,
 ): Promise<PrunedReleases> {
-  const { settings } = await loadTerms(host.system, host.variables)
+  const { settings } = await loadTerms(host)
   const kept =
     keep === undefined ? { keepNewest: releasesKept, keepMs: settings.keep.releases } : { keepNewest: keep, keepMs: 0 }
   if (dryRun) return pruneReleases(host.system, { ...kept, dryRun })

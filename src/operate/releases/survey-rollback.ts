@@ -13,7 +13,7 @@ import {
   type RollbackSurvey,
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
-import { loadReleasePlugins, type Host } from '../../host/index.ts'
+import { loadReleasePlugins, variablesOfConnections, withSystemVariables, type Host } from '../../host/index.ts'
 import { findRollbackMigrations } from './find-breaking-migrations.ts'
 
 /**
@@ -23,8 +23,8 @@ import { findRollbackMigrations } from './find-breaking-migrations.ts'
  * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT, WP_RELEASE_BREAKING,
  * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER
  */
-export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
-  const { system } = host
+export async function surveyRollback(opened: Host, beginning: string | undefined): Promise<RollbackSurvey> {
+  const { system } = opened
   const id = beginning === undefined ? await findPrevious(system) : await findRelease(system, beginning)
   const active = await loadActive(system)
   const manifest = await loadManifest(system, id)
@@ -32,6 +32,8 @@ export async function surveyRollback(host: Host, beginning: string | undefined):
   if (active?.id === id) return survey
   const artifacts = await loadArtifacts(system, { id }, manifest.artifacts)
   await assertServersKnow(system, survey)
+  const used = [manifest, ...(active?.manifest === undefined ? [] : [active.manifest])].flatMap(variablesOfConnections)
+  const host = await withSystemVariables(opened, used)
   const plugins = await loadReleasePlugins(host, { manifest, artifacts })
   const found = await findRollbackMigrations({ host, plugins }, { active, target: manifest })
   const { pending, breaking, unknown: unknownMigrations, unreachable } = found

@@ -24,6 +24,8 @@ import {
   openHost,
   openIdentity,
   pendingMigrations,
+  variablesOfConnections,
+  withSystemVariables,
   type Host,
 } from '../../host/index.ts'
 import { surveyRollback } from '../../operate/index.ts'
@@ -38,15 +40,18 @@ export async function openSystemTarget(options: {
   readonly folder: string
   readonly variables: Variables
 }): Promise<DeployTarget> {
-  const host = await openHost(options)
-  const { system } = host
+  const opened = await openHost(options)
+  const { system } = opened
+  /** Reads a variable from System only if a connection needs it, so that a plan needs no secret otherwise. */
+  const withConnections = (manifest: Manifest) => withSystemVariables(opened, variablesOfConnections(manifest))
   return {
     address: system.target,
     flags: [],
     listServers: () => listLiveServers(system),
-    assertDeployable: () => checkIdentity(host),
+    assertDeployable: () => checkIdentity(opened),
     async survey({ release, files }) {
       const { manifest } = release
+      const host = await withConnections(manifest)
       const plugins = await loadReleasePlugins(host, release)
       const id = releaseId(release.manifest)
       const pending = await pendingMigrations({ host, release, plugins })
@@ -68,16 +73,18 @@ export async function openSystemTarget(options: {
       }
     },
     upload: async () => undefined,
-    migrate: async ({ release }, listener) =>
-      migrateRelease({ host, release, plugins: await loadReleasePlugins(host, release), ...listener }),
+    async migrate({ release }, listener) {
+      const host = await withConnections(release.manifest)
+      return migrateRelease({ host, release, plugins: await loadReleasePlugins(host, release), ...listener })
+    },
     async activate(release, activation) {
-      await openIdentity(host)
+      await openIdentity(opened)
       await storeFact(system, 'origin', 'production')
       return activateRelease(system, release, { ...activation, actor: { how: 'command', name: activation.by } })
     },
-    surveyRollback: (beginning) => surveyRollback(host, beginning),
+    surveyRollback: (beginning) => surveyRollback(opened, beginning),
     rollBack: (id, options) => rollBack(system, id, { ...options, actor: { how: 'command', name: options.by } }),
-    close: () => host.close(),
+    close: () => opened.close(),
   }
 }
 
@@ -89,5 +96,7 @@ async function findMissing(host: Host, manifest: Manifest): Promise<readonly Mis
   const names = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
   const missing = await findMissingVariables(host.system, names)
   if (!host.isEmbedded || (await listLiveServers(host.system)).length > 0) return missing
-  return names.filter((name) => variable(host.variables, name) === undefined).map((name) => ({ name, servers: [] }))
+  const unset = names.filter((name) => variable(host.environment, name) === undefined)
+  const shared = await host.system.db.selectFrom('waypost_variable').select('id').execute()
+  return unset.filter((name) => !shared.some(({ id }) => id === name)).map((name) => ({ name, servers: [] }))
 }

@@ -1,13 +1,15 @@
-import { messageOf, shortId } from '../../kit/index.ts'
+import { messageOf, shortId, variable, type Variables } from '../../kit/index.ts'
 import {
   loadActiveId,
   loadActiveRelease,
   recordReleaseServed,
   listServedReleases,
   loadManifest,
+  type Manifest,
 } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
-import type { ServerReport } from '../../host/index.ts'
+import { refreshVariables, type ServerReport } from '../../host/index.ts'
+import type { ChangeKind } from '../../store/index.ts'
 import type { WaypostServer } from '../start-server.ts'
 
 export interface FollowerOptions {
@@ -16,17 +18,24 @@ export interface FollowerOptions {
   readonly report: ServerReport
   /** Delay before a failed release is retried for the first time; doubled for each further retry. */
   readonly retryMs: number
-  /** Reloads the variables of this server, which may have been fixed. */
+  /** Reloads the environment of this server, whose variables may have been fixed. */
   refresh?(): void
 }
 
 const maxRetryMs = 60_000
 
-/** Serves the active release, now and after each activation. Retries failed releases. */
+/**
+ * Serves the active release, now and after each activation, and again after a change of variables that it uses. Retries
+ * failures.
+ */
 export class Follower {
   readonly #options: FollowerOptions
   readonly #stopListening: () => void
   #served: string | undefined
+  /** The values with which it was built of the variables that it uses. */
+  #values: Variables = {}
+  /** Whether variables may have changed since. */
+  #isOutdated = false
   /** The release that last failed, and why. */
   #failed: { readonly id: string | undefined; readonly reason: string } | undefined
   #retries = 0
@@ -38,7 +47,9 @@ export class Follower {
   constructor(options: FollowerOptions) {
     this.#options = options
     this.#stopListening = options.server.feed.listen((changes) => {
-      if (changes === 'reset' || changes.some((change) => change.kind === 'activation')) this.#activated()
+      const hasChanged = (kind: ChangeKind) => changes === 'reset' || changes.some((change) => change.kind === kind)
+      if (hasChanged('variable')) this.#isOutdated = true
+      if (hasChanged('activation') || this.#isOutdated) this.#changed()
     })
   }
 
@@ -71,8 +82,8 @@ export class Follower {
     await this.#running
   }
 
-  /** Another release was activated, so stop waiting for the one being loaded. */
-  #activated(): void {
+  /** Another release was activated or variables changed, so stop waiting for what is being loaded. */
+  #changed(): void {
     this.#retries = 0
     this.#superseded.abort()
     void this.#catchUp()
@@ -92,9 +103,10 @@ export class Follower {
     try {
       wanted = await loadActiveId(system)
       if (this.#isStopped || wanted === undefined) return
-      if (wanted === this.#served && this.#failed === undefined) return
-      if (wanted !== this.#served) await this.#serve(wanted)
-      this.#served = wanted
+      if (wanted === this.#served && this.#failed === undefined && !this.#isOutdated) return
+      this.#isOutdated = false
+      const isRebuilt = await this.#serve(wanted)
+      if (!isRebuilt && this.#failed === undefined) return
       this.#failed = undefined
       this.#retries = 0
       this.#updateReadiness()
@@ -106,14 +118,27 @@ export class Follower {
     }
   }
 
-  async #serve(wanted: string): Promise<void> {
+  /** @returns false if the release is already served with the same values of its variables */
+  async #serve(wanted: string): Promise<boolean> {
     const { server, report, refresh } = this.#options
+    const { host } = server
     // During a retry the row keeps the error and its time.
-    if (wanted !== this.#failed?.id) await report.update({ state: 'swapping', wanted }).catch(() => undefined)
+    const reportSwap = () => report.update({ state: 'swapping', wanted }).catch(() => undefined)
+    const isSame = wanted === this.#served
+    if (!isSame && wanted !== this.#failed?.id) await reportSwap()
     refresh?.()
-    const release = await loadActiveRelease(server.host.system)
+    const release = await loadActiveRelease(host.system)
     if (release === undefined || release.id !== wanted) throw new Superseded() // the feed will report the new one
-    await server.serveRelease(release, { signal: this.#superseded.signal })
+    await refreshVariables(host)
+    const values = valuesFor(release.manifest, host.variables)
+    const changed = Object.keys(values).filter((name) => values[name] !== this.#values[name])
+    if (isSame && changed.length === 0) return false
+    if (isSame && this.#failed === undefined) await reportSwap()
+    const changedVariables = isSame ? changed : undefined
+    await server.serveRelease(release, { signal: this.#superseded.signal, changedVariables })
+    this.#served = wanted
+    this.#values = values
+    return true
   }
 
   async #fail(wanted: string | undefined, error: unknown): Promise<void> {
@@ -127,6 +152,8 @@ export class Follower {
     const line = { err: error, ...(wanted === undefined ? {} : { release: shortId(wanted) }), retryMs: pauseMs }
     if (isSuperseded) logger.info(line, 'activation abandoned for a newer release')
     else if (isKnown) logger.warn(line, 'active release still fails to start')
+    else if (wanted === this.#served)
+      logger.error(line, 'changed variables failed; still serving with their previous values')
     else logger.error(line, 'active release failed to start; still serving the previous release')
     if (!isSuperseded) await report.update({ state: 'failed', wanted, error: messageOf(error) }).catch(() => undefined)
     if (!this.#isStopped) this.#retry = setTimeout(() => void this.#catchUp(), pauseMs).unref()
@@ -138,6 +165,11 @@ export class Follower {
     readiness.block('release', hasNoRelease ? 'The active release failed to start' : undefined)
     readiness.isBehind = this.#failed !== undefined
   }
+}
+
+/** Returns the values of the variables that a release uses. */
+function valuesFor({ variables: used }: Manifest, variables: Variables): Variables {
+  return Object.fromEntries(Object.keys(used).map((name) => [name, variable(variables, name)]))
 }
 
 /** Another release was activated while one was being loaded. */
@@ -161,6 +193,7 @@ export async function fallBack(
     const names = { release: shortId(id), active: shortId(failed) }
     try {
       const manifest = await loadManifest(system, id)
+      await refreshVariables(server.host)
       await server.serveRelease({ id, manifest, activatedAt: 0, activatedBy: '' })
       logger.error(names, 'active release failed to start; serving the last release that started')
       return id

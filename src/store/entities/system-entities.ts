@@ -53,5 +53,22 @@ const Server = defineEntity({
   },
 })
 
-/** Facts about System, its servers, and the change feed. */
-export const systemEntities = [SystemFact, FeedHead, FeedChange, Server] as const
+/** Variables that releases use and hosts do not set themselves. */
+const Variable = defineEntity({
+  name: 'Variable',
+  tableName: 'waypost_variable',
+  properties: {
+    /** Its name. The encryption binds the value to it, so that values cannot be swapped. */
+    id: p.text().primary(),
+    /** Encrypted. */
+    value: p.text(),
+    /** Another one after each change. */
+    revision: p.text(),
+    changed_at: time(),
+    /** The name of the user. */
+    changed_by: p.text(),
+  },
+})
+
+/** Facts about System, its servers, the change feed, and variables. */
+export const systemEntities = [SystemFact, FeedHead, FeedChange, Server, Variable] as const

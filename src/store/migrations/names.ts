@@ -14,4 +14,5 @@ export const systemMigrations: readonly string[] = [
   '0012-backend-client',
   '0013-statistics',
   '0014-activation-files',
+  '0015-variables',
 ]

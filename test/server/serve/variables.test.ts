@@ -8,7 +8,7 @@ test('the row of a server names the currently set variables, without values and 
   await using site = await openServeSite()
   let now: Record<string, string> = { WAYPOST_SECRET: 'hidden value', ORDERS_URL: 'hidden value', EMPTY: '' }
   const identity = { secrets: { keyIds: [] }, issuer: 'https://api.example.com' }
-  const host = { ...site.host, variables: { ...now } }
+  const host = { ...site.host, environment: { ...now } }
   const report = await reportServer(host, identity, { intervalMs: 20, readVariables: () => now })
   const row = () => site.host.system.db.selectFrom('waypost_server').selectAll().executeTakeFirstOrThrow()
   assert.equal((await row()).variables, 'ORDERS_URL')

@@ -1,0 +1,58 @@
+import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
+import type { ListedVariable } from '../../src/operate/index.ts'
+
+export default class EnvList extends HostCommand {
+  static override description = `List variables, where they are set, and what uses them
+
+Shows the variables in System and those that the active release uses, without values. The first place of SET IN takes \
+precedence on this host.`
+  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override enableJsonFlag = true
+
+  async run(): Promise<unknown> {
+    await this.parse(EnvList)
+    const { listHostVariables } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const variables = await listHostVariables(host)
+      this.#show(variables)
+      return { variables: variables.map(toJson) }
+    })
+  }
+
+  #show(variables: readonly ListedVariable[]): void {
+    if (variables.length === 0) {
+      this.note('No variables. Set one: waypost env:set NAME')
+      return
+    }
+    const cells = (of: (one: ListedVariable) => string) => variables.map(of)
+    this.printTable([
+      { title: 'NAME', cells: cells(({ name }) => name) },
+      { title: 'SET IN', cells: cells(describeSet) },
+      { title: 'USED BY', cells: cells(({ uses }) => uses.join(', ') || '-'), shorten: shortenEnd, order: 0 },
+    ])
+    const missing = variables.filter(({ isMissing }) => isMissing)
+    if (missing.length > 0)
+      this.note(`\nThe active release requires ${missing.map(({ name }) => name).join(', ')}: waypost env:set NAME`)
+  }
+}
+
+function describeSet({ set, isMissing, isRequired }: ListedVariable): string {
+  if (set.length > 0) return set.join(', ')
+  if (isMissing) return '- (missing)'
+  return isRequired ? '-' : '- (has a default)'
+}
+
+function toJson({ name, description, type, set, setOn, uses, isRequired, isMissing, changed }: ListedVariable) {
+  return {
+    name,
+    description,
+    type,
+    set,
+    set_on: setOn,
+    uses,
+    required: isRequired,
+    missing: isMissing,
+    changed: changed && { at: new Date(changed.at).toISOString(), by: changed.by },
+  }
+}

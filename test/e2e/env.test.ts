@@ -1,0 +1,134 @@
+// Variables in System, as an operator sets them.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { checkout, cleanEnvironment } from '../support/cli.ts'
+import { makeProject, type TestProject } from '../support/project.ts'
+import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
+import { assertCalm, baseUrl, secret, startServe, type Serving } from './serving.ts'
+
+const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
+const env = { WAYPOST_SYSTEM_URL: 'sqlite:system.db', WAYPOST_SECRET: secret, WAYPOST_BASE_URL: baseUrl }
+
+describe('env:set, env:list, env:unset', () => {
+  let project: TestProject
+  let serving: Serving
+  before(async () => {
+    project = await makeProject({ ...env, HOST: '127.0.0.1', LOG_LEVEL: 'silent' })
+    await project.edit(
+      'waypost.yml',
+      'routes:\n',
+      `env: { GREETING: { description: How to greet } }
+connection: { Stock: { class: http, config: { url: "\${env.STOCK_URL:-http://localhost:1}" } } }
+routes:
+  /greeting: { methods: { GET: { public: true, action: src/greeting.ts } } }
+`,
+    )
+    await project.write(
+      'src/greeting.ts',
+      'export default class { async handle(request, { env }) { return { greeting: env.GREETING } } }\n',
+    )
+    await project.ok('migrate')
+    serving = await startServe(project)
+  })
+  after(async () => {
+    await serving?.stop()
+    await project.remove()
+  })
+  const greeting = async () => (await send(serving.port, { path: '/greeting' })).body?.greeting
+
+  it('the plan of a deployment counts a variable in System as set; deploy, serve and doctor see it', async () => {
+    assert.match((await project.run('deploy --plan')).stdout, /GREETING.*not set on/)
+    const set = await project.run('env:set GREETING', { input: 'hello from System\n' })
+    assert.deepEqual([set.code, set.stdout], [0, '  Set        GREETING\n  Used by    nothing in the active release\n'])
+    assert.doesNotMatch((await project.run('deploy --plan')).stdout, /GREETING.*not set on/)
+    await project.ok('deploy --yes')
+    assert.equal(await greeting(), 'hello from System')
+    const { checks } = JSON.parse(await project.ok('doctor --json'))
+    const found = checks.find(({ check }: { check: string }) => check === 'variables')
+    assert.deepEqual([found.state, found.message], ['ok', 'Variables of the release are set: GREETING'])
+  })
+
+  it('a change reaches a running server', async () => {
+    await project.ok('env:set GREETING', { input: 'good day' })
+    await until('the new value', async () => (await greeting()) === 'good day')
+  })
+
+  it('env:list shows where each one is set and what uses it, without values', async () => {
+    await project.write('.env', 'GREETING=from a file\n')
+    const listed = await project.run('env:list')
+    assert.equal(
+      listed.stdout,
+      'NAME       SET IN             USED BY\nGREETING   .env, System       actions\nSTOCK_URL  - (has a default)  connection Stock\n',
+    )
+    const { variables } = JSON.parse(await project.ok('env:list --json', { env: { GREETING: 'of the process' } }))
+    assert.partialDeepStrictEqual(variables[0], {
+      name: 'GREETING',
+      description: 'How to greet',
+      type: 'string',
+      set: ['environment', '.env', 'System'],
+      uses: ['actions'],
+      required: true,
+      missing: false,
+    })
+    const ignored = await project.run('env:set GREETING', { input: 'good day' })
+    assert.match(ignored.stderr, /Ignored {4}on this host: set in \.env/)
+    await project.write('.env', '')
+    for (const text of [listed.stdout, JSON.stringify(variables)])
+      assert.doesNotMatch(text, /good day|from a file|of the process/)
+  })
+
+  it('env:set rejects an empty input, and a value as an argument without printing it', async () => {
+    const empty = await project.run('env:set GREETING', { input: '' })
+    assert.equal(empty.code, 1)
+    assert.match(empty.stderr, /The value of GREETING is empty/)
+    for (const words of ['env:set GREETING=sesame', 'env:set GREETING sesame']) {
+      const wrong = await project.run(words, { input: '' })
+      assert.notEqual(wrong.code, 0)
+      assert.doesNotMatch(words.includes('=') ? wrong.stdout + wrong.stderr : '', /sesame/)
+      assertCalm(wrong.stderr)
+    }
+    const reserved = await project.run('env:set PORT', { input: '80' })
+    assert.match(reserved.stderr, /PORT configures Waypost itself, so it cannot be set in System/)
+  })
+
+  it('env:set prompts on a terminal, without showing what is typed', { skip: noTerminal }, async () => {
+    const { status, stdout } = onTerminal('env:set TYPED', 'open sesame\n')
+    assert.equal(status, 0, stdout)
+    assert.match(stdout, /Value of TYPED \(hidden\): /)
+    const { variables } = JSON.parse(await project.ok('env:list --json'))
+    assert.ok(variables.some(({ name }: { name: string }) => name === 'TYPED'))
+    await project.ok('env:unset TYPED')
+  })
+
+  it('env:unset asks if the release requires the variable, and says what uses it', async () => {
+    const refused = await project.run('env:unset GREETING')
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /Used by {4}actions\n/)
+    assert.match(refused.stderr, /The active release requires GREETING \(actions\), which is not set on every server/)
+    if (noTerminal === false) {
+      const declined = onTerminal('env:unset GREETING', 'n\n')
+      assert.match(declined.stdout, /Remove it\? \(y\/N\)[^]*Nothing was changed\./)
+    }
+    assert.equal(await greeting(), 'good day')
+    const { code, stdout } = await project.run('env:unset GREETING --yes')
+    assert.deepEqual([code, stdout], [0, '  Unset      GREETING\n'])
+    assert.match((await project.run('env:list')).stderr, /The active release requires GREETING: waypost env:set NAME/)
+    assert.match((await project.run('env:unset GREETING')).stderr, /System has no variable GREETING/)
+    assert.equal(await greeting(), 'good day', 'it keeps serving')
+    const audit = JSON.parse(await project.ok('audit:list --action variable --json'))
+    assert.ok(audit.audit.some(({ action }: { action: string }) => action === 'variable.unset'))
+  })
+
+  function onTerminal(words: string, input: string) {
+    const command = `${process.execPath} ${path.join(checkout, 'bin/run.js')} ${words}`
+    return spawnSync('script', ['-qec', command, '/dev/null'], {
+      cwd: project.folder,
+      encoding: 'utf8',
+      input,
+      env: cleanEnvironment(env),
+    })
+  }
+})
