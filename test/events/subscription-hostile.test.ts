@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../support/property.ts'
+import { fc, wildText } from '../support/property.ts'
 import { withSubscribers } from './subscribers.ts'
 
-const text = fc.string({ unit: 'binary', maxLength: 20 })
+const text = wildText({ maxLength: 20 })
 const anyValue = fc.oneof(
   text,
   fc.constantFrom('active', 'paused', '24h', '999999999d', '0s', '2026-11-20T14:00:00Z', '-1', 'http://127.0.0.1:1/x'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc, runs } from '../support/property.ts'
+import { fc, runs, wildText } from '../support/property.ts'
 import { isWaypostError } from '../../src/kit/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import type { Lookup } from '../../src/outbound/agent.ts'
@@ -111,10 +111,10 @@ test('any text is accepted or rejected with an error', async () => {
     fc.ipV6(),
     fc.ipV6().map((text) => `[${text}]`),
     fc.domain(),
-    fc.string({ unit: 'binary' }),
+    wildText(),
   )
-  const urls = fc.tuple(schemes, hosts, fc.string({ unit: 'grapheme' })).map((parts) => parts.join(''))
-  const texts = fc.oneof(fc.string({ unit: 'binary', maxLength: 3000 }), fc.webUrl({ withFragments: true }), urls)
+  const urls = fc.tuple(schemes, hosts, wildText()).map((parts) => parts.join(''))
+  const texts = fc.oneof(wildText({ maxLength: 3000 }), fc.webUrl({ withFragments: true }), urls)
   await fc.assert(
     fc.asyncProperty(texts, async (text) => {
       try {

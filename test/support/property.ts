@@ -9,4 +9,24 @@ export function runs(count: number): number {
   return isLong ? count : Math.ceil(count / 4)
 }
 
+const names = ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'then', 'key', 'ref']
+
+/**
+ * Texts of any code points, and names that objects inherit. `fc.string({ unit: 'binary' })` builds a table of a million
+ * code points first, which takes longer than most tests.
+ */
+export function wildText(
+  limits: { readonly minLength?: number; readonly maxLength?: number } = {},
+): fc.Arbitrary<string> {
+  const { minLength = 0, maxLength } = limits
+  const codePoint = fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0x10_f7ff }))
+  const text = fc
+    .array(codePoint, limits)
+    .map((points) => String.fromCodePoint(...points.map((point) => (point < 0xd8_00 ? point : point + 0x8_00))))
+  const known = names.filter(({ length }) => length >= minLength && length <= (maxLength ?? length))
+  return known.length === 0
+    ? text
+    : fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.constantFrom(...known) })
+}
+
 export { fc }
