@@ -10,6 +10,7 @@ import { userRoutes } from './routes/users.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
+import { variableRoutes } from './routes/variables.ts'
 
 /** All routes of the admin API. */
 export const adminRoutes: readonly AdminRoute[] = [
@@ -21,6 +22,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...statisticRoutes,
   ...tokenRoutes,
   ...userRoutes,
+  ...variableRoutes,
   ...deliveryRoutes,
   ...subscriptionRoutes,
   ...operationRoutes,
