@@ -66,9 +66,9 @@ async function load(
 ): Promise<{ readonly ms: number; readonly scripts: readonly string[] }> {
   await using watched = await openPage(browser, of, options)
   const { page } = watched
-  const scripts: string[] = []
+  const scripts = new Set<string>() // the redirects of signing in request some again, from the cache
   page.on('request', (request) => {
-    if (request.resourceType() === 'script') scripts.push(request.url())
+    if (request.resourceType() === 'script') scripts.add(request.url())
   })
   const start = performance.now()
   await page.goto(`${of}${path}`, { waitUntil: 'commit' })
