@@ -228,7 +228,8 @@ async function convertDescriptions(
   const value = { routes: Object.fromEntries(written), schema: schemas }
   const { definition, problems } = await checkDefinitionValue(value, { files: [file], classes: noClasses })
   for (const { pointer, message } of problems) {
-    const [, path, , name] = parsePointer(pointer) ?? []
+    const [, path, section, name] = parsePointer(pointer) ?? []
+    if (section === undefined) continue // a problem of the path, which is reported at its own place
     const route = routes.find((one) => one.path === path)
     const method =
       route?.methods.find((one) => one.method === name) ?? route?.methods.find((one) => descriptions.has(one))

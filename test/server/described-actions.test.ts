@@ -176,4 +176,18 @@ describe('a description that cannot be used is a diagnostic', () => {
       }
     })
   }
+
+  test('an invalid path is reported once', async () => {
+    await writeFiles(folder, { 'waypost.yml': yaml.replace('/shelf/:id', '/shelf/*') })
+    const builder = openPluginBuilder(folder)
+    try {
+      const { diagnostics } = await loadProject({ root: folder, label: 'x' }, { pluginBuilder: builder })
+      assert.deepEqual(
+        diagnostics.map(({ code }) => code),
+        ['WP_DEFINITION_PATH_INVALID'],
+      )
+    } finally {
+      builder.close()
+    }
+  })
 })
