@@ -1,4 +1,5 @@
-import { History, LayoutDashboard, Server, type LucideIcon } from 'lucide-react'
+import { AppWindow, History, KeyRound, LayoutDashboard, Server, ShieldCheck, Users } from 'lucide-react'
+import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { strings } from './strings.ts'
 
@@ -47,5 +48,49 @@ export const pages: readonly PageEntry[] = [
     icon: Server,
     scope: 'backend.read',
     load: () => import('./pages/servers.tsx'),
+  },
+  {
+    path: '/users',
+    title: strings.access.pages.users,
+    group: 'access',
+    icon: Users,
+    scope: 'backend.admin',
+    load: () => import('./pages/users.tsx'),
+  },
+  {
+    path: '/users/$name',
+    title: strings.access.pages.user,
+    scope: 'backend.admin',
+    load: () => import('./pages/user.tsx'),
+  },
+  {
+    path: '/clients',
+    title: strings.access.pages.clients,
+    group: 'access',
+    icon: AppWindow,
+    scope: 'backend.admin',
+    load: () => import('./pages/clients.tsx'),
+  },
+  {
+    path: '/clients/$id',
+    title: strings.access.pages.client,
+    scope: 'backend.admin',
+    load: () => import('./pages/client.tsx'),
+  },
+  {
+    path: '/scopes',
+    title: strings.access.pages.scopes,
+    group: 'access',
+    icon: ShieldCheck,
+    scope: 'backend.admin',
+    load: () => import('./pages/scopes.tsx'),
+  },
+  {
+    path: '/tokens',
+    title: strings.access.pages.tokens,
+    group: 'access',
+    icon: KeyRound,
+    scope: 'backend.admin',
+    load: () => import('./pages/tokens.tsx'),
   },
 ]

@@ -17,7 +17,7 @@ const red: MantineColorsTuple = [
 /** Small and dense: 13 px text, controls of 30 px, corners of 6 px. Everything is on a grid of 4 px. */
 export const theme = createTheme({
   primaryColor: 'accent',
-  primaryShade: { light: 6, dark: 5 },
+  primaryShade: 6,
   autoContrast: true,
   luminanceThreshold: 0.35,
   colors: { accent, dark, gray, red },

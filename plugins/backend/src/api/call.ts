@@ -1,5 +1,5 @@
 import type { Operations } from './operations.ts'
-import { send, type Method } from './send.ts'
+import { sendForAnswer, type Answer as SentAnswer, type Method } from './send.ts'
 
 type Part<Key extends keyof Operations, Name extends string> = Name extends keyof Operations[Key]
   ? { readonly [Own in Name]: Operations[Key][Name] }
@@ -22,8 +22,17 @@ export async function call<Key extends keyof Operations>(
   input: Input<Key>,
   signal?: AbortSignal,
 ): Promise<Answer<Key>> {
+  return (await callForAnswer(operation, input, { signal })).data
+}
+
+/** Like `call`, with the ETag of the answer. @param options `ifMatch` is the ETag that a change is based on */
+export async function callForAnswer<Key extends keyof Operations>(
+  operation: Key,
+  input: Input<Key>,
+  options: { readonly signal?: AbortSignal | undefined; readonly ifMatch?: string | undefined } = {},
+): Promise<SentAnswer<Answer<Key>>> {
   const { params = {}, query, body } = input as Parts
   const [method, path] = operation.split(' ') as [Method, string]
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
-  return send<Answer<Key>>(method, filled, { query, body, signal })
+  return sendForAnswer<Answer<Key>>(method, filled, { query, body, ...options })
 }

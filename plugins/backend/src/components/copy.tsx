@@ -48,3 +48,15 @@ export function CommandHint({ command }: { readonly command: string }) {
     </p>
   )
 }
+
+/** Code of several lines, with a button that copies it. */
+export function CodeBlock({ code, label }: { readonly code: string; readonly label: string }) {
+  return (
+    <div className="code">
+      <pre tabIndex={0} role="region" aria-label={label}>
+        {code}
+      </pre>
+      <CopyButton value={code} label={label} />
+    </div>
+  )
+}

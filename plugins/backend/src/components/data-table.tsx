@@ -52,6 +52,8 @@ interface DataTableProps<Row> {
   /** The first column identifies the row. */
   readonly columns: readonly Column<Row>[]
   rowKey(row: Row): string
+  /** The name of the row in the labels of its buttons; its key by default. */
+  rowName?(row: Row): string
   /** The page of the row: the first column is a link to it. */
   rowLink?(row: Row): { readonly to: string; readonly params: Record<string, string> }
   rowActions?(row: Row): readonly RowAction[]
@@ -84,7 +86,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <div className="list">
       {filters.length === 0 ? null : <Filters filters={filters} state={state} />}
       {list.isError ? <ProblemAlert error={list.error} onRetry={() => void list.refetch()} /> : null}
-      {rows?.length === 0 ? (
+      {rows === undefined && list.isError ? null : rows?.length === 0 ? (
         <EmptyState
           title={strings.table.noMatch}
           text={strings.table.noMatchText}
@@ -109,7 +111,17 @@ interface RowsProps<Row> extends DataTableProps<Row> {
 }
 
 // The roles keep the meaning of the table where narrow screens display it as blocks.
-function Rows<Row>({ label, columns, rows, rowKey, rowLink, rowActions, state, isStale }: RowsProps<Row>) {
+function Rows<Row>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  rowName = rowKey,
+  rowLink,
+  rowActions,
+  state,
+  isStale,
+}: RowsProps<Row>) {
   return (
     <div className="table-frame">
       <table className="table" role="table" aria-label={label} aria-busy={rows === undefined || isStale}>
@@ -141,7 +153,7 @@ function Rows<Row>({ label, columns, rows, rowKey, rowLink, rowActions, state, i
               ))}
               {rowActions === undefined ? null : (
                 <td role="cell" className="table-actions">
-                  <RowMenu actions={rowActions(row)} name={rowKey(row)} />
+                  <RowMenu actions={rowActions(row)} name={rowName(row)} />
                 </td>
               )}
             </tr>

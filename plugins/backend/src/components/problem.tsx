@@ -4,6 +4,7 @@ import { strings } from '../strings.ts'
 
 /** Returns the text of an error, and what to do about it. */
 export function describeProblem(error: unknown): { readonly message: string; readonly hint?: string | undefined } {
+  if (error instanceof Problem && error.code === 'WP_BACKEND_CHANGED') return { message: strings.problem.changed }
   if (error instanceof Problem) return { message: error.message, hint: error.hint }
   if (error instanceof TypeError && /fetch|network|load failed/i.test(error.message))
     return { message: strings.problem.network }

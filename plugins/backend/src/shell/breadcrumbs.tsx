@@ -2,7 +2,18 @@ import { Link, useMatches } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { config } from '../config.ts'
 import { pages } from '../pages.ts'
+import { makeStore, useStore } from '../session/store.ts'
 import { strings } from '../strings.ts'
+
+const lastTitle = makeStore<string | undefined>(undefined)
+
+/** Replaces the last breadcrumb of a page whose parameter is an id. */
+export function useCrumbTitle(title: string | undefined): void {
+  useEffect(() => {
+    lastTitle.set(title)
+    return () => lastTitle.set(undefined)
+  }, [title])
+}
 
 interface Crumb {
   readonly path: string
@@ -11,7 +22,10 @@ interface Crumb {
 
 /** Where the page is: its group and the pages above it. Also sets the title of the window. */
 export function Breadcrumbs() {
-  const crumbs = useCrumbs()
+  const given = useStore(lastTitle)
+  const crumbs = useCrumbs().map((crumb, index, all) =>
+    given !== undefined && index === all.length - 1 ? { ...crumb, title: given } : crumb,
+  )
   const title = crumbs.toReversed().map((crumb) => crumb.title)
   useEffect(() => {
     document.title = [...title, config.service].join(' · ')

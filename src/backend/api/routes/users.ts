@@ -41,7 +41,7 @@ function formatUser({ createdAt, ...rest }: ListedUser) {
 
 /** The name or id of a user. */
 const params = record({ user: Type.String({ pattern: '^[\\w.@+-]{1,64}$' }) })
-const email = Type.Union([Type.String({ maxLength: 254, pattern: '^[^\\s@\\p{C}]+@[^\\s@\\p{C}]+$' }), Type.Null()])
+const email = Type.Union([Type.String({ maxLength: 254, format: 'email' }), Type.Null()])
 const password = Type.Optional(Type.String({ maxLength: 1024, description: 'Generated if absent' }))
 const passwordFields = { WP_AUTH_PASSWORD_WEAK: 'body/password', WP_AUTH_PASSWORD_NAME: 'body/password' } as const
 const scopeFields = { WP_AUTH_SCOPE_NAME: 'body/scopes', WP_SERVER_GRANT: 'body/scopes' } as const

@@ -1,0 +1,217 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { call, type Answer } from '../api/call.ts'
+import { config, issuer } from '../config.ts'
+import { sessionStore } from '../session/session.ts'
+import { strings } from '../strings.ts'
+import { announce } from './announce.tsx'
+import { State } from './badge.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+
+// What the pages of users, clients, tokens and scopes share.
+
+const { access: texts } = strings
+
+export type Ended = Answer<'GET /user/:user/access'>
+
+export function AccessState({ status }: { readonly status: 'active' | 'disabled' }) {
+  return status === 'active' ? <>{texts.active}</> : <State tone="warn">{texts.disabled}</State>
+}
+
+const backendScopes = ['admin', 'deploy', 'operate', 'read', 'write'].map((name) => `backend.${name}`)
+const maxShown = 3
+
+export function isBackendScope(scope: string): boolean {
+  return scope.startsWith('backend.')
+}
+
+/** Whether these are all scopes of administration. */
+export function isFullAdministrator(scopes: readonly string[]): boolean {
+  return backendScopes.every((scope) => scopes.includes(scope))
+}
+
+/** Some scopes in one line: those of the project first, `backend.*` for all of administration. */
+export function ScopeSummary({ scopes }: { readonly scopes: readonly string[] }) {
+  const own = scopes.filter((scope) => !isBackendScope(scope))
+  const administration = isFullAdministrator(scopes) ? ['backend.*'] : scopes.filter(isBackendScope)
+  const all = [...administration, ...own]
+  if (all.length === 0) return <span className="soft">{texts.noScopes}</span>
+  const rest = all.length - maxShown
+  return (
+    <span className="scopes" title={scopes.join(', ')}>
+      {all.slice(0, maxShown).map((scope) => (
+        <code key={scope} className="scope">
+          {scope}
+        </code>
+      ))}
+      {rest > 0 ? <span className="soft">{texts.more(rest)}</span> : null}
+    </span>
+  )
+}
+
+/** The scopes that can be granted, for choices and filters. */
+export function useScopes() {
+  return useQuery({
+    queryKey: ['scope', 'list'],
+    queryFn: ({ signal }) => call('GET /scope', {}, signal),
+    staleTime: 60_000,
+  })
+}
+
+/** The options of a filter by scope. */
+export function useScopeOptions(): Readonly<Record<string, string>> {
+  return Object.fromEntries((useScopes().data?.entry ?? []).map(({ name }) => [name, name]))
+}
+
+/** Returns a function that loads everything again that a change of access can affect. */
+export function useRefreshAccess(): () => Promise<unknown> {
+  const queries = useQueryClient()
+  return () =>
+    Promise.all(['user', 'client', 'token', 'scope'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
+}
+
+/** Lists what an action ends: "3 tokens and 1 session"; undefined if nothing. */
+export function describeEnded(ended: Ended, kinds: readonly (keyof Ended)[]): string | undefined {
+  const parts = kinds.flatMap((kind) => (ended[kind] === 0 ? [] : [texts.end[kind](ended[kind])]))
+  return parts.length === 0 ? undefined : new Intl.ListFormat('en').format(parts)
+}
+
+/** A user or client that an action is about. */
+export interface Subject {
+  readonly kind: 'user' | 'client'
+  /** The name of a user, the id of a client. */
+  readonly key: string
+  readonly name: string
+}
+
+/** Counts what would be ended now. */
+export function useAccessCount({ kind, key }: Subject, isEnabled = true) {
+  return useQuery({
+    queryKey: [kind, key, 'access'],
+    queryFn: ({ signal }) =>
+      kind === 'user'
+        ? call('GET /user/:user/access', { params: { user: key } }, signal)
+        : call('GET /client/:id/access', { params: { id: key } }, signal),
+    staleTime: 0,
+    enabled: isEnabled,
+  })
+}
+
+export type AccessAction = 'disable' | 'enable' | 'revoke'
+
+interface AccessDialogProps {
+  readonly subject: Subject
+  readonly action: AccessAction
+  onClose(): void
+}
+
+/** Asks before a user or client is disabled or enabled or its access is revoked. Says what this ends. */
+export function AccessDialog({ subject, action, onClose }: AccessDialogProps) {
+  const { kind, key, name } = subject
+  const refresh = useRefreshAccess()
+  const count = useAccessCount(subject, action !== 'enable')
+  const label = texts.act[action]
+  const confirm = async () => {
+    const ended = await act(subject, action)
+    announce(`${texts.act.done[action]} ${name}${describeDone(ended, kind)}`)
+    await refresh()
+  }
+  return (
+    <ConfirmDialog
+      title={texts.act.title(label, name)}
+      action={`${label}${action === 'revoke' ? '' : ` ${name}`}`}
+      command={commandOf(subject, action)}
+      isDanger={action !== 'enable'}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <div className="stack-small">
+        {action === 'enable' ? null : <Consequence ended={count.data} kind={kind} action={action} />}
+        <p>{texts.act[`${action}${kind === 'user' ? 'User' : 'Client'}`]}</p>
+        {kind === 'user' && action !== 'enable' && sessionStore.get()?.user.name === key ? (
+          <p className="warnings">{texts.end.self}</p>
+        ) : null}
+      </div>
+    </ConfirmDialog>
+  )
+}
+
+function Consequence({
+  ended,
+  kind,
+  action,
+}: {
+  readonly ended: Ended | undefined
+  readonly kind: Subject['kind']
+  readonly action: AccessAction
+}) {
+  if (ended === undefined) return <p className="soft">{texts.end.counting}</p>
+  const what = describeEnded(ended, endedKinds(kind, action))
+  return <p className="strong">{what === undefined ? texts.end.nothing : texts.end.ends(what)}</p>
+}
+
+function endedKinds(kind: Subject['kind'], action: AccessAction): readonly (keyof Ended)[] {
+  if (kind === 'user') return ['tokens', 'sessions']
+  return action === 'disable' ? ['tokens', 'subscriptions'] : ['tokens']
+}
+
+function describeDone(ended: Ended | undefined, kind: Subject['kind']): string {
+  const what = ended && describeEnded(ended, ['tokens', kind === 'user' ? 'sessions' : 'subscriptions'])
+  return what === undefined ? '' : `. ${texts.end.done(what)}`
+}
+
+async function act({ kind, key }: Subject, action: AccessAction): Promise<Ended | undefined> {
+  if (action === 'revoke') {
+    return call('POST /token/revoke', { body: kind === 'user' ? { user: key } : { client: key } })
+  }
+  if (kind === 'user') {
+    const params = { user: key }
+    if (action === 'disable') return (await call('POST /user/:user/disable', { params })).ended
+    await call('POST /user/:user/enable', { params })
+    return undefined
+  }
+  const params = { id: key }
+  if (action === 'disable') return (await call('POST /client/:id/disable', { params })).ended
+  await call('POST /client/:id/enable', { params })
+  return undefined
+}
+
+function commandOf({ kind, key }: Subject, action: AccessAction): string {
+  if (action === 'revoke') return `waypost token:revoke --${kind} ${key}`
+  return `waypost ${kind}:disable ${key}${action === 'enable' ? ' --enable' : ''}`
+}
+
+/** Quotes a text for a POSIX shell, if necessary. */
+export function quoteShell(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** A command that gets a token for a client with its secret. */
+export function tokenCommand({
+  id,
+  scopes,
+  secret,
+}: {
+  id: string
+  scopes: readonly string[]
+  secret?: string
+}): string {
+  const credentials = secret === undefined ? `"${id}:$CLIENT_SECRET"` : quoteShell(`${id}:${secret}`)
+  return [
+    `curl -u ${credentials}`,
+    '  -d grant_type=client_credentials',
+    ...(scopes.length === 0 ? [] : [`  --data-urlencode ${quoteShell(`scope=${scopes.join(' ')}`)}`]),
+    `  ${quoteShell(`${issuer}/authorization/token`)}`,
+  ].join(' \\\n')
+}
+
+/** The address to which a client sends users who sign in. */
+export function authorizeAddress({ id, uri, scopes }: { id: string; uri: string; scopes: readonly string[] }): string {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: id,
+    redirect_uri: uri,
+    scope: scopes.join(' '),
+  })
+  const address = config.isDevelopment ? issuer : config.issuer
+  return `${address}/authorization/authorize?${query.toString()}&state=…&code_challenge=…&code_challenge_method=S256`
+}

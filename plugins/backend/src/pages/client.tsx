@@ -1,0 +1,258 @@
+import { Button, Checkbox, Skeleton, Textarea, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call, callForAnswer, type Answer } from '../api/call.ts'
+import {
+  AccessDialog,
+  AccessState,
+  authorizeAddress,
+  tokenCommand,
+  useRefreshAccess,
+  type AccessAction,
+} from '../components/access.tsx'
+import { announce } from '../components/announce.tsx'
+import { State } from '../components/badge.tsx'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { CodeBlock, CopyText } from '../components/copy.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { ScopePicker } from '../components/scope-picker.tsx'
+import { SecretOnce } from '../components/secret-once.tsx'
+import { useEdit } from '../components/use-edit.ts'
+import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
+import { strings } from '../strings.ts'
+
+const { access } = strings
+const { client: texts, clients: listTexts } = access
+
+type Client = Answer<'GET /client/:id'>
+
+export function Page() {
+  const { id = '' } = useParams({ strict: false })
+  const [action, setAction] = useState<AccessAction | 'secret'>()
+  const [secret, setSecret] = useState<string>()
+  const client = useQuery({
+    queryKey: ['client', id],
+    queryFn: ({ signal }) => callForAnswer('GET /client/:id', { params: { id } }, { signal }),
+  })
+  const found = client.data?.data
+  useCrumbTitle(found?.name)
+  if (client.isError) return <ProblemAlert error={client.error} onRetry={() => void client.refetch()} />
+  if (found === undefined) return <Skeleton height={320} className="form" />
+  const { name, user, status } = found
+  const toggle = status === 'disabled' ? 'enable' : 'disable'
+  return (
+    <>
+      <PageHeader title={name} text={<Summary client={found} />} mode={strings.mode.atOnce}>
+        {found.public ? null : (
+          <Button variant="default" onClick={() => setAction('secret')}>
+            {texts.renew}
+          </Button>
+        )}
+        <Button variant="default" onClick={() => setAction('revoke')}>
+          {access.act.revoke}
+        </Button>
+        {user === null ? null : (
+          <Button variant="default" onClick={() => setAction(toggle)}>
+            {access.act[toggle]}
+          </Button>
+        )}
+      </PageHeader>
+      {user === null ? (
+        <p className="soft">{texts.builtInText}</p>
+      ) : (
+        <div className="page-columns">
+          <ClientForm key={id} client={found} owner={user} etag={client.data?.etag} />
+          <Usage client={found} />
+        </div>
+      )}
+      {action === undefined || action === 'secret' ? null : (
+        <AccessDialog
+          subject={{ kind: 'client', key: id, name }}
+          action={action}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+      {action === 'secret' ? (
+        <ConfirmDialog
+          title={texts.renewTitle(name)}
+          action={texts.renew}
+          command={`waypost client:secret ${id}`}
+          isDanger
+          onConfirm={async () => {
+            const renewed = await call('POST /client/:id/secret', { params: { id } })
+            setSecret(renewed.client_secret)
+          }}
+          onClose={() => setAction(undefined)}
+        >
+          {texts.renewText}
+        </ConfirmDialog>
+      ) : null}
+      {secret === undefined ? null : (
+        <SecretOnce
+          title={texts.renewed(name)}
+          values={{ [listTexts.id]: id, [listTexts.secret]: secret }}
+          onClose={() => setSecret(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function Summary({ client: { id, user, status, public: isPublic } }: { readonly client: Client }) {
+  return (
+    <span className="summary">
+      <span>
+        <AccessState status={status} /> {isPublic ? <State tone="quiet">{listTexts.public}</State> : null}
+      </span>
+      <span>
+        <CopyText value={id} isMono label={listTexts.id} />
+      </span>
+      <span>
+        {user === null ? (
+          listTexts.builtIn
+        ) : (
+          <>
+            {texts.of}{' '}
+            <Link to="/users/$name" params={{ name: user }}>
+              <bdi>{user}</bdi>
+            </Link>
+          </>
+        )}
+      </span>
+      <span>
+        <Link to="/tokens" search={{ client: id }}>
+          {access.user.tokens}
+        </Link>
+      </span>
+    </span>
+  )
+}
+
+/** How the client gets a token. */
+function Usage({ client: { id, grants, scopes, redirect_uris: uris } }: { readonly client: Client }) {
+  const isProgram = grants.includes('client_credentials')
+  const [uri] = uris
+  return (
+    <section className="stack-small">
+      <h2>{listTexts.getToken}</h2>
+      {isProgram ? (
+        <>
+          <p className="soft">{texts.curlText}</p>
+          <CodeBlock label={listTexts.getToken} code={tokenCommand({ id, scopes })} />
+        </>
+      ) : null}
+      {grants.includes('authorization_code') && uri !== undefined ? (
+        <>
+          <p className="soft">{texts.authorize}</p>
+          <CodeBlock label={texts.authorize} code={authorizeAddress({ id, uri, scopes })} />
+        </>
+      ) : isProgram ? null : (
+        <p className="soft">{texts.noGrant}</p>
+      )}
+    </section>
+  )
+}
+
+const grantTypes = ['client_credentials', 'authorization_code', 'refresh_token', 'password']
+
+interface ClientFields {
+  readonly name: string
+  readonly grants: readonly string[]
+  readonly scopes: readonly string[]
+  /** One redirect URI on each line. */
+  readonly uris: string
+}
+
+interface ClientFormProps {
+  readonly client: Client
+  readonly owner: string
+  readonly etag: string | undefined
+}
+
+function ClientForm({ client, owner, etag }: ClientFormProps) {
+  const refresh = useRefreshAccess()
+  const params = { id: client.id }
+  const owned = useQuery({
+    queryKey: ['user', 'owner', owner],
+    queryFn: ({ signal }) => call('GET /user/:user', { params: { user: owner } }, signal),
+  })
+  const edit = useEdit({
+    record: client,
+    etag,
+    fieldsOf: ({ name, grants, scopes, redirect_uris: uris }): ClientFields => ({
+      name,
+      grants,
+      scopes,
+      uris: uris.join('\n'),
+    }),
+    reload: () => callForAnswer('GET /client/:id', { params }),
+    async save({ name, grants, scopes, uris }, ifMatch) {
+      const redirectUris = uris.split(/\s+/).filter((uri) => uri !== '')
+      const body = { name, grants: [...grants], scopes: [...scopes], redirect_uris: redirectUris }
+      const saved = await callForAnswer('PATCH /client/:id', { params, body }, { ifMatch })
+      announce(access.saved)
+      await refresh()
+      return saved
+    },
+  })
+  const { fields, before, hasConflict } = edit
+  const nowOf = (field: 'name' | 'uris') =>
+    !hasConflict || before[field] === fields[field] ? undefined : access.now(before[field] || access.empty)
+  return (
+    <section className="form" aria-label={access.pages.client}>
+      <SaveForm action={access.save} onSave={edit.save}>
+        {(errorOf) => (
+          <>
+            <TextInput
+              label={access.name}
+              name="name"
+              dir="auto"
+              description={nowOf('name')}
+              value={fields.name}
+              error={errorOf('name')}
+              onChange={(event) => edit.set({ name: event.currentTarget.value })}
+              autoComplete="off"
+            />
+            <Textarea
+              display={fields.uris !== '' || fields.grants.includes('authorization_code') ? 'block' : 'none'}
+              label={listTexts.redirectUris}
+              description={nowOf('uris') ?? listTexts.redirectText}
+              name="redirect_uris"
+              autosize
+              minRows={2}
+              value={fields.uris}
+              error={errorOf('redirect_uris')}
+              onChange={(event) => edit.set({ uris: event.currentTarget.value })}
+              spellCheck={false}
+            />
+            <Checkbox.Group
+              label={listTexts.grants}
+              value={[...fields.grants]}
+              error={errorOf('grants')}
+              onChange={(grants) => edit.set({ grants })}
+            >
+              <div className="choices">
+                {[...new Set([...grantTypes, ...before.grants])].map((grant) => (
+                  <Checkbox key={grant} name="grants" value={grant} label={<code>{grant}</code>} />
+                ))}
+              </div>
+            </Checkbox.Group>
+            <ScopePicker
+              label={access.scopes}
+              name="scopes"
+              description={listTexts.ownerScopes}
+              value={fields.scopes}
+              before={before.scopes}
+              from={owned.data?.scopes ?? before.scopes}
+              onChange={(scopes) => edit.set({ scopes })}
+              error={errorOf('scopes')}
+            />
+          </>
+        )}
+      </SaveForm>
+    </section>
+  )
+}

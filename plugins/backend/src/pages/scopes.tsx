@@ -1,0 +1,115 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { call, type Entry } from '../api/call.ts'
+import { isBackendScope, useScopes } from '../components/access.tsx'
+import { State } from '../components/badge.tsx'
+import { CopyText } from '../components/copy.tsx'
+import { DataTable } from '../components/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { strings } from '../strings.ts'
+
+type Scope = Entry<'GET /scope'>
+
+const { access } = strings
+const { scopeList: texts } = access
+
+export function Page() {
+  const queries = useQueryClient()
+  const problems = useScopes().data?.problems ?? []
+  const load = async (search: string) => {
+    const { entry } = await queries.query({ queryKey: ['scope', 'list'], queryFn: () => call('GET /scope', {}) })
+    const matches = ({ name, description }: Scope) => `${name} ${description}`.toLowerCase().includes(search)
+    return { entry: entry.filter(matches) }
+  }
+  return (
+    <>
+      <PageHeader title={access.pages.scopes} text={texts.text} />
+      {problems.length === 0 ? null : (
+        <div className="warnings" role="note">
+          <p>{texts.problem}</p>
+          {problems.map((problem) => (
+            <p key={problem} dir="auto">
+              {problem}
+            </p>
+          ))}
+        </div>
+      )}
+      <DataTable
+        label={access.pages.scopes}
+        queryKey={['scope']}
+        load={({ search = '' }) => load(search.toLowerCase())}
+        rowKey={({ name }) => name}
+        columns={[
+          {
+            name: 'name',
+            label: access.scope,
+            render: ({ name }) => <CopyText value={name} isMono label={access.scope} />,
+          },
+          {
+            name: 'description',
+            label: texts.description,
+            render: (scope) =>
+              isUnused(scope) ? <State tone="warn">{texts.unused}</State> : <bdi>{scope.description}</bdi>,
+          },
+          {
+            name: 'routes',
+            label: texts.routes,
+            isRight: true,
+            isMinor: true,
+            render: ({ name, routes }) => <Uses scope={name} count={routes} />,
+          },
+          {
+            name: 'events',
+            label: texts.events,
+            isRight: true,
+            isMinor: true,
+            render: ({ name, events }) => <Uses scope={name} count={events} />,
+          },
+          {
+            name: 'users',
+            label: texts.users,
+            isRight: true,
+            render: ({ name, users }) => <Count to="/users" scope={name} count={users} />,
+          },
+          {
+            name: 'clients',
+            label: texts.clients,
+            isRight: true,
+            render: ({ name, clients }) => <Count to="/clients" scope={name} count={clients} />,
+          },
+        ]}
+        filters={[{ name: 'search', label: texts.search }]}
+        empty={<EmptyState title={access.picker.none} />}
+      />
+    </>
+  )
+}
+
+/** The routes of Waypost itself, which require the built-in scopes, are not counted. */
+function Uses({ scope, count }: { readonly scope: string; readonly count: number }) {
+  const isBuiltIn = isBackendScope(scope) || scope === 'consumer'
+  return count > 0 ? <>{count}</> : <span className="soft">{isBuiltIn ? access.none : 0}</span>
+}
+
+/** Whether users or clients have a scope that nothing requires: a typo, or a scope of another release. */
+function isUnused({ name, description, routes, events }: Scope): boolean {
+  return routes === 0 && events === 0 && description === null && !isBackendScope(name)
+}
+
+function Count({
+  to,
+  scope,
+  count,
+}: {
+  readonly to: '/users' | '/clients'
+  readonly scope: string
+  readonly count: number
+}) {
+  if (count === 0) return <span className="soft">0</span>
+  return (
+    <Link to={to} search={{ scope }}>
+      {count}
+    </Link>
+  )
+}

@@ -1,0 +1,165 @@
+import { Button, TextInput } from '@mantine/core'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call, type Entry, type Input } from '../api/call.ts'
+import { AccessDialog, ScopeSummary, useRefreshAccess, type Subject } from '../components/access.tsx'
+import { announce } from '../components/announce.tsx'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { DataTable } from '../components/data-table.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { RelativeTime } from '../components/time.tsx'
+import { strings } from '../strings.ts'
+
+type Token = Entry<'GET /token'>
+
+const { access } = strings
+const { tokens: texts } = access
+
+export function Page() {
+  const { user = '', client = '' }: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
+  const [target, setTarget] = useState<Token>()
+  const [subject, setSubject] = useState<Subject>()
+  const [isPasting, setPasting] = useState(false)
+  const refresh = useRefreshAccess()
+  const filtered: Subject | undefined =
+    client !== ''
+      ? { kind: 'client', key: client, name: client }
+      : user !== ''
+        ? { kind: 'user', key: user, name: user }
+        : undefined
+  return (
+    <>
+      <PageHeader
+        title={access.pages.tokens}
+        text={texts.text}
+        mode={strings.mode.atOnce}
+        action={<Button onClick={() => setPasting(true)}>{texts.revokeToken}</Button>}
+      >
+        {filtered === undefined ? null : (
+          <Button variant="default" onClick={() => setSubject(filtered)}>
+            {texts.revokeAll(shorten(filtered.name))}
+          </Button>
+        )}
+      </PageHeader>
+      <DataTable
+        label={access.pages.tokens}
+        queryKey={['token']}
+        load={(query, signal) => call('GET /token', { query: query as Input<'GET /token'>['query'] }, signal)}
+        rowKey={({ jti }) => jti}
+        rowName={({ jti }) => shorten(jti)}
+        columns={[
+          {
+            name: 'token',
+            label: texts.token,
+            render: ({ jti }) => (
+              <span className="mono" title={jti}>
+                {shorten(jti)}
+              </span>
+            ),
+          },
+          {
+            name: 'user',
+            label: texts.user,
+            render: ({ user: name }) => (
+              <Link to="/users/$name" params={{ name }} className="ellipsis">
+                <bdi>{name}</bdi>
+              </Link>
+            ),
+          },
+          {
+            name: 'client',
+            label: texts.client,
+            render: ({ client: { id, name } }) => (
+              <Link to="/clients/$id" params={{ id }} className="ellipsis">
+                <bdi>{name}</bdi>
+              </Link>
+            ),
+          },
+          { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
+          {
+            name: 'created',
+            label: access.created,
+            isMinor: true,
+            render: ({ created_at: at }) => <RelativeTime value={at} />,
+          },
+          {
+            name: 'used',
+            label: texts.used,
+            isMinor: true,
+            render: ({ used_at: at }) =>
+              at === null ? <span className="soft">{texts.unused}</span> : <RelativeTime value={at} />,
+          },
+          {
+            name: 'expires',
+            label: texts.expires,
+            isSortable: true,
+            render: ({ expires_at: at }) => <RelativeTime value={at} />,
+          },
+        ]}
+        filters={[
+          { name: 'user', label: texts.user },
+          { name: 'client', label: texts.client },
+        ]}
+        defaultSort="-expires"
+        rowActions={(token) => [{ label: texts.revoke, isDanger: true, run: () => setTarget(token) }]}
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      />
+      {target === undefined ? null : (
+        <ConfirmDialog
+          title={texts.revokeTitle(shorten(target.jti))}
+          action={texts.revoke}
+          command={`waypost token:revoke ${target.jti}`}
+          isDanger
+          onConfirm={async () => {
+            const { tokens } = await call('POST /token/revoke', { body: { token: target.jti } })
+            announce(texts.revoked(tokens))
+            await refresh()
+          }}
+          onClose={() => setTarget(undefined)}
+        >
+          {texts.revokeText(target.user, target.client.name)}
+        </ConfirmDialog>
+      )}
+      {subject === undefined ? null : (
+        <AccessDialog subject={subject} action="revoke" onClose={() => setSubject(undefined)} />
+      )}
+      {isPasting ? <PasteToken onClose={() => setPasting(false)} /> : null}
+    </>
+  )
+}
+
+function shorten(text: string): string {
+  return /^[\da-f-]{36}$/.test(text) ? text.slice(0, 8) : text
+}
+
+function PasteToken({ onClose }: { onClose(): void }) {
+  const [token, setToken] = useState('')
+  const refresh = useRefreshAccess()
+  const save = async () => {
+    const { tokens } = await call('POST /token/revoke', { body: { token } })
+    announce(texts.revoked(tokens))
+    await refresh()
+  }
+  return (
+    <Dialog title={texts.pasteTitle} size={480} onClose={onClose}>
+      <SaveForm action={texts.revoke} onSave={save} onSaved={onClose} onCancel={onClose}>
+        {(errorOf) => (
+          <TextInput
+            label={texts.paste}
+            description={texts.pasteText}
+            name="token"
+            value={token}
+            error={errorOf('token')}
+            onChange={(event) => setToken(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+          />
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}

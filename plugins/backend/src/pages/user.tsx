@@ -1,0 +1,306 @@
+import { Button, Checkbox, Skeleton, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call, callForAnswer, type Answer } from '../api/call.ts'
+import {
+  AccessDialog,
+  AccessState,
+  describeEnded,
+  quoteShell,
+  ScopeSummary,
+  useAccessCount,
+  useRefreshAccess,
+  type AccessAction,
+} from '../components/access.tsx'
+import { announce } from '../components/announce.tsx'
+import { CommandHint, CopyText } from '../components/copy.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { ScopePicker } from '../components/scope-picker.tsx'
+import { SecretOnce } from '../components/secret-once.tsx'
+import { RelativeTime } from '../components/time.tsx'
+import { useEdit } from '../components/use-edit.ts'
+import { strings } from '../strings.ts'
+
+const { access } = strings
+const { user: texts, users: listTexts, end } = access
+
+type User = Answer<'GET /user/:user'>
+
+export function Page() {
+  const { name = '' } = useParams({ strict: false })
+  const [action, setAction] = useState<AccessAction | 'password'>()
+  const user = useQuery({
+    queryKey: ['user', name],
+    queryFn: ({ signal }) => callForAnswer('GET /user/:user', { params: { user: name } }, { signal }),
+  })
+  if (user.isError) return <ProblemAlert error={user.error} onRetry={() => void user.refetch()} />
+  const found = user.data?.data
+  const toggle = found?.status === 'disabled' ? 'enable' : 'disable'
+  return (
+    <>
+      <PageHeader
+        title={name}
+        text={
+          found === undefined ? undefined : (
+            <span className="summary">
+              <span>
+                <AccessState status={found.status} />
+              </span>
+              <span>
+                {texts.createdAt} <RelativeTime value={found.created_at} />
+              </span>
+            </span>
+          )
+        }
+        mode={strings.mode.atOnce}
+      >
+        <Button variant="default" onClick={() => setAction('password')}>
+          {texts.newPassword}
+        </Button>
+        <Button variant="default" onClick={() => setAction('revoke')}>
+          {access.act.revoke}
+        </Button>
+        <Button variant="default" disabled={found === undefined} onClick={() => setAction(toggle)}>
+          {access.act[toggle]}
+        </Button>
+      </PageHeader>
+      {user.data === undefined ? (
+        <Skeleton height={240} className="form" />
+      ) : (
+        <div className="page-columns">
+          <UserForm key={user.data.data.id} user={user.data.data} etag={user.data.etag} />
+          <div className="page-sections">
+            <Clients user={name} />
+            <Tokens user={name} />
+          </div>
+        </div>
+      )}
+      {action === 'password' ? <NewPassword name={name} onClose={() => setAction(undefined)} /> : null}
+      {action === undefined || action === 'password' ? null : (
+        <AccessDialog
+          subject={{ kind: 'user', key: name, name }}
+          action={action}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+interface UserFields {
+  readonly email: string
+  readonly scopes: readonly string[]
+}
+
+function UserForm({ user, etag }: { readonly user: User; readonly etag: string | undefined }) {
+  const refresh = useRefreshAccess()
+  const params = { user: user.name }
+  const edit = useEdit({
+    record: user,
+    etag,
+    fieldsOf: ({ email, scopes }): UserFields => ({ email: email ?? '', scopes }),
+    reload: () => callForAnswer('GET /user/:user', { params }),
+    async save({ email, scopes }, ifMatch) {
+      const body = { email: email === '' ? null : email, scopes: [...scopes] }
+      const saved = await callForAnswer('PATCH /user/:user', { params, body }, { ifMatch })
+      announce(access.saved)
+      await refresh()
+      return saved
+    },
+  })
+  const { fields, before } = edit
+  const added = fields.scopes.filter((scope) => !before.scopes.includes(scope))
+  const removed = before.scopes.filter((scope) => !fields.scopes.includes(scope))
+  const command = [
+    `waypost user:scopes ${user.name}`,
+    ...(added.length === 0 ? [] : [`--add ${quoteShell(added.join(','))}`]),
+    ...(removed.length === 0 ? [] : [`--remove ${quoteShell(removed.join(','))}`]),
+  ].join(' ')
+  return (
+    <section className="form" aria-label={access.pages.user}>
+      <SaveForm action={access.save} onSave={edit.save}>
+        {(errorOf) => (
+          <>
+            <TextInput
+              label={access.email}
+              name="email"
+              type="email"
+              placeholder={listTexts.optional}
+              {...(before.email === fields.email || !edit.hasConflict
+                ? {}
+                : { description: access.now(before.email || access.empty) })}
+              value={fields.email}
+              error={errorOf('email')}
+              onChange={(event) => edit.set({ email: event.currentTarget.value.trim() })}
+              autoComplete="off"
+            />
+            <ScopePicker
+              label={access.scopes}
+              name="scopes"
+              value={fields.scopes}
+              before={before.scopes}
+              onChange={(scopes) => edit.set({ scopes })}
+              error={errorOf('scopes')}
+            />
+            {added.length + removed.length === 0 ? null : <CommandHint command={command} />}
+          </>
+        )}
+      </SaveForm>
+    </section>
+  )
+}
+
+const shown = '5'
+
+function Clients({ user }: { readonly user: string }) {
+  const clients = useQuery({
+    queryKey: ['client', 'of', user],
+    queryFn: ({ signal }) => call('GET /client', { query: { user, limit: shown } }, signal),
+  })
+  return (
+    <section>
+      <div className="section-header">
+        <h2>{texts.clients}</h2>
+        {clients.data?.entry.length === 0 ? null : (
+          <Link to="/clients" search={{ user }}>
+            {texts.all}
+          </Link>
+        )}
+      </div>
+      {clients.isError ? <ProblemAlert error={clients.error} /> : null}
+      {clients.data?.entry.length === 0 ? <p className="soft">{texts.noClients}</p> : null}
+      <ul className="rows" hidden={clients.data?.entry.length === 0}>
+        {clients.data?.entry.map(({ id, name, status, scopes }) => (
+          <li key={id}>
+            <Link to="/clients/$id" params={{ id }}>
+              <bdi>{name}</bdi>
+            </Link>
+            <ScopeSummary scopes={scopes} />
+            <AccessState status={status} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Tokens({ user }: { readonly user: string }) {
+  const tokens = useQuery({
+    queryKey: ['token', 'of', user],
+    queryFn: ({ signal }) => call('GET /token', { query: { user, limit: shown } }, signal),
+  })
+  return (
+    <section>
+      <div className="section-header">
+        <h2>{texts.tokens}</h2>
+        {tokens.data?.entry.length === 0 ? null : (
+          <Link to="/tokens" search={{ user }}>
+            {texts.all}
+          </Link>
+        )}
+      </div>
+      {tokens.isError ? <ProblemAlert error={tokens.error} /> : null}
+      {tokens.data?.entry.length === 0 ? <p className="soft">{texts.noTokens}</p> : null}
+      <ul className="rows" hidden={tokens.data?.entry.length === 0}>
+        {tokens.data?.entry.map(({ jti, client, scopes, expires_at: expires }) => (
+          <li key={jti}>
+            <CopyText value={jti} isMono label={access.tokens.token}>
+              {jti.slice(0, 8)}
+            </CopyText>
+            <bdi>{client.name}</bdi>
+            <ScopeSummary scopes={scopes} />
+            <span>
+              <span className="soft">{access.tokens.expires}</span> <RelativeTime value={expires} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function NewPassword({ name, onClose }: { readonly name: string; onClose(): void }) {
+  const [password, setPassword] = useState('')
+  const [keepTokens, setKeepTokens] = useState(false)
+  const [endClients, setEndClients] = useState(false)
+  const [endSubscriptions, setEndSubscriptions] = useState(false)
+  const [generated, setGenerated] = useState<string>()
+  const count = useAccessCount({ kind: 'user', key: name, name }).data
+  const refresh = useRefreshAccess()
+  const save = async () => {
+    const changed = await call('POST /user/:user/password', {
+      params: { user: name },
+      body: {
+        ...(password === '' ? {} : { password }),
+        keep_tokens: keepTokens,
+        end_clients: endClients,
+        end_subscriptions: endSubscriptions,
+      },
+    })
+    announce(texts.passwordChanged(name))
+    await refresh()
+    if (changed.password === null) onClose()
+    else setGenerated(changed.password)
+  }
+  if (generated !== undefined) {
+    const values = { [listTexts.username]: name, [listTexts.password]: generated }
+    return <SecretOnce title={texts.passwordOf(name)} values={values} onClose={onClose} />
+  }
+  const ended = count && describeEnded({ ...count, tokens: keepTokens ? 0 : count.tokens }, ['tokens', 'sessions'])
+  return (
+    <Dialog title={texts.passwordOf(name)} size={480} onClose={onClose}>
+      <SaveForm action={texts.setPassword} onSave={save} onCancel={onClose}>
+        {(errorOf) => (
+          <>
+            <TextInput
+              label={listTexts.password}
+              description={listTexts.passwordText}
+              name="password"
+              type="password"
+              value={password}
+              error={errorOf('password')}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+              autoComplete="new-password"
+              data-autofocus
+            />
+            <p className={ended === undefined ? 'soft' : 'strong'}>
+              {count === undefined ? end.counting : ended === undefined ? end.nothing : end.ends(ended)}
+            </p>
+            <Checkbox
+              label={texts.keepTokens}
+              checked={keepTokens}
+              onChange={(event) => setKeepTokens(event.currentTarget.checked)}
+            />
+            {count === undefined || count.clients === 0 ? null : (
+              <Checkbox
+                label={texts.endClients(end.clients(count.clients))}
+                checked={endClients}
+                onChange={(event) => setEndClients(event.currentTarget.checked)}
+              />
+            )}
+            {count === undefined || count.subscriptions === 0 ? null : (
+              <Checkbox
+                label={texts.endSubscriptions(end.subscriptions(count.subscriptions))}
+                checked={endSubscriptions}
+                onChange={(event) => setEndSubscriptions(event.currentTarget.checked)}
+              />
+            )}
+            <CommandHint
+              command={[
+                `waypost user:password ${name}`,
+                ...(password === '' ? [] : ['--password-stdin']),
+                ...(keepTokens ? ['--keep-tokens'] : []),
+                ...(endClients ? ['--end-clients'] : []),
+                ...(endSubscriptions ? ['--end-subscriptions'] : []),
+              ].join(' ')}
+            />
+          </>
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}

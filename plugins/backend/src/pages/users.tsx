@@ -1,0 +1,189 @@
+import { Button, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call, type Entry, type Input } from '../api/call.ts'
+import {
+  AccessDialog,
+  AccessState,
+  isBackendScope,
+  isFullAdministrator,
+  quoteShell,
+  ScopeSummary,
+  useRefreshAccess,
+  useScopeOptions,
+  type AccessAction,
+  type Subject,
+} from '../components/access.tsx'
+import { announce } from '../components/announce.tsx'
+import { CommandHint } from '../components/copy.tsx'
+import { DataTable } from '../components/data-table.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { ScopePicker } from '../components/scope-picker.tsx'
+import { SecretOnce } from '../components/secret-once.tsx'
+import { RelativeTime } from '../components/time.tsx'
+import { strings } from '../strings.ts'
+
+type User = Entry<'GET /user'>
+
+const { access } = strings
+const { users: texts } = access
+
+export function Page() {
+  const [isAdding, setAdding] = useState(false)
+  const [acting, setActing] = useState<{ readonly subject: Subject; readonly action: AccessAction }>()
+  const add = <Button onClick={() => setAdding(true)}>{texts.add}</Button>
+  const actionsOf = ({ name, status }: User) => {
+    const subject = { kind: 'user', key: name, name } as const
+    const toggle = status === 'active' ? 'disable' : 'enable'
+    return [
+      { label: access.act.revoke, isDanger: true, run: () => setActing({ subject, action: 'revoke' }) },
+      { label: access.act[toggle], isDanger: toggle === 'disable', run: () => setActing({ subject, action: toggle }) },
+    ]
+  }
+  return (
+    <>
+      <PageHeader title={access.pages.users} text={texts.text} mode={strings.mode.atOnce} action={add} />
+      <DataTable
+        label={access.pages.users}
+        queryKey={['user']}
+        load={(query, signal) => call('GET /user', { query: query as Input<'GET /user'>['query'] }, signal)}
+        rowKey={({ name }) => name}
+        rowLink={({ name }) => ({ to: '/users/$name', params: { name } })}
+        columns={[
+          { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
+          {
+            name: 'email',
+            label: access.email,
+            isMinor: true,
+            render: ({ email }) => (email === null ? null : <bdi className="ellipsis">{email}</bdi>),
+          },
+          { name: 'status', label: access.status, render: ({ status }) => <AccessState status={status} /> },
+          { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
+          {
+            name: 'created',
+            label: access.created,
+            isSortable: true,
+            isMinor: true,
+            render: ({ created_at: at }) => <RelativeTime value={at} />,
+          },
+        ]}
+        filters={[
+          { name: 'search', label: texts.search },
+          { name: 'scope', label: access.anyScope, options: useScopeOptions() },
+          { name: 'status', label: access.status, options: { active: access.active, disabled: access.disabled } },
+        ]}
+        defaultSort="name"
+        rowActions={actionsOf}
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      />
+      {isAdding ? <NewUser onClose={() => setAdding(false)} /> : null}
+      {acting === undefined ? null : <AccessDialog {...acting} onClose={() => setActing(undefined)} />}
+    </>
+  )
+}
+
+function NewUser({ onClose }: { onClose(): void }) {
+  const [name, setName] = useState('')
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [scopes, setScopes] = useState<readonly string[]>([])
+  const [generated, setGenerated] = useState<string>()
+  const navigate = useNavigate()
+  const refresh = useRefreshAccess()
+  const open = () => void navigate({ to: '/users/$name', params: { name } })
+  const save = async () => {
+    const body = {
+      name,
+      scopes: [...scopes],
+      ...(email === '' ? {} : { email }),
+      ...(password === '' ? {} : { password }),
+    }
+    const added = await call('POST /user', { body })
+    announce(texts.created(name))
+    await refresh()
+    if (added.password === null) open()
+    else setGenerated(added.password)
+  }
+  if (generated !== undefined) {
+    return (
+      <SecretOnce
+        title={texts.created(name)}
+        values={{ [texts.username]: name, [texts.password]: generated }}
+        onClose={open}
+      />
+    )
+  }
+  return (
+    <Dialog title={texts.add} size={520} onClose={onClose}>
+      <SaveForm action={texts.create} onSave={save} onCancel={onClose}>
+        {(errorOf) => (
+          <>
+            <TextInput
+              label={access.name}
+              name="name"
+              value={name}
+              error={errorOf('name')}
+              onChange={(event) => setName(event.currentTarget.value.trim())}
+              autoComplete="off"
+              spellCheck={false}
+              data-autofocus
+            />
+            <TextInput
+              label={access.email}
+              name="email"
+              type="email"
+              placeholder={texts.optional}
+              value={email}
+              error={errorOf('email')}
+              onChange={(event) => setEmail(event.currentTarget.value.trim())}
+              autoComplete="off"
+            />
+            <TextInput
+              label={texts.password}
+              description={texts.passwordText}
+              name="password"
+              type="password"
+              value={password}
+              error={errorOf('password')}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+              autoComplete="new-password"
+            />
+            <ScopePicker
+              label={access.scopes}
+              name="scopes"
+              value={scopes}
+              onChange={setScopes}
+              error={errorOf('scopes')}
+            />
+            <CommandHint command={commandOf({ name, email, password, scopes })} />
+          </>
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}
+
+function commandOf({
+  name,
+  email,
+  password,
+  scopes,
+}: {
+  name: string
+  email: string
+  password: string
+  scopes: readonly string[]
+}) {
+  const isAdmin = isFullAdministrator(scopes)
+  const given = isAdmin ? scopes.filter((scope) => !isBackendScope(scope)) : scopes
+  return [
+    `waypost user:add ${name === '' ? 'NAME' : quoteShell(name)}`,
+    ...(email === '' ? [] : [`--email ${quoteShell(email)}`]),
+    ...(given.length === 0 ? [] : [`--scopes ${quoteShell(given.join(','))}`]),
+    ...(isAdmin ? ['--admin'] : []),
+    ...(password === '' ? [] : ['--password-stdin']),
+  ].join(' ')
+}
