@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { verifyLogin } from '../../src/auth/account/users.ts'
+import { beginSession } from '../../src/auth/authorize/session.ts'
+import { password } from '../auth/world.ts'
+import { activateRelease } from '../../src/release/index.ts'
+import { adminRoutes, type AdminRoute } from '../../src/backend/index.ts'
+import { issueHostToken } from '../../src/operate/index.ts'
+import { asCommand, systemKinds } from '../support/server.ts'
+import { openAdmin, type AdminWorld } from './admin.ts'
+import { makeGreeting } from './deployers.ts'
+
+/** Changes that need no more than the scope backend.read: a token to try a route, which has no rights of administration. */
+const allowedToRead = new Set(['POST /token/try'])
+
+const lineOf = ({ method, path }: AdminRoute) => `${method} ${path}`
+
+// Over the table of routes, so that every route that is added is covered.
+for (const kind of systemKinds) {
+  describe(`every route of the admin API, ${kind}`, () => {
+    let world: AdminWorld
+    /** Values of path parameters, so that routes find something. */
+    let values: Readonly<Record<string, string>>
+    before(async () => {
+      world = await openAdmin(kind)
+      const { id } = await activateRelease(world.system, makeGreeting('hello'), { by: 'ann' })
+      values = { 'release/:id': id, 'release/:other': id, 'client/:id': world.app.id, 'user/:user': 'ann' }
+    })
+    after(() => world.close())
+
+    /** The request of a route with the values of its parameters, and those of its query that it requires. */
+    const requestOf = ({ method, path, query }: AdminRoute): string => {
+      const [kindOf = ''] = path.split('/').slice(1)
+      const filled = path.replaceAll(/:\w+/g, (name) => values[`${kindOf}/${name}`] ?? '0123456789abcdef')
+      const required = ((query?.required ?? []) as readonly string[]).map((name) => `${name}=${firstOf(query, name)}`)
+      return `${method} ${filled}${required.length === 0 ? '' : `?${required.join('&')}`}`
+    }
+
+    test('refuses what a page of another site can send: a cookie without a token', async () => {
+      const user = await verifyLogin(world.system, 'root', password)
+      const session = await beginSession({ system: world.system, clock: world.clock }, user, undefined)
+      for (const route of adminRoutes) {
+        const [method = '', target = ''] = requestOf(route).split(' ')
+        const headers = {
+          cookie: `__Host-waypost-session=${session}; waypost-session=${session}`,
+          origin: 'https://evil.example',
+        }
+        const forged = await world.send(`${method} /backend${target}`, {
+          headers,
+          ...(method === 'GET' ? {} : { form: { name: 'evil' } }),
+        })
+        assert.equal(forged.status, 401, lineOf(route))
+        assert.equal(forged.headers.get('access-control-allow-origin'), null)
+        const preflight = await world.send(`OPTIONS /backend${target}`, {
+          headers: {
+            ...headers,
+            'access-control-request-method': method,
+            'access-control-request-headers': 'authorization',
+          },
+        })
+        assert.equal(preflight.headers.get('access-control-allow-origin'), null, lineOf(route))
+      }
+    })
+
+    test('a token in the query or in a form is not one', async () => {
+      const { access_token: token } = await issueHostToken(asCommand(world.host), {
+        user: 'root',
+        scopes: ['backend.read'],
+        expires: undefined,
+      })
+      const found = await world.send(`GET /backend/server?access_token=${token}`)
+      assert.equal(found.status, 401)
+    })
+
+    test('reading changes nothing in System', async () => {
+      const reads = adminRoutes.filter(({ method }) => method === 'GET')
+      // Once before: the first requests store when their token was used.
+      for (const route of reads) await world.call(requestOf(route))
+      const before = await dump(world)
+      for (const route of reads) {
+        const { status } = await world.call(requestOf(route))
+        assert.ok(status < 500, `${lineOf(route)}: ${status}`)
+        assert.deepEqual(await dump(world), before, lineOf(route))
+      }
+    })
+
+    test('a token with backend.read can change nothing', async () => {
+      const reader = await world.as('backend.read')
+      await reader('GET /account')
+      const before = await dump(world)
+      for (const route of adminRoutes.filter(({ method }) => method !== 'GET')) {
+        if (allowedToRead.has(lineOf(route))) continue
+        for (const json of [undefined, {}]) {
+          const { status } = await reader(requestOf(route), { json })
+          assert.equal(status, 403, lineOf(route))
+        }
+      }
+      assert.deepEqual(await dump(world), before)
+    })
+
+    test('answers contain no hash of a secret', async () => {
+      for (const route of adminRoutes.filter(({ method }) => method === 'GET')) {
+        const { text } = await world.call(requestOf(route))
+        assert.doesNotMatch(text, /argon2|password_hash|secret_hash/, lineOf(route))
+        for (const secret of [world.app.secret, world.other.secret]) assert.ok(!text.includes(secret))
+      }
+    })
+  })
+}
+
+/** A value of a parameter that its schema allows. */
+function firstOf(query: AdminRoute['query'], name: string): string {
+  const schema: { enum?: readonly string[]; anyOf?: readonly { const: string }[] } | undefined = query?.properties[name]
+  return schema?.enum?.[0] ?? schema?.anyOf?.[0]?.const ?? 'x'
+}
+
+/** All rows of System but those that every request or the time changes. */
+async function dump({ system }: AdminWorld): Promise<Readonly<Record<string, unknown>>> {
+  const all = await sql<{ name: string }>`${
+    system.kind === 'sqlite'
+      ? sql`select name from sqlite_master where type = 'table'`
+      : sql`select table_name as name from information_schema.tables where table_schema = current_schema()`
+  }`.execute(system.db)
+  const changing = new Set(['waypost_server', 'waypost_statistic', 'sqlite_sequence'])
+  const names = all.rows.map(({ name }) => name).filter((name) => !changing.has(name))
+  assert.ok(names.includes('waypost_user') && names.includes('waypost_audit'))
+  const rows: Record<string, unknown> = {}
+  for (const name of names.toSorted()) {
+    const { rows: found } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(system.db)
+    // When a token was used is written from time to time.
+    rows[name] = found
+      .map(({ used_at: _, ...row }) =>
+        JSON.stringify(row, (_key, value) => (typeof value === 'bigint' ? String(value) : value)),
+      )
+      .toSorted()
+  }
+  return rows
+}
