@@ -33,12 +33,17 @@ const storageKey = 'waypost-sign-in'
 const channelName = 'waypost-sign-in'
 const windowState = 'window.'
 
+/** Whether the browser comes back from the authorization endpoint. */
+export function isReturning(): boolean {
+  return location.pathname === config.base + config.redirectPath
+}
+
 /**
  * Signs in silently: the browser visits the authorization endpoint and comes back with a code. Without a session there,
  * it shows the login page.
  */
 export async function startSession(): Promise<Started> {
-  if (location.pathname !== config.base + config.redirectPath) return leave('')
+  if (!isReturning()) return leave('')
   const answer = new URLSearchParams(location.search)
   const state = answer.get('state') ?? ''
   // Pages of user routes in this tab must not find the code in its history.

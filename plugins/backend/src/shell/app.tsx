@@ -1,5 +1,6 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { createRoot } from 'react-dom/client'
 import { Problem } from '../api/send.ts'
 import { Announcer } from '../components/announce.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
@@ -25,7 +26,11 @@ function isUnavailable(error: Error): boolean {
 
 const router = makeRouter()
 
-export function App() {
+export function showApp(element: Element): void {
+  createRoot(element).render(<App />)
+}
+
+function App() {
   return (
     <Provider>
       <ErrorBoundary>

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { createRoot } from 'react-dom/client'
 import { config } from '../config.ts'
 import { leave } from '../session/session.ts'
 import { strings } from '../strings.ts'
@@ -11,8 +12,12 @@ interface StartPageProps {
   readonly isWindow?: boolean
 }
 
-/** What is shown instead of the app while the user is not signed in. */
-export function StartPage({ problem, canSignIn = false, isWindow = false }: StartPageProps) {
+/** Shows why the user is not signed in, instead of the app. */
+export function showStartPage(element: Element, props: StartPageProps): void {
+  createRoot(element).render(<StartPage {...props} />)
+}
+
+function StartPage({ problem, canSignIn = false, isWindow = false }: StartPageProps) {
   return (
     <Provider>
       <main className="start">

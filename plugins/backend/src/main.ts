@@ -1,0 +1,29 @@
+import '@mantine/core/styles.css'
+import './styles.css'
+import { setNonce } from 'get-nonce'
+import { config, nonce } from './config.ts'
+import { isReturning, startSession, type Started } from './session/session.ts'
+import { strings } from './strings.ts'
+
+setNonce(nonce) // for react-remove-scroll, which inserts styles
+
+document.title = `${config.service} · Waypost`
+const element = document.querySelector('#root')!
+
+/** Imports React only once it is needed, because signing in leaves this page and loads it again. */
+async function start(): Promise<void> {
+  // The server may be reached by several names; only one of them can sign in.
+  if (!config.isDevelopment && location.origin !== config.origin)
+    return location.replace(config.origin + location.pathname + location.search)
+  if (isSecureContext && isReturning()) void import('./shell/app.tsx') // loads while the code is redeemed
+  const started: Started = isSecureContext ? await startSession() : { state: 'failed', message: strings.start.insecure }
+  if (started.state === 'leaving') return undefined
+  if (started.state === 'signed-in') return (await import('./shell/app.tsx')).showApp(element)
+  const { showStartPage } = await import('./shell/start-page.tsx')
+  return showStartPage(
+    element,
+    started.state === 'failed' ? { problem: started, canSignIn: isSecureContext } : { isWindow: true },
+  )
+}
+
+void start()
