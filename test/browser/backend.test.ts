@@ -32,6 +32,7 @@ const paths = [
   '/',
   '/releases',
   '/servers',
+  '/variables',
   '/users',
   '/users/ann',
   '/clients',

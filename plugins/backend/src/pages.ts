@@ -1,4 +1,4 @@
-import { AppWindow, History, KeyRound, LayoutDashboard, Server, ShieldCheck, Users } from 'lucide-react'
+import { AppWindow, History, KeyRound, LayoutDashboard, Server, ShieldCheck, Users, Variable } from 'lucide-react'
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { strings } from './strings.ts'
@@ -48,6 +48,14 @@ export const pages: readonly PageEntry[] = [
     icon: Server,
     scope: 'backend.read',
     load: () => import('./pages/servers.tsx'),
+  },
+  {
+    path: '/variables',
+    title: strings.pages.variables,
+    group: 'operate',
+    icon: Variable,
+    scope: 'backend.read',
+    load: () => import('./pages/variables.tsx'),
   },
   {
     path: '/users',

@@ -640,6 +640,45 @@ export interface Operations {
       }
     }
   }
+  /** Variables in System and of the active release, by name, without values. */
+  'GET /variable': {
+    answer: {
+      entry: {
+        name: string
+        description: string | null
+        type: string | null
+        set: ('environment' | '.env' | 'System')[]
+        set_on: string[]
+        uses: string[]
+        required: boolean
+        missing: boolean
+        needed: boolean
+        changed: { at: string; by: string } | null
+      }[]
+    }
+  }
+  /** Sets a variable in System; all servers apply it immediately. */
+  'PUT /variable/:name': {
+    params: { name: string }
+    body: { value: string }
+    answer: {
+      name: string
+      description: string | null
+      type: string | null
+      set: ('environment' | '.env' | 'System')[]
+      set_on: string[]
+      uses: string[]
+      required: boolean
+      missing: boolean
+      needed: boolean
+      changed: { at: string; by: string } | null
+    }
+  }
+  /** Removes a variable from System. */
+  'DELETE /variable/:name': {
+    params: { name: string }
+    query: { force?: 'true' }
+  }
   /** Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. A page may be empty although "next" is present. */
   'GET /delivery': {
     query: {

@@ -110,7 +110,7 @@ async function readBody(response: Response): Promise<unknown> {
 
 function readField(error: unknown): FieldProblem {
   const { pointer, path, message } = error as Record<string, unknown>
-  const at = textOf(pointer) ?? textOf(path)?.replace(/^body/, '') ?? ''
+  const at = textOf(pointer) ?? textOf(path)?.replace(/^(body|params)/, '') ?? ''
   return { pointer: at, message: textOf(message) ?? '' }
 }
 

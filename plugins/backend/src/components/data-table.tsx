@@ -142,13 +142,15 @@ function Rows<Row>({
             <tr role="row" key={rowKey(row)}>
               {columns.map((column, index) => (
                 <td role="cell" key={column.name} className={classOf(column)} data-label={column.label}>
-                  {index === 0 && rowLink !== undefined ? (
-                    <Link {...rowLink(row)} className="row-link">
-                      {column.render(row)}
-                    </Link>
-                  ) : (
-                    column.render(row)
-                  )}
+                  <div className="cell">
+                    {index === 0 && rowLink !== undefined ? (
+                      <Link {...rowLink(row)} className="row-link">
+                        {column.render(row)}
+                      </Link>
+                    ) : (
+                      column.render(row)
+                    )}
+                  </div>
                 </td>
               ))}
               {rowActions === undefined ? null : (
