@@ -20,6 +20,8 @@ export interface BackendWorldOptions {
   readonly files?: Files
   readonly withoutAdministrator?: boolean
   readonly variables?: Readonly<Record<string, string>>
+  /** Of ann, besides those of administration and `todo`. */
+  readonly scopes?: readonly string[]
 }
 
 export async function openBackendWorld(options: BackendWorldOptions = {}): Promise<BackendWorld> {
@@ -27,7 +29,7 @@ export async function openBackendWorld(options: BackendWorldOptions = {}): Promi
   const files = { ...readTemplate('todo'), ...options.files }
   const variables = { WAYPOST_BASE_URL: origin, ...options.variables }
   const server = await openProjectServer({ files, variables, clock })
-  const scopes = [...backendScopes, 'todo']
+  const scopes = [...backendScopes, 'todo', ...(options.scopes ?? [])]
   if (!options.withoutAdministrator) await addUser(server.host.system, { name: 'ann', password, scopes })
   const browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${server.port}`])
   return {

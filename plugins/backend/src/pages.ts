@@ -1,5 +1,18 @@
-import { AppWindow, History, KeyRound, LayoutDashboard, Server, ShieldCheck, Users, Variable } from 'lucide-react'
-import type { LucideIcon } from 'lucide-react'
+import {
+  AppWindow,
+  Clock,
+  History,
+  KeyRound,
+  LayoutDashboard,
+  Rss,
+  ScrollText,
+  Send,
+  Server,
+  ShieldCheck,
+  Users,
+  Variable,
+  type LucideIcon,
+} from 'lucide-react'
 import type { ReactNode } from 'react'
 import { strings } from './strings.ts'
 
@@ -26,6 +39,42 @@ export const pages: readonly PageEntry[] = [
     icon: LayoutDashboard,
     scope: 'backend.read',
     load: () => import('./pages/overview.tsx'),
+  },
+  {
+    path: '/cronjobs',
+    title: strings.operate.pages.cronjobs,
+    group: 'build',
+    icon: Clock,
+    scope: 'backend.read',
+    load: () => import('./pages/cronjobs.tsx'),
+  },
+  {
+    path: '/deliveries',
+    title: strings.operate.pages.deliveries,
+    group: 'operate',
+    icon: Send,
+    scope: 'backend.operate',
+    load: () => import('./pages/deliveries.tsx'),
+  },
+  {
+    path: '/deliveries/$id',
+    title: strings.operate.pages.delivery,
+    scope: 'backend.operate',
+    load: () => import('./pages/delivery.tsx'),
+  },
+  {
+    path: '/subscriptions',
+    title: strings.operate.pages.subscriptions,
+    group: 'operate',
+    icon: Rss,
+    scope: 'backend.operate',
+    load: () => import('./pages/subscriptions.tsx'),
+  },
+  {
+    path: '/subscriptions/$id',
+    title: strings.operate.pages.subscription,
+    scope: 'backend.operate',
+    load: () => import('./pages/subscription.tsx'),
   },
   {
     path: '/releases',
@@ -56,6 +105,14 @@ export const pages: readonly PageEntry[] = [
     icon: Variable,
     scope: 'backend.read',
     load: () => import('./pages/variables.tsx'),
+  },
+  {
+    path: '/audit',
+    title: strings.operate.pages.audit,
+    group: 'operate',
+    icon: ScrollText,
+    scope: 'backend.admin',
+    load: () => import('./pages/audit.tsx'),
   },
   {
     path: '/users',

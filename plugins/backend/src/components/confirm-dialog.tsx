@@ -17,13 +17,16 @@ interface ConfirmDialogProps {
   readonly command?: string
   /** Whether the action takes something away. */
   readonly isDanger?: boolean
+  /** Whether there is nothing to do. */
+  readonly isDisabled?: boolean
   /** Does it. The dialog stays open if it fails, and shows why. */
   onConfirm(): Promise<unknown>
   onClose(): void
 }
 
 /** Asks before an action with consequences. Render it only while it is open. */
-export function ConfirmDialog({ title, action, children, command, isDanger, onConfirm, onClose }: ConfirmDialogProps) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, action, children, command, isDanger, isDisabled = false, onConfirm, onClose } = props
   const confirming = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
   return (
     <Dialog title={title} onClose={onClose}>
@@ -38,6 +41,7 @@ export function ConfirmDialog({ title, action, children, command, isDanger, onCo
           <Button
             {...(isDanger === true ? { color: 'red.9' } : {})}
             loading={confirming.isPending}
+            disabled={isDisabled}
             onClick={() => confirming.mutate()}
           >
             {action}

@@ -7,9 +7,10 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 
-const { overview: texts } = strings
+const { overview: texts, operate } = strings
 const refreshMs = 30_000
 const busiest = 10
 const count = new Intl.NumberFormat('en')
@@ -43,15 +44,22 @@ export function Page() {
   )
 }
 
-/** What someone should look at: servers that do not serve the active release. */
+/** What someone should look at: servers that do not serve the active release, and webhooks that do not arrive. */
 function Attention() {
   const servers = useQuery({
     queryKey: ['server', 'list'],
     queryFn: ({ signal }) => call('GET /server', {}, signal),
     refetchInterval: refreshMs,
   })
+  const deliveries = useQuery({
+    queryKey: ['delivery', 'summary'],
+    queryFn: ({ signal }) => call('GET /delivery/summary', {}, signal),
+    refetchInterval: refreshMs,
+  })
+  const mayOperate = useHasScope('backend.operate')
   const problems = servers.data?.entry.filter(({ state }) => state === 'failed' || state === 'silent') ?? []
-  if (problems.length === 0) return null
+  const { dead = 0, postponed = 0 } = deliveries.data ?? {}
+  if (problems.length + dead + postponed === 0) return null
   return (
     <section>
       <h2>{texts.attention}</h2>
@@ -65,6 +73,28 @@ function Attention() {
             <Link to="/servers">{texts.show}</Link>
           </li>
         ))}
+        {dead === 0 ? null : (
+          <li>
+            <State tone="bad">{operate.statuses.dead}</State>
+            <span>{operate.attention.dead(dead)}</span>
+            {mayOperate ? (
+              <Link to="/deliveries" search={{ status: 'dead', since: '24h' }}>
+                {operate.attention.showDeliveries}
+              </Link>
+            ) : null}
+          </li>
+        )}
+        {postponed === 0 ? null : (
+          <li>
+            <State tone="bad">{operate.statuses.postponed}</State>
+            <span>{operate.attention.postponed(postponed)}</span>
+            {mayOperate ? (
+              <Link to="/subscriptions" search={{ status: 'postponed' }}>
+                {operate.attention.showSubscriptions}
+              </Link>
+            ) : null}
+          </li>
+        )}
       </ul>
     </section>
   )

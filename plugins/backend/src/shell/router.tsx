@@ -18,7 +18,11 @@ export function makeRouter() {
       component: gate(page),
       loader: async () => void (await page.load()),
       validateSearch: (search: Record<string, unknown>): Record<string, string | undefined> =>
-        Object.fromEntries(Object.entries(search).map(([name, value]) => [name, String(value)])),
+        Object.fromEntries(
+          Object.entries(search)
+            .filter(([, value]) => value !== undefined)
+            .map(([name, value]) => [name, String(value)]),
+        ),
       staticData: { page },
     }),
   )

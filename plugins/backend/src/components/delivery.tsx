@@ -1,0 +1,126 @@
+import type { Entry } from '../api/call.ts'
+import { strings } from '../strings.ts'
+import { State, type Tone } from './badge.tsx'
+import type { Column } from './data-table.tsx'
+import type { ListQuery } from './use-list-query.ts'
+import { RelativeTime } from './time.tsx'
+import { call } from '../api/call.ts'
+
+export type Delivery = Entry<'GET /delivery'>
+
+const { operate } = strings
+const { deliveries: texts } = operate
+
+const tones: Readonly<Record<Delivery['status'] | 'retrying', Tone>> = {
+  pending: 'accent',
+  retrying: 'warn',
+  delivered: 'good',
+  dead: 'bad',
+  cancelled: 'quiet',
+}
+
+export function DeliveryState({ delivery: { status, attempts } }: { readonly delivery: Delivery }) {
+  const shown = status === 'pending' && attempts > 0 ? 'retrying' : status
+  return <State tone={tones[shown]}>{operate.statuses[shown]}</State>
+}
+
+/** The result of an attempt: the status of the answer, or why there was none. */
+export function describeResult({ status, outcome }: NonNullable<Delivery['last']>): string {
+  return outcome === 'delivered' || outcome === `status ${status}` ? String(status) : outcome
+}
+
+/** A text on one line, in full in its tooltip. */
+export function CutText({ text }: { readonly text: string }) {
+  return (
+    <bdi className="ellipsis" title={text}>
+      {text}
+    </bdi>
+  )
+}
+
+/** A URL without its scheme, cut in the middle of long paths by the style. */
+export function EndpointText({ endpoint }: { readonly endpoint: string | null }) {
+  if (endpoint === null) return <span className="soft">{operate.deleted}</span>
+  return (
+    <bdi className="ellipsis" title={endpoint}>
+      {endpoint.replace(/^https:\/\//, '')}
+    </bdi>
+  )
+}
+
+export const deliveryStatuses = {
+  pending: operate.statuses.pending,
+  delivered: operate.statuses.delivered,
+  dead: operate.statuses.dead,
+  cancelled: operate.statuses.cancelled,
+}
+
+type ColumnName = 'event' | 'status' | 'result' | 'endpoint' | 'user' | 'attempts' | 'created'
+
+const columns: Readonly<Record<ColumnName, Column<Delivery>>> = {
+  event: {
+    name: 'event',
+    label: operate.event,
+    render: ({ event }) => <CutText text={event ?? operate.deleted} />,
+  },
+  status: { name: 'status', label: operate.status, render: (delivery) => <DeliveryState delivery={delivery} /> },
+  result: {
+    name: 'result',
+    label: texts.result,
+    render: ({ last }) =>
+      last === null ? (
+        operate.none
+      ) : (
+        <span dir="auto" className="ellipsis result" title={describeResult(last)}>
+          {describeResult(last)}
+        </span>
+      ),
+  },
+  endpoint: {
+    name: 'endpoint',
+    label: operate.endpoint,
+    render: ({ endpoint }) => <EndpointText endpoint={endpoint} />,
+  },
+  user: { name: 'user', label: operate.user, isMinor: true, render: ({ user }) => <bdi>{user ?? operate.none}</bdi> },
+  attempts: {
+    name: 'attempts',
+    label: texts.attempts,
+    isRight: true,
+    isMinor: true,
+    render: ({ attempts }) => attempts,
+  },
+  created: {
+    name: 'created',
+    label: operate.created,
+    render: ({ created_at: created, due_at: due, attempts }) => (
+      <span>
+        <RelativeTime value={created} />
+        {due === null || attempts === 0 ? null : (
+          <span className="soft nowrap">
+            {' · '}
+            {texts.next} <RelativeTime value={due} />
+          </span>
+        )}
+      </span>
+    ),
+  },
+}
+
+export function deliveryColumns(...names: readonly ColumnName[]): readonly Column<Delivery>[] {
+  return names.map((name) => columns[name])
+}
+
+const maxSteps = 40
+
+/**
+ * Loads a page of deliveries. The server looks through a limited number of them for each answer, so this asks again
+ * until it finds some.
+ */
+export async function loadDeliveries({ cursor, ...filter }: ListQuery, signal: AbortSignal) {
+  let from = cursor
+  for (let step = 1; ; step++) {
+    const page = await call('GET /delivery', { query: { ...filter, cursor: from } as object }, signal)
+    if (page.entry.length > 0 || page.next === null || step === maxSteps) return page
+    from = page.next
+  }
+}

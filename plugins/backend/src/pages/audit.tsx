@@ -1,0 +1,125 @@
+import type { ReactNode } from 'react'
+import { call, type Entry } from '../api/call.ts'
+import { DataTable } from '../components/data-table.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { RelativeTime } from '../components/time.tsx'
+import { strings } from '../strings.ts'
+
+type Audit = Entry<'GET /audit'>
+type Fact = NonNullable<Audit['before']>[string]
+
+const { audit: texts, pages, none, since, spans } = strings.operate
+const kinds = [
+  'user',
+  'client',
+  'token',
+  'subscription',
+  'delivery',
+  'cronjob',
+  'release',
+  'variable',
+  'key',
+  'secret',
+  'issuer',
+  'system',
+]
+
+export function Page() {
+  return (
+    <>
+      <PageHeader title={pages.audit} text={texts.text} />
+      <DataTable
+        label={pages.audit}
+        queryKey={['audit']}
+        load={(query, signal) => call('GET /audit', { query: query as object }, signal)}
+        rowKey={({ id }) => id}
+        defaultSort="-at"
+        columns={[
+          {
+            name: 'action',
+            label: texts.action,
+            width: 192,
+            render: ({ action }) => <span className="strong">{action}</span>,
+          },
+          {
+            name: 'subject',
+            label: texts.subject,
+            render: ({ subject }) => <bdi className="wrap">{subject?.name ?? none}</bdi>,
+          },
+          { name: 'change', label: texts.change, render: (entry) => <Changes entry={entry} /> },
+          { name: 'by', label: texts.by, render: ({ user }) => <bdi className="wrap">{user.name}</bdi> },
+          {
+            name: 'how',
+            label: texts.how,
+            isMinor: true,
+            render: ({ how }) => <span className="nowrap">{texts.hows[how]}</span>,
+          },
+          { name: 'at', label: texts.at, isSortable: true, render: ({ at }) => <RelativeTime value={at} /> },
+        ]}
+        filters={[
+          { name: 'kind', label: texts.kind, options: Object.fromEntries(kinds.map((kind) => [kind, kind])) },
+          { name: 'user', label: strings.operate.user },
+          { name: 'since', label: since, options: spans },
+        ]}
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      />
+    </>
+  )
+}
+
+/** What the change did to each property: `status active → disabled`, `scopes +todo −note`. */
+function Changes({ entry: { before, after } }: { readonly entry: Audit }) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  const changes = names.flatMap((name) => {
+    const shown = describe(before?.[name], after?.[name])
+    return shown === undefined ? [] : [{ name, shown }]
+  })
+  if (changes.length === 0) return none
+  return (
+    <ul className="facts-changed">
+      {changes.map(({ name, shown }) => (
+        <li key={name}>
+          <span className="soft">{name.replaceAll('_', ' ')}</span> {shown}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function describe(before: Fact | undefined, after: Fact | undefined): ReactNode {
+  if (Array.isArray(before) || Array.isArray(after)) return describeLists(listOf(before), listOf(after))
+  if (isNothing(after)) return isNothing(before) ? undefined : <bdi>{String(before)}</bdi>
+  if (isNothing(before)) return <bdi>{String(after)}</bdi>
+  if (before === after) return <bdi className="soft">{String(after)}</bdi>
+  return (
+    <>
+      <del dir="auto">{String(before)}</del> → <ins dir="auto">{String(after)}</ins>
+    </>
+  )
+}
+
+function describeLists(before: readonly string[], after: readonly string[]): ReactNode {
+  const added = after.filter((one) => !before.includes(one))
+  const removed = before.filter((one) => !after.includes(one))
+  if (added.length + removed.length === 0) return undefined
+  return (
+    <span className="list-change">
+      {added.map((one) => (
+        <ins key={one} dir="auto">{`+${one}`}</ins>
+      ))}
+      {removed.map((one) => (
+        <del key={one} dir="auto">{`−${one}`}</del>
+      ))}
+    </span>
+  )
+}
+
+function listOf(value: Fact | undefined): readonly string[] {
+  return Array.isArray(value) ? value : isNothing(value) ? [] : [String(value)]
+}
+
+/** Counts of 0 say nothing. */
+function isNothing(value: Fact | undefined): boolean {
+  return value === undefined || value === null || value === 0 || value === ''
+}

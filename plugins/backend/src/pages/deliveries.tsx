@@ -1,0 +1,133 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../api/call.ts'
+import { announce } from '../components/announce.tsx'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { DataTable } from '../components/data-table.tsx'
+import { deliveryColumns, deliveryStatuses, loadDeliveries } from '../components/delivery.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { strings } from '../strings.ts'
+
+const { operate } = strings
+const { deliveries: texts, replayDead } = operate
+const refreshMs = 10_000
+
+export function Page() {
+  const [isAsking, setAsking] = useState(false)
+  const queries = useQueryClient()
+  const replay = async (id: string) => {
+    try {
+      await call('POST /delivery/:id/replay', { params: { id } })
+      announce(texts.replayed)
+    } catch (error) {
+      announce(error instanceof Error ? error.message : String(error))
+    }
+    await queries.invalidateQueries({ queryKey: ['delivery'] })
+  }
+  return (
+    <>
+      <PageHeader title={operate.pages.deliveries} text={texts.text} mode={strings.mode.atOnce}>
+        <Button variant="default" onClick={() => setAsking(true)}>
+          {replayDead.open}
+        </Button>
+      </PageHeader>
+      <DataTable
+        label={operate.pages.deliveries}
+        queryKey={['delivery']}
+        load={loadDeliveries}
+        rowKey={({ id }) => id}
+        rowName={({ event, id }) => event ?? id}
+        rowLink={({ id }) => ({ to: '/deliveries/$id', params: { id } })}
+        columns={deliveryColumns('event', 'status', 'result', 'endpoint', 'user', 'attempts', 'created')}
+        filters={[
+          { name: 'status', label: operate.status, options: deliveryStatuses },
+          { name: 'event', label: operate.event },
+          { name: 'user', label: operate.user },
+          { name: 'subscription', label: texts.subscription },
+          { name: 'since', label: operate.since, options: operate.spans },
+        ]}
+        rowActions={({ id, status }) =>
+          status === 'pending' ? [] : [{ label: texts.replay, run: () => void replay(id) }]
+        }
+        empty={
+          <EmptyState
+            title={texts.empty}
+            text={texts.emptyText}
+            link={{ to: '/subscriptions', label: texts.emptyLink }}
+          />
+        }
+        refreshMs={refreshMs}
+      />
+      {isAsking ? <ReplayDialog onClose={() => setAsking(false)} /> : null}
+    </>
+  )
+}
+
+/** Says how many dead deliveries match, before it replays them. Begins with the filters of the list. */
+function ReplayDialog({ onClose }: { onClose(): void }) {
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
+  const [since, setSince] = useState(search['since'] ?? '24h')
+  const [event, setEvent] = useState(search['event'] ?? '')
+  const subscription = search['subscription'] ?? ''
+  const queries = useQueryClient()
+  const filter = {
+    since,
+    ...(event === '' ? {} : { event }),
+    ...(subscription === '' ? {} : { subscription }),
+  }
+  const survey = useQuery({
+    queryKey: ['delivery', 'replay', filter],
+    queryFn: ({ signal }) => call('GET /delivery/replay', { query: filter }, signal),
+    staleTime: 0,
+  })
+  const count = survey.data?.deliveries
+  const replay = async () => {
+    let total = 0
+    for (let isLeft = true; isLeft;) {
+      const { deliveries, more } = await call('POST /delivery/replay', { body: filter })
+      total += deliveries
+      isLeft = more && deliveries > 0
+    }
+    announce(replayDead.done(total))
+    await queries.invalidateQueries({ queryKey: ['delivery'] })
+  }
+  const command = [
+    `waypost event:replay --dead --since ${since}`,
+    ...(event === '' ? [] : [`--event ${event}`]),
+    ...(subscription === '' ? [] : [`--subscription ${subscription}`]),
+  ].join(' ')
+  return (
+    <ConfirmDialog
+      title={replayDead.title}
+      action={count === undefined || count === 0 ? replayDead.none : replayDead.action(count)}
+      command={command}
+      isDisabled={count === undefined || count === 0}
+      onConfirm={replay}
+      onClose={onClose}
+    >
+      <div className="stack">
+        <NativeSelect
+          label={replayDead.died}
+          value={since}
+          data={Object.entries(operate.spans).map(([value, label]) => ({ value, label }))}
+          onChange={(change) => setSince(change.currentTarget.value)}
+        />
+        <TextInput
+          label={operate.event}
+          placeholder={replayDead.anyEvent}
+          value={event}
+          onChange={(change) => setEvent(change.currentTarget.value.trim())}
+        />
+        {survey.isError ? <ProblemAlert error={survey.error} /> : null}
+        <p aria-live="polite">
+          {survey.isError ? null : count === undefined ? replayDead.counting : replayDead.text(count)}{' '}
+          <span className="soft">{replayDead.left}</span>
+        </p>
+      </div>
+    </ConfirmDialog>
+  )
+}

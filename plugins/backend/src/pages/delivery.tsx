@@ -1,0 +1,189 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { call, type Answer } from '../api/call.ts'
+import { announce } from '../components/announce.tsx'
+import { State } from '../components/badge.tsx'
+import { CodeBlock, CommandHint, CopyText } from '../components/copy.tsx'
+import { DeliveryState, describeResult } from '../components/delivery.tsx'
+import { formatJson } from '../components/format-json.ts'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { RelativeTime } from '../components/time.tsx'
+import { strings } from '../strings.ts'
+
+const { operate } = strings
+const { delivery: texts, deliveries: listTexts } = operate
+
+type Delivery = Answer<'GET /delivery/:id'>
+
+const pendingMs = 1500
+const finishedMs = 15_000
+
+export function Page() {
+  const { id = '' } = useParams({ strict: false })
+  const queries = useQueryClient()
+  const delivery = useQuery({
+    queryKey: ['delivery', id],
+    queryFn: ({ signal }) => call('GET /delivery/:id', { params: { id } }, signal),
+    staleTime: 0,
+    refetchInterval: (query) => (query.state.data?.status === 'pending' ? pendingMs : finishedMs),
+  })
+  const replaying = useMutation({
+    mutationFn: () => call('POST /delivery/:id/replay', { params: { id } }),
+    onSuccess: () => announce(listTexts.replayed),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['delivery'] }),
+  })
+  if (delivery.isError) return <ProblemAlert error={delivery.error} onRetry={() => void delivery.refetch()} />
+  const found = delivery.data
+  return (
+    <>
+      <PageHeader
+        title={found === undefined ? texts.title : (found.event ?? operate.deleted)}
+        text={found === undefined ? undefined : <DeliveryState delivery={found} />}
+        mode={strings.mode.atOnce}
+        action={
+          <Button
+            disabled={found === undefined || found.status === 'pending'}
+            loading={replaying.isPending}
+            onClick={() => replaying.mutate()}
+          >
+            {listTexts.replay}
+          </Button>
+        }
+      />
+      {replaying.isError ? <ProblemAlert error={replaying.error} /> : null}
+      {found === undefined ? (
+        <Skeleton height={240} />
+      ) : (
+        <div className="page-sections">
+          <Facts delivery={found} />
+          <Attempts delivery={found} />
+          <Request delivery={found} />
+          <CommandHint command={`waypost event:replay ${found.id}`} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Facts({ delivery }: { readonly delivery: Delivery }) {
+  const {
+    id,
+    endpoint,
+    subscription,
+    user,
+    message,
+    created_at: created,
+    due_at: due,
+    finished_at: finished,
+  } = delivery
+  return (
+    <dl className="facts facts-wide">
+      <dt>{operate.endpoint}</dt>
+      <dd>{endpoint === null ? operate.deleted : <CopyText value={endpoint} label={operate.endpoint} />}</dd>
+      <dt>{texts.subscription}</dt>
+      <dd>
+        {endpoint === null ? (
+          <span className="mono">{subscription}</span>
+        ) : (
+          <Link to="/subscriptions/$id" params={{ id: subscription }} className="mono">
+            {subscription}
+          </Link>
+        )}
+        {user === null ? null : (
+          <>
+            {' · '}
+            <bdi>{user}</bdi>
+          </>
+        )}
+      </dd>
+      <dt>{operate.id}</dt>
+      <dd>
+        <CopyText value={id} isMono label={operate.id} />
+      </dd>
+      <dt>{texts.message}</dt>
+      <dd>
+        <CopyText value={message} isMono label={texts.message} />
+      </dd>
+      <dt>{operate.created}</dt>
+      <dd>
+        <RelativeTime value={created} />
+      </dd>
+      {finished === null ? null : (
+        <>
+          <dt>{texts.finished}</dt>
+          <dd>
+            <RelativeTime value={finished} />
+          </dd>
+        </>
+      )}
+      {due === null ? null : (
+        <>
+          <dt>{texts.next}</dt>
+          <dd>
+            <RelativeTime value={due} />
+          </dd>
+        </>
+      )}
+    </dl>
+  )
+}
+
+const maxAttempts = 100
+
+/** The newest first, whose answer is open: it says why the delivery failed. */
+function Attempts({ delivery: { history } }: { readonly delivery: Delivery }) {
+  return (
+    <section>
+      <h2>{texts.attempts}</h2>
+      {history.length === 0 ? <p className="soft">{texts.noAttempts}</p> : null}
+      <ol className="attempts">
+        {history.toReversed().map((attempt, index) => (
+          <li key={attempt.started_at}>
+            <details open={index === 0}>
+              <summary>
+                <State tone={attempt.outcome === 'delivered' ? 'good' : 'bad'}>{describeResult(attempt)}</State>
+                <span>{texts.ms(attempt.latency_ms)}</span>
+                <RelativeTime value={attempt.started_at} />
+              </summary>
+              <AttemptAnswer attempt={attempt} />
+            </details>
+          </li>
+        ))}
+      </ol>
+      {history.length === maxAttempts ? <p className="soft">{texts.newest}</p> : null}
+    </section>
+  )
+}
+
+function AttemptAnswer({ attempt: { status, answer } }: { readonly attempt: Delivery['history'][number] }) {
+  if (answer !== null && answer !== '') return <CodeBlock code={formatJson(answer)} label={texts.answer} />
+  return <p className="soft">{status === null ? texts.noAnswer : texts.emptyAnswer}</p>
+}
+
+function Request({ delivery: { headers, body, is_body_truncated: isTruncated } }: { readonly delivery: Delivery }) {
+  return (
+    <section className="stack">
+      <h2>{texts.request}</h2>
+      {body === null ? (
+        <p className="soft">{texts.noBody}</p>
+      ) : (
+        <>
+          <CodeBlock code={isTruncated ? body : formatJson(body)} label={texts.body} />
+          {isTruncated ? <p className="soft">{texts.truncated}</p> : null}
+        </>
+      )}
+      <h3>{texts.headers}</h3>
+      <dl className="facts mono">
+        {Object.entries(headers).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd dir="auto">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p className="soft">{texts.signature}</p>
+    </section>
+  )
+}

@@ -1,0 +1,336 @@
+import { ActionIcon, Button, Menu, NativeSelect, Skeleton, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Ellipsis } from 'lucide-react'
+import { useState } from 'react'
+import { call, callForAnswer, type Answer } from '../api/call.ts'
+import { announce } from '../components/announce.tsx'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { CopyText } from '../components/copy.tsx'
+import { DataTable } from '../components/data-table.tsx'
+import { deliveryColumns, deliveryStatuses, loadDeliveries } from '../components/delivery.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { SecretOnce } from '../components/secret-once.tsx'
+import { SubscriptionState } from '../components/subscription.tsx'
+import { RelativeTime } from '../components/time.tsx'
+import { strings } from '../strings.ts'
+
+const { operate } = strings
+const { subscription: texts } = operate
+
+type Subscription = Answer<'GET /subscription/:id'>
+type Action = 'pause' | 'disable' | 'delete' | 'rotate' | 'endpoint'
+
+const refreshMs = 5000
+
+export function Page() {
+  const { id = '' } = useParams({ strict: false })
+  const [action, setAction] = useState<Action>()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const loaded = useQuery({
+    queryKey: ['subscription', id],
+    queryFn: ({ signal }) => callForAnswer('GET /subscription/:id', { params: { id } }, { signal }),
+    staleTime: 0,
+    refetchInterval: action === undefined ? refreshMs : false,
+  })
+  const subscription = loaded.data?.data
+  const refresh = async () => {
+    await queries.invalidateQueries({ queryKey: ['subscription'] })
+    await queries.invalidateQueries({ queryKey: ['delivery'] })
+  }
+  const testing = useMutation({
+    mutationFn: () => call('POST /subscription/:id/test', { params: { id } }),
+    onSuccess: ({ delivery }) => navigate({ to: '/deliveries/$id', params: { id: delivery } }),
+  })
+  const setStatus = async (status: Subscription['status'], done: string) => {
+    await call('PATCH /subscription/:id', { params: { id }, body: { status } })
+    announce(done)
+    await refresh()
+  }
+  const resuming = useMutation({ mutationFn: () => setStatus('active', texts.resumed) })
+  if (loaded.isError) return <ProblemAlert error={loaded.error} onRetry={() => void loaded.refetch()} />
+  const isActive = subscription?.status === 'active'
+  const failed = testing.error ?? resuming.error
+  return (
+    <>
+      <PageHeader
+        title={subscription?.event ?? operate.pages.subscription}
+        text={subscription === undefined ? undefined : <SubscriptionState subscription={subscription} isFull />}
+        mode={strings.mode.atOnce}
+        action={
+          <Button disabled={!isActive} loading={testing.isPending} onClick={() => testing.mutate()}>
+            {texts.test}
+          </Button>
+        }
+      >
+        {subscription === undefined ? null : (
+          <>
+            <MoreMenu isDisabled={subscription.status === 'disabled'} onChoose={setAction} />
+            {isActive ? (
+              <Button variant="default" onClick={() => setAction('pause')}>
+                {texts.pause}
+              </Button>
+            ) : (
+              <Button variant="default" loading={resuming.isPending} onClick={() => resuming.mutate()}>
+                {subscription.status === 'paused' ? texts.resume : texts.enable}
+              </Button>
+            )}
+          </>
+        )}
+      </PageHeader>
+      {failed === null ? null : <ProblemAlert error={failed} />}
+      {subscription === undefined ? (
+        <Skeleton height={160} />
+      ) : (
+        <div className="page-sections">
+          <Facts subscription={subscription} />
+          <section className="stack">
+            <h2>{texts.deliveries}</h2>
+            <DataTable
+              label={texts.deliveries}
+              queryKey={['delivery']}
+              load={(query, signal) => loadDeliveries({ ...query, subscription: id }, signal)}
+              rowKey={(delivery) => delivery.id}
+              rowLink={(delivery) => ({ to: '/deliveries/$id', params: { id: delivery.id } })}
+              columns={deliveryColumns('event', 'status', 'result', 'attempts', 'created')}
+              filters={[{ name: 'status', label: operate.status, options: deliveryStatuses }]}
+              empty={<EmptyState title={texts.noDeliveries} text={texts.noDeliveriesText} />}
+              refreshMs={refreshMs}
+            />
+          </section>
+        </div>
+      )}
+      {subscription === undefined || action === undefined ? null : (
+        <ActionDialog
+          action={action}
+          subscription={subscription}
+          etag={loaded.data?.etag}
+          setStatus={setStatus}
+          onChanged={refresh}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function MoreMenu({ isDisabled, onChoose }: { readonly isDisabled: boolean; onChoose(action: Action): void }) {
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon variant="default" size={30} aria-label={texts.more}>
+          <Ellipsis size={16} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onChoose('endpoint')}>{texts.changeEndpoint}</Menu.Item>
+        <Menu.Item onClick={() => onChoose('rotate')}>{texts.rotate}</Menu.Item>
+        <Menu.Divider />
+        {isDisabled ? null : <Menu.Item onClick={() => onChoose('disable')}>{texts.disable}</Menu.Item>}
+        <Menu.Item color="red" onClick={() => onChoose('delete')}>
+          {texts.remove}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Facts({ subscription }: { readonly subscription: Subscription }) {
+  const { id, endpoint, user, client, created_at: created, failures, pending, dead } = subscription
+  const { postponed_until: until, paused_at: pausedAt } = subscription
+  return (
+    <dl className="facts facts-wide">
+      <dt>{operate.endpoint}</dt>
+      <dd>
+        <CopyText value={endpoint} label={operate.endpoint} />
+      </dd>
+      <dt>{operate.user}</dt>
+      <dd>
+        <bdi>{user ?? operate.none}</bdi>
+        {client === null ? null : (
+          <span className="soft">
+            {' · '}
+            <bdi>{client.name ?? client.id}</bdi>
+          </span>
+        )}
+      </dd>
+      <dt>{operate.id}</dt>
+      <dd>
+        <CopyText value={id} isMono label={operate.id} />
+      </dd>
+      <dt>{operate.created}</dt>
+      <dd>
+        <RelativeTime value={created} />
+      </dd>
+      {pausedAt === null ? null : (
+        <>
+          <dt>{texts.pausedAt}</dt>
+          <dd>
+            <RelativeTime value={pausedAt} />
+          </dd>
+        </>
+      )}
+      {until === null ? null : (
+        <>
+          <dt>{texts.postponed}</dt>
+          <dd>
+            <RelativeTime value={until} />
+          </dd>
+        </>
+      )}
+      {failures === 0 ? null : (
+        <>
+          <dt>{texts.failures}</dt>
+          <dd>{operate.count(failures)}</dd>
+        </>
+      )}
+      <dt>{texts.pending}</dt>
+      <dd>{operate.count(pending)}</dd>
+      <dt>{texts.dead}</dt>
+      <dd>
+        {dead === 0 ? (
+          '0'
+        ) : (
+          <Link to="/deliveries" search={{ subscription: id, status: 'dead' }}>
+            {operate.count(dead)}
+          </Link>
+        )}
+      </dd>
+    </dl>
+  )
+}
+
+interface ActionDialogProps {
+  readonly action: Action
+  readonly subscription: Subscription
+  readonly etag: string | undefined
+  setStatus(status: Subscription['status'], done: string): Promise<void>
+  onChanged(): Promise<void>
+  onClose(): void
+}
+
+function ActionDialog({ action, subscription, etag, setStatus, onChanged, onClose }: ActionDialogProps) {
+  const { id, pending } = subscription
+  const navigate = useNavigate()
+  if (action === 'endpoint') return <EndpointDialog {...{ subscription, etag, onChanged, onClose }} />
+  if (action === 'rotate') return <RotateDialog id={id} onClose={onClose} />
+  if (action === 'pause') {
+    return (
+      <ConfirmDialog
+        title={texts.pauseTitle}
+        action={texts.pause}
+        onConfirm={() => setStatus('paused', texts.paused)}
+        onClose={onClose}
+      >
+        {texts.pauseText(pending)}
+      </ConfirmDialog>
+    )
+  }
+  if (action === 'disable') {
+    return (
+      <ConfirmDialog
+        title={texts.disableTitle}
+        action={texts.disableAction}
+        command={`waypost subscription:disable ${id}`}
+        isDanger
+        onConfirm={() => setStatus('disabled', texts.disabled)}
+        onClose={onClose}
+      >
+        {texts.disableText(pending)}
+      </ConfirmDialog>
+    )
+  }
+  return (
+    <ConfirmDialog
+      title={texts.deleteTitle}
+      action={texts.deleteAction}
+      command={`waypost subscription:delete ${id}`}
+      isDanger
+      onConfirm={async () => {
+        await call('DELETE /subscription/:id', { params: { id } })
+        announce(texts.deletedDone)
+        await navigate({ to: '/subscriptions' })
+        await onChanged()
+      }}
+      onClose={onClose}
+    >
+      {texts.deleteText(pending)}
+    </ConfirmDialog>
+  )
+}
+
+type EndpointDialogProps = Pick<ActionDialogProps, 'subscription' | 'etag' | 'onChanged' | 'onClose'>
+
+function EndpointDialog({ subscription, etag, onChanged, onClose }: EndpointDialogProps) {
+  const [endpoint, setEndpoint] = useState(subscription.endpoint)
+  return (
+    <Dialog title={texts.changeEndpoint} onClose={onClose}>
+      <SaveForm
+        action={texts.saveEndpoint}
+        onCancel={onClose}
+        onSave={async () => {
+          const input = { params: { id: subscription.id }, body: { endpoint } }
+          await callForAnswer('PATCH /subscription/:id', input, { ifMatch: etag })
+          announce(texts.saved)
+          await onChanged()
+        }}
+        onSaved={onClose}
+      >
+        {(errorOf) => (
+          <TextInput
+            label={operate.endpoint}
+            name="endpoint"
+            type="url"
+            description={texts.endpointText}
+            value={endpoint}
+            error={errorOf('endpoint')}
+            onChange={(change) => setEndpoint(change.currentTarget.value.trim())}
+            autoComplete="off"
+            data-autofocus
+          />
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}
+
+function RotateDialog({ id, onClose }: { readonly id: string; onClose(): void }) {
+  const [overlap, setOverlap] = useState('24h')
+  const [secret, setSecret] = useState<string>()
+  if (secret !== undefined) {
+    return (
+      <SecretOnce title={texts.rotated} values={{ [operate.subscriptions.secret]: secret }} onClose={onClose}>
+        <p className="soft">{operate.subscriptions.secretText}</p>
+      </SecretOnce>
+    )
+  }
+  return (
+    <Dialog title={texts.rotateTitle} onClose={onClose}>
+      <SaveForm
+        action={texts.rotateAction}
+        onCancel={onClose}
+        onSave={async () => {
+          const made = await call('POST /subscription/:id/secret', { params: { id }, body: { overlap } })
+          setSecret(made.secret)
+        }}
+      >
+        {(errorOf) => (
+          <NativeSelect
+            label={texts.overlap}
+            name="overlap"
+            value={overlap}
+            error={errorOf('overlap')}
+            data={Object.entries(texts.overlaps).map(([value, label]) => ({ value, label }))}
+            onChange={(change) => setOverlap(change.currentTarget.value)}
+            data-autofocus
+          />
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { executeEvents, makeDispatcher } from '../../src/events/index.ts'
+import { openIdentity } from '../../src/host/index.ts'
+import { userAgent } from '../../src/kit/index.ts'
+import { addHostSubscription } from '../../src/operate/index.ts'
+import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
+import { openReceiver, type Receiver } from '../events/receiver.ts'
+import { findFlaws, storeScreenshot } from '../support/browser.ts'
+import { actionFile } from '../support/project-server.ts'
+import { asCommand } from '../support/server.ts'
+import { openBackendWorld, openSignedIn, origin, type BackendWorld } from './backend-world.ts'
+
+const script = `<img src=x onerror="window.isInjected = true"><script>window.isInjected = true</script>`
+const files = {
+  'waypost.yml': `
+config: { delivery_allow: [127.0.0.1], delivery_delays: [1s, 1s, 1s] }
+event:
+  note: { description: A note }
+  other: {}
+cronjob:
+  tidy: { schedule: "0 4 * * *", action: src/tidy.ts }
+`,
+  'src/tidy.ts': actionFile(`throw new Error(${JSON.stringify(script)})`),
+}
+
+// High enough for each page, because axe cannot decide about what is scrolled out of view.
+const height = 3000
+
+describe('the pages for operators', { timeout: 600_000 }, () => {
+  let world: BackendWorld
+  let receiver: Receiver
+  let outbound: Outbound
+  before(async () => {
+    world = await openBackendWorld({ files, scopes: ['consumer'] })
+    receiver = await openReceiver((response) => response.writeHead(500).end(script))
+    outbound = openOutbound({ allow: () => [], loopback: true, clock: world.clock })
+  })
+  after(async () => {
+    await receiver.close()
+    await outbound.close()
+    await world[Symbol.asyncDispose]()
+  })
+
+  const terms = () => world.server.server.terms()
+  const deliver = async () => {
+    const { host } = world.server
+    const { secrets } = await openIdentity(host)
+    const { system, clock } = host
+    const options = { system, secrets, outbound, clock, userAgent }
+    await executeEvents({ ...options, catalog: () => terms().catalog, settings: () => terms().settings })
+  }
+
+  test('a failed delivery is found from the overview and replayed; what receivers answer is only text', async () => {
+    const { host } = world.server
+    const endpoint = `${receiver.url}/hook`
+    const services = { outbound, terms: terms() }
+    await addHostSubscription(asCommand(host), { user: 'ann', event: 'note', endpoint }, services)
+    const dispatcher = makeDispatcher(host.system, terms().catalog)
+    await dispatcher.store([dispatcher.prepare({ event: 'note', data: { title: script, big: 1 } })])
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await deliver()
+      world.clock.forward(5000)
+    }
+    await using opened = await world.open({ viewport: { width: 1440, height } })
+    const { page, complaints } = opened
+    await openSignedIn(page)
+    await page.getByRole('link', { name: 'Show deliveries' }).click()
+    await page.getByRole('link', { name: 'note', exact: true }).click()
+    await page.getByText('500', { exact: true }).first().waitFor()
+    await page.getByText(script).first().waitFor()
+    await page.getByText('webhook-id').waitFor()
+    await storeScreenshot(page, 'backend delivery dead')
+    assert.deepEqual(await findFlaws(page), [])
+    receiver.choose = () => 204
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await page.getByText('retrying').waitFor()
+    await deliver()
+    await page.locator('#content').getByText('delivered', { exact: true }).waitFor()
+    await storeScreenshot(page, 'backend delivery replayed')
+    assert.equal(await page.evaluate('window.isInjected'), undefined)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('a subscription is added, its secret shown once, and a test is delivered', async () => {
+    receiver.choose = () => 204
+    await using opened = await world.open({ viewport: { width: 1440, height } })
+    const { page, complaints } = opened
+    await openSignedIn(page, '/subscriptions')
+    await page.getByRole('button', { name: 'Add subscription' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a subscription' })
+    await dialog.getByLabel('Event').selectOption('other')
+    await dialog.getByLabel('Endpoint').fill('https://10.0.0.1/hook')
+    await dialog.getByRole('button', { name: 'Add subscription' }).click()
+    await dialog.getByText('10.0.0.1', { exact: false }).waitFor()
+    assert.equal(await page.evaluate('document.activeElement.name'), 'endpoint')
+    await dialog.getByLabel('Endpoint').fill(`${receiver.url}/new`)
+    await dialog.getByRole('button', { name: 'Add subscription' }).click()
+    const shown = page.getByRole('dialog', { name: 'The subscription was added' })
+    const secret = (await shown.getByText(/^whsec_/).textContent()) ?? ''
+    assert.deepEqual(await findFlaws(page), [])
+    await shown.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('heading', { name: 'other', exact: true }).waitFor()
+    assert.equal((await page.content()).includes(secret), false)
+    await storeScreenshot(page, 'backend subscription')
+    await page.getByRole('button', { name: 'Send test' }).click()
+    await page.getByRole('heading', { name: 'waypost.test' }).waitFor()
+    await deliver()
+    await page.locator('#content').getByText('delivered', { exact: true }).waitFor()
+
+    await page.getByRole('link', { name: /^sub_/ }).click()
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    const ask = page.getByRole('dialog', { name: 'Delete this subscription?' })
+    await ask.getByText('Its secret is lost').waitFor()
+    await ask.getByRole('button', { name: 'Delete subscription' }).click()
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor()
+    await page.getByRole('link', { name: 'note', exact: true }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'other', exact: true }).count(), 0)
+    const isRefusal = (line: string) => line.includes('status of 400') // of the first endpoint
+    assert.deepEqual(
+      complaints.filter((line) => !isRefusal(line)),
+      [],
+    )
+  })
+
+  test('a cronjob runs at once and shows its error; the audit log has all of it', async () => {
+    await using opened = await world.open({ viewport: { width: 1440, height } })
+    const { page, complaints } = opened
+    await openSignedIn(page, '/cronjobs')
+    await page.getByRole('button', { name: 'Actions: tidy' }).click()
+    await page.getByRole('menuitem', { name: 'Run now' }).click()
+    await page.getByRole('button', { name: 'Run tidy' }).click()
+    await page.getByText('failed', { exact: true }).waitFor()
+    await page.getByText(script).waitFor()
+    const { db } = world.server.host.system
+    const facts = JSON.stringify({ name: script, scopes: [script] })
+    const row = { created_at: Date.now(), how: 'http' as const, user_id: null, client_id: null, subject_id: null }
+    await db
+      .insertInto('waypost_audit')
+      .values({
+        ...row,
+        id: 'aud_zzz',
+        user_name: script,
+        action: script,
+        kind: 'user',
+        subject_name: script,
+        before: null,
+        after: facts,
+      })
+      .execute()
+    await page.getByRole('link', { name: 'Audit' }).click()
+    for (const action of ['cronjob.run', 'subscription.delete', 'delivery.test', 'delivery.replay', script]) {
+      await page.getByText(action, { exact: true }).first().waitFor()
+    }
+    await page.getByLabel('Kind').selectOption('cronjob')
+    await page.getByText('subscription.delete').waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate('window.isInjected'), undefined)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('are accessible with data, in both colour schemes, also 390 pixels wide', async () => {
+    await using opened = await world.open({ viewport: { width: 1440, height } })
+    const { page, complaints } = opened
+    await openSignedIn(page)
+    const { db } = world.server.host.system
+    const { id: delivery } = await db.selectFrom('waypost_delivery').select('id').executeTakeFirstOrThrow()
+    const { id } = await db.selectFrom('waypost_subscription').select('id').executeTakeFirstOrThrow()
+    const one = [`/deliveries/${delivery}`, `/subscriptions/${id}`]
+    for (const path of ['/deliveries', '/subscriptions', '/audit', '/cronjobs', ...one]) {
+      await page.goto(`${origin}/backend/ui${path}`)
+      await page.locator('#content :is(tbody tr td a, tbody tr bdi, dl)').first().waitFor()
+      for (const width of [390, 1440]) {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize({ width, height })
+          await page.emulateMedia({ colorScheme })
+          await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+          await storeScreenshot(page, `backend ${path.slice(1).replace(/[/].*/, ' one')} ${width} ${colorScheme}`)
+          assert.deepEqual(await findFlaws(page), [], `${path}, ${width}, ${colorScheme}`)
+          const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+          assert.equal(await page.evaluate(overflow), 0, path)
+        }
+      }
+    }
+    assert.deepEqual(complaints, [])
+  })
+})
