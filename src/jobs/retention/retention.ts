@@ -84,6 +84,7 @@ export const boundedTables: readonly (keyof SystemTables)[] = [
   'waypost_feed_head',
   'waypost_user',
   'waypost_user_scope',
+  'waypost_variable',
   'waypost_client',
   'waypost_client_scope',
   'waypost_consent',
