@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { verifyLogin } from '../../src/auth/account/users.ts'
+import { backendClientId, issueTokens, openKeyRing, openTokenIssuer, resolveUser } from '../../src/auth/index.ts'
+import { openIdentity } from '../../src/host/index.ts'
+import { defaultSettings } from '../../src/kit/index.ts'
 import { beginSession } from '../../src/auth/authorize/session.ts'
 import { password } from '../auth/world.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { adminRoutes, type AdminRoute } from '../../src/backend/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
-import { asCommand, systemKinds } from '../support/server.ts'
-import { openAdmin, type AdminWorld } from './admin.ts'
+import { asCommand, bearer, systemKinds } from '../support/server.ts'
+import { allScopes, openAdmin, type AdminWorld } from './admin.ts'
 import { makeGreeting } from './deployers.ts'
 
 /** Changes that need no more than the scope backend.read: a token to try a route, which has no rights of administration. */
@@ -61,6 +64,40 @@ for (const kind of systemKinds) {
         })
         assert.equal(preflight.headers.get('access-control-allow-origin'), null, lineOf(route))
       }
+    })
+
+    test('rights are granted only with a recent password', async () => {
+      const granting = [
+        'addUser',
+        'changeUser',
+        'enableUser',
+        'changeUserPassword',
+        'addClient',
+        'changeClient',
+        'enableClient',
+        'renewClientSecret',
+      ]
+      const needing = adminRoutes.filter(({ needsRecentPassword }) => needsRecentPassword === true)
+      for (const name of granting)
+        assert.ok(
+          needing.some((route) => route.name === name),
+          name,
+        )
+      const { host, system, clock } = world
+      const { secrets, issuer } = await openIdentity(host)
+      const keys = await openKeyRing(system, secrets)
+      const tokens = openTokenIssuer({ system, keys, clock, secrets, issuer, settings: () => defaultSettings })
+      const { id: userId } = await resolveUser(system, 'root')
+      const grantee = { userId, clientId: backendClientId, scopes: allScopes, passwordAt: clock.now() - 16 * 60_000 }
+      const { accessToken } = await issueTokens(tokens, grantee, { refresh: false })
+      const before = await dump(world)
+      for (const route of needing) {
+        const [method = '', target = ''] = requestOf(route).split(' ')
+        const answer = await world.send(`${method} /backend${target}`, { headers: bearer(accessToken), json: {} })
+        assert.equal(answer.status, 403, lineOf(route))
+        assert.match(answer.body.type, /#WP_AUTH_STEP_UP$/)
+      }
+      assert.deepEqual(await dump(world), before)
     })
 
     test('a token in the query or in a form is not one', async () => {
