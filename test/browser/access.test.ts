@@ -58,7 +58,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     await storeScreenshot(page, 'access new user')
     await dialog.getByLabel('Name').fill('mia')
     await button('Create user').click()
-    await page.getByRole('heading', { name: 'mia' }).waitFor()
+    await page.getByRole('heading', { name: 'mia', exact: true }).waitFor()
     const login = await post('/consumer/login', {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ username: 'mia', password }),
@@ -87,9 +87,9 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     assert.ok(await isValid())
 
     await button('Done').click()
-    await page.getByRole('heading', { name: 'shop' }).waitFor()
+    await page.getByRole('heading', { name: 'shop', exact: true }).waitFor()
     assert.ok(!(await page.content()).includes(secret), 'the secret is shown once')
-    await page.locator('#content').getByRole('link', { name: 'Valid tokens' }).click()
+    await page.getByRole('link', { name: 'Show all' }).click()
     const row = page.getByRole('row', { name: 'shop' })
     await row.getByRole('button').click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()

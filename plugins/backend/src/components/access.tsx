@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { call, type Answer } from '../api/call.ts'
 import { config, issuer } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
@@ -6,6 +7,9 @@ import { strings } from '../strings.ts'
 import { announce } from './announce.tsx'
 import { State } from './badge.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { CopyText } from './copy.tsx'
+import { ProblemAlert } from './problem.tsx'
+import { RelativeTime } from './time.tsx'
 
 // What the pages of users, clients, tokens and scopes share.
 
@@ -27,6 +31,15 @@ export function isBackendScope(scope: string): boolean {
 /** Whether these are all scopes of administration. */
 export function isFullAdministrator(scopes: readonly string[]): boolean {
   return backendScopes.every((scope) => scopes.includes(scope))
+}
+
+/** A text that users chose, in one line; the whole is in its tooltip. */
+export function Name({ text }: { readonly text: string }) {
+  return (
+    <bdi className="ellipsis" title={text}>
+      {text}
+    </bdi>
+  )
 }
 
 /** Some scopes in one line: those of the project first, `backend.*` for all of administration. */
@@ -178,6 +191,45 @@ async function act({ kind, key }: Subject, action: AccessAction): Promise<Ended 
 function commandOf({ kind, key }: Subject, action: AccessAction): string {
   if (action === 'revoke') return `waypost token:revoke --${kind} ${key}`
   return `waypost ${kind}:disable ${key}${action === 'enable' ? ' --enable' : ''}`
+}
+
+const shownTokens = '5'
+
+/** The valid tokens of a user or client that were issued last, with a link to all. */
+export function TokenList({ of }: { readonly of: { readonly user: string } | { readonly client: string } }) {
+  const tokens = useQuery({
+    queryKey: ['token', 'of', of],
+    queryFn: ({ signal }) => call('GET /token', { query: { ...of, limit: shownTokens } }, signal),
+  })
+  const entry = tokens.data?.entry ?? []
+  return (
+    <section>
+      <div className="section-header">
+        <h2>{texts.tokens.valid}</h2>
+        {entry.length === 0 ? null : (
+          <Link to="/tokens" search={of}>
+            {texts.tokens.all}
+          </Link>
+        )}
+      </div>
+      {tokens.isError ? <ProblemAlert error={tokens.error} /> : null}
+      {tokens.data === undefined || entry.length > 0 ? null : <p className="soft">{texts.tokens.none}</p>}
+      <ul className="rows" hidden={entry.length === 0}>
+        {entry.map(({ jti, user, client, scopes, expires_at: expires }) => (
+          <li key={jti}>
+            <CopyText value={jti} isMono label={texts.tokens.token}>
+              {jti.slice(0, 8)}
+            </CopyText>
+            <bdi className="ellipsis">{'user' in of ? client.name : user}</bdi>
+            <ScopeSummary scopes={scopes} />
+            <span>
+              <span className="soft">{texts.tokens.expires}</span> <RelativeTime value={expires} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
 }
 
 /** Quotes a text for a POSIX shell, if necessary. */

@@ -39,7 +39,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             {strings.confirm.cancel}
           </Button>
           <Button
-            {...(isDanger === true ? { color: 'red.9' } : {})}
+            {...(isDanger === true ? { color: 'red.6' } : {})}
             loading={confirming.isPending}
             disabled={isDisabled}
             onClick={() => confirming.mutate()}

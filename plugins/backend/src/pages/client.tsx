@@ -7,6 +7,7 @@ import {
   AccessDialog,
   AccessState,
   authorizeAddress,
+  TokenList,
   tokenCommand,
   useRefreshAccess,
   type AccessAction,
@@ -65,7 +66,10 @@ export function Page() {
       ) : (
         <div className="page-columns">
           <ClientForm key={id} client={found} owner={user} etag={client.data?.etag} />
-          <Usage client={found} />
+          <div className="page-sections">
+            <Usage client={found} />
+            <TokenList of={{ client: id }} />
+          </div>
         </div>
       )}
       {action === undefined || action === 'secret' ? null : (
@@ -121,11 +125,6 @@ function Summary({ client: { id, user, status, public: isPublic } }: { readonly 
             </Link>
           </>
         )}
-      </span>
-      <span>
-        <Link to="/tokens" search={{ client: id }}>
-          {access.user.tokens}
-        </Link>
       </span>
     </span>
   )

@@ -7,6 +7,7 @@ import { call, type Answer, type Entry, type Input } from '../api/call.ts'
 import {
   AccessDialog,
   AccessState,
+  Name,
   quoteShell,
   ScopeSummary,
   tokenCommand,
@@ -61,12 +62,12 @@ export function Page() {
         rowName={({ name }) => name}
         rowLink={({ id }) => ({ to: '/clients/$id', params: { id } })}
         columns={[
-          { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
+          { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
           {
             name: 'owner',
             label: texts.owner,
             render: ({ user }) =>
-              user === null ? <span className="soft">{texts.builtIn}</span> : <bdi className="ellipsis">{user}</bdi>,
+              user === null ? <span className="soft">{texts.builtIn}</span> : <Name text={user} />,
           },
           {
             name: 'status',

@@ -50,7 +50,11 @@ export function Page() {
             name: 'description',
             label: texts.description,
             render: (scope) =>
-              isUnused(scope) ? <State tone="warn">{texts.unused}</State> : <bdi>{scope.description}</bdi>,
+              isUnused(scope) ? (
+                <State tone="warn">{texts.unused}</State>
+              ) : scope.description === null ? null : (
+                <bdi>{scope.description}</bdi>
+              ),
           },
           {
             name: 'routes',

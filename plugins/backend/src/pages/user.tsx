@@ -9,12 +9,13 @@ import {
   describeEnded,
   quoteShell,
   ScopeSummary,
+  TokenList,
   useAccessCount,
   useRefreshAccess,
   type AccessAction,
 } from '../components/access.tsx'
 import { announce } from '../components/announce.tsx'
-import { CommandHint, CopyText } from '../components/copy.tsx'
+import { CommandHint } from '../components/copy.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -75,7 +76,7 @@ export function Page() {
           <UserForm key={user.data.data.id} user={user.data.data} etag={user.data.etag} />
           <div className="page-sections">
             <Clients user={name} />
-            <Tokens user={name} />
+            <TokenList of={{ user: name }} />
           </div>
         </div>
       )}
@@ -181,41 +182,6 @@ function Clients({ user }: { readonly user: string }) {
             </Link>
             <ScopeSummary scopes={scopes} />
             <AccessState status={status} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function Tokens({ user }: { readonly user: string }) {
-  const tokens = useQuery({
-    queryKey: ['token', 'of', user],
-    queryFn: ({ signal }) => call('GET /token', { query: { user, limit: shown } }, signal),
-  })
-  return (
-    <section>
-      <div className="section-header">
-        <h2>{texts.tokens}</h2>
-        {tokens.data?.entry.length === 0 ? null : (
-          <Link to="/tokens" search={{ user }}>
-            {texts.all}
-          </Link>
-        )}
-      </div>
-      {tokens.isError ? <ProblemAlert error={tokens.error} /> : null}
-      {tokens.data?.entry.length === 0 ? <p className="soft">{texts.noTokens}</p> : null}
-      <ul className="rows" hidden={tokens.data?.entry.length === 0}>
-        {tokens.data?.entry.map(({ jti, client, scopes, expires_at: expires }) => (
-          <li key={jti}>
-            <CopyText value={jti} isMono label={access.tokens.token}>
-              {jti.slice(0, 8)}
-            </CopyText>
-            <bdi>{client.name}</bdi>
-            <ScopeSummary scopes={scopes} />
-            <span>
-              <span className="soft">{access.tokens.expires}</span> <RelativeTime value={expires} />
-            </span>
           </li>
         ))}
       </ul>

@@ -7,6 +7,7 @@ import {
   AccessState,
   isBackendScope,
   isFullAdministrator,
+  Name,
   quoteShell,
   ScopeSummary,
   useRefreshAccess,
@@ -53,12 +54,12 @@ export function Page() {
         rowKey={({ name }) => name}
         rowLink={({ name }) => ({ to: '/users/$name', params: { name } })}
         columns={[
-          { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
+          { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
           {
             name: 'email',
             label: access.email,
             isMinor: true,
-            render: ({ email }) => (email === null ? null : <bdi className="ellipsis">{email}</bdi>),
+            render: ({ email }) => (email === null ? null : <Name text={email} />),
           },
           { name: 'status', label: access.status, render: ({ status }) => <AccessState status={status} /> },
           { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
