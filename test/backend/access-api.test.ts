@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { verifyLogin } from '../../src/auth/account/users.ts'
+import { beginSession } from '../../src/auth/authorize/session.ts'
 import { addUser, backendScopes } from '../../src/auth/index.ts'
 import { listHostAudit } from '../../src/operate/index.ts'
 import { password } from '../auth/world.ts'
@@ -100,8 +102,10 @@ for (const kind of systemKinds) {
     test('disabling a user ends the access that was counted; enabling does not restore it', async () => {
       await addUser(world.system, { name: 'una', password, scopes: ['todo'] })
       const token = (await logIn('una', password)).body.access_token as string
+      const verified = await verifyLogin(world.system, 'una', password)
+      await beginSession({ system: world.system, clock: world.clock }, verified, undefined)
       const counted = (await call('GET /user/una/access')).body
-      assert.deepEqual(counted, { tokens: 1, sessions: 0, clients: 0, subscriptions: 0 })
+      assert.deepEqual(counted, { tokens: 1, sessions: 1, clients: 0, subscriptions: 0 })
       const { body } = await call('POST /user/una/disable')
       assert.equal(body.user.status, 'disabled')
       assert.deepEqual(body.ended, counted)

@@ -323,6 +323,7 @@ export const strings = {
     none: '–',
     save: 'Save changes',
     saved: 'Saved',
+    removes: 'Tokens lose removed scopes at once.',
     now: (value: string) => `Now: ${value}`,
     empty: 'empty',
     end: {

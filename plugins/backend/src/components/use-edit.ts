@@ -29,9 +29,12 @@ export function useEdit<Record, Fields extends object>(options: EditOptions<Reco
   const { record, etag, fieldsOf } = options
   const [edit, setEdit] = useState<Partial<Fields>>({})
   const [base, setBase] = useState({ record, etag })
+  const [seen, setSeen] = useState(etag)
   const [hasConflict, setConflict] = useState(false)
-  const isEdited = Object.keys(edit).length > 0
-  if (!isEdited && etag !== base.etag) setBase({ record, etag })
+  if (etag !== seen) {
+    setSeen(etag)
+    if (Object.keys(edit).length === 0) setBase({ record, etag })
+  }
   const before = fieldsOf(base.record)
   const fields = { ...before, ...edit }
   return {

@@ -80,19 +80,7 @@ export function Page() {
         />
       )}
       {action === 'secret' ? (
-        <ConfirmDialog
-          title={texts.renewTitle(name)}
-          action={texts.renew}
-          command={`waypost client:secret ${id}`}
-          isDanger
-          onConfirm={async () => {
-            const renewed = await call('POST /client/:id/secret', { params: { id } })
-            setSecret(renewed.client_secret)
-          }}
-          onClose={() => setAction(undefined)}
-        >
-          {texts.renewText}
-        </ConfirmDialog>
+        <NewSecret client={found} onSecret={setSecret} onClose={() => setAction(undefined)} />
       ) : null}
       {secret === undefined ? null : (
         <SecretOnce
@@ -102,6 +90,27 @@ export function Page() {
         />
       )}
     </>
+  )
+}
+
+interface NewSecretProps {
+  readonly client: Client
+  onSecret(secret: string): void
+  onClose(): void
+}
+
+function NewSecret({ client: { id, name }, onSecret, onClose }: NewSecretProps) {
+  return (
+    <ConfirmDialog
+      title={texts.renewTitle(name)}
+      action={texts.renew}
+      command={`waypost client:secret ${id}`}
+      isDanger
+      onConfirm={async () => onSecret((await call('POST /client/:id/secret', { params: { id } })).client_secret)}
+      onClose={onClose}
+    >
+      {texts.renewText}
+    </ConfirmDialog>
   )
 }
 
@@ -249,6 +258,9 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
               onChange={(scopes) => edit.set({ scopes })}
               error={errorOf('scopes')}
             />
+            {before.scopes.every((scope) => fields.scopes.includes(scope)) ? null : (
+              <p className="soft">{access.removes}</p>
+            )}
           </>
         )}
       </SaveForm>

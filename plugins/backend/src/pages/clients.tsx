@@ -19,7 +19,7 @@ import {
 import { announce } from '../components/announce.tsx'
 import { State } from '../components/badge.tsx'
 import { CodeBlock, CommandHint } from '../components/copy.tsx'
-import { DataTable } from '../components/data-table.tsx'
+import { DataTable, type Column } from '../components/data-table.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -34,6 +34,42 @@ type Client = Entry<'GET /client'>
 
 const { access } = strings
 const { clients: texts } = access
+
+const columns: readonly Column<Client>[] = [
+  { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
+  {
+    name: 'owner',
+    label: texts.owner,
+    render: ({ user }) => (user === null ? <span className="soft">{texts.builtIn}</span> : <Name text={user} />),
+  },
+  {
+    name: 'status',
+    label: access.status,
+    render: (client) => (
+      <>
+        <AccessState status={client.status} /> {client.public ? <State tone="quiet">{texts.public}</State> : null}
+      </>
+    ),
+  },
+  {
+    name: 'scopes',
+    label: access.scopes,
+    render: ({ user, scopes }) => (user === null ? null : <ScopeSummary scopes={scopes} />),
+  },
+  {
+    name: 'grants',
+    label: texts.grants,
+    isMinor: true,
+    render: ({ grants }) => <span className="soft">{grants.join(', ')}</span>,
+  },
+  {
+    name: 'created',
+    label: access.created,
+    isSortable: true,
+    isMinor: true,
+    render: ({ user, created_at: at }) => (user === null ? null : <RelativeTime value={at} />),
+  },
+]
 
 export function Page() {
   const [isAdding, setAdding] = useState(false)
@@ -61,43 +97,7 @@ export function Page() {
         rowKey={({ id }) => id}
         rowName={({ name }) => name}
         rowLink={({ id }) => ({ to: '/clients/$id', params: { id } })}
-        columns={[
-          { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
-          {
-            name: 'owner',
-            label: texts.owner,
-            render: ({ user }) =>
-              user === null ? <span className="soft">{texts.builtIn}</span> : <Name text={user} />,
-          },
-          {
-            name: 'status',
-            label: access.status,
-            render: (client) => (
-              <>
-                <AccessState status={client.status} />{' '}
-                {client.public ? <State tone="quiet">{texts.public}</State> : null}
-              </>
-            ),
-          },
-          {
-            name: 'scopes',
-            label: access.scopes,
-            render: ({ user, scopes }) => (user === null ? null : <ScopeSummary scopes={scopes} />),
-          },
-          {
-            name: 'grants',
-            label: texts.grants,
-            isMinor: true,
-            render: ({ grants }) => <span className="soft">{grants.join(', ')}</span>,
-          },
-          {
-            name: 'created',
-            label: access.created,
-            isSortable: true,
-            isMinor: true,
-            render: ({ user, created_at: at }) => (user === null ? null : <RelativeTime value={at} />),
-          },
-        ]}
+        columns={columns}
         filters={[
           { name: 'search', label: access.name },
           { name: 'user', label: texts.owner },

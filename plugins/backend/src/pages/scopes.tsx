@@ -4,7 +4,7 @@ import { call, type Entry } from '../api/call.ts'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { State } from '../components/badge.tsx'
 import { CopyText } from '../components/copy.tsx'
-import { DataTable } from '../components/data-table.tsx'
+import { DataTable, type Column } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { strings } from '../strings.ts'
@@ -13,6 +13,50 @@ type Scope = Entry<'GET /scope'>
 
 const { access } = strings
 const { scopeList: texts } = access
+
+const columns: readonly Column<Scope>[] = [
+  {
+    name: 'name',
+    label: access.scope,
+    render: ({ name }) => <CopyText value={name} isMono label={access.scope} />,
+  },
+  {
+    name: 'description',
+    label: texts.description,
+    render: (scope) =>
+      isUnused(scope) ? (
+        <State tone="warn">{texts.unused}</State>
+      ) : scope.description === null ? null : (
+        <bdi>{scope.description}</bdi>
+      ),
+  },
+  {
+    name: 'routes',
+    label: texts.routes,
+    isRight: true,
+    isMinor: true,
+    render: ({ name, routes }) => <Uses scope={name} count={routes} />,
+  },
+  {
+    name: 'events',
+    label: texts.events,
+    isRight: true,
+    isMinor: true,
+    render: ({ name, events }) => <Uses scope={name} count={events} />,
+  },
+  {
+    name: 'users',
+    label: texts.users,
+    isRight: true,
+    render: ({ name, users }) => <Count to="/users" scope={name} count={users} />,
+  },
+  {
+    name: 'clients',
+    label: texts.clients,
+    isRight: true,
+    render: ({ name, clients }) => <Count to="/clients" scope={name} count={clients} />,
+  },
+]
 
 export function Page() {
   const queries = useQueryClient()
@@ -40,49 +84,7 @@ export function Page() {
         queryKey={['scope']}
         load={({ search = '' }) => load(search.toLowerCase())}
         rowKey={({ name }) => name}
-        columns={[
-          {
-            name: 'name',
-            label: access.scope,
-            render: ({ name }) => <CopyText value={name} isMono label={access.scope} />,
-          },
-          {
-            name: 'description',
-            label: texts.description,
-            render: (scope) =>
-              isUnused(scope) ? (
-                <State tone="warn">{texts.unused}</State>
-              ) : scope.description === null ? null : (
-                <bdi>{scope.description}</bdi>
-              ),
-          },
-          {
-            name: 'routes',
-            label: texts.routes,
-            isRight: true,
-            isMinor: true,
-            render: ({ name, routes }) => <Uses scope={name} count={routes} />,
-          },
-          {
-            name: 'events',
-            label: texts.events,
-            isRight: true,
-            isMinor: true,
-            render: ({ name, events }) => <Uses scope={name} count={events} />,
-          },
-          {
-            name: 'users',
-            label: texts.users,
-            isRight: true,
-            render: ({ name, users }) => <Count to="/users" scope={name} count={users} />,
-          },
-          {
-            name: 'clients',
-            label: texts.clients,
-            isRight: true,
-            render: ({ name, clients }) => <Count to="/clients" scope={name} count={clients} />,
-          },
-        ]}
+        columns={columns}
         filters={[{ name: 'search', label: texts.search }]}
         empty={<EmptyState title={access.picker.none} />}
       />

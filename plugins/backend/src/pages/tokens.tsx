@@ -5,7 +5,7 @@ import { call, type Entry, type Input } from '../api/call.ts'
 import { AccessDialog, ScopeSummary, useRefreshAccess, type Subject } from '../components/access.tsx'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { DataTable } from '../components/data-table.tsx'
+import { DataTable, type Column } from '../components/data-table.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -17,6 +17,56 @@ type Token = Entry<'GET /token'>
 
 const { access } = strings
 const { tokens: texts } = access
+
+const columns: readonly Column<Token>[] = [
+  {
+    name: 'token',
+    label: texts.token,
+    render: ({ jti }) => (
+      <span className="mono" title={jti}>
+        {shorten(jti)}
+      </span>
+    ),
+  },
+  {
+    name: 'user',
+    label: texts.user,
+    render: ({ user: name }) => (
+      <Link to="/users/$name" params={{ name }} className="ellipsis">
+        <bdi>{name}</bdi>
+      </Link>
+    ),
+  },
+  {
+    name: 'client',
+    label: texts.client,
+    render: ({ client: { id, name } }) => (
+      <Link to="/clients/$id" params={{ id }} className="ellipsis">
+        <bdi>{name}</bdi>
+      </Link>
+    ),
+  },
+  { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
+  {
+    name: 'created',
+    label: access.created,
+    isMinor: true,
+    render: ({ created_at: at }) => <RelativeTime value={at} />,
+  },
+  {
+    name: 'used',
+    label: texts.used,
+    isMinor: true,
+    render: ({ used_at: at }) =>
+      at === null ? <span className="soft">{texts.unused}</span> : <RelativeTime value={at} />,
+  },
+  {
+    name: 'expires',
+    label: texts.expires,
+    isSortable: true,
+    render: ({ expires_at: at }) => <RelativeTime value={at} />,
+  },
+]
 
 export function Page() {
   const { user = '', client = '' }: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
@@ -50,55 +100,7 @@ export function Page() {
         load={(query, signal) => call('GET /token', { query: query as Input<'GET /token'>['query'] }, signal)}
         rowKey={({ jti }) => jti}
         rowName={({ jti }) => shorten(jti)}
-        columns={[
-          {
-            name: 'token',
-            label: texts.token,
-            render: ({ jti }) => (
-              <span className="mono" title={jti}>
-                {shorten(jti)}
-              </span>
-            ),
-          },
-          {
-            name: 'user',
-            label: texts.user,
-            render: ({ user: name }) => (
-              <Link to="/users/$name" params={{ name }} className="ellipsis">
-                <bdi>{name}</bdi>
-              </Link>
-            ),
-          },
-          {
-            name: 'client',
-            label: texts.client,
-            render: ({ client: { id, name } }) => (
-              <Link to="/clients/$id" params={{ id }} className="ellipsis">
-                <bdi>{name}</bdi>
-              </Link>
-            ),
-          },
-          { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
-          {
-            name: 'created',
-            label: access.created,
-            isMinor: true,
-            render: ({ created_at: at }) => <RelativeTime value={at} />,
-          },
-          {
-            name: 'used',
-            label: texts.used,
-            isMinor: true,
-            render: ({ used_at: at }) =>
-              at === null ? <span className="soft">{texts.unused}</span> : <RelativeTime value={at} />,
-          },
-          {
-            name: 'expires',
-            label: texts.expires,
-            isSortable: true,
-            render: ({ expires_at: at }) => <RelativeTime value={at} />,
-          },
-        ]}
+        columns={columns}
         filters={[
           { name: 'user', label: texts.user },
           { name: 'client', label: texts.client },

@@ -147,6 +147,7 @@ function UserForm({ user, etag }: { readonly user: User; readonly etag: string |
               onChange={(scopes) => edit.set({ scopes })}
               error={errorOf('scopes')}
             />
+            {removed.length === 0 ? null : <p className="soft">{access.removes}</p>}
             {added.length + removed.length === 0 ? null : <CommandHint command={command} />}
           </>
         )}

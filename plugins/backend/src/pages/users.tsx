@@ -17,7 +17,7 @@ import {
 } from '../components/access.tsx'
 import { announce } from '../components/announce.tsx'
 import { CommandHint } from '../components/copy.tsx'
-import { DataTable } from '../components/data-table.tsx'
+import { DataTable, type Column } from '../components/data-table.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -31,6 +31,25 @@ type User = Entry<'GET /user'>
 
 const { access } = strings
 const { users: texts } = access
+
+const columns: readonly Column<User>[] = [
+  { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
+  {
+    name: 'email',
+    label: access.email,
+    isMinor: true,
+    render: ({ email }) => (email === null ? null : <Name text={email} />),
+  },
+  { name: 'status', label: access.status, render: ({ status }) => <AccessState status={status} /> },
+  { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
+  {
+    name: 'created',
+    label: access.created,
+    isSortable: true,
+    isMinor: true,
+    render: ({ created_at: at }) => <RelativeTime value={at} />,
+  },
+]
 
 export function Page() {
   const [isAdding, setAdding] = useState(false)
@@ -53,24 +72,7 @@ export function Page() {
         load={(query, signal) => call('GET /user', { query: query as Input<'GET /user'>['query'] }, signal)}
         rowKey={({ name }) => name}
         rowLink={({ name }) => ({ to: '/users/$name', params: { name } })}
-        columns={[
-          { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
-          {
-            name: 'email',
-            label: access.email,
-            isMinor: true,
-            render: ({ email }) => (email === null ? null : <Name text={email} />),
-          },
-          { name: 'status', label: access.status, render: ({ status }) => <AccessState status={status} /> },
-          { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
-          {
-            name: 'created',
-            label: access.created,
-            isSortable: true,
-            isMinor: true,
-            render: ({ created_at: at }) => <RelativeTime value={at} />,
-          },
-        ]}
+        columns={columns}
         filters={[
           { name: 'search', label: texts.search },
           { name: 'scope', label: access.anyScope, options: useScopeOptions() },
