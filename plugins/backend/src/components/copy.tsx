@@ -53,9 +53,7 @@ export function CommandHint({ command }: { readonly command: string }) {
 export function CodeBlock({ code, label }: { readonly code: string; readonly label: string }) {
   return (
     <div className="code">
-      <pre tabIndex={0} role="region" aria-label={label}>
-        {code}
-      </pre>
+      <pre>{code}</pre>
       <CopyButton value={code} label={label} />
     </div>
   )
