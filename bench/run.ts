@@ -2,6 +2,7 @@
 // Without a part all are run, which takes about three minutes. With --assert it exits with 1 if a goal is not met.
 import { measureAuth } from './auth.ts'
 import { measureBackend } from './backend.ts'
+import { measureDeliveryPages } from './delivery-pages.ts'
 import { measureDeploy } from './deploy.ts'
 import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
@@ -34,6 +35,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   events: measureEvents,
   serve: measureServe,
   backend: measureBackend,
+  pages: measureDeliveryPages,
 }
 /** Only run if named. */
 const byHand: typeof parts = { million: measureMillion }

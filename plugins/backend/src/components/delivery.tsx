@@ -96,7 +96,7 @@ const columns: Readonly<Record<ColumnName, Column<Delivery>>> = {
       <span>
         <RelativeTime value={created} />
         {due === null || attempts === 0 ? null : (
-          <span className="soft nowrap">
+          <span className="soft nowrap minor">
             {' · '}
             {texts.next} <RelativeTime value={due} />
           </span>

@@ -1,6 +1,8 @@
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { DataTable } from '../components/data-table.tsx'
+import { CutText } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { RelativeTime } from '../components/time.tsx'
@@ -45,10 +47,14 @@ export function Page() {
           {
             name: 'subject',
             label: texts.subject,
-            render: ({ subject }) => <bdi className="wrap">{subject?.name ?? none}</bdi>,
+            render: (entry) => (
+              <span className="subject">
+                <Subject entry={entry} />
+              </span>
+            ),
           },
-          { name: 'change', label: texts.change, render: (entry) => <Changes entry={entry} /> },
-          { name: 'by', label: texts.by, render: ({ user }) => <bdi className="wrap">{user.name}</bdi> },
+          { name: 'change', label: texts.change, width: '40%', render: (entry) => <Changes entry={entry} /> },
+          { name: 'by', label: texts.by, render: ({ user }) => <CutText text={user.name} /> },
           {
             name: 'how',
             label: texts.how,
@@ -66,6 +72,42 @@ export function Page() {
       />
     </>
   )
+}
+
+/** What was changed, with a link to its page. */
+function Subject({ entry: { kind, subject } }: { readonly entry: Audit }) {
+  if (subject === null) return none
+  const { name, id } = subject
+  const text = <CutText text={name} />
+  if (kind === 'delivery') {
+    return (
+      <Link to="/deliveries/$id" params={{ id: name }}>
+        {text}
+      </Link>
+    )
+  }
+  if (kind === 'subscription') {
+    return (
+      <Link to="/subscriptions/$id" params={{ id: name }}>
+        {text}
+      </Link>
+    )
+  }
+  if (kind === 'user') {
+    return (
+      <Link to="/users/$name" params={{ name }}>
+        {text}
+      </Link>
+    )
+  }
+  if (kind === 'client' && id !== null) {
+    return (
+      <Link to="/clients/$id" params={{ id }}>
+        {text}
+      </Link>
+    )
+  }
+  return text
 }
 
 /** What the change did to each property: `status active → disabled`, `scopes +todo −note`. */
