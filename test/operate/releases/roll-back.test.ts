@@ -91,12 +91,12 @@ describeEachSystem('going back', ({ newSystem }) => {
     const variables = { ...world.variables, AWAY: 'away.db' }
     const one = await deploy({ [yml]: projectOf(1, away) }, { variables })
     const two = await deploy({ 'migrations/Away/1-note.ts': makesTable('note') }, { variables })
-    assert.deepEqual((await surveyRollback({ ...world.host, variables }, one)).unreachable, [])
+    assert.deepEqual((await surveyRollback({ ...world.host, environment: variables, variables }, one)).unreachable, [])
     assert.deepEqual((await surveyRollback(world.host, one)).unreachable, ['Away'], 'its address is unknown')
     await deploy({ 'migrations/Away/2-more.ts': makesTable('more', breaking) }, { variables })
     const refused = { code: 'WP_RELEASE_BREAKING', message: /Away\/2-more/ }
     await assert.rejects(surveyRollback(world.host, two), refused)
-    await assert.rejects(surveyRollback({ ...world.host, variables }, two), refused)
+    await assert.rejects(surveyRollback({ ...world.host, environment: variables, variables }, two), refused)
   })
 
   test('to a release that needs a reverted migration is rejected', async () => {
