@@ -143,6 +143,11 @@ export const errors = defineErrors({
     status: 400,
     message: '"{since}" is not a time',
     hint: 'Write how long ago, such as 24h, or an ISO time.',
+  WP_BACKEND_TRY_CLIENT: {
+    kind: 'user',
+    status: 403,
+    message: 'Only the pages of the backend get tokens to try routes',
+    hint: 'Issue a token with waypost token:issue, or with the client credentials of your client.',
   },
   WP_BACKEND_PERIODS: {
     kind: 'user',

@@ -88,7 +88,7 @@ export {
   type StatisticQuery,
   type Traffic,
 } from './statistics.ts'
-export { countHostAccess, issueHostToken, revokeHostTokens } from './tokens.ts'
+export { countHostAccess, issueHostToken, issueTryToken, revokeHostTokens } from './tokens.ts'
 export {
   assertVariableName,
   findHostVariable,

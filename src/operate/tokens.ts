@@ -1,6 +1,7 @@
 import {
   authErrors,
   checkScopes,
+  isBackendScope,
   countPasswordlessAccess,
   resolveClient,
   resolveUser,
@@ -17,6 +18,7 @@ import {
   type EndedAccess,
 } from '../auth/index.ts'
 import { parseDuration } from '../kit/index.ts'
+import { loadActiveRelease } from '../release/index.ts'
 import type { System } from '../store/index.ts'
 import { loadTerms, openIdentity, type Host } from '../host/index.ts'
 import { assertMayGrant } from './access-rules.ts'
@@ -56,6 +58,22 @@ export async function issueHostToken(
     await audit({ action: 'token.issue', subject: { id: jti, name: jti }, after: { user: user.name, scopes, expires } })
     return { access_token: accessToken, jti, expires_in: expiresIn, scope: scopes.join(' ') }
   })
+}
+
+/**
+ * Issues a token of 15 minutes for a user to try the routes of the active release: with the scopes of its methods that the
+ * user has, and never with those of administration.
+ */
+export async function issueTryToken(
+  host: ActingHost,
+  user: string,
+): Promise<Awaited<ReturnType<typeof issueHostToken>>> {
+  const release = await loadActiveRelease(host.system)
+  const needed = new Set(release?.manifest.routes.flatMap(({ methods }) => methods.flatMap(({ scopes }) => scopes)))
+  const { id } = await resolveUser(host.system, user)
+  const owned = await loadUserScopes(host.system.db, id)
+  const scopes = owned.filter((scope) => needed.has(scope) && !isBackendScope(scope))
+  return issueHostToken(host, { user, scopes, expires: '15m' })
 }
 
 /** The tokens to revoke. Exactly one property must be set. */

@@ -93,7 +93,7 @@ export async function buildForRelease(
         pluginRoutes.mount,
       ],
       bodyLimit: settings.body_limit,
-      corsOrigins: settings.cors,
+      corsOrigins: [...settings.cors, ...shared.backendOrigins],
       routes: {
         manifest,
         schemas: shared.schemas,

@@ -33,6 +33,7 @@ import type { Feed } from '../store/index.ts'
 import {
   loadReleasePlugins,
   backendUrlOf,
+  type BackendSettings,
   readBackendSettings,
   readTrustedProxies,
   systemConnection,
@@ -60,6 +61,8 @@ export interface Shared {
   readonly stalls: StallWatch
   /** Counts the answers of the release's methods. */
   readonly statistics: RouteStatistics
+  /** The origin of the backend if it is on a host of its own: its pages try routes. */
+  readonly backendOrigins: readonly string[]
   /** The admin API, which outlives generations. */
   readonly backend: Forwarder
   /** The cronjobs that administrators start on this server. */
@@ -137,6 +140,7 @@ export async function openShared(
     statistics: new RouteStatistics(),
     backend,
     manualRuns,
+    backendOrigins: findBackendOrigins(readBackendSettings(host.variables)),
     trustedProxies,
     securityHeaders,
     registry: makeConnectionRegistry({
@@ -169,6 +173,10 @@ export async function openShared(
 /** The name of the service that users sign in to. */
 function nameService(issuer: string, { settings }: ReleaseTerms): string {
   return settings.title || new URL(issuer).host
+}
+
+function findBackendOrigins({ mode, url }: BackendSettings): readonly string[] {
+  return mode === 'off' || url === undefined ? [] : [url]
 }
 
 /** The admin API and the pages are built on their first request. */

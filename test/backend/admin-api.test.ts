@@ -56,8 +56,9 @@ describe('the admin API', () => {
         assert.equal((await call(line, {})).status, 403, `${line} with ${scope}`)
       }
       for (const scope of scopes) {
-        const { status } = await calls.get(scope)!(line, {})
-        assert.ok(![401, 403].includes(status), `${line} with ${scope}: ${status}`)
+        const { status, body } = await calls.get(scope)!(line, {})
+        const isOther = body.type === 'urn:waypost:errors#WP_BACKEND_TRY_CLIENT' // another reason than the scope
+        assert.ok(isOther || ![401, 403].includes(status), `${line} with ${scope}: ${status}`)
       }
     }
   })

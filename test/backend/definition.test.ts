@@ -116,10 +116,21 @@ describe('the definition in the admin API', () => {
   test('lists schemas, actions, events, cronjobs, rates and settings with their users', async () => {
     const { body } = await call('GET /release/active/definition')
     const [note, owner] = body.schemas
-    assert.deepEqual(note.used_by, ['GET /note/:id', 'PUT /note/:id'])
-    assert.deepEqual([owner.name, owner.source, owner.used_by], ['Owner', 'waypost.yml:19', ['Note']])
+    assert.deepEqual(note.used_by, [
+      { kind: 'route', name: 'GET /note/:id' },
+      { kind: 'route', name: 'PUT /note/:id' },
+    ])
     assert.deepEqual(
-      body.actions.map(({ name, kind, source, used_by: users }: any) => [name, kind, source, users]),
+      [owner.name, owner.source, owner.used_by[0]],
+      ['Owner', 'waypost.yml:19', { kind: 'schema', name: 'Note' }],
+    )
+    assert.deepEqual(
+      body.actions.map(({ name, kind, source, used_by: users }: any) => [
+        name,
+        kind,
+        source,
+        users.map((one: any) => one.name),
+      ]),
       [
         ['Orders', 'named', 'waypost.yml:3', ['GET /order', 'POST /order']],
         ['src/note.ts', 'file', null, ['GET /note/:id', 'PUT /note/:id', 'clean']],

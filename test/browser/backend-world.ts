@@ -28,7 +28,7 @@ export async function openBackendWorld(options: BackendWorldOptions = {}): Promi
   const clock = makeTestClock()
   const files = { ...readTemplate('todo'), ...options.files }
   const variables = { WAYPOST_BASE_URL: origin, ...options.variables }
-  const server = await openProjectServer({ files, variables, clock })
+  const server = await openProjectServer({ files, variables, clock, keepsFiles: true })
   const scopes = [...backendScopes, 'todo', ...(options.scopes ?? [])]
   if (!options.withoutAdministrator) await addUser(server.host.system, { name: 'ann', password, scopes })
   const browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${server.port}`])

@@ -1,5 +1,6 @@
 import '@mantine/core/styles.css'
 import './styles.css'
+import './build.css'
 import { setNonce } from 'get-nonce'
 import { config, nonce } from './config.ts'
 import { isReturning, startSession, type Started } from './session/session.ts'

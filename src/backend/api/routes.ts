@@ -6,6 +6,7 @@ import { definitionRoutes } from './routes/definition.ts'
 import { releaseRoutes } from './routes/releases.ts'
 import { statisticRoutes } from './routes/statistics.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { tryRoutes } from './routes/try.ts'
 import { userRoutes } from './routes/users.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { operationRoutes } from './routes/operations.ts'
@@ -21,6 +22,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...releaseRoutes,
   ...statisticRoutes,
   ...tokenRoutes,
+  ...tryRoutes,
   ...userRoutes,
   ...variableRoutes,
   ...deliveryRoutes,

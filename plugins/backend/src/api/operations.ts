@@ -277,7 +277,7 @@ export interface Operations {
         name: string
         source: string | null
         schema: unknown
-        used_by: string[]
+        used_by: { kind: 'route' | 'cronjob' | 'event' | 'schema'; name: string }[]
       }[]
       actions: {
         name: string
@@ -285,7 +285,7 @@ export interface Operations {
         class: string | null
         source: string | null
         config: { [name: string]: unknown } | null
-        used_by: string[]
+        used_by: { kind: 'route' | 'cronjob' | 'event' | 'schema'; name: string }[]
       }[]
       events: {
         name: string
@@ -506,6 +506,10 @@ export interface Operations {
       }[]
       problems: string[]
     }
+  }
+  /** A token of the caller, without scopes of administration, for the pages of the backend to try routes. */
+  'POST /token/try': {
+    answer: { access_token: string; expires_in: number; scopes: string[] }
   }
   /** Users and their scopes. */
   'GET /user': {

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import {
   describeRelease,
   findReferences,
@@ -19,6 +19,10 @@ const texts = Type.Array(text)
 const flag = Type.Boolean()
 const maybeNumber = Type.Union([Type.Number(), Type.Null()])
 const schema = Type.Unknown()
+
+/** What uses a schema or an action. */
+const use = record({ kind: Type.Enum(['route', 'cronjob', 'event', 'schema']), name: text })
+type Use = Static<typeof use>
 
 const access = {
   public: flag,
@@ -61,7 +65,7 @@ const definition = defineRoute({
     id: text,
     is_active: flag,
     routes: Type.Array(record(method)),
-    schemas: Type.Array(record({ name: text, source: maybeText, schema, used_by: texts })),
+    schemas: Type.Array(record({ name: text, source: maybeText, schema, used_by: Type.Array(use) })),
     actions: Type.Array(
       record({
         name: text,
@@ -69,7 +73,7 @@ const definition = defineRoute({
         class: maybeText,
         source: maybeText,
         config: Type.Union([config, Type.Null()]),
-        used_by: texts,
+        used_by: Type.Array(use),
       }),
     ),
     events: Type.Array(
@@ -178,30 +182,30 @@ function formatMethod(one: DescribedMethod) {
 }
 
 /** The methods, events and schemas that refer to each schema. */
-function indexReferences({ methods, manifest }: DescribedRelease): ReadonlyMap<string, readonly string[]> {
-  const users = new Map<string, string[]>()
-  const add = (user: string, value: unknown) => {
-    for (const key of findReferences(value)) users.set(key, [...(users.get(key) ?? []), user])
+function indexReferences({ methods, manifest }: DescribedRelease): ReadonlyMap<string, readonly Use[]> {
+  const users = new Map<string, Use[]>()
+  const add = (kind: Use['kind'], user: string, value: unknown) => {
+    for (const key of findReferences(value)) users.set(key, [...(users.get(key) ?? []), { kind, name: user }])
   }
-  for (const one of methods) add(nameOf(one), schemasOf(one.of))
-  for (const [key, event] of Object.entries(manifest.events)) add(key, event.schema)
-  for (const [key, value] of Object.entries(manifest.schemas)) add(key, value)
+  for (const one of methods) add('route', nameOf(one), schemasOf(one.of))
+  for (const [key, event] of Object.entries(manifest.events)) add('event', key, event.schema)
+  for (const [key, value] of Object.entries(manifest.schemas)) add('schema', key, value)
   return users
 }
 
 /** Actions with the methods and cronjobs that use them. A class that is configured in place has one user. */
 function listActions({ methods, cronjobs }: DescribedRelease) {
   const uses = [
-    ...methods.map((one) => ({ action: one.action, user: nameOf(one), source: one.source })),
-    ...cronjobs.map((one) => ({ action: one.action, user: one.name, source: undefined })),
+    ...methods.map((one) => ({ action: one.action, kind: 'route' as const, name: nameOf(one), source: one.source })),
+    ...cronjobs.map((one) => ({ ...one, kind: 'cronjob' as const, source: undefined })),
   ]
-  const groups = Map.groupBy(uses, ({ action: of, user }) => `${of.kind} ${of.name} ${of.kind === 'class' ? user : ''}`)
+  const groups = Map.groupBy(uses, ({ action: of, name }) => `${of.kind} ${of.name} ${of.kind === 'class' ? name : ''}`)
   return [...groups.values()]
     .map(([first, ...others]) => ({
       ...formatAction(first!.action),
       source: first!.action.source ?? (first!.action.kind === 'class' ? first!.source : undefined) ?? null,
       config: first!.action.config ?? null,
-      used_by: [first!, ...others].map(({ user }) => user),
+      used_by: [first!, ...others].map(({ kind, name }) => ({ kind, name })),
     }))
     .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
 }

@@ -1,0 +1,27 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { definitionQuery, type Definition } from '../api/definition.ts'
+import { strings } from '../strings.ts'
+import { EmptyState } from './empty-state.tsx'
+import { ProblemAlert } from './problem.tsx'
+
+interface DefinitionPageProps<Part> {
+  /** Finds what the page is about by the parameter `name` of its path. */
+  find(definition: Definition, name: string): Part | undefined
+  /** What the page says if there is none. */
+  readonly notFound: string
+  render(part: Part, definition: Definition): ReactNode
+}
+
+/** The page of one part of the definition. */
+export function DefinitionPage<Part>({ find, notFound, render }: DefinitionPageProps<Part>) {
+  const { name = '' } = useParams({ strict: false })
+  const { data, error, isError, refetch } = useQuery(definitionQuery)
+  if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Skeleton height={160} />
+  const part = find(data, name)
+  if (part === undefined) return <EmptyState title={strings.problem.notFound} text={notFound} />
+  return <>{render(part, data)}</>
+}

@@ -1,0 +1,109 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { call, type Entry } from '../api/call.ts'
+import { build } from '../strings/build.ts'
+import { EmptyState } from './empty-state.tsx'
+import { PlainTable } from './plain-table.tsx'
+import { ProblemAlert } from './problem.tsx'
+import { formatExact } from './time.tsx'
+
+const { traffic: texts } = build
+type Hour = Entry<'GET /statistics'>
+
+const refreshMs = 30_000
+const hourMs = 3_600_000
+const hours = 25 // the first one is not complete
+
+/** Requests, errors and latency of a method in the last 24 hours. @param name `GET /todo` */
+export function RouteTraffic({ name }: { readonly name: string }) {
+  const loaded = useQuery({
+    queryKey: ['statistics', name],
+    queryFn: ({ signal }) => call('GET /statistics', { query: { by: 'hour', route: name } }, signal),
+    refetchInterval: refreshMs,
+  })
+  if (loaded.isError) return <ProblemAlert error={loaded.error} onRetry={() => void loaded.refetch()} />
+  if (loaded.data === undefined) return <Skeleton height={160} />
+  const { entry } = loaded.data
+  if (entry.length === 0) return <EmptyState title={texts.empty} text={texts.emptyText} />
+  const sum = (of: (hour: Hour) => number) => entry.reduce((total, hour) => total + of(hour), 0)
+  return (
+    <div className="stack">
+      <p className="soft">{texts.text}</p>
+      <dl className="figures">
+        {(
+          [
+            [texts.requests, sum(({ requests }) => requests)],
+            [texts.clientErrors, sum((hour) => hour.client_errors)],
+            [texts.serverErrors, sum((hour) => hour.server_errors)],
+          ] as const
+        ).map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{build.number(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Chart entry={entry} />
+      <details>
+        <summary>{texts.table}</summary>
+        <Hours entry={entry} />
+      </details>
+    </div>
+  )
+}
+
+const barWidth = 12
+const height = 96
+
+/** A bar for each hour; errors are at its foot. */
+function Chart({ entry }: { readonly entry: readonly Hour[] }) {
+  const byHour = new Map(entry.map((hour) => [Date.parse(hour.at), hour]))
+  const last = Math.max(...byHour.keys(), Math.floor(Date.now() / hourMs) * hourMs)
+  const shown = Array.from({ length: hours }, (_, index) => last - (hours - 1 - index) * hourMs)
+  const most = Math.max(...entry.map(({ requests }) => requests))
+  const scale = (value: number) => (value === 0 ? 0 : Math.max(2, (value / most) * height))
+  return (
+    <svg
+      className="chart"
+      role="img"
+      aria-label={texts.chart}
+      viewBox={`0 0 ${hours * barWidth} ${height}`}
+      preserveAspectRatio="none"
+    >
+      {shown.map((at, index) => {
+        const { requests = 0, client_errors: client = 0, server_errors: server = 0 } = byHour.get(at) ?? {}
+        const [all, failed] = [scale(requests), scale(client + server)]
+        const x = index * barWidth + 1
+        const width = barWidth - 2
+        return (
+          <g key={at}>
+            <title>{`${formatExact(at)}: ${build.number(requests)}`}</title>
+            <rect className="chart-back" x={x} y={height - 2} width={width} height={2} />
+            <rect className="chart-bar" x={x} y={height - all} width={width} height={all} />
+            <rect className="chart-bad" x={x} y={height - failed} width={width} height={failed} />
+          </g>
+        )
+      })}
+    </svg>
+  )
+}
+
+function Hours({ entry }: { readonly entry: readonly Hour[] }) {
+  const right = { isRight: true } as const
+  const latency = (ms: number | null) => (ms === null ? build.noData : build.ms(ms))
+  return (
+    <PlainTable
+      label={texts.chart}
+      rows={entry.toReversed()}
+      rowKey={({ at }) => at}
+      columns={[
+        { name: 'at', label: texts.hour, render: ({ at }) => `${formatExact(Date.parse(at)).slice(0, 16)} UTC` },
+        { name: 'requests', label: texts.requests, ...right, render: ({ requests }) => build.number(requests) },
+        { name: 'client', label: texts.clientErrors, ...right, render: (hour) => build.number(hour.client_errors) },
+        { name: 'server', label: texts.serverErrors, ...right, render: (hour) => build.number(hour.server_errors) },
+        { name: 'p50', label: texts.p50, ...right, render: (hour) => latency(hour.p50_ms) },
+        { name: 'p95', label: texts.p95, ...right, render: (hour) => latency(hour.p95_ms) },
+      ]}
+    />
+  )
+}

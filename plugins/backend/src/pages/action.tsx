@@ -1,0 +1,49 @@
+import { Json, Source, Users } from '../components/definition-parts.tsx'
+import { DefinitionPage } from '../components/definition-page.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { build } from '../strings/build.ts'
+
+const { actions: texts } = build
+
+export function Page() {
+  return (
+    <DefinitionPage
+      notFound={texts.notFound}
+      find={({ actions }, name) => actions.find((one) => one.name === name && one.kind !== 'class')}
+      render={({ name, class: of, source, config, used_by: users }) => (
+        <>
+          <PageHeader
+            title={of === null ? <span className="mono">{name}</span> : name}
+            text={of === null ? texts.code : undefined}
+          />
+          <div className="stack-wide">
+            {of === null ? null : (
+              <dl className="facts">
+                <dt>{texts.class}</dt>
+                <dd>{of}</dd>
+                {source === null ? null : (
+                  <>
+                    <dt>{build.source}</dt>
+                    <dd>
+                      <Source value={source} />
+                    </dd>
+                  </>
+                )}
+              </dl>
+            )}
+            <section>
+              <h2>{build.usedBy}</h2>
+              <Users uses={users} />
+            </section>
+            {config === null ? null : (
+              <section>
+                <h2>{texts.config}</h2>
+                <Json value={config} label={texts.config} />
+              </section>
+            )}
+          </div>
+        </>
+      )}
+    />
+  )
+}

@@ -1,0 +1,60 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { definitionQuery, type Definition } from '../api/definition.ts'
+import { DataTable } from '../components/data-table.tsx'
+import { Source, Users } from '../components/definition-parts.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { listLocally } from '../components/local-list.ts'
+import { PageHeader } from '../components/page-header.tsx'
+import { strings } from '../strings.ts'
+import { build } from '../strings/build.ts'
+
+const { actions: texts } = build
+type Action = Definition['actions'][number]
+
+const lists = {
+  textOf: ({ name, class: of, source, used_by: users }: Action) =>
+    [name, of, source, ...users.map((use) => use.name)].join(' '),
+  filters: { kind: ({ kind }: Action, value: string) => (kind === 'file') === (value === 'file') },
+  sorts: { name: ({ name }: Action) => name },
+}
+
+export function Page() {
+  const queries = useQueryClient()
+  return (
+    <>
+      <PageHeader title={strings.pages.actions} text={texts.text} />
+      <DataTable
+        label={strings.pages.actions}
+        queryKey={['definition', 'actions']}
+        load={async (query) => listLocally((await queries.fetchQuery(definitionQuery)).actions, query, lists)}
+        columns={[
+          {
+            name: 'name',
+            label: texts.name,
+            isSortable: true,
+            render: ({ name, kind }) => <bdi className={kind === 'file' ? 'mono' : undefined}>{name}</bdi>,
+          },
+          {
+            name: 'kind',
+            label: texts.kind,
+            render: ({ kind, class: of }) => (kind === 'named' ? <bdi>{of}</bdi> : texts.kinds[kind]),
+          },
+          { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
+          { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={3} /> },
+        ]}
+        filters={[
+          { name: 'search', label: build.search },
+          { name: 'kind', label: texts.kind, options: { file: texts.kinds.file, class: texts.kinds.class } },
+        ]}
+        defaultSort="name"
+        rowKey={({ kind, name, used_by: users }) => `${kind} ${name} ${kind === 'class' ? users[0]?.name : ''}`}
+        rowLink={({ kind, name, used_by: users }) =>
+          kind === 'class'
+            ? { to: '/routes/$route', params: { route: users[0]?.name ?? '' } }
+            : { to: '/actions/$name', params: { name } }
+        }
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      />
+    </>
+  )
+}

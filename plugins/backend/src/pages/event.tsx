@@ -1,0 +1,53 @@
+import { Source, Users } from '../components/definition-parts.tsx'
+import { DefinitionPage } from '../components/definition-page.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { SchemaView } from '../components/schema-view.tsx'
+import { build } from '../strings/build.ts'
+
+const { events: texts } = build
+
+export function Page() {
+  return (
+    <DefinitionPage
+      notFound={texts.notFound}
+      find={({ events }, name) => events.find((one) => one.name === name)}
+      render={({ name, description, source, schema, scopes, dispatched_by: users }, { schemas }) => (
+        <>
+          <PageHeader title={name} text={description ?? undefined} />
+          <div className="stack-wide">
+            <dl className="facts">
+              <dt>{texts.scopes}</dt>
+              <dd>{scopes.length === 0 ? texts.anyScope : <bdi>{scopes.join(` ${build.access.or} `)}</bdi>}</dd>
+              {source === null ? null : (
+                <>
+                  <dt>{build.source}</dt>
+                  <dd>
+                    <Source value={source} />
+                  </dd>
+                </>
+              )}
+            </dl>
+            <div className="two">
+              <section>
+                <h2>{texts.data}</h2>
+                {schema === undefined ? (
+                  <p className="soft">{texts.anyData}</p>
+                ) : (
+                  <SchemaView
+                    schema={schema}
+                    named={Object.fromEntries(schemas.map((one) => [one.name, one.schema]))}
+                    label={texts.data}
+                  />
+                )}
+              </section>
+              <section>
+                <h2>{texts.dispatchedBy}</h2>
+                {users.length === 0 ? <p className="soft">{texts.code}</p> : <Users uses={users} />}
+              </section>
+            </div>
+          </div>
+        </>
+      )}
+    />
+  )
+}

@@ -1,0 +1,58 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { definitionQuery, type Definition } from '../api/definition.ts'
+import { DataTable } from '../components/data-table.tsx'
+import { Users } from '../components/definition-parts.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { listLocally } from '../components/local-list.ts'
+import { PageHeader } from '../components/page-header.tsx'
+import { strings } from '../strings.ts'
+import { build } from '../strings/build.ts'
+
+const { events: texts } = build
+type Event = Definition['events'][number]
+
+const lists = {
+  textOf: ({ name, description, scopes, dispatched_by: users }: Event) =>
+    [name, description, ...scopes, ...users].join(' '),
+  sorts: { name: ({ name }: Event) => name },
+}
+
+export function Page() {
+  const queries = useQueryClient()
+  return (
+    <>
+      <PageHeader title={strings.pages.events} text={texts.text} />
+      <DataTable
+        label={strings.pages.events}
+        queryKey={['definition', 'events']}
+        load={async (query) => listLocally((await queries.fetchQuery(definitionQuery)).events, query, lists)}
+        columns={[
+          { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
+          {
+            name: 'description',
+            label: texts.description,
+            isMinor: true,
+            render: ({ description }) => <span dir="auto">{description}</span>,
+          },
+          { name: 'scopes', label: texts.scopes, render: ({ scopes }) => <Scopes scopes={scopes} /> },
+          {
+            name: 'users',
+            label: texts.dispatchedBy,
+            render: ({ dispatched_by: users }) =>
+              users.length === 0 ? <span className="soft">{texts.code}</span> : <Users uses={users} limit={3} />,
+          },
+        ]}
+        filters={[{ name: 'search', label: build.search }]}
+        defaultSort="name"
+        rowKey={({ name }) => name}
+        rowLink={({ name }) => ({ to: '/events/$name', params: { name } })}
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      />
+    </>
+  )
+}
+
+function Scopes({ scopes }: { readonly scopes: readonly string[] }) {
+  if (scopes.length === 0) return <span className="soft">{texts.anyScope}</span>
+  return <bdi>{scopes.join(` ${build.access.or} `)}</bdi>
+}

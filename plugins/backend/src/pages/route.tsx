@@ -1,0 +1,206 @@
+import { Skeleton, Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { call, type Answer } from '../api/call.ts'
+import { Problem } from '../api/send.ts'
+import { MethodBadge, State } from '../components/badge.tsx'
+import { Access, Json, Source } from '../components/definition-parts.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { RouteTraffic } from '../components/route-traffic.tsx'
+import { SchemaView } from '../components/schema-view.tsx'
+import { TryIt } from '../components/try-it.tsx'
+import { build } from '../strings/build.ts'
+
+const { route: texts } = build
+type Method = Answer<'GET /release/:id/method'>
+
+const tabs = ['method', 'try', 'traffic'] as const
+
+export function Page() {
+  const { route: name = '' } = useParams({ strict: false })
+  const [method = '', path = ''] = name.split(' ')
+  const { tab = 'method' } = useSearch({ strict: false }) as { readonly tab?: string }
+  const navigate = useNavigate()
+  const found = useQuery({
+    queryKey: ['definition', 'method', name],
+    queryFn: ({ signal }) =>
+      call('GET /release/:id/method', { params: { id: 'active' }, query: { method, path } }, signal),
+  })
+  if (found.isError) return <Missing error={found.error} onRetry={() => void found.refetch()} />
+  return (
+    <>
+      <PageHeader
+        title={
+          <span className="route-title">
+            <MethodBadge method={method} /> <span className="mono">{path}</span>
+          </span>
+        }
+        text={found.data?.description ?? undefined}
+      />
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(next) =>
+          void navigate({ to: '.', search: next === 'method' ? {} : { tab: next ?? '' }, replace: true })
+        }
+      >
+        <Tabs.List aria-label={texts.label}>
+          {tabs.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {texts.tabs[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="method">
+          {found.data === undefined ? <Skeleton height={160} /> : <MethodTab method={found.data} />}
+        </Tabs.Panel>
+        <Tabs.Panel value="try">
+          {found.data === undefined ? <Skeleton height={160} /> : <TryIt key={name} method={found.data} />}
+        </Tabs.Panel>
+        <Tabs.Panel value="traffic">
+          <RouteTraffic name={name} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}
+
+function Missing({ error, onRetry }: { readonly error: Error; onRetry(): void }) {
+  if (!(error instanceof Problem) || error.status !== 404) return <ProblemAlert error={error} onRetry={onRetry} />
+  return <EmptyState title={texts.notFound} text={texts.notFoundText} link={{ to: '/routes', label: texts.back }} />
+}
+
+function MethodTab({ method }: { readonly method: Method }) {
+  const { action, config, rate, dispatch, timeout_ms: timeout, deprecated, source } = method
+  return (
+    <div className="stack-wide">
+      <dl className="facts">
+        <dt>{texts.access}</dt>
+        <dd>
+          <Access {...method} />
+        </dd>
+        <dt>{texts.action}</dt>
+        <dd>
+          {action.kind === 'class' ? (
+            <bdi>{action.name}</bdi>
+          ) : (
+            <Link to="/actions/$name" params={{ name: action.name }}>
+              <bdi className={action.kind === 'file' ? 'mono' : undefined}>{action.name}</bdi>
+            </Link>
+          )}{' '}
+          {action.class === null ? null : (
+            <span className="soft">
+              {texts.class} {action.class}
+            </span>
+          )}
+        </dd>
+        {source === null ? null : (
+          <>
+            <dt>{build.source}</dt>
+            <dd>
+              <Source value={source} />
+            </dd>
+          </>
+        )}
+        {rate === null ? null : (
+          <>
+            <dt>{texts.rate}</dt>
+            <dd>
+              <Link to="/settings">{rate}</Link>
+            </dd>
+          </>
+        )}
+        {dispatch === null ? null : (
+          <>
+            <dt>{texts.dispatch}</dt>
+            <dd>
+              <Link to="/events/$name" params={{ name: dispatch }}>
+                {dispatch}
+              </Link>
+            </dd>
+          </>
+        )}
+        {timeout === null ? null : (
+          <>
+            <dt>{texts.timeout}</dt>
+            <dd>{build.duration(timeout)}</dd>
+          </>
+        )}
+        {deprecated === false ? null : (
+          <>
+            <dt>{build.routes.deprecated}</dt>
+            <dd>
+              <State tone="warn">
+                {deprecated === true ? build.routes.deprecated : build.routes.deprecatedSince(deprecated)}
+              </State>
+            </dd>
+          </>
+        )}
+      </dl>
+      <div className="two">
+        <Request method={method} />
+        <Responses method={method} />
+      </div>
+      {config === null ? null : (
+        <section>
+          <h2>{texts.config}</h2>
+          <Json value={config} label={texts.config} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Request({ method }: { readonly method: Method }) {
+  const { params, query, request, schemas } = method
+  const readsBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
+  return (
+    <div className="stack-wide">
+      {hasProperties(params) ? (
+        <section>
+          <h2>{texts.path}</h2>
+          <SchemaView schema={params} named={schemas} label={texts.path} />
+        </section>
+      ) : null}
+      {hasProperties(query) ? (
+        <section>
+          <h2>{texts.query}</h2>
+          <SchemaView schema={query} named={schemas} label={texts.query} />
+        </section>
+      ) : null}
+      <section>
+        <h2>{texts.body}</h2>
+        {request === undefined ? (
+          <p className="soft">{readsBody ? texts.anyBody : texts.noBody}</p>
+        ) : (
+          <SchemaView schema={request} named={schemas} label={texts.body} />
+        )}
+      </section>
+    </div>
+  )
+}
+
+function hasProperties(schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && ('$ref' in schema || 'properties' in schema)
+}
+
+function Responses({ method }: { readonly method: Method }) {
+  const { responses, schemas } = method
+  const statuses = Object.keys(responses).toSorted()
+  return (
+    <section>
+      <h2>{texts.responses}</h2>
+      {statuses.length === 0 ? <p className="soft">{texts.noResponses}</p> : null}
+      {statuses.map((status) => (
+        <div key={status} className="response">
+          <h3>
+            <State tone={status < '400' ? 'good' : 'quiet'}>{status}</State>
+          </h3>
+          <SchemaView schema={responses[status]} named={schemas} label={`${texts.responses} ${status}`} />
+        </div>
+      ))}
+    </section>
+  )
+}

@@ -1,0 +1,114 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { definitionQuery, nameOf, type Route } from '../api/definition.ts'
+import { MethodBadge, State } from '../components/badge.tsx'
+import { DataTable, type Column } from '../components/data-table.tsx'
+import { Access, NoRelease } from '../components/definition-parts.tsx'
+import { listLocally } from '../components/local-list.ts'
+import { PageHeader } from '../components/page-header.tsx'
+import { strings } from '../strings.ts'
+import { build } from '../strings/build.ts'
+
+const { routes: texts } = build
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+const columns: readonly Column<Route>[] = [
+  { name: 'route', label: texts.route, isSortable: true, render: (route) => <Name {...route} /> },
+  { name: 'access', label: texts.access, width: '26%', render: (route) => <Access {...route} /> },
+  {
+    name: 'action',
+    label: texts.action,
+    isMinor: true,
+    width: '16%',
+    render: ({ action }) => <bdi className={action.kind === 'file' ? 'mono' : undefined}>{action.name}</bdi>,
+  },
+  {
+    name: 'source',
+    label: build.source,
+    isMinor: true,
+    width: '13%',
+    render: ({ source }) => (source === null ? null : <span className="mono soft">{source}</span>),
+  },
+  {
+    name: 'calls',
+    label: texts.calls,
+    isSortable: true,
+    isRight: true,
+    width: 104,
+    render: ({ calls }) => (calls === 0 ? <span className="soft">0</span> : build.number(calls)),
+  },
+  {
+    name: 'p95',
+    label: texts.p95,
+    isSortable: true,
+    isRight: true,
+    render: ({ p95_ms: ms }) => (ms === null ? <NoData /> : build.ms(ms)),
+    width: 80,
+  },
+]
+
+const lists = {
+  textOf: (route: Route) =>
+    [nameOf(route), route.action.name, route.action.class, route.source, route.description, ...route.scopes].join(' '),
+  filters: {
+    method: (route: Route, value: string) => route.method === value,
+    use: ({ calls, server_errors: errors }: Route, value: string) =>
+      value === 'failing' ? errors > 0 : calls > 0 === (value === 'called'),
+  },
+  sorts: {
+    route: ({ path, method }: Route) => `${path} ${methods.indexOf(method as 'GET')}`,
+    calls: ({ calls }: Route) => calls,
+    p95: ({ p95_ms: ms }: Route) => ms ?? -1,
+  },
+}
+
+export function Page() {
+  const queries = useQueryClient()
+  const { data } = useQuery(definitionQuery)
+  const paths = new Set(data?.routes.map(({ path }) => path))
+  return (
+    <>
+      <PageHeader
+        title={strings.pages.routes}
+        text={data === undefined || data.routes.length === 0 ? undefined : texts.text(data.routes.length, paths.size)}
+      />
+      <div className="routes">
+        <DataTable
+          label={strings.pages.routes}
+          queryKey={['definition', 'routes']}
+          load={async (query) => listLocally((await queries.fetchQuery(definitionQuery)).routes, query, lists)}
+          columns={columns}
+          filters={[
+            { name: 'search', label: build.search },
+            { name: 'method', label: texts.method, options: Object.fromEntries(methods.map((one) => [one, one])) },
+            { name: 'use', label: texts.use, options: texts.uses },
+          ]}
+          defaultSort="route"
+          rowKey={nameOf}
+          rowLink={(route) => ({ to: '/routes/$route', params: { route: nameOf(route) } })}
+          empty={<NoRelease />}
+        />
+      </div>
+    </>
+  )
+}
+
+function NoData() {
+  return (
+    <span className="soft">
+      <span aria-hidden>–</span>
+      <span className="hidden">{build.noData}</span>
+    </span>
+  )
+}
+
+function Name({ method, path, deprecated }: Route) {
+  return (
+    <span className="route">
+      <MethodBadge method={method} />
+      <span className="mono route-path" dir="auto" title={path}>
+        {path}
+      </span>
+      {deprecated === false ? null : <State tone="warn">{texts.deprecated}</State>}
+    </span>
+  )
+}

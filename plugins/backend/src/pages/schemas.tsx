@@ -1,0 +1,50 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { definitionQuery, type Definition } from '../api/definition.ts'
+import { DataTable } from '../components/data-table.tsx'
+import { Source } from '../components/definition-parts.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { listLocally } from '../components/local-list.ts'
+import { PageHeader } from '../components/page-header.tsx'
+import { Type } from '../components/schema-view.tsx'
+import { strings } from '../strings.ts'
+import { build } from '../strings/build.ts'
+
+const { schemas: texts } = build
+type Schema = Definition['schemas'][number]
+
+const lists = {
+  textOf: ({ name, source, used_by: users }: Schema) => [name, source, ...users.map((use) => use.name)].join(' '),
+  sorts: { name: ({ name }: Schema) => name, used: (schema: Schema) => schema.used_by.length },
+}
+
+export function Page() {
+  const queries = useQueryClient()
+  return (
+    <>
+      <PageHeader title={strings.pages.schemas} text={texts.text} />
+      <DataTable
+        label={strings.pages.schemas}
+        queryKey={['definition', 'schemas']}
+        load={async (query) => listLocally((await queries.fetchQuery(definitionQuery)).schemas, query, lists)}
+        columns={[
+          { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
+          { name: 'type', label: texts.type, render: ({ schema }) => <Type schema={schema} /> },
+          { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
+          {
+            name: 'used',
+            label: build.usedBy,
+            isSortable: true,
+            isRight: true,
+            render: ({ used_by: users }) =>
+              users.length === 0 ? <span className="soft">{build.unused}</span> : build.number(users.length),
+          },
+        ]}
+        filters={[{ name: 'search', label: build.search }]}
+        defaultSort="name"
+        rowKey={({ name }) => name}
+        rowLink={({ name }) => ({ to: '/schemas/$name', params: { name } })}
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      />
+    </>
+  )
+}

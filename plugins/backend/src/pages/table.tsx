@@ -1,0 +1,120 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { call, type Entry } from '../api/call.ts'
+import { State } from '../components/badge.tsx'
+import { Users } from '../components/definition-parts.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { PlainTable } from '../components/plain-table.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { strings } from '../strings.ts'
+import { build } from '../strings/build.ts'
+
+const { tables: texts } = build
+type Table = Entry<'GET /table'>
+type Column = Table['columns'][number]
+
+export function Page() {
+  const { name: full = '' } = useParams({ strict: false })
+  const { data, error, isError, refetch } = useQuery({
+    queryKey: ['table'],
+    queryFn: ({ signal }) => call('GET /table', {}, signal),
+  })
+  if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Skeleton height={160} />
+  const table = data.entry.find(({ connection, name }) => `${connection}.${name}` === full)
+  if (table === undefined) return <EmptyState title={strings.problem.notFound} text={texts.notFound} />
+  return (
+    <>
+      <PageHeader title={table.name} text={<Link to="/connections">{table.connection}</Link>} />
+      <div className="stack-wide">
+        <PlainTable<Column>
+          label={texts.columns}
+          rows={table.columns}
+          rowKey={({ name }) => name}
+          columns={[
+            {
+              name: 'name',
+              label: texts.column,
+              render: ({ name }) => (
+                <>
+                  <bdi className="strong">{name}</bdi>{' '}
+                  {table.key.includes(name) ? <State tone="accent">{texts.key}</State> : null}
+                </>
+              ),
+            },
+            { name: 'type', label: texts.type, render: describeType },
+            {
+              name: 'null',
+              label: texts.null,
+              render: (column) => (column.null ? texts.nullable : <span className="soft">–</span>),
+            },
+            {
+              name: 'default',
+              label: texts.default,
+              render: (column) =>
+                column.generated ? (
+                  texts.generated
+                ) : column.default ? (
+                  texts.hasDefault
+                ) : (
+                  <span className="soft">–</span>
+                ),
+            },
+          ]}
+        />
+        <section>
+          <h2>{texts.keys}</h2>
+          <Keys table={table} />
+        </section>
+        <section>
+          <h2>{build.usedBy}</h2>
+          <Users uses={table.used_by} />
+        </section>
+        <p className="note">{texts.rows}</p>
+      </div>
+    </>
+  )
+}
+
+function describeType({ type, length, as }: Column): string {
+  return `${type}${length === null ? '' : `(${length})`}${as === null ? '' : ` · ${as}`}`
+}
+
+function Keys({ table: { connection, key, unique, index, references } }: { readonly table: Table }) {
+  const rows = [
+    ...(key.length === 0 ? [] : [{ label: texts.primary, columns: key }]),
+    ...unique.map((columns) => ({ label: texts.unique, columns })),
+    ...index.map((columns) => ({ label: texts.index, columns })),
+  ]
+  if (rows.length === 0 && references.length === 0) return <p className="soft">{build.none}</p>
+  return (
+    <dl className="facts">
+      {rows.map(({ label, columns }) => (
+        <Fact key={`${label} ${columns.join()}`} label={label}>
+          <bdi>{columns.join(', ')}</bdi>
+        </Fact>
+      ))}
+      {references.map(({ columns, table, to, on_delete: onDelete }) => (
+        <Fact key={`${table} ${columns.join()}`} label={texts.reference}>
+          <bdi>{columns.join(', ')}</bdi> →{' '}
+          <Link to="/tables/$name" params={{ name: `${connection}.${table}` }}>
+            <bdi>{table}</bdi>
+          </Link>{' '}
+          <bdi>({to.join(', ')})</bdi>{' '}
+          {onDelete === null ? null : <span className="soft">{texts.onDelete(onDelete)}</span>}
+        </Fact>
+      ))}
+    </dl>
+  )
+}
+
+function Fact({ label, children }: { readonly label: string; readonly children: React.ReactNode }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}

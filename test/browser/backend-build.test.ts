@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { findUser, loadUserScopes } from '../../src/auth/index.ts'
+import { findFlaws, storeScreenshot } from '../support/browser.ts'
+import { actionFile } from '../support/project-server.ts'
+import { readTemplate } from '../support/template.ts'
+import { openBackendWorld, openSignedIn, origin, type BackendWorld } from './backend-world.ts'
+
+const script = '<title>x</title><script>window.ran = true</script><img src=x onerror="window.ran = true">'
+const todo = readTemplate('todo')
+const files = {
+  ...todo,
+  'waypost.yml': todo['waypost.yml']!.replace(
+    'routes:\n',
+    `routes:
+  /page: { methods: { GET: { public: true, html: trusted, action: src/page.ts } } }
+  /away: { methods: { GET: { public: true, action: src/away.ts } } }
+  /book/:id:
+    path: { id: { type: integer, description: The number of the book } }
+    methods:
+      PUT:
+        scopes: [editor]
+        parameters: { lang: { enum: [en, ar], default: en } }
+        request: { $ref: 'schema:///Todo' }
+        response: { type: object, additionalProperties: true }
+        rate: gentle
+        action: src/echo.ts
+`,
+  ) +
+    `rate: { gentle: { limit: 100, window: 1m } }
+connection: { Stock: { class: http, config: { url: 'https://stock.invalid/v2', auth: { bearer: '\${env.STOCK_TOKEN}' } } } }
+`,
+  'src/page.ts': actionFile(`return context.respond(200, ${JSON.stringify(script)}, { 'content-type': 'text/html' })`),
+  'src/away.ts': actionFile("return context.respond(302, undefined, { location: '/todo' })"),
+  'src/echo.ts': actionFile('return { ...request.params, ...request.query, ...request.body }'),
+}
+
+const pages = {
+  '/routes': 'Routes',
+  '/routes/PUT%20%2Fbook%2F%3Aid': 'PUT /book/:id',
+  '/routes/PUT%20%2Fbook%2F%3Aid?tab=try': 'PUT /book/:id',
+  '/routes/GET%20%2Ftodo?tab=traffic': 'GET /todo',
+  '/schemas': 'Schemas',
+  '/schemas/Todo': 'Todo',
+  '/actions': 'Actions',
+  '/tables': 'Tables',
+  '/tables/System.app_todo': 'app_todo',
+  '/events': 'Events',
+  '/events/todo_created': 'todo_created',
+  '/connections': 'Connections',
+  '/settings': 'Settings',
+}
+
+describe('the pages of what a release contains', { timeout: 600_000 }, () => {
+  let world: BackendWorld
+  before(async () => {
+    world = await openBackendWorld({ files, variables: { STOCK_TOKEN: 'stock-secret' } })
+    for (const path of ['/todo', '/todo', '/todo/1']) await fetch(world.server.url + path)
+    await world.server.server.recordStatistics()
+  })
+  after(() => world[Symbol.asyncDispose]())
+
+  /** Follows a link within the pages, which is much quicker than loading them again. */
+  async function goTo(page: Page, path: string): Promise<void> {
+    await page.evaluate(`history.pushState({}, '', ${JSON.stringify(`/backend/ui${path}`)})`)
+    const name = pages[path as keyof typeof pages]
+    await page.locator('#content').getByRole('heading', { name, exact: true, level: 1 }).waitFor()
+    await page.locator('#content .mantine-Skeleton-root').first().waitFor({ state: 'detached' })
+    await page.locator('#content [aria-busy="true"]').first().waitFor({ state: 'detached' })
+  }
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [390, 1440]) {
+      test(`are accessible, ${colorScheme}, ${width} pixels wide`, async () => {
+        // As high as the longest page, because axe cannot decide about what is outside.
+        await using opened = await world.open({ colorScheme, viewport: { width, height: 4000 } })
+        const { page, complaints } = opened
+        await openSignedIn(page)
+        for (const path of Object.keys(pages)) {
+          await goTo(page, path)
+          await storeScreenshot(page, `backend ${path.slice(1).replaceAll(/\W+/g, '-')} ${width} ${colorScheme}`)
+          assert.deepEqual(await findFlaws(page), [], path)
+          const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+          assert.ok(Number(overflow) <= 0, `${path} is ${overflow} px too wide`)
+        }
+        assert.deepEqual(complaints, [])
+      })
+    }
+  }
+
+  test('a route has access, source, calls and schemas; its address survives a reload', async () => {
+    await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
+    const { page } = opened
+    await openSignedIn(page, '/routes')
+    await page.getByRole('searchbox').or(page.getByPlaceholder('Search')).first().fill('todo GET')
+    await page.getByRole('row', { name: /GET \/todo Tokens with todo · 1 user, 0 clients .* 2 / }).waitFor()
+    await page.getByRole('row', { name: /PUT \/book/ }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'GET /todo', exact: true }).click()
+    await page.getByText('resources/routes/todo/collection.yml:').waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'GET /todo', exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Traffic' }).click()
+    await page.getByRole('img', { name: 'Requests in each hour' }).waitFor()
+  })
+
+  test('a test of a connection shows why it does not work, without secrets', async () => {
+    await using opened = await world.open()
+    const { page } = opened
+    await openSignedIn(page, '/connections')
+    await page.getByRole('button', { name: 'Test System' }).click()
+    await page.getByText(/^Works, /).waitFor()
+    await page.getByRole('button', { name: 'Test Stock' }).click()
+    await page.getByText(/^Does not work: /).waitFor()
+    assert.doesNotMatch((await page.locator('#content').textContent()) ?? '', /stock-secret/)
+  })
+
+  test('Try it sends a request with a token of the user, offers a missing scope and keeps the last calls', async () => {
+    await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
+    const { page } = opened
+    await openSignedIn(page, '/routes/PUT%20%2Fbook%2F%3Aid?tab=try')
+    await page.getByLabel('id').fill('7')
+    await page.getByLabel('lang').selectOption('ar')
+    const body = page.getByLabel('Body')
+    assert.match(await body.inputValue(), /"title"/)
+    await body.fill('{ "title": "\u0643\u062A\u0627\u0628", "content": "x" }')
+    await page.getByRole('button', { name: 'Send' }).click()
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText('WP_AUTH').waitFor()
+    await page.getByText('ann does not have the scope editor.').waitFor()
+    await storeScreenshot(page, 'backend try missing scope')
+    assert.deepEqual(await findFlaws(page), [])
+    await page.getByRole('button', { name: 'Give me editor and send again' }).click()
+    await answer.getByText('"lang": "ar"').waitFor()
+    await storeScreenshot(page, 'backend try')
+    const { id } = await findUser(world.server.host.system, 'ann')
+    assert.ok((await loadUserScopes(world.server.host.system.db, id)).includes('editor'))
+    assert.equal(await page.getByRole('button', { name: /^PUT .book/ }).count(), 2)
+    await page.getByText('Command for curl').click()
+    const command = await page.getByRole('region', { name: 'Command for curl' }).textContent()
+    assert.match(command!, /^curl -X PUT 'http:\/\/localhost:3000\/book\/7\?lang=ar' .*Bearer \$TOKEN"/s)
+    assert.doesNotMatch(command!, /eyJ/)
+    await page.reload()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: /^PUT .book/ }).count(), 0, 'in memory only')
+  })
+
+  test('Try it shows HTML as text, sends no token of the session to routes and follows no redirect', async () => {
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openSignedIn(page, '/routes/GET%20%2Fpage?tab=try')
+    const sent: Record<string, string>[] = []
+    page.on('request', (request) => {
+      if (/\/(page|away|todo)$/.test(request.url()) && !request.url().includes('/backend/')) sent.push(request.headers())
+    })
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('region', { name: 'Answer' }).getByText(script).waitFor()
+    assert.equal(await page.evaluate('window.ran'), undefined)
+    assert.equal(await page.locator('#content img').count(), 0)
+    await page.evaluate("history.pushState({}, '', '/backend/ui/routes/GET%20%2Faway?tab=try')")
+    await page.getByRole('heading', { name: 'GET /away', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('The answer is a redirect.').waitFor()
+    assert.equal(sent.length, 2)
+    for (const { authorization = '', cookie, referer } of sent) {
+      const claims = JSON.parse(Buffer.from(authorization.split('.')[1]!, 'base64url').toString()) as { scope: string }
+      assert.doesNotMatch(claims.scope, /backend|consumer/)
+      assert.deepEqual([cookie, referer], [undefined, undefined])
+    }
+    assert.deepEqual(complaints, [])
+  })
+})
