@@ -143,6 +143,7 @@ export const errors = defineErrors({
     status: 400,
     message: '"{since}" is not a time',
     hint: 'Write how long ago, such as 24h, or an ISO time.',
+  },
   WP_BACKEND_TRY_CLIENT: {
     kind: 'user',
     status: 403,

@@ -29,7 +29,7 @@ async function openWorld(options: Partial<Parameters<typeof openProjectServer>[0
   const issue = async (clientId: string) => {
     const { host } = world
     const { secrets, issuer } = await openIdentity(host)
-    const { settings } = await loadTerms(host.system, host.variables)
+    const { settings } = await loadTerms(host)
     const keys = await openKeyRing(host.system, secrets)
     const tokens = openTokenIssuer({ ...host, keys, secrets, issuer, settings: () => settings })
     return (await issueTokens(tokens, { userId: id, clientId, scopes }, { refresh: false })).accessToken
