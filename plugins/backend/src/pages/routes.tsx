@@ -34,14 +34,14 @@ const columns: readonly Column<Route>[] = [
     isSortable: true,
     isRight: true,
     width: 104,
-    render: ({ calls }) => (calls === 0 ? <span className="soft">0</span> : build.number(calls)),
+    render: ({ calls }) => <span className={calls === 0 ? 'soft' : undefined}>{build.number(calls)}</span>,
   },
   {
     name: 'p95',
     label: texts.p95,
     isSortable: true,
     isRight: true,
-    render: ({ p95_ms: ms }) => (ms === null ? <NoData /> : build.ms(ms)),
+    render: ({ p95_ms: ms }) => (ms === null ? <NoData /> : <span>{build.ms(ms)}</span>),
     width: 80,
   },
 ]
