@@ -21,7 +21,7 @@ routes:
   'src/todo.ts': actionFile('return {}'),
 }
 
-async function openWorld(options: Partial<Parameters<typeof openProjectServer>[0]> = {}) {
+async function open(options: Partial<Parameters<typeof openProjectServer>[0]> = {}) {
   const world = await openProjectServer({ files, ...options })
   const scopes = ['backend.read', 'backend.admin', 'todo', 'consumer', 'other']
   const { id } = await addUser(world.host.system, { name: 'ann', password: 'correct horse battery', scopes })
@@ -34,7 +34,7 @@ async function openWorld(options: Partial<Parameters<typeof openProjectServer>[0
     const tokens = openTokenIssuer({ ...host, keys, secrets, issuer, settings: () => settings })
     return (await issueTokens(tokens, { userId: id, clientId, scopes }, { refresh: false })).accessToken
   }
-  return { world, issue }
+  return { world, issue, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -42,8 +42,8 @@ const tryIt = (world: ProjectServer, token: string) =>
   send(world.port, { method: 'POST', path: '/backend/token/try', headers: bearer(token) })
 
 test('a token to try routes has no scopes of administration, ends after 15 minutes and is audited', async () => {
-  const { world, issue } = await openWorld()
-  await using _ = world
+  await using opened = await open()
+  const { world, issue } = opened
   const { status, body } = await tryIt(world, await issue(backendClientId))
   assert.equal(status, 200)
   assert.deepEqual([body.expires_in, body.scopes], [900, ['todo']])
@@ -62,8 +62,8 @@ test('a token to try routes has no scopes of administration, ends after 15 minut
 })
 
 test('only the pages of the backend get a token to try routes', async () => {
-  const { world, issue } = await openWorld()
-  await using _ = world
+  await using opened = await open()
+  const { world, issue } = opened
   const { status, body } = await tryIt(world, await issue(loginClientId))
   assert.deepEqual([status, body.type], [403, 'urn:waypost:errors#WP_BACKEND_TRY_CLIENT'])
   assert.equal((await send(world.port, { method: 'POST', path: '/backend/token/try' })).status, 401)
@@ -78,8 +78,8 @@ test('pages of a backend on a host of its own may call routes', async () => {
   }
   const ask = (world: ProjectServer, path: string, headers = preflight) =>
     send(world.port, { method: 'OPTIONS', path, headers })
-  const { world } = await openWorld({ variables: { WAYPOST_BACKEND_URL: origin } })
-  await using _ = world
+  await using opened = await open({ variables: { WAYPOST_BACKEND_URL: origin } })
+  const { world } = opened
   const allowed = (await ask(world, '/todo')).headers
   assert.equal(allowed['access-control-allow-origin'], origin)
   assert.equal((await ask(world, '/backend/account')).headers['access-control-allow-origin'], undefined)

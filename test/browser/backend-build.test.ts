@@ -5,7 +5,7 @@ import { findUser, loadUserScopes } from '../../src/auth/index.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { actionFile } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
-import { openBackendWorld, openSignedIn, origin, type BackendWorld } from './backend-world.ts'
+import { openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
 
 const script = '<title>x</title><script>window.ran = true</script><img src=x onerror="window.ran = true">'
 const todo = readTemplate('todo')
@@ -87,8 +87,8 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
         await goTo(page, path)
         await storeScreenshot(page, `backend ${path.slice(1).replaceAll(/\W+/g, '-')} ${width} ${colorScheme}`)
         assert.deepEqual(await findFlaws(page), [], path)
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-        assert.ok(Number(overflow) <= 0, `${path} is ${overflow} px too wide`)
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+        assert.ok(overflow <= 0, `${path} is ${overflow} px too wide`)
       }
       assert.deepEqual(complaints, [])
     })

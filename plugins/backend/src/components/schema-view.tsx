@@ -56,7 +56,7 @@ function isSimple(schema: Schema, keyword: (typeof choiceKeywords)[number]): boo
 }
 
 function propertiesOf(schema: Schema): readonly [string, unknown][] {
-  return Object.entries((schema['properties'] ?? {}) as object)
+  return Object.entries<unknown>(schema['properties'] ?? {})
 }
 
 interface PartProps {
@@ -194,10 +194,10 @@ function write(value: unknown): string {
 /** The keywords that limit a value or explain it, each in a few words. */
 function describeLimits(schema: Schema): readonly string[] {
   const of = (keyword: string) => schema[keyword] as string | number | undefined
-  const range = (low: unknown, high: unknown) => {
+  const range = (low?: string | number, high?: string | number) => {
     if (low === undefined && high === undefined) return undefined
-    if (high === undefined) return `≥ ${String(low)}`
-    return low === undefined ? `≤ ${String(high)}` : low === high ? String(low) : `${String(low)}–${String(high)}`
+    if (high === undefined) return `≥ ${low}`
+    return low === undefined ? `≤ ${high}` : low === high ? `${low}` : `${low}–${high}`
   }
   const lengths = range(of('minLength'), of('maxLength'))
   const items = range(of('minItems'), of('maxItems'))

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useState, type FormEvent, type KeyboardEvent } from 'react'
+import { useState, type KeyboardEvent } from 'react'
 import { call, type Answer } from '../api/call.ts'
 import { send, sendForAnswer } from '../api/send.ts'
 import { issuer } from '../config.ts'
@@ -58,7 +58,7 @@ interface Parameter {
 function parametersOf(schema: unknown, named: Method['schemas']): readonly Parameter[] {
   const own = resolve(schema, named)
   const required = new Set((own['required'] ?? []) as readonly string[])
-  return Object.entries((own['properties'] ?? {}) as object).map(([name, value]) => {
+  return Object.entries<unknown>(own['properties'] ?? {}).map(([name, value]) => {
     return { name, schema: resolve(value, named), isRequired: required.has(name) }
   })
 }
@@ -100,7 +100,7 @@ export function TryIt({ method }: { readonly method: Method }) {
       setChosen(done)
     },
   })
-  const submit = (event: FormEvent) => {
+  const submit = (event: { preventDefault(): void }) => {
     event.preventDefault()
     if (!sending.isPending) sending.mutate()
   }
@@ -195,10 +195,14 @@ function Field({ name, schema, isRequired, value, onChange }: FieldProps) {
   return (
     <TextInput
       {...common}
-      placeholder={initial === undefined ? '' : String(initial)}
+      placeholder={initial === undefined ? '' : writeExample(initial)}
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   )
+}
+
+function writeExample(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 interface TokenChoiceProps {

@@ -26,7 +26,7 @@ export function Page() {
       <DataTable
         label={strings.pages.actions}
         queryKey={['definition', 'actions']}
-        load={async (query) => listLocally((await queries.fetchQuery(definitionQuery)).actions, query, lists)}
+        load={async (query) => listLocally((await queries.query(definitionQuery)).actions, query, lists)}
         columns={[
           {
             name: 'name',

@@ -25,7 +25,7 @@ export function Page() {
       <DataTable
         label={strings.pages.events}
         queryKey={['definition', 'events']}
-        load={async (query) => listLocally((await queries.fetchQuery(definitionQuery)).events, query, lists)}
+        load={async (query) => listLocally((await queries.query(definitionQuery)).events, query, lists)}
         columns={[
           { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
           {

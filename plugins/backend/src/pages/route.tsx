@@ -21,7 +21,8 @@ const tabs = ['method', 'try', 'traffic'] as const
 export function Page() {
   const { route: name = '' } = useParams({ strict: false })
   const [method = '', path = ''] = name.split(' ')
-  const { tab = 'method' } = useSearch({ strict: false }) as { readonly tab?: string }
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
+  const tab = search['tab'] ?? 'method'
   const navigate = useNavigate()
   const found = useQuery({
     queryKey: ['definition', 'method', name],

@@ -75,7 +75,7 @@ export function Page() {
         <DataTable
           label={strings.pages.routes}
           queryKey={['definition', 'routes']}
-          load={async (query) => listLocally((await queries.fetchQuery(definitionQuery)).routes, query, lists)}
+          load={async (query) => listLocally((await queries.query(definitionQuery)).routes, query, lists)}
           columns={columns}
           filters={[
             { name: 'search', label: build.search },

@@ -25,7 +25,7 @@ export function Page() {
       <DataTable
         label={strings.pages.schemas}
         queryKey={['definition', 'schemas']}
-        load={async (query) => listLocally((await queries.fetchQuery(definitionQuery)).schemas, query, lists)}
+        load={async (query) => listLocally((await queries.query(definitionQuery)).schemas, query, lists)}
         columns={[
           { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
           { name: 'type', label: texts.type, render: ({ schema }) => <Type schema={schema} /> },
