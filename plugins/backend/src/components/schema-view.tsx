@@ -56,7 +56,7 @@ function isSimple(schema: Schema, keyword: (typeof choiceKeywords)[number]): boo
 }
 
 function propertiesOf(schema: Schema): readonly [string, unknown][] {
-  return Object.entries<unknown>(schema['properties'] ?? {})
+  return Object.entries((schema['properties'] as Named | undefined) ?? {})
 }
 
 interface PartProps {

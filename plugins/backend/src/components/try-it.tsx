@@ -58,9 +58,11 @@ interface Parameter {
 function parametersOf(schema: unknown, named: Method['schemas']): readonly Parameter[] {
   const own = resolve(schema, named)
   const required = new Set((own['required'] ?? []) as readonly string[])
-  return Object.entries<unknown>(own['properties'] ?? {}).map(([name, value]) => {
-    return { name, schema: resolve(value, named), isRequired: required.has(name) }
-  })
+  return Object.entries((own['properties'] as Readonly<Record<string, unknown>> | undefined) ?? {}).map(
+    ([name, value]) => {
+      return { name, schema: resolve(value, named), isRequired: required.has(name) }
+    },
+  )
 }
 
 function resolve(schema: unknown, named: Method['schemas']): Readonly<Record<string, unknown>> {
