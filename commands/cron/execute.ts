@@ -1,8 +1,8 @@
-import { Args, WaypostCommand } from '../../bin/cli/index.ts'
-import { isWaypostError, messageOf, readEnvironment } from '../../src/kit/index.ts'
+import { Args, HostCommand } from '../../bin/cli/index.ts'
+import { isWaypostError, messageOf } from '../../src/kit/index.ts'
 import type { CronExecution, CronjobReport } from '../../src/jobs/index.ts'
 
-export default class CronExecute extends WaypostCommand {
+export default class CronExecute extends HostCommand {
   static override description = 'Run all due cronjobs once\nWithout a terminal, only failures are printed.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -20,19 +20,19 @@ export default class CronExecute extends WaypostCommand {
     const signal = this.stopSignal()
     const { executeHostCronjobs } = await import('../../src/jobs/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
-    const folder = process.cwd()
-    const host = await openHost({ folder, variables: readEnvironment(folder) })
-    try {
-      const { reports, next } = await executeHostCronjobs(host, { name: args.name, signal })
+    const { name } = args
+    return this.withHost(openHost, async (host) => {
+      const { reports, next } = await executeHostCronjobs(host, { name, signal })
+      if (name !== undefined && reports.length > 0) {
+        await (await import('../../src/operate/index.ts')).recordCronjobRun(host, name)
+      }
       const failed = reports.filter(({ outcome }) => outcome === 'failed')
       if (failed.length > 0) process.exitCode ??= 1
       if (process.stdout.isTTY) this.#show({ reports, next }, (performance.now() - startedAt) / 1000)
       else for (const report of failed) this.print(describe(report))
       const counts = { ran: reports.length, done: reports.length - failed.length, failed: failed.length }
       return { ...counts, cronjobs: reports.map(toJson) }
-    } finally {
-      await host.close()
-    }
+    })
   }
 
   #show({ reports, next }: CronExecution, seconds: number): void {

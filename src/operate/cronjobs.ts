@@ -88,5 +88,10 @@ export async function runHostCronjob(
   start: (name: string) => Promise<void>,
 ): Promise<void> {
   await start(name)
+  await recordCronjobRun(host, name)
+}
+
+/** Records who started a cronjob. */
+export async function recordCronjobRun(host: ActingHost, name: string): Promise<void> {
   await changeSystem(host, (_, audit) => audit({ action: 'cronjob.run', subject: { name } }))
 }

@@ -159,6 +159,47 @@ describe('the pages for operators', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('names, headers and addresses with HTML are only text', async () => {
+    const { db } = world.server.host.system
+    const { id: user_id } = await db
+      .selectFrom('waypost_user')
+      .select('id')
+      .where('name', '=', 'ann')
+      .executeTakeFirstOrThrow()
+    const now = Date.now()
+    const endpoint = `https://example.com/${script}`
+    const own = { id: 'sub_zzz', user_id, event: script, endpoint, secret: '', revision: 1 }
+    await db
+      .insertInto('waypost_subscription')
+      .values({ ...own, status: 'disabled', created_at: now })
+      .execute()
+    const message = { id: 'msg_zzz', event: script, data: script, created_at: now, fanned_out_at: now, users: null }
+    await db.insertInto('waypost_message').values(message).execute()
+    const row = { id: 'dlv_zzz', message_id: message.id, subscription_id: own.id, failures: 0, lost: 0 }
+    await db
+      .insertInto('waypost_delivery')
+      .values({ ...row, status: 'cancelled', due_at: now, created_at: now, finished_at: now })
+      .execute()
+    await using opened = await world.open({ viewport: { width: 1440, height } })
+    const { page, complaints } = opened
+    await openSignedIn(page, '/deliveries')
+    await page.getByText(script).first().waitFor()
+    await page.goto(`${origin}/backend/ui/deliveries/dlv_zzz`)
+    await page.locator('dd', { hasText: script }).last().waitFor() // the header waypost-event
+    await page.goto(`${origin}/backend/ui/subscriptions/sub_zzz`)
+    await page.getByRole('heading', { name: script }).waitFor()
+    assert.equal(await page.evaluate('window.isInjected'), undefined)
+    assert.equal(await page.locator('#content img, #content script').count(), 0)
+    assert.deepEqual(complaints, [])
+    for (const [table, id] of [
+      ['delivery', 'dlv_zzz'],
+      ['message', 'msg_zzz'],
+      ['subscription', 'sub_zzz'],
+    ] as const) {
+      await db.deleteFrom(`waypost_${table}`).where('id', '=', id).execute()
+    }
+  })
+
   test('are accessible with data, in both colour schemes, also 390 pixels wide', async () => {
     await using opened = await world.open({ viewport: { width: 1440, height } })
     const { page, complaints } = opened

@@ -137,6 +137,12 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     const json = await host.run('cron:execute bad --json')
     assert.equal(json.code, 1)
     assert.deepEqual([JSON.parse(json.stdout).failed, JSON.parse(json.stdout).cronjobs[0].outcome], [1, 'failed'])
+    const { audit } = JSON.parse((await host.run('audit:list --action cronjob.run --json')).stdout)
+    assert.deepEqual(
+      audit.map(({ subject }: { subject: string }) => subject),
+      ['bad', 'bad'],
+      'started by name',
+    )
   })
 
   it('an unknown name is rejected with the existing ones', async () => {
