@@ -1,5 +1,5 @@
 import { Flags, ProgressLine, WaypostCommand, formatClock, formatFailedAttempt } from '../../bin/cli/index.ts'
-import { messageOf, parseDuration, readEnvironment } from '../../src/kit/index.ts'
+import { isWaypostError, messageOf, parseDuration, readEnvironment } from '../../src/kit/index.ts'
 import type { AttemptReport } from '../../src/operate/index.ts'
 import type { Host } from '../../src/host/index.ts'
 import type { Execution } from '../../src/jobs/index.ts'
@@ -53,7 +53,7 @@ export default class EventExecute extends WaypostCommand {
           if (process.stdout.isTTY && !flags.watch) storeFailure(failures, attempt)
           else if (process.stdout.isTTY || attempt.outcome === 'dead') progress.above(() => this.#showFailure(attempt))
         },
-        onError: (error) => progress.above(() => this.note(`${messageOf(error)}. Trying again.`)),
+        onError: (error) => progress.above(() => this.note(`${messageOf(error)}. ${describeNext(error)}`)),
       })
       progress.end()
       if (process.stdout.isTTY)
@@ -126,4 +126,8 @@ type Counts = Pick<Execution, 'attempted' | 'delivered' | 'retrying' | 'dead'>
 
 function secondsSince(startedAt: number): string {
   return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`
+}
+
+function describeNext(error: unknown): string {
+  return isWaypostError(error) && error.kind === 'user' ? 'The previous settings stay in use.' : 'Trying again.'
 }

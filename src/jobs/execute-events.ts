@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { executeEvents, type AttemptReport, type ExecuteOptions, type Summary } from '../events/index.ts'
-import { defaultSettings, userAgent, withDeadlineAfterAbort } from '../kit/index.ts'
+import { defaultSettings, isWaypostError, userAgent, withDeadlineAfterAbort } from '../kit/index.ts'
 import { openOutbound } from '../outbound/index.ts'
 import type { System } from '../store/index.ts'
 import { loadTerms, type Host, openIdentity, openTracing } from '../host/index.ts'
@@ -16,7 +16,10 @@ export interface ExecuteRequest {
   /** Continue when nothing is due, until the signal aborts. */
   readonly watch?: boolean | undefined
   onAttempt?(attempt: AttemptReport): void
-  /** With `watch`, called when System is unavailable. The worker then tries again. */
+  /**
+   * With `watch`, called when System is unavailable, or when a setting becomes invalid. The worker then tries again, or
+   * continues with the previous settings.
+   */
   onError?(error: unknown): void
 }
 
@@ -35,7 +38,7 @@ export interface Execution extends Summary {
 export async function executeHostEvents(host: Host, request: ExecuteRequest = {}): Promise<Execution> {
   let leaseMs = defaultSettings.delivery_lease
   const opened = async () => {
-    const terms = await followTerms(host)
+    const terms = await followTerms(host, request)
     leaseMs = terms.settings().delivery_lease
     return execute(host, request, terms)
   }
@@ -85,7 +88,7 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
 const refreshIntervalMs = 100
 
 /** Returns the events and settings of the active release, and updates them while a worker runs. */
-async function followTerms(host: Host) {
+async function followTerms(host: Host, { watch, onError }: ExecuteRequest) {
   const { system, clock } = host
   let next = clock.monotonic() + refreshIntervalMs
   let state = await loadState(system)
@@ -98,7 +101,13 @@ async function followTerms(host: Host) {
       next = clock.monotonic() + refreshIntervalMs
       const now = await loadState(system)
       if (now === state) return
-      terms = await loadTerms(host)
+      try {
+        terms = await loadTerms(host)
+      } catch (error) {
+        // An invalid setting or variable, not an unavailable System: keep delivering with the previous settings.
+        if (watch !== true || !isWaypostError(error) || error.kind !== 'user') throw error
+        onError?.(error)
+      }
       state = now
     },
   }

@@ -1,6 +1,7 @@
 // Variables in System, as an operator sets them.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { checkout, cleanEnvironment } from '../support/cli.ts'
@@ -131,4 +132,47 @@ routes:
       env: cleanEnvironment(env),
     })
   }
+})
+
+describe('a connection whose address is only in System', () => {
+  let project: TestProject
+  before(async () => {
+    project = await makeProject({ ...env, LOG_LEVEL: 'silent' })
+    await project.edit(
+      'waypost.yml',
+      'routes:\n',
+      'connection: { Notes: { class: sqlite, config: { file: "${env.NOTES_FILE}" } } }\nroutes:\n',
+    )
+    await project.write('migrations/Notes/20261123-note.yml', 'create_table: { note: { columns: { id: id } } }\n')
+  })
+  after(() => project.remove())
+
+  it('is used by migrate, migrate:status, deploy, doctor, release:rollback and migrate:down', async () => {
+    const missing = await project.run('migrate')
+    assert.equal(missing.code, 1)
+    assert.match(missing.stderr, /requires variables that are not set: NOTES_FILE/)
+    assert.match(missing.stderr, /waypost env:set/)
+    await project.ok('env:set NOTES_FILE', { input: 'notes.db' })
+    assert.match(await project.ok('migrate'), /20261123-note/)
+    const { migrations } = JSON.parse(await project.ok('migrate:status --json'))
+    const states = migrations.map(({ name, state }: { name: string; state: string }) => `${name} ${state}`)
+    assert.ok(states.includes('20261123-note applied'), states.join())
+    const first = JSON.parse(await project.ok('deploy --yes --json'))
+    await project.edit('waypost.yml', 'routes:\n', 'config: { title: Notes }\nroutes:\n')
+    await project.ok('deploy --yes')
+    const { checks } = JSON.parse((await project.run('doctor --json')).stdout)
+    const failed = checks.filter(({ state }: { state: string }) => state === 'fail')
+    assert.deepEqual(failed, [])
+    assert.match(await project.ok(`release:rollback ${first.release.slice(0, 12)} --yes`), /./)
+    await project.ok('migrate:down --connection Notes --yes')
+    assert.ok(existsSync(path.join(project.folder, 'notes.db')))
+  })
+
+  it('needs the secret; other plans do not', async () => {
+    const plan = await project.run('deploy --plan', { env: { WAYPOST_SECRET: '' } })
+    assert.equal(plan.code, 1)
+    assert.match(plan.stderr, /WAYPOST_SECRET is required for System at .*, but not set/)
+    const own = { WAYPOST_SECRET: '', NOTES_FILE: 'notes.db' }
+    assert.equal((await project.run('deploy --plan', { env: own })).code, 0)
+  })
 })

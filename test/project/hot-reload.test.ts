@@ -4,8 +4,11 @@ import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from '
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { openHost } from '../../src/host/index.ts'
+import { setHostVariable, unsetHostVariable } from '../../src/operate/index.ts'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
 import { checkout } from '../support/cli.ts'
+import { asCommand } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 const files = {
@@ -320,6 +323,30 @@ describe('dev', () => {
       'reloadFailed .env WP_DEFINITION_ENV_TYPE',
       'reloaded .env fixed',
     ])
+  })
+
+  test('a variable in System is applied without a save; one of another type is rejected; .env takes precedence', async () => {
+    const host = asCommand(await openHost({ folder: root, variables: {} }))
+    try {
+      await save(async () => void (await setHostVariable(host, { name: 'STEP', value: '21' })))
+      assert.equal(await valueOf('/step'), 21)
+      await save(async () => void (await setHostVariable(host, { name: 'STEP', value: 'many' })))
+      assert.equal(await valueOf('/step'), 21)
+      await save(() => write('.env', 'DOCS=public\nPORT=81\nSTEP=11\n'))
+      assert.equal(await valueOf('/step'), 11)
+      await save(async () => void (await unsetHostVariable(host, { name: 'STEP', isForced: false })))
+      await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
+      assert.equal(await valueOf('/step'), 1)
+      assert.deepEqual(takeReports(), [
+        'reloaded',
+        'reloadFailed WP_DEFINITION_ENV_TYPE',
+        'reloaded .env fixed',
+        'reloaded',
+        'reloaded .env',
+      ])
+    } finally {
+      await host.close()
+    }
   })
 
   test('no save is lost that happened while the project was broken or the file unused', async () => {

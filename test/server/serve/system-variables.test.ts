@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { listServers } from '../../../src/host/index.ts'
 import { setHostVariable, unsetHostVariable } from '../../../src/operate/index.ts'
-import { executeHostCronjobs } from '../../../src/jobs/index.ts'
+import { executeHostCronjobs, executeHostEvents } from '../../../src/jobs/index.ts'
+import { openLine } from '../../support/line.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { actionFile, type Files } from '../../support/project-server.ts'
 import { send } from '../../support/send.ts'
@@ -180,6 +181,41 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal((await send(late.port, { path: '/env' })).status, 404)
       await set('TITLE', 'Boxes again')
       for (const one of [server, late]) await until('both', () => one.terms().settings.title === 'Boxes again')
+    })
+
+    test('reaches workers, which keep their settings if a value is invalid', async () => {
+      await site.deploy(files(`config: { delivery_concurrency: "\${env.PARALLEL}" }`))
+      await assert.rejects(executeHostEvents(site.host), { code: 'WP_SERVER_VARIABLE' })
+      await set('PARALLEL', '3')
+      await executeHostEvents(site.host)
+      const stop = new AbortController()
+      const reports: string[] = []
+      const onError = (error: unknown) => void reports.push((error as Error).message)
+      const working = executeHostEvents(site.host, { watch: true, signal: stop.signal, onError })
+      await set('PARALLEL', 'few')
+      await until('the report', () => reports.length > 0)
+      assert.match(reports[0]!, /The setting delivery_concurrency of the release \w+ is not valid/)
+      await set('PARALLEL', '4')
+      await set('PARALLEL', 'many')
+      await until('another report', () => reports.length > 1)
+      stop.abort()
+      await working
+      assert.equal(reports.length, 2, 'each invalid value is reported once')
+    })
+
+    test('that changes while the database is unreachable is applied afterwards', async (t) => {
+      if (kind === 'sqlite') return t.skip('a file is always reachable')
+      await site.deploy(files())
+      const url = site.variables['WAYPOST_SYSTEM_URL']!
+      const line = await openLine(url)
+      closers.push(() => line.close())
+      const server = await site.start({}, { WAYPOST_SYSTEM_URL: line.through(url) })
+      await shows(server, { greeting: 'hello' })
+      await line.cut()
+      await set('GREETING', 'back again')
+      assert.equal((await ask(server))?.greeting, 'hello')
+      await line.mend()
+      await shows(server, { greeting: 'back again' })
     })
 
     test('reaches cronjobs that a command runs', async () => {
