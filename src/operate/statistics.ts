@@ -73,13 +73,15 @@ export interface StatisticQuery {
   readonly route?: string | undefined
 }
 
-/** Loads the traffic of each period in which there were requests, oldest first. */
+/** Loads the traffic of each period in which there were requests, oldest first, and of all of them together. */
 export async function listTraffic(
   system: Pick<System, 'db'>,
   query: StatisticQuery,
-): Promise<readonly (Traffic & { readonly at: number })[]> {
+): Promise<{ readonly periods: readonly (Traffic & { readonly at: number })[]; readonly total: Traffic }> {
   const rows = await selectSums(system, 'at', [query])
-  return rows.map((row) => ({ at: Number(row.group), ...toTraffic(row) }))
+  const sum = (name: (typeof countedNames)[number]) => rows.reduce((total, row) => total + row[name], 0)
+  const sums = Object.fromEntries(countedNames.map((name) => [name, sum(name)])) as Counted
+  return { periods: rows.map((row) => ({ at: Number(row.group), ...toTraffic(row) })), total: toTraffic(sums) }
 }
 
 /** Loads the traffic of each method that was called, by its name. */
@@ -106,7 +108,8 @@ export async function loadDayTraffic(system: System): Promise<ReadonlyMap<string
   return new Map(rows.map((row) => [String(row.group), toTraffic(row)]))
 }
 
-type Sums = Readonly<Record<(typeof countedNames)[number], number>> & { readonly group: string | number }
+type Counted = Readonly<Record<(typeof countedNames)[number], number>>
+type Sums = Counted & { readonly group: string | number }
 
 async function selectSums({ db }: Pick<System, 'db'>, group: 'at' | 'route', queries: readonly StatisticQuery[]) {
   const conditions = queries.map(
@@ -121,7 +124,7 @@ async function selectSums({ db }: Pick<System, 'db'>, group: 'at' | 'route', que
   return rows
 }
 
-function toTraffic(row: Sums): Traffic {
+function toTraffic(row: Counted): Traffic {
   const requests = statusNames.reduce((sum, name) => sum + row[name], 0)
   const buckets = bucketNames.map((name) => row[name])
   return {

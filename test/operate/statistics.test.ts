@@ -28,7 +28,7 @@ for (const kind of systemKinds) {
       ])
       await recordStatistics(system, [], start)
       const within = { from: start, to: start + hour }
-      const minutes = await listTraffic(system, { span: 'minute', ...within })
+      const { periods: minutes, total } = await listTraffic(system, { span: 'minute', ...within })
       assert.deepEqual(
         minutes.map(({ at, requests, clientErrors, serverErrors }) => [
           at - start,
@@ -41,7 +41,8 @@ for (const kind of systemKinds) {
           [minute, 1, 0, 0],
         ],
       )
-      const [hourly, ...others] = await listTraffic(system, { span: 'hour', ...within, route: 'GET /a' })
+      assert.partialDeepStrictEqual(total, { requests: 8, clientErrors: 2, serverErrors: 3 })
+      const [hourly, ...others] = (await listTraffic(system, { span: 'hour', ...within, route: 'GET /a' })).periods
       assert.deepEqual(others, [])
       assert.deepEqual([hourly?.requests, hourly?.meanMs], [3, 4])
       const routes = await listRouteTraffic(system, { span: 'hour', ...within })
@@ -52,7 +53,9 @@ for (const kind of systemKinds) {
           ['POST /b', 5],
         ],
       )
-      assert.deepEqual(await listTraffic(system, { span: 'hour', from: start + hour, to: start + 2 * hour }), [])
+      const later = await listTraffic(system, { span: 'hour', from: start + hour, to: start + 2 * hour })
+      assert.deepEqual(later.periods, [])
+      assert.partialDeepStrictEqual(later.total, { requests: 0, p95Ms: undefined })
     })
 
     test('minutes are kept for 2 days, hours for 90', async () => {
@@ -64,8 +67,8 @@ for (const kind of systemKinds) {
       const pruned = await pruneSystem(system, { settings: defaultSettings })
       assert.equal(pruned.waypost_statistic, 4)
       const all = { from: 0, to: now }
-      assert.equal((await listTraffic(system, { span: 'minute', ...all })).length, 1)
-      assert.equal((await listTraffic(system, { span: 'hour', ...all })).length, 3)
+      assert.equal((await listTraffic(system, { span: 'minute', ...all })).periods.length, 1)
+      assert.equal((await listTraffic(system, { span: 'hour', ...all })).periods.length, 3)
     })
   })
 }

@@ -278,6 +278,8 @@ export interface DeliverySummary {
   readonly dead: number
   /** Active subscriptions that are postponed after too many consecutive failures. */
   readonly postponed: number
+  /** Deliveries that wait for their next attempt. */
+  readonly pending: number
 }
 
 const dayMs = 86_400_000
@@ -292,11 +294,19 @@ export async function loadDeliverySummary({ system }: Pick<Host, 'system'>): Pro
     .where('status', '=', sql.lit('dead'))
     .where('finished_at', '>=', now - dayMs)
     .limit(maxCounted)
-  const [dead, postponed] = await Promise.all([
+  const waiting = db
+    .selectFrom('waypost_delivery')
+    .select('id')
+    .where('status', '=', sql.lit('pending'))
+    .limit(maxCounted)
+  const count = (rows: typeof died) =>
     db
-      .selectFrom(died.as('died'))
+      .selectFrom(rows.as('counted'))
       .select((column) => column.fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow(),
+      .executeTakeFirstOrThrow()
+  const [dead, pending, postponed] = await Promise.all([
+    count(died),
+    count(waiting),
     db
       .selectFrom('waypost_subscription')
       .select((column) => column.fn.countAll<number>().as('count'))
@@ -304,7 +314,7 @@ export async function loadDeliverySummary({ system }: Pick<Host, 'system'>): Pro
       .where('open_until', '>', now)
       .executeTakeFirstOrThrow(),
   ])
-  return { dead: dead.count, postponed: postponed.count }
+  return { dead: dead.count, postponed: postponed.count, pending: pending.count }
 }
 
 export interface ReplayRequest {

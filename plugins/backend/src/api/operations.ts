@@ -424,7 +424,7 @@ export interface Operations {
     body: { against: string; message?: string }
     answer: { id: string; activated: boolean }
   }
-  /** Requests, errors and latency by minute or hour; periods without requests are left out. */
+  /** Requests, errors and latency by minute or hour, and of all periods; those without requests are left out. */
   'GET /statistics': {
     query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }
     answer: {
@@ -437,6 +437,14 @@ export interface Operations {
         p50_ms: number | null
         p95_ms: number | null
       }[]
+      total: {
+        requests: number
+        client_errors: number
+        server_errors: number
+        mean_ms: number | null
+        p50_ms: number | null
+        p95_ms: number | null
+      }
     }
   }
   /** Requests, errors and latency of each route that was called. */
@@ -718,9 +726,9 @@ export interface Operations {
       next: string | null
     }
   }
-  /** What needs attention: dead deliveries of the last 24 hours (at most 10000 are counted), and active subscriptions that are postponed. */
+  /** Dead deliveries of the last 24 hours and pending deliveries (at most 10000 of each are counted), and active subscriptions that are postponed. */
   'GET /delivery/summary': {
-    answer: { dead: number; postponed: number }
+    answer: { dead: number; postponed: number; pending: number }
   }
   /** How many dead deliveries a replay would redeliver; changes nothing. */
   'GET /delivery/replay': {

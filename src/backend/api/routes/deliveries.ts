@@ -196,11 +196,11 @@ const replayDead = defineRoute({
 
 const summary = defineRoute({
   name: 'getDeliverySummary',
-  summary: `What needs attention: dead deliveries of the last 24 hours (at most ${maxCounted} are counted), and active subscriptions that are postponed`,
+  summary: `Dead deliveries of the last 24 hours and pending deliveries (at most ${maxCounted} of each are counted), and active subscriptions that are postponed`,
   method: 'GET',
   path: '/delivery/summary',
   scopes: ['backend.read'],
-  answer: record({ dead: Type.Integer(), postponed: Type.Integer() }),
+  answer: record({ dead: Type.Integer(), postponed: Type.Integer(), pending: Type.Integer() }),
   async handle({ host }) {
     return loadDeliverySummary(host)
   },

@@ -57,15 +57,16 @@ async function toQuery(host: Host, { from, to, by, route }: Static<typeof query>
 
 const statistics = defineRoute({
   name: 'listStatistics',
-  summary: 'Requests, errors and latency by minute or hour; periods without requests are left out',
+  summary: 'Requests, errors and latency by minute or hour, and of all periods; those without requests are left out',
   method: 'GET',
   path: '/statistics',
   scopes: ['backend.read'],
   query,
-  answer: record({ entry: Type.Array(record({ at: time, ...traffic })) }),
+  answer: record({ entry: Type.Array(record({ at: time, ...traffic })), total: record(traffic) }),
   async handle({ host, query: wanted }) {
-    const listed = await listTraffic(host.system, await toQuery(host, wanted))
-    return { entry: listed.map(({ at, ...rest }) => ({ at: formatTime(at), ...formatTraffic(rest) })) }
+    const { periods, total } = await listTraffic(host.system, await toQuery(host, wanted))
+    const entry = periods.map(({ at, ...rest }) => ({ at: formatTime(at), ...formatTraffic(rest) }))
+    return { entry, total: formatTraffic(total) }
   },
 })
 
