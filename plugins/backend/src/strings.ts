@@ -301,22 +301,18 @@ export const strings = {
   },
   overview: {
     server: (version: string) => `Waypost ${version}`,
-    text: 'The last 24 hours, counted once a minute.',
     attention: 'Needs attention',
     failed: (name: string, release: string) => `${name} could not start release ${release}`,
     silent: (name: string) => `${name} has stopped reporting`,
     show: 'Show servers',
     traffic: 'Traffic',
+    pending: 'Pending deliveries',
     routes: 'Busiest routes',
     route: 'Route',
     requests: 'Requests',
-    clientErrors: '4xx',
     serverErrors: '5xx',
     p50: 'Median',
     p95: '95th percentile',
-    noData: 'no data',
-    empty: 'No requests in the last 24 hours',
-    emptyText: 'Requests to the routes of your API appear here within a minute.',
   },
   access: {
     pages: {

@@ -8,8 +8,8 @@ import { Access, Json, Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { RouteTraffic } from '../components/route-traffic.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
+import { Traffic } from '../components/traffic.tsx'
 import { TryIt } from '../components/try-it.tsx'
 import { build } from '../strings/build.ts'
 
@@ -61,7 +61,7 @@ export function Page() {
           {found.data === undefined ? <Skeleton height={160} /> : <TryIt key={name} method={found.data} />}
         </Tabs.Panel>
         <Tabs.Panel value="traffic">
-          <RouteTraffic name={name} />
+          <Traffic route={name} />
         </Tabs.Panel>
       </Tabs>
     </>

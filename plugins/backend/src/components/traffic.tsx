@@ -1,5 +1,6 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { build } from '../strings/build.ts'
 import { EmptyState } from './empty-state.tsx'
@@ -14,42 +15,60 @@ const refreshMs = 30_000
 const hourMs = 3_600_000
 const hours = 25 // the first one is not complete
 
-/** Requests, errors and latency of a method in the last 24 hours. @param name `GET /todo` */
-export function RouteTraffic({ name }: { readonly name: string }) {
+interface TrafficProps {
+  /** Only of this method: `GET /todo`. */
+  readonly route?: string
+  /** Further figures. */
+  readonly more?: readonly (readonly [label: string, value: ReactNode])[]
+}
+
+/** Requests, errors and latency of the last 24 hours. */
+export function Traffic({ route, more = [] }: TrafficProps) {
   const loaded = useQuery({
-    queryKey: ['statistics', name],
-    queryFn: ({ signal }) => call('GET /statistics', { query: { by: 'hour', route: name } }, signal),
+    queryKey: ['statistics', route],
+    queryFn: ({ signal }) => call('GET /statistics', { query: { by: 'hour', ...(route === undefined ? {} : { route }) } }, signal),
     refetchInterval: refreshMs,
   })
   if (loaded.isError) return <ProblemAlert error={loaded.error} onRetry={() => void loaded.refetch()} />
   if (loaded.data === undefined) return <Skeleton height={160} />
-  const { entry } = loaded.data
-  if (entry.length === 0) return <EmptyState title={texts.empty} text={texts.emptyText} />
-  const sum = (of: (hour: Hour) => number) => entry.reduce((total, hour) => total + of(hour), 0)
+  const { entry, total } = loaded.data
+  const isEmpty = entry.length === 0
+  if (isEmpty && route !== undefined) return <EmptyState title={texts.empty} text={texts.emptyText} />
+  const figures = [
+    [texts.requests, build.number(total.requests)],
+    [texts.clientErrors, build.number(total.client_errors)],
+    [texts.serverErrors, build.number(total.server_errors)],
+    [texts.p95, latency(total.p95_ms)],
+    ...more,
+  ] as const
   return (
-    <div className="stack">
+    <div>
       <p className="soft">{texts.text}</p>
       <dl className="figures">
-        {(
-          [
-            [texts.requests, sum(({ requests }) => requests)],
-            [texts.clientErrors, sum((hour) => hour.client_errors)],
-            [texts.serverErrors, sum((hour) => hour.server_errors)],
-          ] as const
-        ).map(([label, value]) => (
+        {figures.map(([label, value]) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd>{build.number(value)}</dd>
+            <dd>{value}</dd>
           </div>
         ))}
       </dl>
-      <Chart entry={entry} />
-      <details>
-        <summary>{texts.table}</summary>
-        <Hours entry={entry} />
-      </details>
+      {isEmpty ? (
+        <p className="soft">{texts.emptyText}</p>
+      ) : (
+        <>
+          <Chart entry={entry} />
+          <details>
+            <summary>{texts.table}</summary>
+            <Hours entry={entry} />
+          </details>
+        </>
+      )}
     </div>
   )
+}
+
+function latency(ms: number | null): string {
+  return ms === null ? build.noData : build.ms(ms)
 }
 
 const barWidth = 12
@@ -90,7 +109,6 @@ function Chart({ entry }: { readonly entry: readonly Hour[] }) {
 
 function Hours({ entry }: { readonly entry: readonly Hour[] }) {
   const right = { isRight: true } as const
-  const latency = (ms: number | null) => (ms === null ? build.noData : build.ms(ms))
   return (
     <PlainTable
       label={texts.chart}
