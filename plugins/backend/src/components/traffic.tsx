@@ -26,7 +26,8 @@ interface TrafficProps {
 export function Traffic({ route, more = [] }: TrafficProps) {
   const loaded = useQuery({
     queryKey: ['statistics', route],
-    queryFn: ({ signal }) => call('GET /statistics', { query: { by: 'hour', ...(route === undefined ? {} : { route }) } }, signal),
+    queryFn: ({ signal }) =>
+      call('GET /statistics', { query: { by: 'hour', ...(route === undefined ? {} : { route }) } }, signal),
     refetchInterval: refreshMs,
   })
   if (loaded.isError) return <ProblemAlert error={loaded.error} onRetry={() => void loaded.refetch()} />
@@ -38,7 +39,7 @@ export function Traffic({ route, more = [] }: TrafficProps) {
     [texts.requests, build.number(total.requests)],
     [texts.clientErrors, build.number(total.client_errors)],
     [texts.serverErrors, build.number(total.server_errors)],
-    [texts.p95, latency(total.p95_ms)],
+    [texts.p95, total.p95_ms === null ? '–' : latency(total.p95_ms)],
     ...more,
   ] as const
   return (

@@ -26,7 +26,12 @@ const columns: readonly Column<Route>[] = [
     label: build.source,
     isMinor: true,
     width: '13%',
-    render: ({ source }) => (source === null ? null : <span className="mono soft">{source}</span>),
+    render: ({ source }) =>
+      source === null ? null : (
+        <span className="source mono soft" title={source}>
+          <bdi>{source}</bdi>
+        </span>
+      ),
   },
   {
     name: 'calls',
