@@ -39,11 +39,14 @@ interface Use {
 export function Users({
   uses,
   limit = Infinity,
+  none = texts.unused,
 }: {
   readonly uses: readonly (Use | string)[]
   readonly limit?: number
+  /** What is shown without uses. */
+  readonly none?: string
 }) {
-  if (uses.length === 0) return <span className="soft">{texts.unused}</span>
+  if (uses.length === 0) return <span className="soft">{none}</span>
   const all = uses.map((use): Use => (typeof use === 'string' ? { kind: 'route', name: use } : use))
   const rest = all.length - limit
   return (

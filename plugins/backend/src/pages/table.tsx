@@ -70,7 +70,7 @@ export function Page() {
         </section>
         <section>
           <h2>{build.usedBy}</h2>
-          <Users uses={table.used_by} />
+          <Users uses={table.used_by} none={build.onlyCode} />
         </section>
         <p className="note">{texts.rows}</p>
       </div>

@@ -45,7 +45,11 @@ export function Page() {
             },
             { name: 'connection', label: texts.connection, render: ({ connection }) => <bdi>{connection}</bdi> },
             { name: 'key', label: texts.key, isMinor: true, render: ({ key }) => <bdi>{key.join(', ')}</bdi> },
-            { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={3} /> },
+            {
+              name: 'users',
+              label: build.usedBy,
+              render: ({ used_by: users }) => <Users uses={users} limit={3} none={build.onlyCode} />,
+            },
             {
               name: 'columns',
               label: texts.columns,

@@ -14,6 +14,7 @@ export const build = {
   source: 'Defined in',
   usedBy: 'Used by',
   unused: 'not used',
+  onlyCode: 'no action class',
   kinds: { cronjob: 'cronjob', event: 'event', schema: 'schema' },
   more: (amount: number) => `and ${count.format(amount)} more`,
   json: 'JSON',
