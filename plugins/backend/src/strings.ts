@@ -273,7 +273,7 @@ export const strings = {
       runTitle: (name: string) => `Run ${name} now?`,
       runAction: (name: string) => `Run ${name}`,
       runText: 'It runs once on this server, besides its schedule.',
-      started: (name: string) => `${name} is running`,
+      started: (name: string) => `${name} was started`,
       empty: 'No cronjobs',
       emptyText: 'Declare cronjobs below cronjob: in waypost.yml and deploy.',
     },

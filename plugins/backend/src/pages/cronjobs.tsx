@@ -45,7 +45,7 @@ export function Page() {
             ),
           },
           { name: 'next', label: texts.next, render: (job) => <NextRun job={job} /> },
-          { name: 'result', label: texts.result, render: (job) => <Result job={job} /> },
+          { name: 'result', label: texts.result, width: '36%', render: (job) => <Result job={job} /> },
           {
             name: 'last',
             label: texts.last,
