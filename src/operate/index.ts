@@ -81,6 +81,7 @@ export { type ReleaseDetails, showHostRelease } from './releases/host-releases.t
 export { type ListedScope, listHostScopes, findUnusedScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'
 export {
+  countDayCalls,
   listRouteTraffic,
   listTraffic,
   recordStatistics,

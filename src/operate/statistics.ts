@@ -108,6 +108,12 @@ export async function loadDayTraffic(system: System): Promise<ReadonlyMap<string
   return new Map(rows.map((row) => [String(row.group), toTraffic(row)]))
 }
 
+/** Counts the calls of each method in the last 24 hours: `GET /todo` → number. */
+export async function countDayCalls(system: System): Promise<Readonly<Record<string, number>>> {
+  const traffic = await loadDayTraffic(system)
+  return Object.fromEntries([...traffic].map(([route, { requests }]) => [route, requests]))
+}
+
 type Counted = Readonly<Record<(typeof countedNames)[number], number>>
 type Sums = Counted & { readonly group: string | number }
 

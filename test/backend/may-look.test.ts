@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { definePlugin } from '../../src/contract/index.ts'
+import { loadDatabaseTime, recordStatistics } from '../../src/operate/index.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { makeGreeting, openDeployers } from './deployers.ts'
 
@@ -76,6 +77,27 @@ test('a release of a newer Waypost is rejected, with a hint', async () => {
       assert.deepEqual([status, body.type], [409, 'urn:waypost:errors#WP_BACKEND_OLDER'], line)
       assert.match(body.hint, /Update the servers first/)
     }
+  } finally {
+    await world.close()
+  }
+})
+
+test('a survey of another release has the calls of each method in the last 24 hours', async () => {
+  const world = await openDeployers('sqlite')
+  try {
+    const { manifest, artifacts } = makeGreeting('hello')
+    await activateRelease(world.system, { manifest, artifacts }, { by: 'test' })
+    const counted = {
+      route: 'GET /hello',
+      statuses: [7, 0, 0, 0],
+      sumMs: 7,
+      buckets: [7, ...Array<number>(12).fill(0)],
+    }
+    await recordStatistics(world.system, [counted], await loadDatabaseTime(world.system))
+    const other = await world.deploy(survey, { protocol: 2, manifest: makeGreeting('goodbye').manifest })
+    assert.deepEqual(other.body.calls, { 'GET /hello': 7 }, other.text)
+    const same = await world.deploy(survey, { protocol: 2, manifest })
+    assert.equal(same.body.calls, undefined)
   } finally {
     await world.close()
   }

@@ -41,7 +41,7 @@ export function explainPlan(parts: PlanParts): readonly PlanLine[] {
 }
 
 function explainChange(change: Change, parts: PlanParts): PlanLine {
-  const { kind, details, breaking, source } = change
+  const { kind, details, breaking, source, calls } = change
   const own = details.map(({ text, breaking: isBreaking, affects }) => ({
     text: affects === undefined || !isBreaking ? toPrintable(text) : `${toPrintable(text)}, for ${nameSome(affects)}`,
     breaking: isBreaking,
@@ -57,10 +57,21 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
     name: toPrintable(change.name),
     breaking,
     remarks: join(
-      [...own.filter((one) => one.breaking), ...own.filter((one) => !one.breaking), ...more, ...place],
+      [
+        ...own.filter((one) => one.breaking),
+        ...describeCalls(calls),
+        ...own.filter((one) => !one.breaking),
+        ...more,
+        ...place,
+      ],
       change,
     ),
   }
+}
+
+function describeCalls(calls: number | undefined): readonly Remark[] {
+  if (calls === undefined) return []
+  return [plain(`called ${calls === 1 ? 'once' : `${calls.toLocaleString('en')} times`} in the last 24 h`)]
 }
 
 /** Added entries have one line. */

@@ -102,6 +102,8 @@ export interface SurveyAnswer {
   readonly droppedMigrations: readonly string[]
   /** Methods that would fail on this server. Missing from older servers and without permission to deploy. */
   readonly failingActions?: readonly FailingAction[]
+  /** The calls of each method in the last 24 hours: `GET /todo` → number. Missing from older servers. */
+  readonly calls?: Readonly<Record<string, number>>
 }
 
 export interface ArtifactsAnswer {

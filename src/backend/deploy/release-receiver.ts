@@ -1,3 +1,4 @@
+import { countDayCalls } from '../../operate/index.ts'
 import { findUnheldScopes } from '../../auth/index.ts'
 import { isWaypostError, shortId } from '../../kit/index.ts'
 import {
@@ -125,6 +126,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
         lackingVariables: await findMissingVariables(system, manifest.variables),
         pendingMigrations: pending,
         droppedMigrations: await exposeErrors(() => sources.droppedMigrations(manifest, { mayOpen })),
+        ...(row !== undefined && row.id !== id && { calls: await countDayCalls(system) }),
         ...(mayOpen && row?.id !== id && { failingActions: await sources.failingActions(manifest, pending) }),
       }
     },

@@ -125,9 +125,19 @@ function describe(survey: TargetSurvey, { deployable, planned, options }: Descri
     ...survey,
     target: planned,
     changes:
-      survey.id === survey.active?.id ? [] : compareManifests(before, after).map((one) => locate(one, definition)),
+      survey.id === survey.active?.id
+        ? []
+        : compareManifests(before, after).map((one) => count(locate(one, definition), survey.calls)),
     breakingChanges: breakingPolicy([before, after], options.variables),
   }
+}
+
+function count(change: ReleaseChange, calls: TargetSurvey['calls']): ReleaseChange {
+  if (!change.breaking) return change
+  const affected = change.details.flatMap(({ breaking, affects = [] }) => (breaking ? affects : []))
+  const routes = change.kind === 'route' ? [change.name] : [...new Set(affected)]
+  const sum = routes.reduce((total, name) => total + (Object.hasOwn(calls, name) ? calls[name]! : 0), 0)
+  return sum === 0 ? change : { ...change, calls: sum }
 }
 
 function locate(change: ReleaseChange, { routes }: Definition): ReleaseChange {

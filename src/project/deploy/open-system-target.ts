@@ -28,7 +28,7 @@ import {
   withSystemVariables,
   type Host,
 } from '../../host/index.ts'
-import { surveyRollback } from '../../operate/index.ts'
+import { countDayCalls, surveyRollback } from '../../operate/index.ts'
 import { storeFact } from '../../store/index.ts'
 import type { DeployTarget } from './target.ts'
 
@@ -69,6 +69,7 @@ export async function openSystemTarget(options: {
         droppedMigrations: (await droppedMigrations({ host, release, plugins }, active?.manifest.migrations ?? [])).map(
           nameOfMigration,
         ),
+        calls: isActive ? {} : await countDayCalls(system),
         failingActions: isActive ? [] : await checkReleaseActions({ host, release, plugins, unready }),
       }
     },

@@ -43,6 +43,8 @@ export interface TargetSurvey {
   readonly pendingMigrations: readonly string[]
   /** Methods that would fail at the target. Connections with pending migrations are not checked. */
   readonly failingActions: readonly FailingAction[]
+  /** The calls of each method in the last 24 hours: `GET /todo` → number. */
+  readonly calls: Readonly<Record<string, number>>
 }
 
 export interface MigrationListener {

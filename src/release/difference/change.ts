@@ -25,6 +25,8 @@ export interface ReleaseChange {
   readonly details: readonly ChangeDetail[]
   /** `file:line` of a route in the project that is being deployed. */
   readonly source?: string
+  /** How often the methods that it removes or breaks were called in the last 24 hours, if they were. */
+  readonly calls?: number
 }
 
 /** Returns a detail that breaks no caller. */

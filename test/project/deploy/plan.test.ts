@@ -7,7 +7,8 @@ import { isWaypostError, type Diagnostic } from '../../../src/kit/index.ts'
 import { loadActiveRelease } from '../../../src/release/index.ts'
 import { deployProject, migrateProject, planDeployment, type DeployOptions } from '../../../src/project/index.ts'
 import { openHost, type Host } from '../../../src/host/index.ts'
-import { loadReleaseFiles } from '../../../src/operate/index.ts'
+import { explainPlan } from '../../../bin/cli/plan/explain-plan.ts'
+import { loadReleaseFiles, recordStatistics } from '../../../src/operate/index.ts'
 import { addUser } from '../../../src/auth/index.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
 
@@ -283,3 +284,31 @@ async function twoFolders(): Promise<{ readonly all: readonly string[] } & Async
   await writeFile(path.join(all[1]!, 'waypost.yml'), files['waypost.yml']!.replaceAll('\n', '\r\n'))
   return { all, [Symbol.asyncDispose]: () => rm(outer, { recursive: true, force: true }) }
 }
+
+test('a plan shows how often the methods that it removes or breaks were called in the last 24 hours', async () => {
+  await write(yml())
+  await deploy()
+  const count = {
+    route: 'GET /ping',
+    statuses: [1000, 0, 204, 0],
+    sumMs: 1204,
+    buckets: [1204, ...Array<number>(12).fill(0)],
+  }
+  const now = Date.now()
+  await recordStatistics(host.system, [count], now)
+  await recordStatistics(host.system, [count], now - 26 * 3_600_000)
+  await write('routes: {}\n')
+  const removing = await plan()
+  const removed = removing.changes.find(({ name }) => name === 'GET /ping')
+  assert.equal(removed?.calls, 1204)
+  const line = explainPlan(removing).find(({ name }) => name === 'GET /ping')
+  assert.deepEqual(
+    line?.remarks.map(({ text }) => text),
+    ['callers get 404', 'called 1,204 times in the last 24 h'],
+  )
+  await write(yml('', 'public: false'))
+  const closing = await plan()
+  assert.equal(closing.changes.find(({ name }) => name === 'GET /ping')?.calls, 1204)
+  await write(yml('', 'public: true, description: Answers'))
+  assert.equal((await plan()).changes.find(({ name }) => name === 'GET /ping')?.calls, undefined)
+})

@@ -35,6 +35,7 @@ export function isSurvey(answer: SurveyAnswer): boolean {
     pendingMigrations,
     droppedMigrations,
     failingActions = [],
+    calls = {},
   } = answer
   return (
     isId(id) &&
@@ -42,7 +43,8 @@ export function isSurvey(answer: SurveyAnswer): boolean {
     (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
     [missingArtifacts, unheldScopes, pendingMigrations, droppedMigrations].every(isTexts) &&
     lackingVariables.every(isMissingVariable) &&
-    failingActions.every(({ method, path, message }) => isTexts([method, path, message]))
+    failingActions.every(({ method, path, message }) => isTexts([method, path, message])) &&
+    Object.values(calls).every(Number.isFinite)
   )
 }
 
