@@ -193,6 +193,10 @@ export const strings = {
       subscription: 'Subscription',
       finished: 'Finished',
       next: 'Next attempt',
+      waits: 'due, as soon as a worker is free and the subscription is not postponed',
+      notYet: 'You can replay the delivery when it is delivered or dead. Until then it is tried again by itself.',
+      notAllowed:
+        'Nothing was sent, because the address is not allowed. The setting delivery_allow allows private addresses.',
       ms: (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`),
       newest: 'Only the newest 100 attempts are shown.',
     },

@@ -95,7 +95,7 @@ const columns: Readonly<Record<ColumnName, Column<Delivery>>> = {
     render: ({ created_at: created, due_at: due, attempts }) => (
       <span>
         <RelativeTime value={created} />
-        {due === null || attempts === 0 ? null : (
+        {due === null || attempts === 0 || isPast(due) ? null : (
           <span className="soft nowrap minor">
             {' · '}
             {texts.next} <RelativeTime value={due} />
@@ -104,6 +104,15 @@ const columns: Readonly<Record<ColumnName, Column<Delivery>>> = {
       </span>
     ),
   },
+}
+
+function isPast(time: string): boolean {
+  return Date.parse(time) <= Date.now()
+}
+
+/** When the next attempt is made, or what it waits for. */
+export function NextAttempt({ due }: { readonly due: string }) {
+  return isPast(due) ? <span className="soft">{operate.delivery.waits}</span> : <RelativeTime value={due} />
 }
 
 export function deliveryColumns(...names: readonly ColumnName[]): readonly Column<Delivery>[] {

@@ -5,7 +5,7 @@ import { call, type Answer } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { State } from '../components/badge.tsx'
 import { CodeBlock, CommandHint, CopyText } from '../components/copy.tsx'
-import { DeliveryState, describeResult } from '../components/delivery.tsx'
+import { DeliveryState, describeResult, NextAttempt } from '../components/delivery.tsx'
 import { formatJson } from '../components/format-json.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -60,7 +60,11 @@ export function Page() {
           <Facts delivery={found} />
           <Attempts delivery={found} />
           <Request delivery={found} />
-          <CommandHint command={`waypost event:replay ${found.id}`} />
+          {found.status === 'pending' ? (
+            <p className="soft">{texts.notYet}</p>
+          ) : (
+            <CommandHint command={`waypost event:replay ${found.id}`} />
+          )}
         </div>
       )}
     </>
@@ -122,7 +126,7 @@ function Facts({ delivery }: { readonly delivery: Delivery }) {
         <>
           <dt>{texts.next}</dt>
           <dd>
-            <RelativeTime value={due} />
+            <NextAttempt due={due} />
           </dd>
         </>
       )}
@@ -157,8 +161,9 @@ function Attempts({ delivery: { history } }: { readonly delivery: Delivery }) {
   )
 }
 
-function AttemptAnswer({ attempt: { status, answer } }: { readonly attempt: Delivery['history'][number] }) {
+function AttemptAnswer({ attempt: { status, answer, outcome } }: { readonly attempt: Delivery['history'][number] }) {
   if (answer !== null && answer !== '') return <CodeBlock code={formatJson(answer)} label={texts.answer} />
+  if (outcome.startsWith('WP_OUTBOUND')) return <p className="soft">{texts.notAllowed}</p>
   return <p className="soft">{status === null ? texts.noAnswer : texts.emptyAnswer}</p>
 }
 

@@ -18,14 +18,14 @@ const columns: readonly Column<Route>[] = [
     name: 'action',
     label: texts.action,
     isMinor: true,
-    width: '16%',
+    width: '17%',
     render: ({ action }) => <bdi className={action.kind === 'file' ? 'mono' : undefined}>{action.name}</bdi>,
   },
   {
     name: 'source',
     label: build.source,
     isMinor: true,
-    width: '13%',
+    width: '19%',
     render: ({ source }) =>
       source === null ? null : (
         <span className="source mono soft" title={source}>

@@ -93,7 +93,7 @@ export function Page() {
             <h2>{texts.deliveries}</h2>
             <DataTable
               label={texts.deliveries}
-              queryKey={['delivery']}
+              queryKey={['delivery', 'of', id]}
               load={(query, signal) => loadDeliveries({ ...query, subscription: id }, signal)}
               rowKey={(delivery) => delivery.id}
               rowLink={(delivery) => ({ to: '/deliveries/$id', params: { id: delivery.id } })}
