@@ -144,6 +144,12 @@ export const errors = defineErrors({
     message: '"{since}" is not a time',
     hint: 'Write how long ago, such as 24h, or an ISO time.',
   },
+  WP_BACKEND_TRAFFIC: {
+    kind: 'user',
+    status: 404,
+    message: 'Only waypost dev lists requests',
+    hint: 'Read the log of the server, or its statistics.',
+  },
   WP_BACKEND_TRY_CLIENT: {
     kind: 'user',
     status: 403,

@@ -4,6 +4,7 @@ export { mountUi, type UiConfig } from './ui/mount-ui.ts'
 export { mountReleases, type ReleaseSources } from './deploy/mount-releases.ts'
 export type { SentManifest } from './deploy/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'
+export { makeTrafficLog, type TrafficLog } from './api/traffic-log.ts'
 export type { AdminRoute, AdminSources } from './api/route.ts'
 export { adminRoutes } from './api/routes.ts'
 export {

@@ -1,3 +1,4 @@
+import { makeTrafficLog } from '../backend/index.ts'
 import { openBuilder } from '../build/index.ts'
 import { variable, version, messageOf } from '../kit/index.ts'
 import { catchUnhandledErrors, startServer, type ServerOptions, type WaypostServer } from '../server/index.ts'
@@ -118,13 +119,18 @@ function startDevServer(
   { console }: DevOptions,
   own: Pick<ServerOptions, 'host' | 'identity' | 'address' | 'refusedHost' | 'signInLinks'>,
 ): Promise<WaypostServer> {
+  const traffic = makeTrafficLog()
   return startServer({
     ...own,
     logger: makeDevLogger(own.host, console),
     isDevelopment: true,
     // Do not run cronjobs that were due while dev was not running.
     cron: { fromNow: true, onRan: (report) => console.ranCronjob(report) },
-    onResponse: (answered) => console.answered(answered),
+    traffic,
+    onResponse(answered) {
+      traffic.add(answered, own.host.clock.now())
+      console.answered(answered)
+    },
     onServerError: (error, request) => console.failed(error, request),
   })
 }

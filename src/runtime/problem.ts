@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Why the request was rejected, in a few words for the console. */
     reason: string | undefined
+    /** The code of the error that was sent. */
+    code?: string | undefined
   }
 }
 
@@ -172,6 +174,8 @@ function sendUnavailable(reply: FastifyReply, error: WaypostError) {
 
 function send(reply: FastifyReply, body: ProblemBody) {
   reply.request.routeOptions.config.counter?.count(reply, body.status)
+  const code = body.type.split('#')[1]
+  if (code !== undefined) reply.request.code = code
   return reply
     .code(body.status)
     .type('application/problem+json')

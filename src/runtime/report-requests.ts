@@ -17,6 +17,12 @@ export interface RequestReport {
   readonly status: number
   readonly ms: number
   readonly user: string | undefined
+  /** The id of the client. */
+  readonly client?: string | undefined
+  /** The pattern of the route, such as `/todo/:id`. */
+  readonly route?: string | undefined
+  /** The code of the error, such as `WP_RUNTIME_NOT_FOUND`. */
+  readonly code?: string | undefined
   /** Why the request was rejected, in a few words. */
   readonly reason: string | undefined
   /** Fields that were dropped because the schema does not declare them; only if results are checked. */
@@ -40,6 +46,9 @@ export function reportRequests(app: FastifyInstance, report: (answered: RequestR
       status: reply.statusCode,
       ms: reply.elapsedTime,
       user: request.principal?.user.name,
+      client: request.principal?.client.id,
+      route: request.routeOptions.url,
+      code: request.code,
       reason: request.reason,
       dropped: request.dropped,
       aborted,

@@ -1,3 +1,4 @@
+import type { TrafficLog } from '../backend/index.ts'
 import type { SignInLinks } from '../auth/index.ts'
 import type { Address, RequestReport, Logger, Pressure } from '../runtime/index.ts'
 import type { CronOptions } from '../jobs/index.ts'
@@ -20,6 +21,8 @@ export interface ServerOptions {
   readonly isDevelopment: boolean
   /** Links that sign a user in once; for `dev`. */
   readonly signInLinks?: SignInLinks | undefined
+  /** The last requests, for the pages of the backend; for `dev`. */
+  readonly traffic?: TrafficLog | undefined
   /** Replaces the loading of plugins, in tests. */
   readonly loadPlugins?: LoadPlugins
   /** Run cronjobs on this server. */

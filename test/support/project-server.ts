@@ -32,6 +32,7 @@ export interface ProjectServerOptions {
   readonly isDevelopment?: boolean
   /** Keep the definition files with each activation, as `deploy` does. */
   readonly keepsFiles?: boolean
+  readonly traffic?: ServerOptions['traffic']
   readonly onServerError?: NonNullable<ServerOptions['onServerError']>
   readonly onResponse?: NonNullable<ServerOptions['onResponse']>
 }
@@ -86,6 +87,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
       identity: await openIdentity(host),
       logger,
       isDevelopment: options.isDevelopment ?? false,
+      traffic: options.traffic,
       address: { host: '127.0.0.1', port: 0 },
       ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
       ...(options.onResponse === undefined ? {} : { onResponse: options.onResponse }),

@@ -1,4 +1,5 @@
 import {
+  Activity,
   AppWindow,
   Braces,
   Clock,
@@ -34,6 +35,8 @@ export interface PageEntry {
   readonly icon?: LucideIcon
   /** The scope that the page needs. */
   readonly scope: string
+  /** Whether the page exists only in `waypost dev`. */
+  readonly isDevelopment?: true
   load(): Promise<{ readonly Page: () => ReactNode }>
 }
 
@@ -132,6 +135,15 @@ export const pages: readonly PageEntry[] = [
     icon: Plug,
     scope: 'backend.read',
     load: () => import('./pages/connections.tsx'),
+  },
+  {
+    path: '/live',
+    title: strings.pages.live,
+    group: 'build',
+    icon: Activity,
+    scope: 'backend.operate',
+    isDevelopment: true,
+    load: () => import('./pages/live.tsx'),
   },
   {
     path: '/settings',

@@ -115,6 +115,7 @@ export const strings = {
     events: 'Events',
     event: 'Event',
     settings: 'Settings',
+    live: 'Live',
   },
   operate: {
     pages: {

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { backendScopes } from '../../auth/index.ts'
 import type { Principal } from '../../contract/index.ts'
 import { sha256 } from '../../kit/index.ts'
+import type { TrafficLog } from './traffic-log.ts'
 import type { KnownActor } from '../deploy/actor.ts'
 import type { Host, ReleaseTerms } from '../../host/index.ts'
 import type { ActingHost } from '../../operate/index.ts'
@@ -15,6 +16,8 @@ export interface AdminSources {
   startCronjob(name: string): Promise<void>
   /** The terms of the release being served. */
   terms(): ReleaseTerms
+  /** The last requests; only in `dev`. */
+  readonly traffic?: TrafficLog | undefined
   /** Applies changes of System to the caches of this process immediately. */
   applyChanges(): Promise<void>
 }

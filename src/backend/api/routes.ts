@@ -6,6 +6,7 @@ import { definitionRoutes } from './routes/definition.ts'
 import { releaseRoutes } from './routes/releases.ts'
 import { statisticRoutes } from './routes/statistics.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { trafficRoutes } from './routes/traffic.ts'
 import { tryRoutes } from './routes/try.ts'
 import { userRoutes } from './routes/users.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
@@ -22,6 +23,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...releaseRoutes,
   ...statisticRoutes,
   ...tokenRoutes,
+  ...trafficRoutes,
   ...tryRoutes,
   ...userRoutes,
   ...variableRoutes,

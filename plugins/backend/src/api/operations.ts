@@ -515,6 +515,25 @@ export interface Operations {
       problems: string[]
     }
   }
+  /** The last requests to waypost dev, oldest first. Only in dev: a server sees only its own requests. */
+  'GET /traffic': {
+    query: { after?: string }
+    answer: {
+      entry: {
+        number: number
+        at: string
+        method: string
+        path: string
+        route: string | null
+        status: number
+        ms: number
+        user: string | null
+        client: string | null
+        reason: string | null
+        code: string | null
+      }[]
+    }
+  }
   /** A token of the caller, without scopes of administration, for the pages of the backend to try routes. */
   'POST /token/try': {
     answer: { access_token: string; expires_in: number; scopes: string[] }

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { config } from '../config.ts'
 import { groups, pages, type PageEntry } from '../pages.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
@@ -8,7 +9,10 @@ import { strings } from '../strings.ts'
 /** The pages that the signed-in user may open. */
 export function usePages(): readonly PageEntry[] {
   const scopes = useStore(sessionStore)?.scopes ?? []
-  return pages.filter(({ scope, path }) => scopes.includes(scope) && !path.includes('$'))
+  return pages.filter(
+    ({ scope, path, isDevelopment }) =>
+      scopes.includes(scope) && !path.includes('$') && (config.isDevelopment || isDevelopment !== true),
+  )
 }
 
 /** The navigation: the overview, then the groups. */
