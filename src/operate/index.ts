@@ -101,6 +101,7 @@ export {
 } from './variables.ts'
 export {
   addHostUser,
+  defaultUserScopes,
   changeHostUser,
   countHostPasswordlessAccess,
   changeHostUserStatus,

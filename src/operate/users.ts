@@ -18,6 +18,7 @@ import {
   type EndedAccess,
   type PasswordChangeOptions,
 } from '../auth/index.ts'
+import type { Settings } from '../kit/index.ts'
 import { loadTerms, type Host } from '../host/index.ts'
 import type { System } from '../store/index.ts'
 import { assertMayControl, assertMayGrant, checkAdministrators, lockAdministrators } from './access-rules.ts'
@@ -28,22 +29,22 @@ export interface UserRequest {
   readonly name: string
   readonly email?: string | undefined
   readonly password?: string | undefined
-  /** In addition to the default scopes of new users. */
   readonly scopes: readonly string[]
+  /** Whether the user gets only `scopes`, without the default scopes of new users. */
+  readonly isExact?: boolean | undefined
   /** Grant all scopes of administration. */
   readonly admin: boolean
 }
 
 /**
- * Adds a user with the default scopes and those requested. Scopes of administration are never granted by default.
+ * Adds a user with the requested scopes and, unless they are exact, the default ones. Scopes of administration are never granted by default.
  * @throws WP_SERVER_GRANT, and the errors of `prepareUser` and `insertUser`
  */
 export async function addHostUser(
   host: ActingHost,
   request: UserRequest,
 ): Promise<{ id: string; name: string; scopes: readonly string[] }> {
-  const { settings } = await loadTerms(host)
-  const defaults = settings.scopes_default.filter((scope) => !isBackendScope(scope))
+  const defaults = request.isExact === true ? [] : defaultUserScopes((await loadTerms(host)).settings)
   const scopes = checkScopes([...defaults, ...request.scopes, ...(request.admin ? backendScopes : [])])
   assertMayGrant(host.actor, scopes)
   const { email, password } = request
@@ -58,6 +59,11 @@ export async function addHostUser(
     await audit({ action: 'user.add', subject: { id, name }, after: { email, scopes } })
     return { id, name, scopes }
   })
+}
+
+/** The scopes of new users, without those of administration. */
+export function defaultUserScopes({ scopes_default: scopes }: Pick<Settings, 'scopes_default'>): readonly string[] {
+  return scopes.filter((scope) => !isBackendScope(scope))
 }
 
 /** The properties to change; undefined ones stay the same. */

@@ -512,6 +512,7 @@ export interface Operations {
         clients: number
         plugins: string[]
       }[]
+      defaults: string[]
       problems: string[]
     }
   }
@@ -590,6 +591,7 @@ export interface Operations {
       email?: string | null
       /** Generated if absent */
       password?: string
+      /** Exactly these; the default scopes of new users if absent */
       scopes?: string[]
     }
     answer: {

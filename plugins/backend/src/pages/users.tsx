@@ -12,6 +12,7 @@ import {
   ScopeSummary,
   useRefreshAccess,
   useScopeOptions,
+  useScopes,
   type AccessAction,
   type Subject,
 } from '../components/access.tsx'
@@ -92,7 +93,9 @@ function NewUser({ onClose }: { onClose(): void }) {
   const [name, setName] = useState('')
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const [scopes, setScopes] = useState<readonly string[]>([])
+  const [picked, setPicked] = useState<readonly string[]>()
+  const defaults = useScopes().data?.defaults
+  const scopes = picked ?? defaults ?? []
   const [generated, setGenerated] = useState<string>()
   const navigate = useNavigate()
   const refresh = useRefreshAccess()
@@ -100,7 +103,7 @@ function NewUser({ onClose }: { onClose(): void }) {
   const save = async () => {
     const body = {
       name,
-      scopes: [...scopes],
+      ...(picked === undefined && defaults === undefined ? {} : { scopes: [...scopes] }),
       ...(email === '' ? {} : { email }),
       ...(password === '' ? {} : { password }),
     }
@@ -158,10 +161,10 @@ function NewUser({ onClose }: { onClose(): void }) {
               label={access.scopes}
               name="scopes"
               value={scopes}
-              onChange={setScopes}
+              onChange={setPicked}
               error={errorOf('scopes')}
             />
-            <CommandHint command={commandOf({ name, email, password, scopes })} />
+            <CommandHint command={commandOf({ name, email, password, scopes, defaults: defaults ?? [] })} />
           </>
         )}
       </SaveForm>
@@ -174,19 +177,24 @@ function commandOf({
   email,
   password,
   scopes,
+  defaults,
 }: {
   name: string
   email: string
   password: string
   scopes: readonly string[]
+  defaults: readonly string[]
 }) {
   const isAdmin = isFullAdministrator(scopes)
-  const given = isAdmin ? scopes.filter((scope) => !isBackendScope(scope)) : scopes
+  const user = name === '' ? 'NAME' : quoteShell(name)
+  const given = scopes.filter((scope) => !defaults.includes(scope) && !(isAdmin && isBackendScope(scope)))
+  const left = defaults.filter((scope) => !scopes.includes(scope))
   return [
-    `waypost user:add ${name === '' ? 'NAME' : quoteShell(name)}`,
+    `waypost user:add ${user}`,
     ...(email === '' ? [] : [`--email ${quoteShell(email)}`]),
     ...(given.length === 0 ? [] : [`--scopes ${quoteShell(given.join(','))}`]),
     ...(isAdmin ? ['--admin'] : []),
     ...(password === '' ? [] : ['--password-stdin']),
+    ...(left.length === 0 ? [] : [`&& waypost user:scopes ${user} --remove ${quoteShell(left.join(','))}`]),
   ].join(' ')
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { listHostScopes, listHostTokens, revokeHostTokens } from '../../../operate/index.ts'
+import { defaultUserScopes, listHostScopes, listHostTokens, revokeHostTokens } from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
 import { filterText, formatTime, listQuery, maybeText, pageOf, readLimit, record, text, time } from '../shapes.ts'
 import { adminOnly, endedAccess } from './users.ts'
@@ -87,13 +87,16 @@ const scopes = defineRoute({
         plugins: Type.Array(text),
       }),
     ),
+    /** The scopes that new users get by default. */
+    defaults: Type.Array(text),
     /** Why the routes of some plugins are not counted. */
     problems: Type.Array(text),
   }),
-  async handle({ host }) {
+  async handle({ host, terms }) {
     const problems: string[] = []
     const entry = await listHostScopes(host, ({ message }) => problems.push(message))
-    return { entry: entry.map(({ description = null, ...scope }) => ({ ...scope, description })), problems }
+    const defaults = defaultUserScopes(terms().settings)
+    return { entry: entry.map(({ description = null, ...scope }) => ({ ...scope, description })), defaults, problems }
   },
 })
 

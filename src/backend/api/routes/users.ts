@@ -103,7 +103,12 @@ const add = defineRoute({
     name: Type.String({ maxLength: 64 }),
     email: Type.Optional(email),
     password,
-    scopes: Type.Optional(scopeList),
+    scopes: Type.Optional(
+      Type.Array(Type.String({ maxLength: 128 }), {
+        maxItems: 1000,
+        description: 'Exactly these; the default scopes of new users if absent',
+      }),
+    ),
   }),
   status: 201,
   answer: record({ user, password: maybeText }),
@@ -115,6 +120,7 @@ const add = defineRoute({
       email: body.email ?? undefined,
       password: body.password ?? generated!,
       scopes: body.scopes ?? [],
+      isExact: body.scopes !== undefined,
       admin: false,
     })
     return { user: formatUser(await findHostUser(host, id)), password: generated }
