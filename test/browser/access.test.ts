@@ -2,10 +2,19 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { addClient, addUser } from '../../src/auth/index.ts'
-import { findHostUser } from '../../src/operate/index.ts'
+import { findHostClient, findHostUser } from '../../src/operate/index.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
-import { logInAgain, openBackendWorld, openSignedIn, origin, password, type BackendWorld } from './backend-world.ts'
+import { until } from '../support/until.ts'
+import {
+  logIn,
+  logInAgain,
+  openBackendWorld,
+  openSignedIn,
+  origin,
+  password,
+  type BackendWorld,
+} from './backend-world.ts'
 
 const attack = '"><img src=x onerror=alert(1)>'
 
@@ -44,7 +53,12 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     await dialog.getByLabel('Name').fill('ann')
     await dialog.getByLabel('Password').fill(password)
     await dialog.getByLabel('order', { exact: true }).check()
-    await dialog.getByText('waypost user:add ann --scopes order --password-stdin').waitFor()
+    const consumer = dialog.getByLabel('consumer', { exact: true })
+    assert.ok(await consumer.isChecked(), 'a default scope is selected')
+    await consumer.uncheck()
+    await dialog
+      .getByText('waypost user:add ann --scopes order --password-stdin && waypost user:scopes ann --remove consumer')
+      .waitFor()
     await button('Create user').click()
     await dialog.getByText('The user "ann" already exists').waitFor()
     assert.equal(await page.evaluate('document.activeElement.name'), 'name', 'the field with the problem has the focus')
@@ -64,10 +78,13 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
       body: JSON.stringify({ username: 'mia', password }),
     })
     assert.equal(login.status, 200)
+    assert.deepEqual((await findHostUser(world.server.host, 'mia')).scopes, ['order'])
 
     await page.getByRole('link', { name: 'Clients', exact: true }).click()
     await button('New client').click()
     await dialog.getByLabel('Name').fill('shop')
+    await dialog.getByLabel('Owner').fill('mi')
+    await dialog.getByRole('group', { name: 'Scopes' }).getByText('There is no such user.').waitFor()
     await dialog.getByLabel('Owner').fill('mia')
     await dialog.getByLabel('order', { exact: true }).check()
     await button('Create client').click()
@@ -102,6 +119,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     await dialog.getByText('It is a token of mia for the client shop.').waitFor()
     await dialog.getByRole('button', { name: 'Revoke' }).click()
     await row.waitFor({ state: 'detached' })
+    await page.getByRole('status').getByText('Revoked the token of mia for the client shop').waitFor()
     assert.equal(await isValid(), false)
 
     await page.goto(`${origin}/backend/ui/users/mia`)
@@ -161,6 +179,68 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     await saved()
     assert.equal(await stored(), 'late@example.com')
     assert.equal(await page.evaluate('window.isSamePage'), true)
+  })
+
+  test('unsaved changes are not lost without a warning', async () => {
+    const { system } = world.server.host
+    await addUser(system, { name: 'una', scopes: ['todo'] })
+    const parts = { scopes: [], redirectUris: [], public: false, grants: ['client_credentials'] }
+    const { id } = await addClient(system, { ...parts, name: 'desk', user: 'una' })
+    await using opened = await world.open()
+    const { page } = opened
+    const dialogs: string[] = []
+    page.on('dialog', (one) => {
+      dialogs.push(one.type())
+      void one.dismiss()
+    })
+    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+    const servers = page.getByRole('link', { name: 'Servers', exact: true })
+    await openSignedIn(page, '/users/una')
+    const todo = page.getByLabel('todo', { exact: true })
+    await todo.uncheck()
+    await page.getByText('will be removed').waitFor()
+    await servers.click()
+    await dialog.waitFor()
+    assert.deepEqual(await findFlaws(page), [])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await todo.isChecked(), false)
+    await page.evaluate('void location.reload()')
+    await until('the browser asks', () => dialogs.length > 0)
+    assert.deepEqual(dialogs, ['beforeunload'])
+    assert.equal(await todo.isChecked(), false)
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('will be removed').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'desk' }).click()
+    await page.getByLabel('Name').fill('desk 2')
+    await servers.click()
+    await dialog.getByRole('button', { name: 'Leave page' }).click()
+    await page.getByRole('heading', { name: 'Servers', exact: true }).waitFor()
+    assert.equal((await findHostClient(world.server.host, id)).name, 'desk')
+    assert.equal(dialogs.length, 1)
+  })
+
+  test('the buttons of a high dialog are visible', async () => {
+    await using opened = await world.open({ viewport: { width: 1280, height: 600 } })
+    const { page } = opened
+    for (const [path, open, create] of [
+      ['/users', 'New user', 'Create user'],
+      ['/clients', 'New client', 'Create client'],
+    ] as const) {
+      await page.goto(`${origin}/backend/ui${path}`)
+      if (path === '/users') await logIn(page)
+      await page.getByRole('button', { name: open }).click()
+      await page.getByRole('dialog').getByLabel('todo', { exact: true }).waitFor()
+      await storeScreenshot(page, `access ${open} 600`)
+      await page.getByRole('button', { name: create }).waitFor()
+      const isVisible = `(button) => {
+        const { x, y, width, height } = button.getBoundingClientRect()
+        return button.contains(document.elementFromPoint(x + width / 2, y + height - 2))
+      }`
+      await until('it is visible', async () =>
+        page.evaluate<boolean>(`(${isVisible})(document.querySelector('[role="dialog"] [type="submit"]'))`),
+      )
+    }
   })
 
   test('show texts that look like HTML as texts', async () => {

@@ -223,7 +223,7 @@ export function TokenList({ of }: { readonly of: { readonly user: string } | { r
             <bdi className="ellipsis">{'user' in of ? client.name : user}</bdi>
             <ScopeSummary scopes={scopes} />
             <span>
-              <span className="soft">{texts.tokens.expires}</span> <RelativeTime value={expires} />
+              <span className="soft">{texts.tokens.expires}</span> <RelativeTime value={expires} canBeFuture />
             </span>
           </li>
         ))}

@@ -98,7 +98,7 @@ const columns: Readonly<Record<ColumnName, Column<Delivery>>> = {
         {due === null || attempts === 0 || isPast(due) ? null : (
           <span className="soft nowrap minor">
             {' · '}
-            {texts.next} <RelativeTime value={due} />
+            {texts.next} <RelativeTime value={due} canBeFuture />
           </span>
         )}
       </span>
@@ -112,7 +112,7 @@ function isPast(time: string): boolean {
 
 /** When the next attempt is made, or what it waits for. */
 export function NextAttempt({ due }: { readonly due: string }) {
-  return isPast(due) ? <span className="soft">{operate.delivery.waits}</span> : <RelativeTime value={due} />
+  return isPast(due) ? <span className="soft">{operate.delivery.waits}</span> : <RelativeTime value={due} canBeFuture />
 }
 
 export function deliveryColumns(...names: readonly ColumnName[]): readonly Column<Delivery>[] {

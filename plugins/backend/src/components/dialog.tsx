@@ -20,7 +20,7 @@ export function Dialog({ title, children, size = 440, isModalOnly = false, isTop
       opened
       onClose={onClose}
       size={size}
-      yOffset="12vh"
+      yOffset="8vh"
       closeOnClickOutside={!isModalOnly && !isTop}
       closeOnEscape={!isModalOnly}
       zIndex={isTop ? 400 : 200}

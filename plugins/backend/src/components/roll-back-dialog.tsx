@@ -11,14 +11,21 @@ import { shortId } from './release-link.tsx'
 interface RollBackDialogProps {
   /** The release to return to. */
   readonly id: string
+  /** Whether it is newer than the active release. */
+  readonly isNewer: boolean
   onClose(): void
   onDone(): Promise<unknown>
 }
 
-const { rollBack: texts } = strings
+const { rollBack: texts, releases: listTexts } = strings
+
+/** The name of the action. */
+export function rollBackLabel(id: string, isNewer: boolean): string {
+  return (isNewer ? listTexts.activateAgain : listTexts.rollBackTo)(shortId(id))
+}
 
 /** Shows what a rollback changes and which servers lack something, and asks before it activates the release. */
-export function RollBackDialog({ id, onClose, onDone }: RollBackDialogProps) {
+export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogProps) {
   const survey = useQuery({
     queryKey: ['release', id, 'rollback'],
     queryFn: ({ signal }) => call('GET /release/:id/rollback', { params: { id } }, signal),
@@ -33,7 +40,7 @@ export function RollBackDialog({ id, onClose, onDone }: RollBackDialogProps) {
   const rollBack = async () => {
     if (survey.data === undefined) throw new Error(texts.notChecked)
     await call('POST /release/:id/rollback', { params: { id }, body: { against: active ?? 'none' } })
-    announce(texts.done(shortId(id)))
+    announce((isNewer ? texts.doneAgain : texts.done)(shortId(id)))
     await onDone()
   }
   const warnings = [
@@ -43,8 +50,8 @@ export function RollBackDialog({ id, onClose, onDone }: RollBackDialogProps) {
   ]
   return (
     <ConfirmDialog
-      title={texts.title(shortId(id))}
-      action={texts.action(shortId(id))}
+      title={(isNewer ? texts.titleAgain : texts.title)(shortId(id))}
+      action={rollBackLabel(id, isNewer)}
       command={`waypost release:rollback ${shortId(id)}`}
       isDanger
       onConfirm={rollBack}

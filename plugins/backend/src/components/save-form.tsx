@@ -1,14 +1,18 @@
 import { Button, Group } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
 import { Problem, type FieldProblem } from '../api/send.ts'
 import { SignInCancelled } from '../session/session.ts'
 import { strings } from '../strings.ts'
+import { ConfirmDialog } from './confirm-dialog.tsx'
 import { ProblemAlert } from './problem.tsx'
 
 interface SaveFormProps {
   /** The name of the action, on its button: "Create user". */
   readonly action: string
+  /** Whether leaving the page would lose changes: it asks first. */
+  readonly hasChanges?: boolean
   /** Sends the form. If it fails, everything that was typed stays. */
   onSave(): Promise<unknown>
   onSaved?(): void
@@ -18,7 +22,7 @@ interface SaveFormProps {
 }
 
 /** A form that saves explicitly, also by Ctrl-S. A problem of the server is shown at its field, which gets the focus. */
-export function SaveForm({ action, onSave, onSaved, onCancel, children }: SaveFormProps) {
+export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel, children }: SaveFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const saving = useMutation({ mutationFn: onSave, ...(onSaved === undefined ? {} : { onSuccess: onSaved }) })
   const { error } = saving
@@ -43,7 +47,7 @@ export function SaveForm({ action, onSave, onSaved, onCancel, children }: SaveFo
     >
       {children((name) => fields.find(({ pointer }) => pointer === `/${name}`)?.message)}
       {error === null || (known.length > 0 && known.length === fields.length) ? null : <ProblemAlert error={error} />}
-      <Group justify="flex-end" gap="xs">
+      <Group justify="flex-end" gap="xs" className="form-actions">
         {onCancel === undefined ? null : (
           <Button variant="default" onClick={onCancel}>
             {strings.confirm.cancel}
@@ -53,7 +57,29 @@ export function SaveForm({ action, onSave, onSaved, onCancel, children }: SaveFo
           {error instanceof SignInCancelled ? strings.problem.retry : action}
         </Button>
       </Group>
+      <LeaveDialog hasChanges={hasChanges} />
     </form>
+  )
+}
+
+/** Asks before another page is opened while there are unsaved changes. */
+function LeaveDialog({ hasChanges }: { readonly hasChanges: boolean }) {
+  const blocker = useBlocker({
+    shouldBlockFn: ({ current, next }) => hasChanges && current.pathname !== next.pathname,
+    enableBeforeUnload: () => hasChanges,
+    withResolver: true,
+  })
+  if (blocker.status !== 'blocked') return null
+  return (
+    <ConfirmDialog
+      title={strings.leave.title}
+      action={strings.leave.action}
+      isDanger
+      onConfirm={async () => blocker.proceed()}
+      onClose={blocker.reset}
+    >
+      {strings.leave.text}
+    </ConfirmDialog>
   )
 }
 

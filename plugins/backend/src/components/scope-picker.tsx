@@ -18,6 +18,8 @@ interface ScopePickerProps {
   readonly before?: readonly string[]
   /** The scopes to choose from; by default all. */
   readonly from?: readonly string[]
+  /** What to say if there are none to choose from. */
+  readonly emptyText?: string
   readonly description?: string
   readonly error?: string | undefined
 }
@@ -31,7 +33,7 @@ const filterFrom = 10
 
 /** Checkboxes for all scopes with their descriptions. The server decides what may be granted. */
 export function ScopePicker(props: ScopePickerProps) {
-  const { label, name, value, before = [], from, description, error } = props
+  const { label, name, value, before = [], from, emptyText = texts.none, description, error } = props
   const [filter, setFilter] = useState('')
   const known = useScopes().data?.entry ?? []
   const held = [...value, ...before].filter((scope) => !known.some((one) => one.name === scope))
@@ -63,7 +65,7 @@ export function ScopePicker(props: ScopePickerProps) {
         />
       )}
       <div className="picker-list" data-error={error !== undefined || undefined}>
-        {shown.length === 0 ? <p className="soft">{filter === '' ? texts.none : texts.noMatch}</p> : null}
+        {shown.length === 0 ? <p className="soft">{filter === '' ? emptyText : texts.noMatch}</p> : null}
         <Group {...props} title={texts.project} choices={project} />
         <Group {...props} title={texts.administration} choices={administration} hasAll={filter === ''} />
       </div>

@@ -25,15 +25,21 @@ export function formatExact(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
+interface RelativeTimeProps {
+  readonly value: string | number | Date
+  /** Whether the time can be in the future. Others are never shown as in the future, although clocks differ. */
+  readonly canBeFuture?: boolean
+}
+
 /** A time relative to now, with the exact one in a tooltip. */
-export function RelativeTime({ value }: { readonly value: string | number | Date }) {
+export function RelativeTime({ value, canBeFuture = false }: RelativeTimeProps) {
   const now = useNow()
   const time = new Date(value).getTime()
   if (Number.isNaN(time)) return <>{String(value)}</>
   return (
     <Tooltip label={formatExact(time)}>
       <time dateTime={new Date(time).toISOString()} className="time">
-        {formatRelative(time, now)}
+        {formatRelative(canBeFuture ? time : Math.min(time, now), now)}
       </time>
     </Tooltip>
   )

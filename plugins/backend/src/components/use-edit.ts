@@ -17,6 +17,8 @@ export interface Edit<Fields> {
   readonly fields: Fields
   /** The stored values that the edit is based on. */
   readonly before: Fields
+  /** Whether something was typed that is not saved. */
+  readonly hasChanges: boolean
   /** Whether another user changed the record since the edit began. `before` has the new values. */
   readonly hasConflict: boolean
   set(change: Partial<Fields>): void
@@ -40,6 +42,7 @@ export function useEdit<Record, Fields extends object>(options: EditOptions<Reco
   return {
     fields,
     before,
+    hasChanges: (Object.keys(edit) as (keyof Fields)[]).some((name) => !isSame(fields[name], before[name])),
     hasConflict,
     set: (change) => setEdit({ ...edit, ...change }),
     async save() {
@@ -58,4 +61,10 @@ export function useEdit<Record, Fields extends object>(options: EditOptions<Reco
       }
     },
   }
+}
+
+/** Compares texts, or lists of texts in any order. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return one === other
+  return one.length === other.length && one.every((item) => other.includes(item))
 }

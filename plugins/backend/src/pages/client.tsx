@@ -211,7 +211,7 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
     !hasConflict || before[field] === fields[field] ? undefined : access.now(before[field] || access.empty)
   return (
     <section className="form" aria-label={access.pages.client}>
-      <SaveForm action={access.save} onSave={edit.save}>
+      <SaveForm action={access.save} hasChanges={edit.hasChanges} onSave={edit.save}>
         {(errorOf) => (
           <>
             <TextInput

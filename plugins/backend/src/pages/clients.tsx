@@ -210,7 +210,7 @@ function NewClient({ onClose }: { onClose(): void }) {
               name="user"
               list="owners"
               value={user}
-              error={errorOf('user')}
+              error={errorOf('user') ?? (owner.isUnknown ? texts.noOwner : undefined)}
               onChange={(event) => setUser(event.currentTarget.value.trim())}
               autoComplete="off"
             />
@@ -225,6 +225,7 @@ function NewClient({ onClose }: { onClose(): void }) {
               description={texts.ownerScopes}
               value={scopes}
               from={owner.scopes}
+              emptyText={owner.emptyText}
               onChange={setScopes}
               error={errorOf('scopes')}
             />
@@ -245,18 +246,40 @@ function NewClient({ onClose }: { onClose(): void }) {
 
 const typingMs = 200
 
-/** The users whose names contain a text, and the scopes of the one with this name. */
-function useOwner(text: string): { readonly names: readonly string[]; readonly scopes: readonly string[] } {
+interface Owner {
+  readonly names: readonly string[]
+  readonly scopes: readonly string[]
+  readonly isUnknown: boolean
+  /** Why there are no scopes. */
+  readonly emptyText: string
+}
+
+/** The users whose names contain a text, and the scopes of the one with this name or id. */
+function useOwner(text: string): Owner {
   const [search] = useDebouncedValue(text, typingMs)
   const found = useQuery({
     queryKey: ['user', 'search', search],
     queryFn: ({ signal }) => call('GET /user', { query: { search, limit: '20' } }, signal),
     enabled: search !== '',
   })
+  const isId = /^[\da-f-]{36}$/.test(search)
+  const isName = found.data?.entry.some(({ name }) => name === search) === true
   const owner = useQuery({
     queryKey: ['user', 'owner', search],
     queryFn: ({ signal }) => call('GET /user/:user', { params: { user: search } }, signal),
-    enabled: found.data?.entry.some(({ name }) => name === search) === true,
+    enabled: isId || isName,
   })
-  return { names: found.data?.entry.map(({ name }) => name) ?? [], scopes: owner.data?.scopes ?? [] }
+  const isUnknown = search !== '' && (isId ? owner.isError : found.isSuccess && !isName)
+  return {
+    names: found.data?.entry.map(({ name }) => name) ?? [],
+    scopes: owner.data?.scopes ?? [],
+    isUnknown,
+    emptyText: isUnknown
+      ? texts.noOwner
+      : search === ''
+        ? texts.chooseOwner
+        : owner.isSuccess
+          ? texts.noOwnerScopes
+          : '',
+  }
 }

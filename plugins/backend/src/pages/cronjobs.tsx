@@ -79,7 +79,7 @@ export function Page() {
 function NextRun({ job: { next_at: next, is_late: isLate } }: { readonly job: Cronjob }) {
   return (
     <>
-      {next === null ? none : <RelativeTime value={next} />}
+      {next === null ? none : <RelativeTime value={next} canBeFuture />}
       {isLate ? (
         <p className="soft">
           <State tone="warn">{texts.late}</State> {texts.lateText}

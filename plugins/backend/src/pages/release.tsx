@@ -3,13 +3,16 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
+import { State } from '../components/badge.tsx'
 import { ChangeList } from '../components/change-list.tsx'
 import { CopyText } from '../components/copy.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
-import { RollBackDialog } from '../components/roll-back-dialog.tsx'
+import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 
 const { release: texts, releases: listTexts } = strings
@@ -26,18 +29,32 @@ export function Page() {
     queryKey: ['release', 'list'],
     queryFn: ({ signal }) => call('GET /release', {}, signal),
   })
-  const active = listed.data?.entry.find((one) => one.is_active)?.id
-  const isActive = active === release.data?.id
+  const mayRollBack = useHasScope('backend.deploy')
+  useCrumbTitle(shortId(id))
+  const entry = listed.data?.entry ?? []
+  const activeAt = entry.findIndex((one) => one.is_active)
+  const active = entry[activeAt]
+  const isActive = active !== undefined && active.id === release.data?.id
+  const before = isActive ? entry[activeAt + 1]?.id : undefined
+  const message = release.data?.message ?? ''
+  const isNewer = active !== undefined && release.data !== undefined && release.data.created_at > active.created_at
   if (release.isError) return <ProblemAlert error={release.error} onRetry={() => void release.refetch()} />
   return (
     <>
       <PageHeader
         title={`${texts.title} ${shortId(id)}`}
-        text={release.data?.message ?? undefined}
+        text={
+          isActive || message !== '' ? (
+            <span className="summary">
+              {isActive ? <State tone="good">{listTexts.active}</State> : null}
+              {message === '' ? null : <bdi>{message}</bdi>}
+            </span>
+          ) : undefined
+        }
         mode={strings.mode.atOnce}
         action={
-          active === undefined || isActive ? undefined : (
-            <Button onClick={() => setAsking(true)}>{listTexts.rollBackTo(shortId(id))}</Button>
+          active === undefined || release.data === undefined || isActive || !mayRollBack ? undefined : (
+            <Button onClick={() => setAsking(true)}>{rollBackLabel(id, isNewer)}</Button>
           )
         }
       />
@@ -70,12 +87,18 @@ export function Page() {
               ))}
             </ul>
           </section>
-          {active === undefined || isActive ? null : <Difference from={active} to={release.data.id} />}
+          {active === undefined || isActive ? null : (
+            <Difference title={texts.difference} from={active.id} to={release.data.id} />
+          )}
+          {before === undefined ? null : (
+            <Difference title={texts.since(shortId(before))} from={before} to={release.data.id} />
+          )}
         </div>
       )}
       {isAsking ? (
         <RollBackDialog
           id={id}
+          isNewer={isNewer}
           onClose={() => setAsking(false)}
           onDone={() => queries.invalidateQueries({ queryKey: ['release'] })}
         />
@@ -84,14 +107,20 @@ export function Page() {
   )
 }
 
-function Difference({ from, to }: { readonly from: string; readonly to: string }) {
+interface DifferenceProps {
+  readonly title: string
+  readonly from: string
+  readonly to: string
+}
+
+function Difference({ title, from, to }: DifferenceProps) {
   const changes = useQuery({
     queryKey: ['release', from, 'diff', to],
     queryFn: ({ signal }) => call('GET /release/:id/diff/:other', { params: { id: from, other: to } }, signal),
   })
   return (
     <section>
-      <h2>{texts.difference}</h2>
+      <h2>{title}</h2>
       {changes.isError ? <ProblemAlert error={changes.error} /> : null}
       {changes.data === undefined ? null : <ChangeList changes={changes.data.changes} />}
     </section>

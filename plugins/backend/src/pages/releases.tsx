@@ -6,24 +6,29 @@ import { DataTable } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { shortId } from '../components/release-link.tsx'
-import { RollBackDialog } from '../components/roll-back-dialog.tsx'
+import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 
-type Release = Entry<'GET /release'>
+interface Release extends Entry<'GET /release'> {
+  /** Whether it is newer than the active release. */
+  readonly isNewer: boolean
+}
 
 const { releases: texts } = strings
 
 export function Page() {
   const [target, setTarget] = useState<Release>()
   const queries = useQueryClient()
+  const mayRollBack = useHasScope('backend.deploy')
   return (
     <>
       <PageHeader title={strings.pages.releases} text={texts.text} mode={strings.mode.atOnce} />
       <DataTable
         label={strings.pages.releases}
         queryKey={['release']}
-        load={(_query, signal) => call('GET /release', {}, signal)}
+        load={(_query, signal) => loadReleases(signal)}
         rowKey={({ id }) => shortId(id)}
         rowLink={({ id }) => ({ to: '/releases/$id', params: { id } })}
         columns={[
@@ -39,7 +44,9 @@ export function Page() {
           { name: 'at', label: texts.at, render: ({ activated_at: at }) => <RelativeTime value={at} /> },
         ]}
         rowActions={(release) =>
-          release.is_active ? [] : [{ label: texts.rollBackTo(shortId(release.id)), run: () => setTarget(release) }]
+          release.is_active || !mayRollBack
+            ? []
+            : [{ label: rollBackLabel(release.id, release.isNewer), run: () => setTarget(release) }]
         }
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
         refreshMs={10_000}
@@ -47,12 +54,21 @@ export function Page() {
       {target === undefined ? null : (
         <RollBackDialog
           id={target.id}
+          isNewer={target.isNewer}
           onClose={() => setTarget(undefined)}
           onDone={() => queries.invalidateQueries({ queryKey: ['release'] })}
         />
       )}
     </>
   )
+}
+
+async function loadReleases(signal: AbortSignal): Promise<{ readonly entry: readonly Release[] }> {
+  const { entry } = await call('GET /release', {}, signal)
+  const active = entry.find((one) => one.is_active)
+  return {
+    entry: entry.map((one) => ({ ...one, isNewer: active !== undefined && one.created_at > active.created_at })),
+  }
 }
 
 const kinds: Readonly<Record<string, string>> = {

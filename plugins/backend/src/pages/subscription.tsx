@@ -179,7 +179,7 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
         <>
           <dt>{texts.postponed}</dt>
           <dd>
-            <RelativeTime value={until} />
+            <RelativeTime value={until} canBeFuture />
           </dd>
         </>
       )}

@@ -64,7 +64,7 @@ const columns: readonly Column<Token>[] = [
     name: 'expires',
     label: texts.expires,
     isSortable: true,
-    render: ({ expires_at: at }) => <RelativeTime value={at} />,
+    render: ({ expires_at: at }) => <RelativeTime value={at} canBeFuture />,
   },
 ]
 
@@ -117,7 +117,7 @@ export function Page() {
           isDanger
           onConfirm={async () => {
             const { tokens } = await call('POST /token/revoke', { body: { token: target.jti } })
-            announce(texts.revoked(tokens))
+            announce(texts.revoked(tokens, target))
             await refresh()
           }}
           onClose={() => setTarget(undefined)}

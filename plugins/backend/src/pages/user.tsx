@@ -123,7 +123,7 @@ function UserForm({ user, etag }: { readonly user: User; readonly etag: string |
   ].join(' ')
   return (
     <section className="form" aria-label={access.pages.user}>
-      <SaveForm action={access.save} onSave={edit.save}>
+      <SaveForm action={access.save} hasChanges={edit.hasChanges} onSave={edit.save}>
         {(errorOf) => (
           <>
             <TextInput

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router'
 import { Skeleton } from '@mantine/core'
 import { uiPath } from '../config.ts'
 import { pages, type PageEntry } from '../pages.ts'
@@ -6,6 +6,7 @@ import { ProblemState } from '../components/problem.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { strings } from '../strings.ts'
 import { Shell } from './shell.tsx'
+import { usePages } from './rail.tsx'
 import { ScopeGate } from './scope-gate.tsx'
 
 /** Makes the router of all pages. Search parameters are plain text, for links that people can read and write. */
@@ -52,6 +53,8 @@ declare module '@tanstack/react-router' {
 function gate(page: PageEntry) {
   const Page = lazyRouteComponent(page.load, 'Page')
   return function Gated() {
+    const [first] = usePages()
+    if (page.path === '/' && first !== undefined && first.path !== '/') return <Navigate to={first.path} replace />
     return (
       <ScopeGate scope={page.scope}>
         <Page />
