@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { formatDiagnostics, version, type Diagnostic, toPrintable } from '../../src/kit/index.ts'
+import { hideSecretsInUrl, formatDiagnostics, version, type Diagnostic, toPrintable } from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted, SuggestedRequest } from '../../src/project/index.ts'
-import { describeFailure, formatAnswered, formatLogged, formatMs, hideSecrets, listFiles, margin } from './dev-lines.ts'
+import { describeFailure, formatAnswered, formatLogged, formatMs, listFiles, margin } from './dev-lines.ts'
 import { formatDelivered } from './event-lines.ts'
 import { formatCurl } from './format-curl.ts'
 import { LiveLine } from './live-line.ts'
@@ -84,7 +84,7 @@ export class DevConsole implements Console {
   failed(error: unknown, { id, method, path }: { id: string; method: string; path: string }): void {
     const showAlone = () => {
       this.#removeFailure(id)
-      line(`${paint('red', 'error')}  ${method} ${hideSecrets(path)}   request ${id}`)
+      line(`${paint('red', 'error')}  ${method} ${hideSecretsInUrl(path)}   request ${id}`)
       writeLine(indent(describeFailure(error)))
     }
     this.#failures.set(id, { error, timer: setTimeout(showAlone, maxWaitMs).unref() })

@@ -1,4 +1,4 @@
-import { isWaypostError, messageOf, toPrintable } from '../../src/kit/index.ts'
+import { hideSecretsInUrl, hideTokens, isWaypostError, messageOf, toPrintable } from '../../src/kit/index.ts'
 import type { DevConsole } from '../../src/project/index.ts'
 import { paint } from './format.ts'
 
@@ -22,7 +22,7 @@ export function formatAnswered(answered: Answered, { width, times = 1 }: LineOpt
   const end = `  ${answered.status}  ${formatMs(answered.ms).padStart(7)}`
   // Narrow enough for "no token; scope todo is needed" in 80 columns.
   const column = Math.max(12, Math.min(36, Math.floor(((width ?? 96) - 48) / 2)))
-  const path = shorten(hideSecrets(answered.path), room - 7 - end.length)
+  const path = shorten(hideSecretsInUrl(answered.path), room - 7 - end.length)
   const start = `${answered.method.padEnd(6)} ${path.padEnd(column)}${end}`
   if (tail === '') return [start]
   const line = `${start}   ${tail}`
@@ -92,46 +92,6 @@ function splitStack({ stack, message }: Error): string[] {
   const lines = (stack ?? message).split('\n')
   const start = lines.findIndex((line) => /^\s+at /.test(line))
   return start === -1 ? [lines.join('\n')] : [lines.slice(0, start).join('\n'), ...lines.slice(start)]
-}
-
-/** Returns the path and query of a request without control characters and values that may be secret. */
-export function hideSecrets(url: string): string {
-  const [path = '', ...queries] = url
-    .slice(0, maxUrlLength)
-    .replaceAll(/[^\x20-\x7E]/g, '?')
-    .split('?')
-  if (queries.length === 0) return hideTokens(path)
-  const pairs = queries.join('?').split('&')
-  return `${hideTokens(path)}?${pairs.map((pair) => (isSecret(pair) ? pair.replace(/=.*/, '=…') : hideTokens(pair))).join('&')}`
-}
-
-const maxUrlLength = 2000
-const secretName = /^(?:code|state)$/
-const secretWord =
-  /(?:token|secret|password|passwd|passphrase)$|^(?:pass|pw|pwd|auth|authorization|jwt|otp|sig|signature|assertion|verifier|credentials?|sess(?:ion)?(?:id)?|(?:api|access|auth|private|secret)?key)$/
-
-function isSecret(pair: string): boolean {
-  const name = pair.split('=')[0]!
-  return isSecretName(name.includes('%') ? decodeName(name) : name)
-}
-
-/** Compares whole words in any notation: `apiKey` and `api_key`, but not `monkey` or `author`. */
-function isSecretName(name: string): boolean {
-  const words = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
-  return secretName.test(name.toLowerCase()) || words.some((word) => secretWord.test(word.toLowerCase()))
-}
-
-function decodeName(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
-}
-
-/** Replaces everything that looks like a token. */
-function hideTokens(text: string): string {
-  return text.replaceAll(/\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)*|\bwhsec_[\w+/=]+/g, '…')
 }
 
 /** Keeps the beginning and the end, which are both useful in a path. */

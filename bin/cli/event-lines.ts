@@ -1,6 +1,6 @@
-import { toPrintable } from '../../src/kit/index.ts'
+import { hideSecretsInUrl, toPrintable } from '../../src/kit/index.ts'
 import type { AttemptReport } from '../../src/operate/index.ts'
-import { formatMs, hideSecrets } from './dev-lines.ts'
+import { formatMs } from './dev-lines.ts'
 import { paint } from './format.ts'
 
 /**
@@ -22,7 +22,7 @@ export function formatFailedAttempt(attempt: AttemptReport): string {
 
 /** Returns an endpoint without parts that may be secret. */
 export function formatEndpoint(endpoint: string): string {
-  return hideSecrets(endpoint).replace(/\/\/[^/@]*@/, '//…@')
+  return hideSecretsInUrl(endpoint).replace(/\/\/[^/@]*@/, '//…@')
 }
 
 /** Formats a local time: `14:05:31`. */

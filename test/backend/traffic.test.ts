@@ -14,11 +14,11 @@ test('dev lists its requests with user, route and code; those of the backend are
   const headers = await world.authorize('ann', ['todo', 'backend.operate'])
   const list = async (after = 0) =>
     (await send(world.port, { path: `/backend/traffic?after=${after}`, headers })).body.entry
-  await send(world.port, { path: '/todo/1?a=b', headers })
+  await send(world.port, { path: '/todo/1?a=b&access_token=secret', headers })
   await send(world.port, { path: '/todo/2' })
   const [first, second, ...others] = await list()
   assert.deepEqual(others, [])
-  assert.deepEqual([first.path, first.route, first.status, first.user], ['/todo/1?a=b', '/todo/:id', 200, 'ann'])
+  assert.deepEqual([first.path, first.route, first.status, first.user], ['/todo/1?a=b&access_token=…', '/todo/:id', 200, 'ann'])
   assert.deepEqual([second.status, second.user, second.code], [401, null, 'WP_AUTH_NO_TOKEN'])
   assert.deepEqual(await list(second.number), [])
 })

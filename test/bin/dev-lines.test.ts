@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeFailure, formatAnswered, formatLogged, hideSecrets } from '../../bin/cli/dev-lines.ts'
+import { describeFailure, formatAnswered, formatLogged } from '../../bin/cli/dev-lines.ts'
+import { hideSecretsInUrl } from '../../src/kit/index.ts'
 
 const answered = {
   id: '7Q4F2K',
@@ -77,7 +78,7 @@ test('values that may be secret are left out', () => {
     ['/a?monkey=1&passenger=2&country_code=de&design=4', '/a?monkey=1&passenger=2&country_code=de&design=4'],
     ['/a?max_tokens=5&sessions=2&estate=3&tokenize=4', '/a?max_tokens=5&sessions=2&estate=3&tokenize=4'],
   ] as const) {
-    assert.equal(hideSecrets(url), shown)
+    assert.equal(hideSecretsInUrl(url), shown)
   }
   assert.doesNotMatch(formatAnswered({ ...answered, reason: `not ${jwt}` }, { width: 120 })[0]!, /eyJ/)
 })

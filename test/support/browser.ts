@@ -61,6 +61,12 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Returns the violations and undecided results of axe, with their locations. */
 export async function findFlaws(page: Page): Promise<string[]> {
+  // Menus and dialogs that open or close are half transparent, and incomplete for screen readers.
+  await until('transitions have ended', () =>
+    page.evaluate<boolean>(
+      `[...document.querySelectorAll('[role=menu], [role=dialog]')].every((one) => getComputedStyle(one).opacity === '1')`,
+    ),
+  )
   await page.evaluate(axe)
   return page.evaluate<string[]>(`axe.run().then(({ violations, incomplete }) =>
     [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)

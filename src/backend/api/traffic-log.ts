@@ -1,3 +1,4 @@
+import { hideSecretsInUrl, hideTokens } from '../../kit/index.ts'
 import type { RequestReport } from '../../runtime/index.ts'
 
 export interface TrafficEntry extends RequestReport {
@@ -25,8 +26,8 @@ export function makeTrafficLog(): TrafficLog {
       number += 1
       entries.push({
         ...report,
-        path: report.path.slice(0, maxText),
-        reason: report.reason?.slice(0, maxText),
+        path: hideSecretsInUrl(report.path),
+        reason: report.reason === undefined ? undefined : hideTokens(report.reason.slice(0, maxText)),
         number,
         at,
       })

@@ -65,7 +65,7 @@ export function Page() {
         ]}
         filters={[
           { name: 'kind', label: texts.kind, options: Object.fromEntries(kinds.map((kind) => [kind, kind])) },
-          { name: 'user', label: strings.operate.user },
+          { name: 'user', label: texts.by },
           { name: 'since', label: since, options: spans },
         ]}
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
