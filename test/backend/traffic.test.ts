@@ -18,7 +18,10 @@ test('dev lists its requests with user, route and code; those of the backend are
   await send(world.port, { path: '/todo/2' })
   const [first, second, ...others] = await list()
   assert.deepEqual(others, [])
-  assert.deepEqual([first.path, first.route, first.status, first.user], ['/todo/1?a=b&access_token=…', '/todo/:id', 200, 'ann'])
+  assert.deepEqual(
+    [first.path, first.route, first.status, first.user],
+    ['/todo/1?a=b&access_token=…', '/todo/:id', 200, 'ann'],
+  )
   assert.deepEqual([second.status, second.user, second.code], [401, null, 'WP_AUTH_NO_TOKEN'])
   assert.deepEqual(await list(second.number), [])
 })
