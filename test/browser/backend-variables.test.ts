@@ -32,6 +32,7 @@ describe('the page Variables', { timeout: 600_000 }, () => {
   const choose = async (page: Page, name: string, action: string) => {
     await page.getByRole('button', { name: `Actions: ${name}` }).click()
     await page.getByRole('menuitem', { name: `${action} ${name}` }).click()
+    await page.getByRole('menu').waitFor({ state: 'detached' }) // it fades out over the dialog
     return page.getByRole('dialog')
   }
 
