@@ -76,7 +76,7 @@ export { listHostMigrations, listHostTables, type ListedHostMigration, type List
 export { compareHostReleases } from './releases/host-releases.ts'
 export { type ListedReleases, type ListedServer, listHostReleases } from './releases/host-releases.ts'
 export { pruneHostReleases } from './releases/host-releases.ts'
-export { loadReleaseFiles, type ReleaseFiles, writeReleaseFiles } from './releases/host-releases.ts'
+export { excerptOf, loadReleaseFiles, type ReleaseFiles, writeReleaseFiles } from './releases/host-releases.ts'
 export { type ReleaseDetails, showHostRelease } from './releases/host-releases.ts'
 export { type ListedScope, listHostScopes, findUnusedScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'

@@ -158,6 +158,10 @@ describe('the definition in the admin API', () => {
 
   test('shows a method with its schemas and an example body', async () => {
     const { body } = await call('GET /release/active/method?method=PUT&path=%2Fnote%2F%3Aid')
+    assert.equal(
+      body.definition,
+      'PUT: { scopes: [note, order], request: Note, response: Note, rate: gentle, action: src/note.ts }',
+    )
     assert.deepEqual(body.example, { text: 'milk' })
     assert.deepEqual(body.params.properties.id.type, 'integer')
     assert.deepEqual(Object.keys(body.schemas), ['Note', 'Owner'])

@@ -142,6 +142,33 @@ export async function loadReleaseFiles({ system }: Host, beginning: string): Pro
   return { id, files: await loadFiles(system, activation.files) }
 }
 
+const maxExcerptLines = 500
+
+/**
+ * Returns the text of an entry of a definition: its line and the following lines that are indented more, without their
+ * common indentation.
+ * @param source `file:line`
+ */
+export function excerptOf(files: readonly DefinitionFile[], source: string): string | undefined {
+  const [, path, line] = /^(.*):(\d+)$/.exec(source) ?? []
+  const lines = files
+    .find((file) => file.path === path)
+    ?.content.split('\n')
+    .slice(Number(line) - 1)
+  if (lines === undefined || lines[0] === undefined) return undefined
+  const indent = indentOf(lines[0])
+  const end = lines.findIndex((text, index) => index > 0 && text.trim() !== '' && indentOf(text) <= indent)
+  const own = lines.slice(0, Math.min(end === -1 ? lines.length : end, maxExcerptLines))
+  return own
+    .map((text) => text.slice(Math.min(indent, indentOf(text))))
+    .join('\n')
+    .trimEnd()
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length
+}
+
 /**
  * Writes definition files to a folder, which is created if it does not exist.
  * @throws WP_SERVER_FOLDER_NOT_EMPTY if it is not empty

@@ -341,6 +341,7 @@ export interface Operations {
       request?: unknown
       responses: { [name: string]: unknown }
       schemas: { [name: string]: unknown }
+      definition: string | null
       example: unknown
     }
   }

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { call, type Answer } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { MethodBadge, State } from '../components/badge.tsx'
+import { CodeBlock } from '../components/copy.tsx'
 import { Access, Json, Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -16,7 +17,7 @@ import { build } from '../strings/build.ts'
 const { route: texts } = build
 type Method = Answer<'GET /release/:id/method'>
 
-const tabs = ['method', 'try', 'traffic'] as const
+const tabs = ['method', 'try', 'definition', 'traffic'] as const
 
 export function Page() {
   const { route: name = '' } = useParams({ strict: false })
@@ -60,6 +61,9 @@ export function Page() {
         <Tabs.Panel value="try">
           {found.data === undefined ? <Skeleton height={160} /> : <TryIt key={name} method={found.data} />}
         </Tabs.Panel>
+        <Tabs.Panel value="definition">
+          {found.data === undefined ? <Skeleton height={160} /> : <DefinitionTab method={found.data} />}
+        </Tabs.Panel>
         <Tabs.Panel value="traffic">
           <Traffic route={name} />
         </Tabs.Panel>
@@ -71,6 +75,16 @@ export function Page() {
 function Missing({ error, onRetry }: { readonly error: Error; onRetry(): void }) {
   if (!(error instanceof Problem) || error.status !== 404) return <ProblemAlert error={error} onRetry={onRetry} />
   return <EmptyState title={texts.notFound} text={texts.notFoundText} link={{ to: '/routes', label: texts.back }} />
+}
+
+function DefinitionTab({ method: { definition, source } }: { readonly method: Method }) {
+  if (definition === null || source === null) return <p className="soft">{texts.noDefinition}</p>
+  return (
+    <div className="stack-small">
+      <Source value={source} />
+      <CodeBlock code={definition} label={texts.tabs.definition} />
+    </div>
+  )
 }
 
 function MethodTab({ method }: { readonly method: Method }) {

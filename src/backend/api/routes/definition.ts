@@ -1,12 +1,15 @@
 import { Type, type Static } from 'typebox'
 import {
   describeRelease,
+  excerptOf,
   findReferences,
+  loadReleaseFiles,
   schemasOf,
   type DescribedAction,
   type DescribedMethod,
   type DescribedRelease,
 } from '../../../operate/index.ts'
+import type { Host } from '../../../host/index.ts'
 import { generateSample } from '../../../runtime/index.ts'
 import { errors } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
@@ -229,6 +232,8 @@ const oneMethod = defineRoute({
     responses: Type.Record(Type.String(), schema),
     /** The named schemas that these refer to, at any depth. */
     schemas: Type.Record(Type.String(), schema),
+    /** The text of the method in its definition file. */
+    definition: maybeText,
     /** A body that matches `request`; null if none can be generated. */
     example: Type.Unknown(),
   }),
@@ -240,6 +245,7 @@ const oneMethod = defineRoute({
     const { schemas: named } = release.manifest
     return {
       ...formatMethod(found),
+      definition: await loadExcerpt(host, release.id, found.source),
       timeout_ms: of.timeoutMs ?? null,
       config: found.action.config ?? null,
       ...(of.params === undefined ? {} : { params: of.params }),
@@ -251,6 +257,12 @@ const oneMethod = defineRoute({
     }
   },
 })
+
+async function loadExcerpt(host: Host, id: string, source: string | undefined): Promise<string | null> {
+  if (source === undefined) return null
+  const { files } = await loadReleaseFiles(host, id)
+  return excerptOf(files, source) ?? null
+}
 
 function collectSchemas(start: unknown, named: DescribedRelease['manifest']['schemas']) {
   const found = new Map<string, unknown>()
