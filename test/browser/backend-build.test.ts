@@ -43,6 +43,7 @@ const pages = {
   '/routes': 'Routes',
   '/routes/PUT%20%2Fbook%2F%3Aid': 'PUT /book/:id',
   '/routes/PUT%20%2Fbook%2F%3Aid?tab=try': 'PUT /book/:id',
+  '/routes/PUT%20%2Fbook%2F%3Aid?tab=definition': 'PUT /book/:id',
   '/routes/GET%20%2Ftodo?tab=traffic': 'GET /todo',
   '/schemas': 'Schemas',
   '/schemas/Todo': 'Todo',
