@@ -25,6 +25,12 @@ export const errors = defineErrors({
     message: '{file} is not kept with a deployment: {reason}',
     hint: 'Move what the definition includes from it to a .yml or .json file of its own, for example in resources/.',
   },
+  WP_PROJECT_SHARED_ORIGIN: {
+    kind: 'user',
+    status: 500,
+    message: '{name} may serve pages with scripts on the origin of the backend',
+    hint: 'Give the backend a host of its own with WAYPOST_BACKEND_URL, see docs/backend.md.',
+  },
   WP_PROJECT_NOT_EMPTY: {
     kind: 'user',
     status: 500,

@@ -82,3 +82,22 @@ routes: { /a: { methods: { GET: { public: true, action: src/a.ts } } } }
     warning,
   ])
 })
+
+test('with variables, pages with scripts on the origin of the backend are a warning', async () => {
+  const files = {
+    'waypost.yml': `routes:
+  /a: { methods: { GET: { public: true, action: src/a.ts } } }
+  /b:
+    methods:
+      GET: { public: true, html: trusted, action: src/a.ts }
+      POST: { scopes: [], html: trusted, action: src/a.ts }
+`,
+    'src/a.ts': sound,
+  }
+  const warned = ['waypost.yml:5 WP_PROJECT_SHARED_ORIGIN']
+  assert.deepEqual((await validate(files)).problems, [])
+  assert.deepEqual((await validate(files, {})).problems, warned)
+  assert.deepEqual((await validate(files, { WAYPOST_BACKEND: 'read' })).problems, warned)
+  assert.deepEqual((await validate(files, { WAYPOST_BACKEND: 'off' })).problems, [])
+  assert.deepEqual((await validate(files, { WAYPOST_BACKEND_URL: 'https://admin.example.com' })).problems, [])
+})
