@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { addUser, backendScopes } from '../../src/auth/index.ts'
+import { makeTrafficLog } from '../../src/backend/index.ts'
+import type { RequestReport } from '../../src/runtime/index.ts'
 import { openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
 import { makeTestClock, type TestClock } from '../support/clock.ts'
 import { openProjectServer, type Files, type ProjectServer } from '../support/project-server.ts'
@@ -22,13 +24,17 @@ export interface BackendWorldOptions {
   readonly variables?: Readonly<Record<string, string>>
   /** Of ann, besides those of administration and `todo`. */
   readonly scopes?: readonly string[]
+  /** Whether the server lists its requests, like that of `dev`. */
+  readonly isLive?: boolean
 }
 
 export async function openBackendWorld(options: BackendWorldOptions = {}): Promise<BackendWorld> {
   const clock = makeTestClock()
   const files = { ...readTemplate('todo'), ...options.files }
   const variables = { WAYPOST_BASE_URL: origin, ...options.variables }
-  const server = await openProjectServer({ files, variables, clock, keepsFiles: true })
+  const traffic = options.isLive === true ? makeTrafficLog() : undefined
+  const live = traffic && { traffic, onResponse: (report: RequestReport) => traffic.add(report, clock.now()) }
+  const server = await openProjectServer({ files, variables, clock, keepsFiles: true, ...live })
   const scopes = [...backendScopes, 'todo', ...(options.scopes ?? [])]
   if (!options.withoutAdministrator) await addUser(server.host.system, { name: 'ann', password, scopes })
   const browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${server.port}`])
