@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, test } from 'node:test'
 import { defaultKinds } from '../support/forms.ts'
+import { freeze } from '../support/freeze.ts'
 import { systemKinds } from '../support/server.ts'
 import { openDeliverySite } from './delivery-site.ts'
 import { until } from '../support/until.ts'
@@ -48,7 +49,7 @@ describe('a worker', { concurrency: systemKinds.length }, () => {
       }
       const worker = site.startWorker(['--json'])
       await until('posts arrive', () => site.receiver.received.length !== 0)
-      process.kill(worker.pid, 'SIGSTOP')
+      await freeze(site.system, worker.pid)
       try {
         first.resolve()
         await site.passTime(leaseMs)

@@ -1,6 +1,6 @@
 // A server that freezes (SIGSTOP) while it holds the change feed's lock keeps nobody else from answering.
 import assert from 'node:assert/strict'
-import { execFileSync, fork, type ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -8,6 +8,7 @@ import { sql } from 'kysely'
 import { addClient } from '../../src/auth/index.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { isFrozen } from '../support/freeze.ts'
 import { send, type Answer } from '../support/send.ts'
 import { basic } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -66,8 +67,6 @@ describe('a server that is frozen while it records a change, on postgresql', () 
   const issue = async () =>
     (await post(server.port, 'token', { grant_type: 'client_credentials' })).body.access_token as string
   const revoke = (port: number, token: string) => post(port, 'revoke', { token })
-  const isFrozen = async () =>
-    execFileSync('ps', ['-o', 'state=', '-p', String(child.pid)], { encoding: 'utf8' })[0] === 'T'
 
   const countWaiting = async () => {
     const { rows } = await sql<{ count: string }>`select count(*) from pg_stat_activity
@@ -102,7 +101,7 @@ describe('a server that is frozen while it records a change, on postgresql', () 
     child.send({ stopAt: '^commit' } satisfies Order)
     await armed
     const lost = revoke(childPort, held!).catch(() => undefined)
-    await until('it is frozen', isFrozen)
+    await until('it is frozen', () => isFrozen(child.pid!))
     const statuses = await Promise.all(tokens.map(async (token) => (await revoke(server.port, token)).status))
     assert.deepEqual(new Set(statuses), new Set([200]))
     child.kill('SIGCONT')

@@ -1,6 +1,6 @@
 // A server that freezes (SIGSTOP) while callers ask it for tokens, give up, and ask another server of the same System.
 import assert from 'node:assert/strict'
-import { execFileSync, fork, type ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import path from 'node:path'
@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openWorld, password, type Credentials, type World } from '../auth/world.ts'
 import { callback, obtainCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
+import { freeze, isFrozen } from '../support/freeze.ts'
 import { send } from '../support/send.ts'
 import { basic, bearer, systemKinds } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -48,12 +49,6 @@ for (const kind of systemKinds) {
         headers: { ...basic(world.app.id, world.app.secret), 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams(form).toString(),
       })
-    const freeze = async () => {
-      child.kill('SIGSTOP')
-      await until('it is frozen', isFrozen)
-    }
-    const isFrozen = async () =>
-      execFileSync('ps', ['-o', 'state=', '-p', String(child.pid)], { encoding: 'utf8' })[0] === 'T'
     /** Lets it go on, until what it read before has been processed. */
     const wake = async () => {
       child.kill('SIGCONT')
@@ -64,7 +59,7 @@ for (const kind of systemKinds) {
 
     test('ignores a refresh whose caller has disconnected', async () => {
       const first = await begin()
-      await freeze()
+      await freeze(world.system, child.pid!)
       leave(await post(port, world.app, refreshForm(first)))
       const second = await refresh(first)
       const third = await refresh(second)
@@ -78,7 +73,7 @@ for (const kind of systemKinds) {
       child.send({ stopAt: '^begin' } satisfies Order)
       await armed
       const socket = await post(port, world.app, refreshForm(first))
-      await until('it is frozen', isFrozen)
+      await until('it is frozen', () => isFrozen(child.pid!))
       leave(socket)
       await pause(200) // a caller has to wait for some time before it leaves
       const third = await refresh(await refresh(first))
@@ -90,7 +85,7 @@ for (const kind of systemKinds) {
       const site = await world.addClient({ grants: ['authorization_code'], redirectUris: [callback] })
       const code = await obtainCode(world, requestOf(site))
       const form = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }
-      await freeze()
+      await freeze(world.system, child.pid!)
       leave(await post(port, site, form))
       const { body } = await world.token(site, form)
       await wake()
@@ -101,7 +96,7 @@ for (const kind of systemKinds) {
       const login = await world.logIn({ json: { username: 'ann', password } })
       const renewal = { method: 'PUT', path: '/consumer/login', body: { refresh_token: login.body.refresh_token } }
       const first = await begin()
-      await freeze()
+      await freeze(world.system, child.pid!)
       const late = [askChild(refreshForm(first)), send(port, renewal)]
       await pause(3500)
       child.kill('SIGCONT')
