@@ -7,6 +7,7 @@ import {
   listenForKeys,
   openBrowser,
   openInspector,
+  plural,
   untilAborted,
   withDefault,
 } from '../bin/cli/index.ts'
@@ -53,6 +54,7 @@ export default class Dev extends WaypostCommand {
     const hasKeys = this.isInteractive() && process.stdout.isTTY && isInFront()
     const console = new DevConsole({ hasKeys, inspector: inspector?.url })
     const { dev } = await import('../src/project/index.ts')
+    const isNew = await this.#offerProject(folder)
     const server = await dev({
       folder,
       variables: readEnvironment(folder),
@@ -65,6 +67,7 @@ export default class Dev extends WaypostCommand {
       ...(hasKeys ? { onPortTaken: offerNextPort } : {}),
     })
     if (flags.open) browse(server, console)
+    else if (isNew) await browseBackend(server, console)
     const quit = new AbortController()
     const actions = actionsOf(server, console, () => quit.abort())
     const stopKeys = hasKeys ? listenForKeys(process.stdin, { actions }) : undefined
@@ -72,6 +75,18 @@ export default class Dev extends WaypostCommand {
     stopKeys?.()
     await server.close()
     inspector?.close()
+  }
+
+  /** In an empty folder, offers to create a project. Returns whether it was created. */
+  async #offerProject(folder: string): Promise<boolean> {
+    const { initProject, isUnusedFolder } = await import('../src/project/index.ts')
+    if (!this.isInteractive() || !(await isUnusedFolder(folder))) return false
+    if (!(await confirm('There is no project in this folder. Create one?', { isDefault: true }))) return false
+    this.note('Creating the project and installing waypost with npm ...')
+    const { files, installProblem } = await initProject({ folder, template: 'empty', force: false, install: true })
+    this.note(`Created ${plural(files.length, 'file')}.`)
+    if (installProblem !== undefined) this.note(`Nothing was installed: ${installProblem}. Run npm install later.`)
+    return true
   }
 }
 

@@ -2,9 +2,13 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { interrupted } from './signals.ts'
 
-/** Asks a question; `y` or `yes` confirms. Requires a terminal. */
-export async function confirm(question: string): Promise<boolean> {
-  return /^y(es)?$/i.test((await ask(`${question} (y/N) `, process.stderr)).trim())
+/**
+ * Asks a question; `y` or `yes` confirms. Requires a terminal.
+ * @param isDefault whether Enter confirms too
+ */
+export async function confirm(question: string, { isDefault = false } = {}): Promise<boolean> {
+  const answer = (await ask(`${question} ${isDefault ? '(Y/n)' : '(y/N)'} `, process.stderr)).trim()
+  return answer === '' ? isDefault : /^y(es)?$/i.test(answer)
 }
 
 async function ask(question: string, output: NodeJS.WritableStream): Promise<string> {

@@ -39,7 +39,7 @@ export { shareWaypost } from '../plugin/index.ts'
 export { listRoutes, type ListedRoute, type ListOptions } from './list-routes.ts'
 export type { SuggestedRequest } from './suggest-requests.ts'
 export { createMigration, type CreateMigrationOptions } from './create-migration.ts'
-export { initProject, type InitOptions, type InitReport } from './init/init-project.ts'
+export { initProject, isUnusedFolder, type InitOptions, type InitReport } from './init/init-project.ts'
 export { listParts } from './init/parts.ts'
 export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
 

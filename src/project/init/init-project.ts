@@ -107,13 +107,25 @@ async function assertUsable({ folder, force }: InitOptions): Promise<void> {
   })
   if (found === undefined) return
   if (!found.isDirectory()) throw errors.WP_PROJECT_NO_FOLDER({ folder })
-  const { length } = await readdir(folder)
+  const { length } = await listUsed(folder)
   if (length > 0 && !force) {
     throw errors.WP_PROJECT_NOT_EMPTY({
       folder: `${path.basename(folder)}/`,
       count: length === 1 ? '1 file' : `${length} files`,
     })
   }
+}
+
+/** Files that exist before a project: of git, editors and the operating system. */
+const unrelated = new Set(['.git', '.idea', '.vscode', '.DS_Store'])
+
+async function listUsed(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder)).filter((name) => !unrelated.has(name))
+}
+
+/** Whether a project can be created in this folder without mixing it with other files. */
+export async function isUnusedFolder(folder: string): Promise<boolean> {
+  return (await listUsed(folder)).length === 0
 }
 
 /** Returns the nearest existing ancestor of a folder, or the folder itself. */
