@@ -17,7 +17,6 @@ export function makeRouter() {
       getParentRoute: () => root,
       path: page.path,
       component: gate(page),
-      loader: async () => void (await page.load()),
       validateSearch: (search: Record<string, unknown>): Record<string, string | undefined> =>
         Object.fromEntries(
           Object.entries(search)
@@ -52,7 +51,10 @@ declare module '@tanstack/react-router' {
 
 function gate(page: PageEntry) {
   const Page = lazyRouteComponent(page.load, 'Page')
-  return function Gated() {
+  // The router loads the page before it shows it. React shows what suspends at least 300 ms later.
+  Gated.preload = async () => Page.preload?.()
+  return Gated
+  function Gated() {
     const [first] = usePages()
     if (page.path === '/' && first !== undefined && first.path !== '/') return <Navigate to={first.path} replace />
     return (
