@@ -1,8 +1,9 @@
+import assert from 'node:assert/strict'
 import type { Browser, Page } from 'playwright-core'
 import { addUser, backendScopes } from '../../src/auth/index.ts'
 import { makeTrafficLog } from '../../src/backend/index.ts'
 import type { RequestReport } from '../../src/runtime/index.ts'
-import { openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { findFlaws, openBrowser, openPage, storeScreenshot, type WatchedPage } from '../support/browser.ts'
 import { makeTestClock, type TestClock } from '../support/clock.ts'
 import { openProjectServer, type Files, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
@@ -67,4 +68,46 @@ export async function openSignedIn(page: Page, path = '/'): Promise<void> {
   await page.goto(`${origin}/backend/ui${path}`)
   await logIn(page)
   await page.locator('#content h1').waitFor()
+}
+
+/**
+ * Goes to another page as a link does, which is much quicker than loading it.
+ * @param heading the title of that page
+ */
+export async function goTo(page: Page, path: string, heading: string): Promise<void> {
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(`/backend/ui${path}`)})`)
+  await page.locator('#content').getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor()
+  await page.locator('#content :is([aria-busy="true"], .mantine-Skeleton-root)').first().waitFor({ state: 'detached' })
+}
+
+// In this order because a change of the width replaces parts of the page.
+const looks = [
+  [1440, 'light'],
+  [1440, 'dark'],
+  [390, 'dark'],
+  [390, 'light'],
+] as const
+
+// Higher than every page, because axe cannot decide about what is scrolled out.
+const height = 3600
+
+/**
+ * Checks pages in both colour schemes, also 390 pixels wide: they are accessible, and not wider than the window.
+ * @param titles the titles of the pages by their paths
+ */
+export async function checkLooks(page: Page, titles: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, title] of Object.entries(titles)) {
+    await goTo(page, path, title)
+    for (const [width, colorScheme] of looks) {
+      await page.setViewportSize({ width, height })
+      await page.emulateMedia({ colorScheme })
+      await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+      await page.locator('.rail').waitFor({ state: width === 390 ? 'detached' : 'visible' })
+      const look = `${path}, ${width}, ${colorScheme}`
+      await storeScreenshot(page, `backend ${look.replaceAll(/\W+/g, ' ')}`)
+      assert.deepEqual(await findFlaws(page), [], look)
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+      assert.equal(await page.evaluate(overflow), 0, `${look}: wider than the window`)
+    }
+  }
 }
