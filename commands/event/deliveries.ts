@@ -11,7 +11,7 @@ import {
 } from '../../bin/cli/index.ts'
 import type { DeliveryDetails, ListedDelivery } from '../../src/operate/index.ts'
 
-const states = ['pending', 'delivered', 'dead', 'cancelled'] as const
+const states = ['pending', 'retrying', 'delivered', 'dead', 'cancelled'] as const
 
 export default class EventDeliveries extends HostCommand {
   static override description = 'List deliveries, or show one with its attempts'
@@ -28,7 +28,11 @@ export default class EventDeliveries extends HostCommand {
   static override flags = {
     event: Flags.string({ description: 'Only deliveries of this event' }),
     subscription: Flags.string({ description: 'Only deliveries to this subscription, by id' }),
-    state: Flags.option({ options: states, description: 'Only deliveries in this state' })(),
+    endpoint: Flags.string({ description: 'Only deliveries to this URL' }),
+    state: Flags.option({
+      options: states,
+      description: 'Only deliveries in this state; retrying: pending after a failure',
+    })(),
     since: sinceFlag({
       description: 'Only deliveries dispatched since this time: how long ago, such as 24h, or an ISO time',
     }),
@@ -81,7 +85,11 @@ export default class EventDeliveries extends HostCommand {
           minWidth: 16,
         },
       ])
-      const log = attempts.map((attempt) => ({ ...attemptToJson(attempt), answer: attempt.answer ?? null }))
+      const log = attempts.map((attempt) => ({
+        ...attemptToJson(attempt),
+        answer: attempt.answer ?? null,
+        headers: attempt.headers,
+      }))
       return { ...toJson(delivery), attempts: log }
     })
   }

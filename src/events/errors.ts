@@ -76,6 +76,23 @@ export const errors = defineErrors({
     message: 'The delivery "{id}" is still pending',
     hint: 'It is sent when it is due. You can replay it once it has finished.',
   },
+  WP_EVENTS_DELIVERY_FINISHED: {
+    kind: 'user',
+    status: 409,
+    message: 'The delivery "{id}" is {status}, so it has no next attempt',
+    hint: 'Replay it to send it again.',
+  },
+  WP_EVENTS_DELIVERY_SENDING: {
+    kind: 'user',
+    status: 409,
+    message: 'The delivery "{id}" is being sent now',
+  },
+  WP_EVENTS_RETRY_STOPPED: {
+    kind: 'user',
+    status: 409,
+    message: 'The subscription of the delivery "{id}" is {state}',
+    hint: 'Deliveries are sent only while their subscription is active.',
+  },
   WP_EVENTS_REPLAY_STOPPED: {
     kind: 'user',
     status: 409,

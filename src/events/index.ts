@@ -16,7 +16,14 @@ export { loadAttemptTotals, measureEvents, type MeasureOptions } from './measure
 export type { ExecuteOptions } from './worker/options.ts'
 export type { AttemptReport } from './worker/options.ts'
 export type { Summary } from './worker/run.ts'
-export { countDead, replayDead, replayDelivery, type DeadFilter, type Replayed } from './subscription/replay.ts'
+export {
+  countDead,
+  replayDead,
+  replayDelivery,
+  retryDelivery,
+  type DeadFilter,
+  type Replayed,
+} from './subscription/replay.ts'
 export { deliveryStates, type DeliveryView } from './subscription/own-deliveries.ts'
 export type { OwnSubscription, Subscriber, SubscriptionView } from './subscription/subscription-row.ts'
 export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'

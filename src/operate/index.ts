@@ -27,6 +27,7 @@ export {
   type ReplayRequest,
   replayHostDelivery,
   replayHostDeliveries,
+  retryHostDelivery,
 } from './events/deliveries.ts'
 export {
   type ListedSubscription,

@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher } from 'undici'
 import { messageOf, type Clock } from '../kit/index.ts'
-import { makeAnswer, type Answer } from './read-answer.ts'
+import { keepHeaders, makeAnswer, type Answer, type KeptHeaders, type ReceivedHeaders } from './read-answer.ts'
 
 /** The result of one POST. */
 export interface PostResult {
@@ -13,6 +13,8 @@ export interface PostResult {
   readonly latencyMs: number
   /** The first 4 KB of the response as text. */
   readonly answer?: string
+  /** The headers of the response, see `keepHeaders`. */
+  readonly headers?: KeptHeaders
   /**
    * Whether the response came, or would have come, from an address that only `allow` opens. It must not be shown to
    * subscribers.
@@ -51,8 +53,6 @@ export function postOnce({ agent, clock, reset }: PostContext, post: Post): Prom
   })
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>
-
 /**
  * Handles one request for undici. Has its own timer, because undici checks a signal only after connecting, which may
  * take longer.
@@ -68,6 +68,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status: number | undefined
   #retryAfterMs: number | undefined
   #answer: Answer | undefined
+  #headers: KeptHeaders = []
 
   constructor(clock: Clock, { timeoutMs, startedAt = clock.now() }: Post, resolve: (result: PostResult) => void) {
     this.#clock = clock
@@ -82,11 +83,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) controller.abort(new Error('its time limit has expired')) // do not post after the deadline
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ReceivedHeaders): void {
     if (status < 200) return // informational response
     this.#status = status
     this.#retryAfterMs = parseRetryAfter(headers['retry-after'], this.#startedAt + this.#latency())
     this.#answer = makeAnswer()
+    this.#headers = keepHeaders(headers)
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -117,7 +119,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer)
     this.#resolve({
       latencyMs: this.#latency(),
-      ...(this.#status === undefined ? {} : { status: this.#status, answer: this.#answer?.text() ?? '' }),
+      ...(this.#status === undefined
+        ? {}
+        : { status: this.#status, answer: this.#answer?.text() ?? '', headers: this.#headers }),
       ...(this.#retryAfterMs === undefined ? {} : { retryAfterMs: this.#retryAfterMs }),
       ...failed,
     })

@@ -29,3 +29,33 @@ export function makeAnswer(): Answer {
 function toText(parts: readonly Buffer[]): string {
   return new TextDecoder().decode(Buffer.concat(parts), { stream: true }).replaceAll('\0', '')
 }
+
+export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** Names and values of headers, in the order of the response. The value is null if it may be secret. */
+export type KeptHeaders = readonly (readonly [name: string, value: string | null])[]
+
+const maxHeaders = 32
+const maxHeaderLength = 512
+const maxHeadersLength = 2048
+
+/** Names of headers whose values are not kept: cookies, credentials and keys. */
+const secretNames = /cookie|auth|token|secret|password|session|credential|signature|api-?key/
+
+/**
+ * Returns the first headers of a response: at most 32, with 512 characters each and 2,048 in total. Never contains the
+ * values of cookies and credentials.
+ */
+export function keepHeaders(headers: ReceivedHeaders): KeptHeaders {
+  const kept: [string, string | null][] = []
+  let length = 0
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue
+    const isSecret = secretNames.test(name.toLowerCase())
+    const text = isSecret ? null : [value].flat().join(', ').slice(0, maxHeaderLength)
+    length += name.length + (text?.length ?? 0)
+    if (kept.length === maxHeaders || length > maxHeadersLength) break
+    kept.push([name, text])
+  }
+  return kept
+}

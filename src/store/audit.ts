@@ -42,6 +42,7 @@ export const auditActions = [
   'subscription.enable',
   'subscription.secret',
   'delivery.replay',
+  'delivery.retry',
   'delivery.test',
   'cronjob.run',
   'release.activate',

@@ -17,6 +17,7 @@ import { BackendClient } from './migrations/0012-backend-client.ts'
 import { Statistics } from './migrations/0013-statistics.ts'
 import { ActivationFiles } from './migrations/0014-activation-files.ts'
 import { Variables } from './migrations/0015-variables.ts'
+import { DeliveryDetails } from './migrations/0016-delivery-details.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -36,6 +37,7 @@ const classes = [
   Statistics,
   ActivationFiles,
   Variables,
+  DeliveryDetails,
 ]
 
 /**

@@ -237,6 +237,83 @@ for (const kind of systemKinds) {
         { name: 'note', description: 'A note', scopes: ['consumer'] },
       ])
     })
+
+    test('each attempt keeps the headers of its response, without secrets', async () => {
+      receiver.choose = () => (response) =>
+        response
+          .writeHead(503, {
+            'content-type': 'text/html; charset=utf-8',
+            'retry-after': '7',
+            'x-request-id': '<b>r1</b>',
+            'set-cookie': ['session=hunter2', 'other=hunter2'],
+            authorization: 'Bearer hunter2',
+            'X-Api-Key': 'hunter2',
+            'x-long': 'y'.repeat(4000),
+          })
+          .end()
+      await world.call('POST /subscription', { json: { user: 'ann', event: 'note', endpoint: endpoint() } })
+      await dispatch({})
+      await deliver()
+      const [listed] = (await world.call('GET /delivery?status=retrying')).body.entry
+      const { history, ...found } = (await world.call(`GET /delivery/${listed.id}`)).body
+      assert.equal(found.failures, 1)
+      assert.equal(JSON.stringify(history).includes('hunter2'), false)
+      const headers = Object.fromEntries(
+        history[0].headers.map((one: { name: string; value: string | null }) => [one.name.toLowerCase(), one.value]),
+      )
+      assert.partialDeepStrictEqual(headers, {
+        'content-type': 'text/html; charset=utf-8',
+        'retry-after': '7',
+        'x-request-id': '<b>r1</b>',
+        'set-cookie': null,
+        authorization: null,
+        'x-api-key': null,
+        'x-long': 'y'.repeat(512),
+      })
+    })
+
+    test('a delivery that waits for its next attempt is tried now', async () => {
+      const [{ id, subscription, endpoint: to }] = (await world.call('GET /delivery?status=retrying')).body.entry
+      assert.equal(to, endpoint())
+      await deliver()
+      assert.equal((await world.call(`GET /delivery/${id}`)).body.attempts, 1) // not due yet
+      const codeOf = async (line: string) => {
+        const { status, body } = await world.call(line)
+        return [status, /#(\w+)$/.exec(body.type)?.[1]]
+      }
+      await world.call(`PATCH /subscription/${subscription}`, { json: { status: 'paused' } })
+      assert.deepEqual(await codeOf(`POST /delivery/${id}/retry`), [409, 'WP_EVENTS_RETRY_STOPPED'])
+      await world.call(`PATCH /subscription/${subscription}`, { json: { status: 'active' } })
+      await world.system.db
+        .updateTable('waypost_subscription')
+        .set({ failures: 20, open_until: world.clock.now() + 60_000 })
+        .execute() // postponed
+      receiver.choose = () => 204
+      const retried = await world.call(`POST /delivery/${id}/retry`)
+      assert.equal(retried.status, 204, retried.text)
+      await deliver()
+      const after = (await world.call(`GET /delivery/${id}`)).body
+      assert.deepEqual([after.status, after.attempts, after.failures], ['delivered', 2, 1])
+      assert.deepEqual(await codeOf(`POST /delivery/${id}/retry`), [409, 'WP_EVENTS_DELIVERY_FINISHED'])
+      assert.deepEqual(await codeOf('POST /delivery/dlv_x/retry'), [404, 'WP_EVENTS_DELIVERY_UNKNOWN'])
+      const [{ action, subject }] = (await world.call('GET /audit?action=delivery.retry')).body.entry
+      assert.deepEqual([action, subject.name], ['delivery.retry', id])
+      const ofEndpoint = `endpoint=${encodeURIComponent(endpoint())}`
+      const found = (await world.call(`GET /delivery?${ofEndpoint}&status=delivered`)).body.entry
+      assert.ok(found.some((one: { id: string }) => one.id === id))
+      assert.deepEqual((await world.call('GET /delivery?endpoint=example.com')).body.entry, [])
+    })
+
+    test('a delivery that is being sent is not due earlier', async () => {
+      await dispatch({})
+      receiver.choose = () => 503
+      await deliver()
+      const [{ id }] = (await world.call('GET /delivery?status=retrying')).body.entry
+      const claim = { claim_id: 'c1', lease_until: world.clock.now() + 60_000 }
+      await world.system.db.updateTable('waypost_delivery').set(claim).where('id', '=', id).execute()
+      const { status, body } = await world.call(`POST /delivery/${id}/retry`)
+      assert.deepEqual([status, /#(\w+)$/.exec(body.type)?.[1]], [409, 'WP_EVENTS_DELIVERY_SENDING'])
+    })
   })
 }
 

@@ -9,6 +9,7 @@ import { openReceiver, type Receiver } from '../events/receiver.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { actionFile } from '../support/project-server.ts'
 import { asCommand } from '../support/server.ts'
+import { until } from '../support/until.ts'
 import { checkLooks, openBackendWorld, openSignedIn, origin, type BackendWorld } from './backend-world.ts'
 
 const script = `<img src=x onerror="window.isInjected = true"><script>window.isInjected = true</script>`
@@ -33,7 +34,9 @@ describe('the pages for operators', { timeout: 600_000 }, () => {
   let outbound: Outbound
   before(async () => {
     world = await openBackendWorld({ files, scopes: ['consumer'] })
-    receiver = await openReceiver((response) => response.writeHead(500).end(script))
+    receiver = await openReceiver((response) =>
+      response.writeHead(500, { 'x-shown': script, 'set-cookie': 'session=hunter2' }).end(script),
+    )
     outbound = openOutbound({ allow: () => [], loopback: true, clock: world.clock })
   })
   after(async () => {
@@ -70,15 +73,45 @@ describe('the pages for operators', { timeout: 600_000 }, () => {
     await page.getByText('500', { exact: true }).first().waitFor()
     await page.getByText(script).first().waitFor()
     await page.getByText('webhook-id').waitFor()
+    await page.getByText('x-shown').first().waitFor()
+    await page.getByText('not stored').first().waitFor()
+    assert.equal((await page.content()).includes('hunter2'), false)
     await storeScreenshot(page, 'backend delivery dead')
     assert.deepEqual(await findFlaws(page), [])
     receiver.choose = () => 204
     await page.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('retrying').waitFor()
+    await page.locator('#content').getByText('pending', { exact: true }).waitFor()
     await deliver()
     await page.locator('#content').getByText('delivered', { exact: true }).waitFor()
     await storeScreenshot(page, 'backend delivery replayed')
     assert.equal(await page.evaluate('window.isInjected'), undefined)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('retrying deliveries are filtered, and one is tried now', async () => {
+    const dispatcher = makeDispatcher(world.server.host.system, terms().catalog)
+    await dispatcher.store([dispatcher.prepare({ event: 'note', data: {} })])
+    receiver.choose = () => 503
+    await deliver()
+    await using opened = await world.open({ viewport: { width: 1440, height } })
+    const { page, complaints } = opened
+    await openSignedIn(page, '/deliveries')
+    const rows = page.getByRole('table').getByRole('link', { name: 'note', exact: true })
+    await rows.nth(1).waitFor()
+    await page.getByLabel('Status').selectOption('retrying')
+    await until('the list is filtered', async () => (await rows.count()) === 1)
+    await page.getByRole('button', { name: /^Actions/ }).click()
+    await page.getByRole('menuitem', { name: 'Only this endpoint' }).click()
+    await page.waitForURL(/endpoint=/)
+    await rows.click()
+    await page.getByText('waypost event:retry dlv_').waitFor()
+    await storeScreenshot(page, 'backend delivery retrying')
+    receiver.choose = () => 204
+    await page.getByRole('button', { name: 'Try now' }).click()
+    await page.getByText('The next attempt is due now').waitFor()
+    await deliver()
+    await page.locator('#content').getByText('delivered', { exact: true }).waitFor()
+    assert.deepEqual(await findFlaws(page), [])
     assert.deepEqual(complaints, [])
   })
 

@@ -148,6 +148,17 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 1)
   })
 
+  it('event:retry makes the next attempt of a pending delivery due', async () => {
+    const [one] = await deliveries()
+    const id = String(one?.['delivery'])
+    const finished = await project.run(`event:retry ${id}`)
+    assert.equal(finished.code, 1)
+    assert.match(finished.stderr, /is delivered, so it has no next attempt/)
+    await project.ok(`event:replay ${id}`)
+    assert.equal(await project.ok(`event:retry ${id}`), `  Due now    ${id}\n`)
+    assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 1)
+  })
+
   it('event:execute exits with 130 when interrupted, after the deliveries in progress', async () => {
     const before = receiver.received.length
     receiver.delay(1000)

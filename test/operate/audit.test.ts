@@ -20,6 +20,7 @@ import {
   renewHostClientSecret,
   replayHostDeliveries,
   replayHostDelivery,
+  retryHostDelivery,
   revokeHostTokens,
   rotateHostKey,
   rotateHostSecret,
@@ -179,6 +180,7 @@ for (const kind of systemKinds) {
           { after: { status: 'active' } },
         ],
         ['delivery.replay', () => replayHostDelivery(host, 'dlv_1'), { subject: 'dlv_1' }],
+        ['delivery.retry', () => retryHostDelivery(host, 'dlv_1'), { subject: 'dlv_1' }],
         [
           'delivery.replay',
           () => replayHostDeliveries(host, { since: { agoMs: 60_000 }, event: 'note', limit: 10, confirm: yes }),

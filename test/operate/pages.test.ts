@@ -66,6 +66,18 @@ for (const kind of systemKinds) {
           listHostDeliveries(host, { subscription: 'sub_00000000000000000001', state: 'dead', cursor, limit }),
         middle('message_id desc', number('msg_', deep)),
       ],
+      'retrying ones': [
+        (host, cursor) => listHostDeliveries(host, { state: 'retrying', cursor, limit }),
+        middle('due_at asc,id asc', deep, number('dlv_', deep)),
+      ],
+      'deliveries to an endpoint': [
+        (host, cursor) => listHostDeliveries(host, { endpoint: 'shop.example/0', cursor, limit }),
+        middle('message_id desc,id desc', number('msg_', deep), number('dlv_', deep)),
+      ],
+      'pending ones to an endpoint': [
+        (host, cursor) => listHostDeliveries(host, { endpoint: 'shop.example/0', state: 'pending', cursor, limit }),
+        middle('due_at asc,id asc', deep, number('dlv_', deep)),
+      ],
       'recently dead ones': [
         (host, cursor) => listHostDeliveries(host, { state: 'dead', since: { atMs: 0 }, cursor, limit }),
         middle('finished_at desc,id desc', deep, number('dlv_', deep)),
@@ -129,6 +141,39 @@ for (const kind of systemKinds) {
         }
       })
     }
+
+    test('those to an endpoint are complete and in order over all its subscriptions and pages', async () => {
+      const limit = 200
+      const ids: string[] = []
+      const from = middle('message_id desc,id desc', number('msg_', 2001), number('dlv_', 2001))
+      for (let cursor: string | undefined = from; cursor !== undefined;) {
+        const page = await listHostDeliveries(server.host, { endpoint: 'https://shop.example/0', cursor, limit })
+        ids.push(...page.entry.map(({ id }) => id))
+        cursor = page.next
+      }
+      const wanted = Array.from({ length: 2000 }, (_, index) => 2000 - index)
+      const isOf = (at: number) => [2, 4, 6, 8].includes(at % 10)
+      assert.deepEqual(
+        ids,
+        wanted.filter(isOf).map((at) => number('dlv_', at)),
+      )
+    })
+
+    test('an endpoint with very many subscriptions is searched in bounded steps', async () => {
+      const { host, queries } = record(server.host)
+      const page = await listHostDeliveries(host, { endpoint: 'https://example.com/', limit })
+      assert.deepEqual([page.entry, typeof page.next], [[], 'string'])
+      assert.ok(queries.length < 20, String(queries.length))
+      const none = await listHostDeliveries(host, { endpoint: 'https://example.com/none', limit })
+      assert.deepEqual(none, { entry: [], next: undefined })
+    })
+
+    test('retrying ones of a subscription are found among its pending ones', async () => {
+      const subscription = number('sub_', 2)
+      const { entry } = await listHostDeliveries(server.host, { subscription, state: 'retrying', limit })
+      assert.equal(entry.length, limit)
+      assert.ok(entry.every((one) => one.failures > 0 && one.state === 'pending' && one.subscription === subscription))
+    })
 
     test('those of one event come in bounded steps until all are found', async () => {
       for (const list of [listHostDeliveries, listHostMessages]) {
@@ -225,7 +270,8 @@ async function fill({ db, kind }: System): Promise<void> {
       select 'msg_' || ${pad}, case when i % 1000 = 0 then 'rare' else 'note' end, '{}', i, i from ${series(deliveries)}`,
     sql`insert into waypost_delivery (id, message_id, subscription_id, status, due_at, scheduled_at, failures, lost, created_at, finished_at)
       select 'dlv_' || ${pad}, 'msg_' || ${pad}, 'sub_' || ${mod(10)},
-        case when i % 10 = 1 then 'dead' when i % 10 = 2 then 'pending' else 'delivered' end, i, i, 0, 0, i,
+        case when i % 10 = 1 then 'dead' when i % 10 = 2 then 'pending' else 'delivered' end, i, i,
+        case when i % 100 = 2 then 1 else 0 end, 0, i,
         case when i % 10 = 2 then null else i end from ${series(deliveries)}`,
     sql`insert into waypost_user (id, name, status, created_at)
       select 'u' || ${pad}, 'user' || ${pad}, 'active', i from ${series(others)}`,
@@ -235,7 +281,7 @@ async function fill({ db, kind }: System): Promise<void> {
     sql`insert into waypost_token (jti, user_id, client_id, scope, created_at, expires_at)
       select 't' || ${pad}, 'u' || ${mod(10)}, 'c' || ${mod(1000)}, '', i, ${soon} + i from ${series(others)} where i % 10 > 0`,
     sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, created_at)
-      select 'sub_' || ${pad}, 'u' || ${pad}, 'note', 'https://example.com/', 'active', 1, '', i from ${series(others)}`,
+      select 'sub_' || ${pad}, 'u' || ${pad}, 'note', case when i < 10 then 'https://shop.example/' || (i % 2) else 'https://example.com/' end, 'active', 1, '', i from ${series(others)}`,
     sql`insert into waypost_audit (id, created_at, how, user_name, action, kind, subject_name)
       select 'aud_' || ${pad}, i, 'command', 'user' || (i % 10), case when i % 2 = 0 then 'user.add' else 'user.scopes' end, 'user', 's' || (i % 20)
       from ${series(others)}`,

@@ -7,6 +7,7 @@ import { createServer as createSocketServer, type AddressInfo, type Server, type
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
 import { openOutbound, type Outbound, type OutboundOptions } from '../../src/outbound/index.ts'
+import { keepHeaders } from '../../src/outbound/read-answer.ts'
 import { abortTimeoutMs } from '../support/until.ts'
 import { selfSigned } from './self-signed.ts'
 
@@ -45,10 +46,21 @@ describe('a POST to the outside', () => {
     return outbound.post({ url: `http://${host}:${port}/`, headers: { 'x-one': '1' }, body: '{}', timeoutMs })
   }
 
+  test('keeps a bounded number of headers, and no cookies or credentials', () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x-${index}`, 'v']))
+    assert.equal(keepHeaders(many).length, 32)
+    const long = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x-${index}`, 'v'.repeat(9000)]))
+    assert.ok(JSON.stringify(keepHeaders(long)).length < 2500)
+    const secrets = ['Set-Cookie', 'authorization', 'Proxy-Authenticate', 'x-auth-token', 'X-API-Key', 'Cookie2']
+    for (const name of secrets) assert.deepEqual(keepHeaders({ [name]: ['s3cret', 's3cret'] }), [[name, null]])
+    assert.deepEqual(keepHeaders({ via: ['a', 'b'], none: undefined }), [['via', 'a, b']])
+  })
+
   test('returns the response and the latency', async () => {
     const port = await serve((_request, response) => response.writeHead(202, { 'retry-after': '3' }).end('thanks'))
-    const { latencyMs, ...result } = await post(open(), port)
+    const { latencyMs, headers = [], ...result } = await post(open(), port)
     assert.deepEqual(result, { status: 202, answer: 'thanks', retryAfterMs: 3000 })
+    assert.deepEqual(headers[0], ['retry-after', '3'])
     assert.ok(Number.isInteger(latencyMs) && latencyMs >= 0)
   })
 

@@ -31,7 +31,14 @@ export function expireOverdue(system: System, subscriptionId: string): Promise<r
       .set({ status: 'dead', finished_at: system.now() })
       .where('id', 'in', ids)
       .execute()
-    const attempt = { latency_ms: 0, status: null, outcome: expiredOutcome, answer: null, hidden: 0 as const }
+    const attempt = {
+      latency_ms: 0,
+      status: null,
+      outcome: expiredOutcome,
+      answer: null,
+      headers: null,
+      hidden: 0 as const,
+    }
     await trx
       .insertInto('waypost_attempt')
       .values(

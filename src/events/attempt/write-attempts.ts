@@ -21,6 +21,8 @@ interface Entry {
   readonly status: number | null
   readonly outcome: string
   readonly answer: string | null
+  /** JSON; null without a response. */
+  readonly headers: string | null
   readonly hidden: 0 | 1
 }
 
@@ -71,6 +73,7 @@ function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
     status: result.status ?? null,
     outcome: outcome === 'delivered' ? outcome : toStorable(result.failure ?? `status ${result.status}`),
     answer: result.answer === undefined ? null : toStorable(result.answer),
+    headers: result.headers === undefined ? null : toStorable(JSON.stringify(result.headers)),
     hidden: result.hidden === true ? 1 : 0,
   }
 }
@@ -90,7 +93,7 @@ async function writeInOneStatement(
     with entry as materialized (
       select * from json_to_recordset(cast(${json} as json)) as entry (id text, delivery_id text, claim_id text, verdict text,
         next text, failed int, delay_ms bigint, started_at bigint, latency_ms int, bucket int, status int, outcome text,
-        answer text, hidden int)
+        answer text, headers text, hidden int)
     ), finished as (
       update waypost_delivery set ${deliveryChanges(system)}
       from entry where waypost_delivery.id = entry.delivery_id and ${isClaimValid}
@@ -111,7 +114,8 @@ async function writeInTransaction(
   const entry = sql`(select value ->> 'id' as id, value ->> 'delivery_id' as delivery_id, value ->> 'claim_id' as claim_id,
     value ->> 'verdict' as verdict, value ->> 'next' as next, value ->> 'failed' as failed, value ->> 'delay_ms' as delay_ms,
     value ->> 'started_at' as started_at, value ->> 'latency_ms' as latency_ms, value ->> 'bucket' as bucket,
-    value ->> 'status' as status, value ->> 'outcome' as outcome, value ->> 'answer' as answer, value ->> 'hidden' as hidden
+    value ->> 'status' as status, value ->> 'outcome' as outcome, value ->> 'answer' as answer, value ->> 'headers' as headers,
+    value ->> 'hidden' as hidden
     from json_each(${json})) as entry`
   const held = sql`${entry}
     where exists (select 1 from waypost_delivery where waypost_delivery.id = entry.delivery_id and ${isClaimValid})`
@@ -138,7 +142,7 @@ function addTotals(entries: RawBuilder<unknown>, shard: number): RawBuilder<unkn
       count = waypost_attempt_total.count + excluded.count, sum_ms = waypost_attempt_total.sum_ms + excluded.sum_ms`
 }
 
-const attemptColumns = sql`id, delivery_id, started_at, latency_ms, status, outcome, answer, hidden`
+const attemptColumns = sql`id, delivery_id, started_at, latency_ms, status, outcome, answer, headers, hidden`
 
 /**
  * Whether the delivery still has the claim under which the attempt was made; finished deliveries have none. Does not

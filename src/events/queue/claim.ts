@@ -114,6 +114,7 @@ async function logLost(trx: Transaction<SystemTables>, rows: readonly ClaimedRow
         status: null,
         outcome: 'lost',
         answer: null,
+        headers: null,
         hidden: 0 as const,
       })),
     )

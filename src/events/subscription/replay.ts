@@ -52,6 +52,38 @@ export async function replayDelivery(
 }
 
 /**
+ * Makes the next attempt of a pending delivery due now. The number of attempts that are left stays the same.
+ * @throws WP_EVENTS_DELIVERY_UNKNOWN, WP_EVENTS_DELIVERY_FINISHED, WP_EVENTS_DELIVERY_SENDING, WP_EVENTS_RETRY_STOPPED
+ */
+export async function retryDelivery(system: System, id: string): Promise<void> {
+  const find = () =>
+    system.db
+      .selectFrom('waypost_delivery as delivery')
+      .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
+      .select(['delivery.status', 'delivery.subscription_id as of', 'subscription.status as state'])
+      .where('delivery.id', '=', id)
+      .executeTakeFirst()
+  const found = isStorable(id) ? await find() : undefined
+  if (found === undefined) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
+  if (found.status !== 'pending') throw errors.WP_EVENTS_DELIVERY_FINISHED({ id, status: found.status })
+  if (found.state !== 'active') throw errors.WP_EVENTS_RETRY_STOPPED({ id, state: found.state ?? 'deleted' })
+  await closeBreakers(system, { subscription: found.of })
+  const now = system.now()
+  const { numUpdatedRows } = await system.db
+    .updateTable('waypost_delivery')
+    .set({ due_at: now, scheduled_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .where('claim_id', 'is', null)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) return
+  const status = (await find())?.status ?? 'deleted' // a worker was faster
+  throw status === 'pending'
+    ? errors.WP_EVENTS_DELIVERY_SENDING({ id })
+    : errors.WP_EVENTS_DELIVERY_FINISHED({ id, status })
+}
+
+/**
  * Redelivers dead deliveries whose data is still stored and whose subscription exists and is not disabled, in the order
  * in which they died, in chunks.
  * @param runChunk runs the change of a chunk, for example in a transaction

@@ -21,7 +21,7 @@ import {
 } from './load-attempts.ts'
 import { maxCounted } from './subscriptions.ts'
 import { loadMessage, resolveSince, type MessageDetails } from './messages.ts'
-import { eventErrors, countDead, replayDead, replayDelivery, type Replayed } from '../../events/index.ts'
+import { eventErrors, countDead, replayDead, replayDelivery, retryDelivery, type Replayed } from '../../events/index.ts'
 
 export type DeliveryState = SystemTables['waypost_delivery']['status']
 
@@ -29,9 +29,12 @@ export interface DeliveryFilter {
   readonly event?: string | undefined
   /** Id of a subscription. */
   readonly subscription?: string | undefined
+  /** The URL of subscriptions; `https://` may be omitted. */
+  readonly endpoint?: string | undefined
   /** The name or id of the user of the subscription. */
   readonly user?: string | undefined
-  readonly state?: DeliveryState | undefined
+  /** `retrying` are the pending ones with a failed attempt. */
+  readonly state?: DeliveryState | 'retrying' | undefined
   /** Only messages dispatched since then. */
   readonly since?: Since | undefined
   readonly cursor?: string | undefined
@@ -49,6 +52,8 @@ export interface ListedDelivery {
   /** Undefined if the subscription was deleted. */
   readonly endpoint: string | undefined
   readonly user: string | undefined
+  /** Failed attempts since it was created or replayed. */
+  readonly failures: number
   /** POSTs so far, including those before a replay. */
   readonly attempts: number
   readonly last: ListedAttempt | undefined
@@ -59,7 +64,7 @@ export interface ListedDelivery {
 }
 
 /**
- * Lists deliveries of all users: newest first, pending ones in the order in which they are due, dead ones by when they
+ * Lists deliveries of all users: newest first, pending and retrying ones in the order in which they are due, dead ones by when they
  * died. With filters that no index supports, a page may have fewer entries than its limit, or none, although `next` is
  * present.
  * @throws WP_STORE_CURSOR
@@ -72,10 +77,17 @@ export async function listHostDeliveries(
   return { entry: await describe(system, entry), next }
 }
 
-type DeliveryRow = Pick<
-  SystemTables['waypost_delivery'],
-  'id' | 'message_id' | 'subscription_id' | 'status' | 'due_at' | 'created_at' | 'finished_at'
->
+const columns = [
+  'id',
+  'message_id',
+  'subscription_id',
+  'status',
+  'failures',
+  'due_at',
+  'created_at',
+  'finished_at',
+] as const
+type DeliveryRow = Pick<SystemTables['waypost_delivery'], (typeof columns)[number]>
 
 async function describe(system: System, rows: readonly DeliveryRow[]): Promise<readonly ListedDelivery[]> {
   const ids = rows.map(({ id }) => id)
@@ -91,6 +103,7 @@ async function describe(system: System, rows: readonly DeliveryRow[]): Promise<r
       subscription: row.subscription_id,
       endpoint,
       user,
+      failures: row.failures,
       attempts: made.length,
       last: made.at(-1),
       dueAt: row.status === 'pending' ? row.due_at : undefined,
@@ -131,57 +144,103 @@ async function loadOthers({ db }: System, rows: readonly DeliveryRow[]) {
 /** How many deliveries a page reads to find those that match filters without an index. */
 const maxScanned = 5000
 
+/** The most subscriptions of one endpoint that are read one by one. */
+const maxMerged = 100
+
 async function selectPage(system: System, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
-  const { subscription, state, since, cursor, limit } = filter
+  const { since, endpoint, cursor, limit } = filter
   const from = since === undefined ? undefined : await resolveSince(system, since)
-  const sort = sortOf(filter)
-  const [first] = sort[0]!
-  const isScanned = needsScan(filter)
-  const rows = await system.db
-    .selectFrom('waypost_delivery')
-    .select(['id', 'message_id', 'subscription_id', 'status', 'due_at', 'created_at', 'finished_at'])
-    .$if(subscription !== undefined, (query) => query.where('subscription_id', '=', subscription!))
-    // A literal, so that partial indexes apply.
-    .$if(state !== undefined && hasIndex(filter), (query) => query.where('status', '=', sql.lit(state!)))
-    // Ids begin with the time of the dispatch.
-    .$if(from !== undefined && first === 'id', (query) =>
-      query.where('id', '>=', sortedIdPrefix('dlv_', from!)).where('created_at', '>=', from!),
-    )
-    // What was dispatched since then also died since then.
-    .$if(from !== undefined && first === 'finished_at', (query) =>
-      query.where('finished_at', '>=', from!).where('created_at', '>=', from!),
-    )
-    .where(whereAfter({ sort, cursor }))
-    .orderBy(sql.join(sort.map(([column, direction]) => sql`${sql.ref(column)} ${sql.raw(direction)}`)))
-    .limit(isScanned ? maxScanned : limit + 1)
-    .execute()
+  const among = endpoint === undefined ? undefined : await findEndpoint(system, endpoint, maxMerged + 1)
+  if (among?.length === 0) return { entry: [], next: undefined }
+  const isMerged = among !== undefined && among.length <= maxMerged && filter.subscription === undefined
+  const sort = sortOf(filter, isMerged)
+  const isScanned = needsScan(filter, isMerged)
+  const subscriptions = isMerged ? among : [filter.subscription]
+  const size = isScanned ? Math.ceil(maxScanned / subscriptions.length) : limit + 1
+  const parts = await Promise.all(
+    subscriptions.map((subscription) => selectRows(system, { ...filter, subscription, from, sort, size })),
+  )
+  // Each part is sorted and complete up to its last row, so that the first rows of all parts are complete too.
+  const rows = isMerged ? sortRows(parts.flat(), sort).slice(0, size) : parts.flat()
   if (!isScanned) return makePage(rows, { sort, limit })
   const page = makePage(await filterRows(system, rows, { ...filter, from }), { sort, limit })
-  if (page.next !== undefined || rows.length < maxScanned) return page
+  if (page.next !== undefined || rows.length < size) return page
   return { ...page, next: makeCursor(sort, rows.at(-1)!) }
 }
 
+interface RowRequest extends Omit<DeliveryFilter, 'since'> {
+  readonly from: number | undefined
+  readonly sort: Sort<keyof DeliveryRow>
+  readonly size: number
+}
+
+async function selectRows({ db }: System, request: RowRequest): Promise<readonly DeliveryRow[]> {
+  const { subscription, state, from, sort, cursor, size } = request
+  const [first] = sort[0]!
+  const status = state === 'retrying' ? 'pending' : state
+  return (
+    db
+      .selectFrom('waypost_delivery')
+      .select(columns)
+      .$if(subscription !== undefined, (query) => query.where('subscription_id', '=', subscription!))
+      // Literals, so that partial indexes apply.
+      .$if(status !== undefined && hasIndex(request), (query) => query.where('status', '=', sql.lit(status!)))
+      .$if(state === 'retrying' && subscription === undefined, (query) => query.where('failures', '>', sql.lit(0)))
+      // Ids begin with the time of the dispatch.
+      .$if(from !== undefined && first === 'id', (query) =>
+        query.where('id', '>=', sortedIdPrefix('dlv_', from!)).where('created_at', '>=', from!),
+      )
+      // What was dispatched since then also died since then.
+      .$if(from !== undefined && first === 'finished_at', (query) =>
+        query.where('finished_at', '>=', from!).where('created_at', '>=', from!),
+      )
+      .where(whereAfter({ sort, cursor }))
+      .orderBy(sql.join(sort.map(([column, direction]) => sql`${sql.ref(column)} ${sql.raw(direction)}`)))
+      .limit(size)
+      .execute()
+  )
+}
+
+function sortRows(rows: readonly DeliveryRow[], sort: Sort<keyof DeliveryRow>): readonly DeliveryRow[] {
+  return rows.toSorted((one, other) => {
+    for (const [column, direction] of sort) {
+      const [a, b] = [one[column]!, other[column]!]
+      if (a !== b) return a < b === (direction === 'asc') ? -1 : 1
+    }
+    return 0
+  })
+}
+
 /** Whether an index selects deliveries by the state. Most deliveries are delivered. */
-function hasIndex({ state, subscription }: DeliveryFilter): boolean {
+function hasIndex({ state, subscription }: Pick<DeliveryFilter, 'state' | 'subscription'>): boolean {
   return state !== 'cancelled' || subscription !== undefined
 }
 
-function needsScan(filter: DeliveryFilter): boolean {
-  const { event, user, since } = filter
-  const [first] = sortOf(filter)[0]!
+function needsScan(filter: DeliveryFilter, isMerged: boolean): boolean {
+  const { event, user, since, state, subscription, endpoint } = filter
+  const [first] = sortOf(filter, isMerged)[0]!
   const isByTime = first === 'id' || first === 'finished_at'
-  return event !== undefined || user !== undefined || !hasIndex(filter) || (since !== undefined && !isByTime)
+  const isOfSome = subscription !== undefined || isMerged
+  return (
+    event !== undefined ||
+    user !== undefined ||
+    (endpoint !== undefined && !isMerged) ||
+    (state === 'cancelled' && !isOfSome) ||
+    (state === 'retrying' && isOfSome) ||
+    (since !== undefined && !isByTime)
+  )
 }
 
 async function filterRows(
   system: System,
   rows: readonly DeliveryRow[],
-  { event, user, state, from }: DeliveryFilter & { from: number | undefined },
+  { event, user, endpoint, state, from }: DeliveryFilter & { from: number | undefined },
 ): Promise<readonly DeliveryRow[]> {
-  const likely = rows.filter(
-    (row) => (state === undefined || row.status === state) && (from === undefined || row.created_at >= from),
-  )
-  const subscriptions = user === undefined ? undefined : await findSubscriptions(system, { user, rows: likely })
+  const hasState = ({ status, failures }: DeliveryRow) =>
+    state === undefined || (state === 'retrying' ? status === 'pending' && failures > 0 : status === state)
+  const likely = rows.filter((row) => hasState(row) && (from === undefined || row.created_at >= from))
+  const isNarrowed = user !== undefined || endpoint !== undefined
+  const subscriptions = isNarrowed ? await findSubscriptions(system, { user, endpoint, rows: likely }) : undefined
   const own = subscriptions === undefined ? likely : likely.filter((row) => subscriptions.has(row.subscription_id))
   if (event === undefined) return own
   const messages = await findMessages(system, { event, rows: own })
@@ -189,11 +248,16 @@ async function filterRows(
 }
 
 /** Orders for which there is an index. */
-function sortOf({ state, subscription }: DeliveryFilter): Sort<keyof DeliveryRow> {
-  if (state === 'pending')
+function sortOf({ state, subscription }: DeliveryFilter, isMerged: boolean): Sort<keyof DeliveryRow> {
+  if (state === 'pending' || state === 'retrying')
     return [
       ['due_at', 'asc'],
       ['id', 'asc'],
+    ]
+  if (isMerged)
+    return [
+      ['message_id', 'desc'],
+      ['id', 'desc'],
     ]
   if (subscription !== undefined) return [['message_id', 'desc']]
   if (state === 'dead')
@@ -202,6 +266,23 @@ function sortOf({ state, subscription }: DeliveryFilter): Sort<keyof DeliveryRow
       ['id', 'desc'],
     ]
   return [['id', 'desc']]
+}
+
+/** Returns the subscriptions with an endpoint. */
+async function findEndpoint({ db }: System, endpoint: string, limit: number): Promise<readonly string[]> {
+  const found = await db
+    .selectFrom('waypost_subscription')
+    .select('id')
+    .where('endpoint', 'in', toUrls(endpoint))
+    .orderBy('endpoint')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return found.map(({ id }) => id)
+}
+
+function toUrls(endpoint: string): readonly string[] {
+  return /^https?:/i.test(endpoint) ? [endpoint] : [`https://${endpoint}`, `http://${endpoint}`]
 }
 
 /** Returns the messages of an event among those of deliveries. */
@@ -215,10 +296,10 @@ async function findMessages(
   )
 }
 
-/** Returns the subscriptions of a user, by name or id, among those of deliveries. */
+/** Returns the subscriptions of a user, by name or id, or with an endpoint, among those of deliveries. */
 async function findSubscriptions(
   { db }: System,
-  { user, rows }: { user: string; rows: readonly DeliveryRow[] },
+  { user, endpoint, rows }: Pick<DeliveryFilter, 'user' | 'endpoint'> & { rows: readonly DeliveryRow[] },
 ): Promise<ReadonlySet<string>> {
   return findAmong(
     rows.map((row) => row.subscription_id),
@@ -228,7 +309,10 @@ async function findSubscriptions(
         .innerJoin('waypost_user as user', 'user.id', 'subscription.user_id')
         .select('subscription.id')
         .where('subscription.id', 'in', ids)
-        .where((column) => column.or([column('user.name', '=', user), column('user.id', '=', user)]))
+        .$if(user !== undefined, (query) =>
+          query.where((column) => column.or([column('user.name', '=', user!), column('user.id', '=', user!)])),
+        )
+        .$if(endpoint !== undefined, (query) => query.where('subscription.endpoint', 'in', toUrls(endpoint!)))
         .execute(),
   )
 }
@@ -260,7 +344,6 @@ export interface DeliveryDetails {
  * @throws WP_EVENTS_DELIVERY_UNKNOWN
  */
 export async function findHostDelivery({ system }: Pick<Host, 'system'>, id: string): Promise<DeliveryDetails> {
-  const columns = ['id', 'message_id', 'subscription_id', 'status', 'due_at', 'created_at', 'finished_at'] as const
   const row = isStorable(id)
     ? await system.db.selectFrom('waypost_delivery').select(columns).where('id', '=', id).executeTakeFirst()
     : undefined
@@ -342,6 +425,14 @@ export async function replayHostDelivery(host: ActingHost, id: string): Promise<
   await changeSystem(host, async (system, audit) => {
     await replayDelivery(system, { delivery: id })
     await audit({ action: 'delivery.replay', subject: { id, name: id } })
+  })
+}
+
+/** Makes the next attempt of a pending delivery due now. Throws like `retryDelivery`. */
+export async function retryHostDelivery(host: ActingHost, id: string): Promise<void> {
+  await changeSystem(host, async (system, audit) => {
+    await retryDelivery(system, id)
+    await audit({ action: 'delivery.retry', subject: { id, name: id } })
   })
 }
 

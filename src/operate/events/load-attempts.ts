@@ -37,6 +37,8 @@ export async function loadAttempts(
 export interface AttemptWithAnswer extends ListedAttempt {
   /** The first 4 KB of the response; undefined without one. */
   readonly answer: string | undefined
+  /** Names and values of the first headers of the response; null instead of a value that may be secret. */
+  readonly headers: readonly (readonly [name: string, value: string | null])[]
 }
 
 const maxAnswers = 100
@@ -45,13 +47,18 @@ const maxAnswers = 100
 export async function loadAnswers({ db }: System, delivery: string): Promise<readonly AttemptWithAnswer[]> {
   const rows = await db
     .selectFrom('waypost_attempt')
-    .select(['started_at as startedAt', 'latency_ms as latencyMs', 'status', 'outcome', 'answer'])
+    .select(['started_at as startedAt', 'latency_ms as latencyMs', 'status', 'outcome', 'answer', 'headers'])
     .where('delivery_id', '=', delivery)
     .orderBy('started_at', 'desc')
     .orderBy('id', 'desc')
     .limit(maxAnswers)
     .execute()
   return rows
-    .map(({ status, answer, ...attempt }) => ({ ...attempt, status: status ?? undefined, answer: answer ?? undefined }))
+    .map(({ status, answer, headers, ...attempt }) => ({
+      ...attempt,
+      status: status ?? undefined,
+      answer: answer ?? undefined,
+      headers: JSON.parse(headers ?? '[]') as AttemptWithAnswer['headers'],
+    }))
     .toReversed()
 }

@@ -4,7 +4,7 @@ import { time } from './time.ts'
 const Subscription = defineEntity({
   name: 'Subscription',
   tableName: 'waypost_subscription',
-  indexes: [{ properties: ['event', 'id'] }],
+  indexes: [{ properties: ['event', 'id'] }, { properties: ['endpoint', 'id'] }],
   uniques: [{ properties: ['user_id', 'event', 'endpoint', 'client_id'] }],
   properties: {
     id: p.text().primary(),
@@ -70,6 +70,11 @@ const Delivery = defineEntity({
       properties: ['subscription_id', 'due_at'],
       where: "status = 'pending'",
     },
+    {
+      name: 'waypost_delivery_retrying_index',
+      properties: ['due_at', 'id'],
+      where: "status = 'pending' and failures > 0",
+    },
     { name: 'waypost_delivery_message_index', properties: ['message_id'], where: "status = 'pending'" },
     { name: 'waypost_delivery_dead_index', properties: ['finished_at', 'id'], where: "status = 'dead'" },
     {
@@ -119,6 +124,8 @@ const Attempt = defineEntity({
     outcome: p.text(),
     /** The first 4 KB of the response body. */
     answer: p.text().nullable(),
+    /** JSON: names and values of the first headers of the response. */
+    headers: p.text().nullable(),
     /** 1 if it came from an address that `delivery_allow` permits. Subscribers do not see it then. */
     hidden: p.integer().$type<0 | 1>().default(0),
   },

@@ -15,4 +15,5 @@ export const systemMigrations: readonly string[] = [
   '0013-statistics',
   '0014-activation-files',
   '0015-variables',
+  '0016-delivery-details',
 ]

@@ -716,9 +716,10 @@ export interface Operations {
   /** Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. A page may be empty although "next" is present. */
   'GET /delivery': {
     query: {
-      status?: 'pending' | 'delivered' | 'dead' | 'cancelled'
+      status?: 'pending' | 'retrying' | 'delivered' | 'dead' | 'cancelled'
       event?: string
       subscription?: string
+      endpoint?: string
       user?: string
       since?: string
       cursor?: string
@@ -734,6 +735,7 @@ export interface Operations {
         subscription: string
         endpoint: string | null
         user: string | null
+        failures: number
         attempts: number
         last: {
           started_at: string
@@ -773,6 +775,7 @@ export interface Operations {
       subscription: string
       endpoint: string | null
       user: string | null
+      failures: number
       attempts: number
       last: {
         started_at: string
@@ -792,11 +795,16 @@ export interface Operations {
         status: number | null
         outcome: string
         answer: string | null
+        headers: { name: string; value: string | null }[]
       }[]
     }
   }
   /** Redelivers a finished delivery with the same id and four new attempts. */
   'POST /delivery/:id/replay': {
+    params: { id: string }
+  }
+  /** Makes the next attempt of a pending delivery due now. */
+  'POST /delivery/:id/retry': {
     params: { id: string }
   }
   /** Dispatched messages, the newest first. With "event", a page may be empty although "next" is present. */

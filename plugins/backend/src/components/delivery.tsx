@@ -19,8 +19,8 @@ const tones: Readonly<Record<Delivery['status'] | 'retrying', Tone>> = {
   cancelled: 'quiet',
 }
 
-export function DeliveryState({ delivery: { status, attempts } }: { readonly delivery: Delivery }) {
-  const shown = status === 'pending' && attempts > 0 ? 'retrying' : status
+export function DeliveryState({ delivery: { status, failures } }: { readonly delivery: Delivery }) {
+  const shown = status === 'pending' && failures > 0 ? 'retrying' : status
   return <State tone={tones[shown]}>{operate.statuses[shown]}</State>
 }
 
@@ -50,6 +50,7 @@ export function EndpointText({ endpoint }: { readonly endpoint: string | null })
 
 export const deliveryStatuses = {
   pending: operate.statuses.pending,
+  retrying: operate.statuses.retrying,
   delivered: operate.statuses.delivered,
   dead: operate.statuses.dead,
   cancelled: operate.statuses.cancelled,
@@ -92,10 +93,10 @@ const columns: Readonly<Record<ColumnName, Column<Delivery>>> = {
   created: {
     name: 'created',
     label: operate.created,
-    render: ({ created_at: created, due_at: due, attempts }) => (
+    render: ({ created_at: created, due_at: due, failures }) => (
       <span>
         <RelativeTime value={created} />
-        {due === null || attempts === 0 || isPast(due) ? null : (
+        {due === null || failures === 0 || isPast(due) ? null : (
           <span className="soft nowrap minor">
             {' · '}
             {texts.next} <RelativeTime value={due} canBeFuture />

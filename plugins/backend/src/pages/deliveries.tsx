@@ -1,6 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
@@ -19,10 +19,14 @@ const refreshMs = 10_000
 export function Page() {
   const [isAsking, setAsking] = useState(false)
   const queries = useQueryClient()
-  const replay = async (id: string) => {
+  const navigate = useNavigate()
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
+  const filterBy = (filter: Readonly<Record<string, string>>) =>
+    void navigate({ to: '.', search: { ...search, ...filter, cursor: undefined } })
+  const send = async (id: string, isPending: boolean) => {
     try {
-      await call('POST /delivery/:id/replay', { params: { id } })
-      announce(texts.replayed)
+      await call(isPending ? 'POST /delivery/:id/retry' : 'POST /delivery/:id/replay', { params: { id } })
+      announce(isPending ? texts.retried : texts.replayed)
     } catch (error) {
       announce(error instanceof Error ? error.message : String(error))
     }
@@ -47,12 +51,18 @@ export function Page() {
           { name: 'status', label: operate.status, options: deliveryStatuses },
           { name: 'event', label: operate.event },
           { name: 'user', label: operate.user },
+          { name: 'endpoint', label: operate.endpoint },
           { name: 'subscription', label: texts.subscription },
           { name: 'since', label: operate.since, options: operate.spans },
         ]}
-        rowActions={({ id, status }) =>
-          status === 'pending' ? [] : [{ label: texts.replay, run: () => void replay(id) }]
-        }
+        rowActions={({ id, status, endpoint, subscription }) => [
+          {
+            label: status === 'pending' ? texts.retry : texts.replay,
+            run: () => void send(id, status === 'pending'),
+          },
+          ...(endpoint === null ? [] : [{ label: texts.sameEndpoint, run: () => filterBy({ endpoint }) }]),
+          { label: texts.sameSubscription, run: () => filterBy({ subscription }) },
+        ]}
         empty={
           <EmptyState
             title={texts.empty}

@@ -29,9 +29,10 @@ export function Page() {
     staleTime: 0,
     refetchInterval: (query) => (query.state.data?.status === 'pending' ? pendingMs : finishedMs),
   })
-  const replaying = useMutation({
-    mutationFn: () => call('POST /delivery/:id/replay', { params: { id } }),
-    onSuccess: () => announce(listTexts.replayed),
+  const isPending = delivery.data?.status === 'pending'
+  const sending = useMutation({
+    mutationFn: () => call(isPending ? 'POST /delivery/:id/retry' : 'POST /delivery/:id/replay', { params: { id } }),
+    onSuccess: () => announce(isPending ? listTexts.retried : listTexts.replayed),
     onSettled: () => queries.invalidateQueries({ queryKey: ['delivery'] }),
   })
   if (delivery.isError) return <ProblemAlert error={delivery.error} onRetry={() => void delivery.refetch()} />
@@ -43,16 +44,12 @@ export function Page() {
         text={found === undefined ? undefined : <DeliveryState delivery={found} />}
         mode={strings.mode.atOnce}
         action={
-          <Button
-            disabled={found === undefined || found.status === 'pending'}
-            loading={replaying.isPending}
-            onClick={() => replaying.mutate()}
-          >
-            {listTexts.replay}
+          <Button disabled={found === undefined} loading={sending.isPending} onClick={() => sending.mutate()}>
+            {isPending ? listTexts.retry : listTexts.replay}
           </Button>
         }
       />
-      {replaying.isError ? <ProblemAlert error={replaying.error} /> : null}
+      {sending.isError ? <ProblemAlert error={sending.error} /> : null}
       {found === undefined ? (
         <Skeleton height={240} />
       ) : (
@@ -60,11 +57,7 @@ export function Page() {
           <Facts delivery={found} />
           <Attempts delivery={found} />
           <Request delivery={found} />
-          {found.status === 'pending' ? (
-            <p className="soft">{texts.notYet}</p>
-          ) : (
-            <CommandHint command={`waypost event:replay ${found.id}`} />
-          )}
+          <CommandHint command={`waypost ${isPending ? 'event:retry' : 'event:replay'} ${found.id}`} />
         </div>
       )}
     </>
@@ -152,6 +145,7 @@ function Attempts({ delivery: { history } }: { readonly delivery: Delivery }) {
                 <RelativeTime value={attempt.started_at} />
               </summary>
               <AttemptAnswer attempt={attempt} />
+              {attempt.headers.length === 0 ? null : <AnswerHeaders headers={attempt.headers} />}
             </details>
           </li>
         ))}
@@ -165,6 +159,22 @@ function AttemptAnswer({ attempt: { status, answer, outcome } }: { readonly atte
   if (answer !== null && answer !== '') return <CodeBlock code={formatJson(answer)} label={texts.answer} />
   if (outcome.startsWith('WP_OUTBOUND')) return <p className="soft">{texts.notAllowed}</p>
   return <p className="soft">{status === null ? texts.noAnswer : texts.emptyAnswer}</p>
+}
+
+function AnswerHeaders({ headers }: Pick<Delivery['history'][number], 'headers'>) {
+  return (
+    <section className="stack">
+      <h3>{texts.answerHeaders}</h3>
+      <dl className="facts mono">
+        {headers.map(({ name, value }, index) => (
+          <div key={index}>
+            <dt dir="auto">{name}</dt>
+            <dd dir="auto">{value ?? <span className="soft">{texts.notStored}</span>}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
 }
 
 function Request({ delivery: { headers, body, is_body_truncated: isTruncated } }: { readonly delivery: Delivery }) {

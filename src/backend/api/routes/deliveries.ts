@@ -9,6 +9,7 @@ import {
   maxCounted,
   replayHostDeliveries,
   replayHostDelivery,
+  retryHostDelivery,
   type ListedDelivery,
   type ListedMessage,
 } from '../../../operate/index.ts'
@@ -52,6 +53,8 @@ const listed = {
   /** Null if the subscription was deleted, like its user. */
   endpoint: maybeText,
   user: maybeText,
+  /** Failed attempts since it was created or replayed. */
+  failures: Type.Integer(),
   attempts: Type.Integer(),
   last: Type.Union([record(attempt), Type.Null()]),
   /** When the next attempt is due; null if finished. */
@@ -61,7 +64,7 @@ const listed = {
 }
 
 function formatDelivery({ event, state, endpoint, user, last, ...delivery }: ListedDelivery) {
-  const { id: own, message, subscription, attempts, dueAt, createdAt, finishedAt } = delivery
+  const { id: own, message, subscription, failures, attempts, dueAt, createdAt, finishedAt } = delivery
   return {
     id: own,
     event: event ?? null,
@@ -70,6 +73,7 @@ function formatDelivery({ event, state, endpoint, user, last, ...delivery }: Lis
     subscription,
     endpoint: endpoint ?? null,
     user: user ?? null,
+    failures,
     attempts,
     last: last === undefined ? null : formatAttempt(last),
     due_at: formatMaybeTime(dueAt),
@@ -90,9 +94,12 @@ const deliveries = defineRoute({
   path: '/delivery',
   scopes: ['backend.operate'],
   query: filterQuery({
-    status: Type.Optional(status),
+    /** `retrying` are the pending ones with a failed attempt. */
+    status: Type.Optional(oneOf('pending', 'retrying', 'delivered', 'dead', 'cancelled')),
     event: Type.Optional(filterText),
     subscription: Type.Optional(id),
+    /** The URL of subscriptions; `https://` may be omitted. */
+    endpoint: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, pattern: '^[^\\u0000]*$' })),
     /** Name or id. */
     user: Type.Optional(filterText),
     since: Type.Optional(since),
@@ -100,8 +107,17 @@ const deliveries = defineRoute({
   fields: { WP_STORE_CURSOR: 'query/cursor', WP_BACKEND_SINCE: 'query/since' },
   answer: pageOf(record(listed)),
   async handle({ host, query }) {
-    const { status: state, event, subscription, user, cursor } = query
-    const filter = { state, event, subscription, user, cursor, since: readSince(query), limit: readLimit(query) }
+    const { status: state, event, subscription, endpoint, user, cursor } = query
+    const filter = {
+      state,
+      event,
+      subscription,
+      endpoint,
+      user,
+      cursor,
+      since: readSince(query),
+      limit: readLimit(query),
+    }
     const { entry, next } = await listHostDeliveries(host, filter)
     return { entry: entry.map(formatDelivery), next: next ?? null }
   },
@@ -127,6 +143,8 @@ const delivery = defineRoute({
         ...attempt,
         /** The first 4 KB of the response; null without one. */
         answer: maybeText,
+        /** The first headers of the response. The value is null if it may be secret, such as that of `set-cookie`. */
+        headers: Type.Array(record({ name: text, value: maybeText })),
       }),
     ),
   }),
@@ -137,7 +155,11 @@ const delivery = defineRoute({
       body: message?.body ?? null,
       is_body_truncated: message?.isTruncated ?? false,
       headers,
-      history: attempts.map((one) => ({ ...formatAttempt(one), answer: one.answer ?? null })),
+      history: attempts.map((one) => ({
+        ...formatAttempt(one),
+        answer: one.answer ?? null,
+        headers: one.headers.map(([name, value]) => ({ name, value })),
+      })),
     }
   },
 })
@@ -151,6 +173,18 @@ const replay = defineRoute({
   params: record({ id }),
   async handle({ params, acting }) {
     await replayHostDelivery(await acting(), params.id)
+  },
+})
+
+const retry = defineRoute({
+  name: 'retryDelivery',
+  summary: 'Makes the next attempt of a pending delivery due now',
+  method: 'POST',
+  path: '/delivery/:id/retry',
+  scopes: ['backend.operate'],
+  params: record({ id }),
+  async handle({ params, acting }) {
+    await retryHostDelivery(await acting(), params.id)
   },
 })
 
@@ -257,4 +291,14 @@ const message = defineRoute({
   },
 })
 
-export const deliveryRoutes = [deliveries, summary, replaySurvey, replayDead, delivery, replay, messages, message]
+export const deliveryRoutes = [
+  deliveries,
+  summary,
+  replaySurvey,
+  replayDead,
+  delivery,
+  replay,
+  retry,
+  messages,
+  message,
+]
