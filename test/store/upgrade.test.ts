@@ -33,7 +33,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       )
       const before = await loadAll()
       await migrateSystem(system)
-      assert.deepEqual(await loadAll(), before)
+      const withHeaders = before.map((row) => ('outcome' in row ? { ...row, headers: null } : row))
+      assert.deepEqual(await loadAll(), withHeaders)
       const totals = await system.db.selectFrom('waypost_attempt_total').selectAll().execute()
       assert.deepEqual(
         totals.map((row) => ({ ...row })),

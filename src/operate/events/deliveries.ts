@@ -148,7 +148,7 @@ const maxScanned = 5000
 const maxMerged = 100
 
 async function selectPage(system: System, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
-  const { since, endpoint, cursor, limit } = filter
+  const { since, endpoint, limit } = filter
   const from = since === undefined ? undefined : await resolveSince(system, since)
   const among = endpoint === undefined ? undefined : await findEndpoint(system, endpoint, maxMerged + 1)
   if (among?.length === 0) return { entry: [], next: undefined }
