@@ -3,6 +3,7 @@ import {
   AppWindow,
   Braces,
   Clock,
+  FileDiff,
   History,
   KeyRound,
   LayoutDashboard,
@@ -23,6 +24,7 @@ import {
 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { strings } from './strings.ts'
+import { editing } from './strings/editing.ts'
 
 /** One page. To add a page, add it here; see README.md. */
 export interface PageEntry {
@@ -121,6 +123,12 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/event.tsx'),
   },
   {
+    path: '/files/$file',
+    title: editing.files.title,
+    scope: 'backend.read',
+    load: () => import('./pages/file.tsx'),
+  },
+  {
     path: '/cronjobs',
     title: strings.operate.pages.cronjobs,
     group: 'build',
@@ -152,6 +160,15 @@ export const pages: readonly PageEntry[] = [
     icon: Settings,
     scope: 'backend.read',
     load: () => import('./pages/settings.tsx'),
+  },
+  {
+    path: '/changes',
+    title: editing.changes.title,
+    group: 'build',
+    icon: FileDiff,
+    isDevelopment: true,
+    scope: 'backend.read',
+    load: () => import('./pages/changes.tsx'),
   },
   {
     path: '/deliveries',

@@ -345,6 +345,10 @@ export interface Operations {
       example: unknown
     }
   }
+  /** The JSON Schema of waypost.yml, for editors. */
+  'GET /definition-schema': {
+    answer: { [name: string]: unknown }
+  }
   /** Servers with the release that each one serves. */
   'GET /server': {
     answer: {

@@ -1,11 +1,10 @@
 import { Button, Group } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
 import { Problem, type FieldProblem } from '../api/send.ts'
 import { SignInCancelled } from '../session/session.ts'
 import { strings } from '../strings.ts'
-import { ConfirmDialog } from './confirm-dialog.tsx'
+import { LeaveDialog } from './leave-dialog.tsx'
 import { ProblemAlert } from './problem.tsx'
 
 interface SaveFormProps {
@@ -59,27 +58,6 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
       </Group>
       <LeaveDialog hasChanges={hasChanges} />
     </form>
-  )
-}
-
-/** Asks before another page is opened while there are unsaved changes. */
-function LeaveDialog({ hasChanges }: { readonly hasChanges: boolean }) {
-  const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => hasChanges && current.pathname !== next.pathname,
-    enableBeforeUnload: () => hasChanges,
-    withResolver: true,
-  })
-  if (blocker.status !== 'blocked') return null
-  return (
-    <ConfirmDialog
-      title={strings.leave.title}
-      action={strings.leave.action}
-      isDanger
-      onConfirm={async () => blocker.proceed()}
-      onClose={blocker.reset}
-    >
-      {strings.leave.text}
-    </ConfirmDialog>
   )
 }
 

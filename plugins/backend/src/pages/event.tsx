@@ -1,12 +1,22 @@
+import { useParams } from '@tanstack/react-router'
+import { lazy } from 'react'
 import { Source, Users } from '../components/definition-parts.tsx'
 import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
+import { useCanEdit } from '../edit/draft.ts'
 import { build } from '../strings/build.ts'
 
 const { events: texts } = build
 
+const EventEditor = lazy(async () => ({ default: (await import('../editors/event.tsx')).EventEditor }))
+
 export function Page() {
+  const { name = '' } = useParams({ strict: false })
+  return useCanEdit() ? <EventEditor name={name} key={name} /> : <EventView />
+}
+
+function EventView() {
   return (
     <DefinitionPage
       notFound={texts.notFound}

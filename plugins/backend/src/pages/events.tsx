@@ -1,14 +1,20 @@
+import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { DataTable } from '../components/data-table.tsx'
 import { Users } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
+import { useCanEdit } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
+import { editing } from '../strings/editing.ts'
 
 const { events: texts } = build
+const NewEvent = lazy(async () => ({ default: (await import('../editors/new-event.tsx')).NewEvent }))
 type Event = Definition['events'][number]
 
 const lists = {
@@ -19,9 +25,12 @@ const lists = {
 
 export function Page() {
   const queries = useQueryClient()
+  const canEdit = useCanEdit()
+  const [isAdding, setAdding] = useState(false)
+  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.events.new}</Button> : undefined
   return (
     <>
-      <PageHeader title={strings.pages.events} text={texts.text} />
+      <PageHeader title={strings.pages.events} text={texts.text} action={add} />
       <DataTable
         label={strings.pages.events}
         queryKey={['definition', 'events']}
@@ -48,6 +57,8 @@ export function Page() {
         rowLink={({ name }) => ({ to: '/events/$name', params: { name } })}
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
       />
+      {canEdit ? <LastSave /> : null}
+      <Suspense>{isAdding ? <NewEvent onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
   )
 }

@@ -4,6 +4,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon, Search } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
 import { config } from '../config.ts'
+import { ChangedFiles, DraftBanner } from '../edit/draft-bar.tsx'
 import { strings } from '../strings.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Breadcrumbs } from './breadcrumbs.tsx'
@@ -52,6 +53,7 @@ export function Shell() {
           ) : null}
           <Breadcrumbs />
           <div className="bar-end">
+            <ChangedFiles />
             <button type="button" className="search" onClick={palette.open} aria-keyshortcuts="Control+K Meta+K">
               <Search size={14} aria-hidden />
               <span className="search-label">{strings.palette.open}</span>
@@ -61,6 +63,7 @@ export function Shell() {
           </div>
         </header>
         {config.isReadOnly ? <p className="banner">{strings.mode.readOnly}</p> : null}
+        <DraftBanner />
         <main id="content" tabIndex={-1} ref={main} className="content">
           <Suspense>
             <Outlet />

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { makeEditorSchema } from '../../../definition/index.ts'
 import {
   describeRelease,
   excerptOf,
@@ -277,4 +278,14 @@ function collectSchemas(start: unknown, named: DescribedRelease['manifest']['sch
   return Object.fromEntries(found)
 }
 
-export const definitionRoutes = [definition, oneMethod]
+const definitionSchema = defineRoute({
+  name: 'getDefinitionSchema',
+  summary: 'The JSON Schema of waypost.yml, for editors',
+  method: 'GET',
+  path: '/definition-schema',
+  scopes: ['backend.read'],
+  answer: Type.Record(Type.String(), Type.Unknown()),
+  handle: async () => makeEditorSchema() as Readonly<Record<string, unknown>>,
+})
+
+export const definitionRoutes = [definition, oneMethod, definitionSchema]

@@ -1,0 +1,60 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { FileDiff } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { editing as texts } from '../strings/editing.ts'
+import { refreshDraft, useDraft } from './draft.ts'
+
+/** The number of changed files, in the top bar. Loads what the pages show again after a change of the files. */
+export function ChangedFiles() {
+  const draft = useDraft()
+  const queries = useQueryClient()
+  const seen = useRef<string>(undefined)
+  const state = draft && `${draft.revision} ${draft.is_served} ${draft.served_at}`
+  useEffect(() => {
+    if (seen.current !== undefined && state !== undefined && seen.current !== state) void refreshDraft(queries)
+    seen.current = state
+  }, [state, queries])
+  if (draft === undefined) return null
+  const { length } = draft.changes
+  return (
+    <Link to="/changes" className="changed-files" aria-label={texts.files.changed(length)}>
+      <FileDiff size={14} aria-hidden />
+      <span className="changed-files-label">{texts.files.changed(length)}</span>
+      <span className="changed-files-count" aria-hidden>
+        {length}
+      </span>
+    </Link>
+  )
+}
+
+/** Below the top bar: which files are edited, or why they are not served. */
+export function DraftBanner() {
+  const draft = useDraft()
+  if (draft === undefined) return null
+  const errors = draft.diagnostics.filter(({ severity }) => severity === 'error')
+  const [first] = errors
+  if (draft.is_served)
+    return (
+      <p className="banner banner-quiet">
+        {texts.files.folder} <span className="mono">{draft.path}</span>
+        {texts.files.atOnce}
+      </p>
+    )
+  return (
+    <div className="banner banner-bad" role="alert">
+      {first === undefined ? (
+        <p dir="auto">{draft.problem?.message ?? texts.files.notServed}</p>
+      ) : (
+        <p>
+          <Link to="/files/$file" params={{ file: first.file }} className="mono">
+            {first.file}:{first.line}
+          </Link>{' '}
+          <span dir="auto">{first.message}</span>
+          {errors.length > 1 ? ` ${texts.files.moreErrors(errors.length - 1)}` : null}
+        </p>
+      )}
+      <p>{texts.files.lastGood}</p>
+    </div>
+  )
+}

@@ -1,0 +1,406 @@
+import { queryOptions, useQueries, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Problem, send, sendForAnswer } from '../api/send.ts'
+import { config } from '../config.ts'
+import { sessionStore } from '../session/session.ts'
+import { makeStore, useStore } from '../session/store.ts'
+import { isEqual, isWithin, keysOf, listChanges, valueAt, withValueAt } from './values.ts'
+
+/** A problem in the definition files. */
+export interface Diagnostic {
+  readonly severity: 'error' | 'warning'
+  readonly code: string
+  readonly message: string
+  readonly hint: string | null
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly end_line: number
+  readonly end_column: number
+  /** JSON pointer in waypost.yml; null if the file could not be parsed. */
+  readonly at: string | null
+}
+
+export interface FileChange {
+  readonly file: string
+  readonly status: 'added' | 'changed' | 'removed'
+  readonly additions: number
+  readonly deletions: number
+}
+
+/** The project that the pages edit. */
+export interface Draft {
+  readonly mode: 'folder'
+  readonly name: string
+  /** The folder, for example `~/todo`. */
+  readonly path: string
+  /** The folder, absolute. */
+  readonly folder: string
+  readonly revision: string
+  readonly base: { readonly kind: 'git' | 'start'; readonly name: string }
+  readonly changes: readonly FileChange[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** Whether these files are served. If not, the last good state is. */
+  readonly is_served: boolean
+  readonly served_at: string | null
+  /** Why these files are not served if none of them is the cause, for example a migration that failed. */
+  readonly problem?: { readonly message: string; readonly hint: string | null } | null
+}
+
+/** A value of the definition as it is in its file. */
+export interface DraftValue {
+  readonly at: string
+  /** Undefined if there is none. */
+  readonly value: unknown
+  readonly etag: string | undefined
+  /** `file:line` */
+  readonly source: string | null
+  readonly file: string | null
+  /** The text of the entry. */
+  readonly yaml: string | null
+}
+
+const pollMs = 3000
+
+/** The state of the draft, asked for again while the page is visible; null on servers without a draft. */
+export const draftQuery = queryOptions({
+  queryKey: ['draft', 'state'],
+  queryFn: ({ signal }) => orNothing(send<Draft>('GET', 'draft', { signal })),
+  enabled: config.isDevelopment,
+  refetchInterval: ({ state }) => (state.data === null ? false : pollMs),
+})
+
+/** The draft; undefined if there is none or it is not loaded yet. */
+export function useDraft(): Draft | undefined {
+  return useQuery(draftQuery).data ?? undefined
+}
+
+/** Whether the pages may change the definition. The server decides; this only hides what would be refused. */
+export function useCanEdit(): boolean {
+  const scopes = useStore(sessionStore)?.scopes ?? []
+  return useDraft() !== undefined && scopes.includes('backend.deploy')
+}
+
+function valueQuery(at: string) {
+  return queryOptions({
+    queryKey: ['draft', 'value', at],
+    async queryFn({ signal }): Promise<DraftValue> {
+      const found = await orNothing(sendForAnswer<DraftValue>('GET', 'draft/value', { query: { at }, signal }))
+      if (found === null) return { at, value: undefined, etag: undefined, source: null, file: null, yaml: null }
+      return { ...found.data, etag: found.etag }
+    },
+  })
+}
+
+/** The value at a JSON pointer of waypost.yml. */
+export function useDraftValue(at: string) {
+  return useQuery(valueQuery(at))
+}
+
+export interface DraftFile {
+  readonly file: string
+  readonly text: string
+  readonly etag: string | undefined
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export function fileQuery(file: string) {
+  return queryOptions({
+    queryKey: ['draft', 'file', file],
+    async queryFn({ signal }): Promise<DraftFile> {
+      const { data, etag } = await sendForAnswer<DraftFile>('GET', 'draft/file', {
+        query: { path: file },
+        signal,
+      })
+      return { ...data, etag }
+    },
+  })
+}
+
+async function orNothing<Value>(answer: Promise<Value>): Promise<Value | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return null
+    throw error
+  }
+}
+
+/** An edit of one value. Without a value, it removes what is at the pointer. */
+export interface Edit {
+  readonly at: string
+  readonly value?: unknown
+  /** The ETag of the value that the edit is based on; null if there must be none. */
+  readonly if?: string | null
+}
+
+/** A new text of a file; null removes it. */
+export interface FileEdit {
+  readonly file: string
+  readonly text: string | null
+  readonly if?: string | null
+}
+
+export interface Change {
+  readonly edits?: readonly Edit[]
+  readonly files?: readonly FileEdit[]
+}
+
+interface Saved {
+  readonly revision: string
+  readonly saved_at: string
+  readonly changes: number
+  readonly files: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+  readonly inverse: Change
+}
+
+/** The last save of this window, which can be undone. */
+export const lastSave = makeStore<Saved | undefined>(undefined)
+
+/** Writes a change as one revision. @throws Problem, for example with diagnostics or conflicts */
+export async function saveChange(queries: QueryClient, change: Change, withErrors = false): Promise<Saved> {
+  const body = { ...change, ...(withErrors ? { with_errors: true } : {}) }
+  const saved = await send<Saved>('PATCH', 'draft', { body })
+  lastSave.set(saved)
+  await refreshDraft(queries)
+  return saved
+}
+
+/** Loads again what a save can change. */
+export async function refreshDraft(queries: QueryClient): Promise<void> {
+  const stale = ['definition', 'method', 'class', 'table', 'migration', 'connection', 'variable', 'cronjob', 'scope']
+  for (const key of stale) void queries.invalidateQueries({ queryKey: [key] })
+  await queries.invalidateQueries({ queryKey: ['draft'] })
+}
+
+/** Undoes the last save. @throws Problem if the values were changed since */
+export async function undoLastSave(queries: QueryClient): Promise<void> {
+  const saved = lastSave.get()
+  if (saved === undefined) return
+  await saveChange(queries, saved.inverse, true)
+  lastSave.set(undefined)
+}
+
+/** The current value of something that was changed by someone else. */
+export interface Theirs {
+  readonly value: unknown
+  readonly etag: string | undefined
+}
+
+/** What a save bar shows: unsaved changes, and why they could not be saved. */
+export interface Saving {
+  /** The number of changed values. */
+  readonly changes: number
+  readonly isSaving: boolean
+  /** Why saving failed. */
+  readonly problem: unknown
+  /** New errors in the definition, because of which nothing was saved. */
+  readonly refused: readonly Diagnostic[]
+  /** Whether someone else changed what is being edited. */
+  readonly isOutdated: boolean
+  save(options?: { readonly withErrors?: boolean }): Promise<boolean>
+  discard(): void
+}
+
+/** Form state over values of the draft. All pointers are those of waypost.yml. */
+export interface DraftEdit extends Saving {
+  readonly isLoading: boolean
+  /** Why the values could not be loaded. */
+  readonly loadError: unknown
+  /** The edited value at a pointer; without one, the first value of the edit. */
+  get(at?: string): unknown
+  /** The stored value at a pointer. */
+  before(at?: string): unknown
+  /** Changes a value; undefined removes it. A pointer outside of the edit adds a value that does not exist yet. */
+  set(at: string, value: unknown): void
+  /** The problem of a field: of its value or of something inside of it. */
+  errorOf(at: string): string | undefined
+  /** `file:line` of a value of the edit. */
+  sourceOf(at?: string): string | undefined
+  /** What others changed since the edit began, with the value before; empty unless `isOutdated`. */
+  readonly others: readonly { readonly at: string; readonly base: unknown; readonly theirs: unknown }[]
+  /** Continues with other values, based on what others saved. */
+  rebase(values: Readonly<Record<string, unknown>>): void
+}
+
+interface Base {
+  readonly value: unknown
+  readonly etag: string | undefined
+}
+
+interface EditState {
+  /** What the edited values are based on. */
+  readonly bases: Readonly<Record<string, Base>>
+  /** Edited values by pointer. */
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+const unedited: EditState = { bases: {}, values: {} }
+
+/**
+ * Edits one or several values of waypost.yml, saved together. Values that others save meanwhile replace what was not
+ * edited; for the others see `isOutdated`.
+ */
+export function useDraftEdit(at: string | readonly string[]): DraftEdit {
+  const pointers = typeof at === 'string' ? [at] : at
+  const [first = ''] = pointers
+  const queries = useQueryClient()
+  const loaded = useQueries({ queries: pointers.map(valueQuery) })
+  const [state, setState] = useState(unedited)
+  const saving = useSaving(queries)
+
+  const stored: Readonly<Record<string, DraftValue | undefined>> = Object.fromEntries(
+    pointers.map((pointer, index) => [pointer, loaded[index]?.data]),
+  )
+  const baseOf = (pointer: string): Base =>
+    state.bases[pointer] ?? stored[pointer] ?? { value: undefined, etag: undefined }
+  const ownerOf = (pointer: string) =>
+    [...pointers, ...Object.keys(state.values)]
+      .filter((one) => isWithin(pointer, one))
+      .toSorted((a, b) => b.length - a.length)[0]
+  const valueOf = (pointer: string) => (pointer in state.values ? state.values[pointer] : baseOf(pointer).value)
+  const read = (pointer: string, of: (owner: string) => unknown) => {
+    const owner = ownerOf(pointer)
+    return owner === undefined ? undefined : valueAt(of(owner), keysOf(pointer.slice(owner.length)))
+  }
+  const changed = Object.keys(state.values).flatMap((pointer) =>
+    listChanges(baseOf(pointer).value, state.values[pointer], pointer),
+  )
+  const others = Object.keys(state.values).flatMap((pointer) => {
+    const current = stored[pointer]
+    const base = baseOf(pointer)
+    if (current === undefined || isEqual(current.value, base.value)) return []
+    return [{ at: pointer, base: base.value, theirs: current.value }]
+  })
+
+  return {
+    ...saving.state,
+    isLoading: loaded.some(({ isPending }) => isPending),
+    loadError: loaded.find(({ error }) => error !== null)?.error,
+    changes: changed.length,
+    isOutdated: others.length > 0,
+    others,
+    get: (pointer = first) => read(pointer, valueOf),
+    before: (pointer = first) => read(pointer, (owner) => baseOf(owner).value),
+    sourceOf: (pointer = first) => stored[pointer]?.source ?? undefined,
+    set(pointer, value) {
+      setState((current) => {
+        const owner = ownerOf(pointer) ?? pointer
+        const base = current.bases[owner] ?? stored[owner] ?? { value: undefined, etag: undefined }
+        const before = owner in current.values ? current.values[owner] : base.value
+        const next = withValueAt(before, keysOf(pointer.slice(owner.length)), value)
+        if (isEqual(next, base.value)) return withoutOwner(current, owner)
+        return {
+          bases: { ...current.bases, [owner]: base },
+          values: { ...current.values, [owner]: next },
+        }
+      })
+    },
+    errorOf: (pointer) =>
+      saving.state.refused.find(({ at: place }) => place !== null && isWithin(place, pointer))?.message,
+    rebase(values) {
+      setState({ values, bases: Object.fromEntries(Object.keys(values).map((one) => [one, toBase(stored[one])])) })
+      saving.reset()
+    },
+    discard() {
+      setState(unedited)
+      saving.reset()
+    },
+    async save({ withErrors = false } = {}) {
+      const edits = Object.entries(state.values).map(([pointer, value]): Edit => {
+        const { etag } = baseOf(pointer)
+        return { at: pointer, ...(value === undefined ? {} : { value }), if: etag ?? null }
+      })
+      const isSaved = await saving.run({ edits }, withErrors)
+      if (isSaved) setState(unedited)
+      return isSaved
+    },
+  }
+}
+
+function withoutOwner({ bases, values }: EditState, owner: string): EditState {
+  const { [owner]: _value, ...otherValues } = values
+  const { [owner]: _base, ...otherBases } = bases
+  return { bases: otherBases, values: otherValues }
+}
+
+function toBase(value: DraftValue | undefined): Base {
+  return { value: value?.value, etag: value?.etag }
+}
+
+const idle = { isSaving: false, problem: undefined as unknown, refused: [] as readonly Diagnostic[] }
+
+/** Saves changes, and keeps why saving failed. */
+function useSaving(queries: QueryClient) {
+  const [state, setState] = useState(idle)
+  return {
+    state,
+    reset: () => setState(idle),
+    /** Returns false if nothing was saved. */
+    async run(change: Change, withErrors: boolean): Promise<boolean> {
+      setState({ ...idle, isSaving: true })
+      try {
+        await saveChange(queries, change, withErrors)
+        setState(idle)
+        return true
+      } catch (error) {
+        const refused = error instanceof Problem ? ((error.body['diagnostics'] ?? []) as readonly Diagnostic[]) : []
+        if (error instanceof Problem && error.code === 'WP_BACKEND_CHANGED') await refreshDraft(queries)
+        setState({ isSaving: false, problem: error, refused })
+        return false
+      }
+    },
+  }
+}
+
+/** The edit of a whole file as text. */
+export interface TextEdit extends Saving {
+  readonly loaded: DraftFile | undefined
+  readonly loadError: unknown
+  readonly text: string
+  /** The text that the edit is based on. */
+  readonly base: string
+  /** The text that others saved since the edit began; undefined unless `isOutdated`. */
+  readonly theirs: string | undefined
+  set(text: string): void
+  /** Continues with a text that is based on what others saved. */
+  rebase(text: string): void
+}
+
+export function useFileEdit(file: string): TextEdit {
+  const queries = useQueryClient()
+  const { data: stored, error } = useQuery(fileQuery(file))
+  const [edit, setEdit] = useState<{ readonly text: string; readonly base: DraftFile }>()
+  const saving = useSaving(queries)
+  const isEdited = edit !== undefined && edit.text !== edit.base.text
+  const isOutdated = isEdited && stored !== undefined && stored.text !== edit.base.text
+  return {
+    ...saving.state,
+    loaded: stored,
+    loadError: error,
+    text: isEdited ? edit.text : (stored?.text ?? ''),
+    base: edit?.base.text ?? stored?.text ?? '',
+    theirs: isOutdated ? stored.text : undefined,
+    changes: isEdited ? 1 : 0,
+    isOutdated,
+    set(text) {
+      if (stored === undefined) return
+      setEdit((current) => ({ text, base: current !== undefined && isEdited ? current.base : stored }))
+    },
+    rebase(text) {
+      if (stored !== undefined) setEdit({ text, base: stored })
+      saving.reset()
+    },
+    discard() {
+      setEdit(undefined)
+      saving.reset()
+    },
+    async save({ withErrors = false } = {}) {
+      if (edit === undefined) return false
+      const isSaved = await saving.run({ files: [{ file, text: edit.text, if: edit.base.etag ?? null }] }, withErrors)
+      if (isSaved) setEdit(undefined)
+      return isSaved
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { Skeleton, Tabs } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState, type ReactNode } from 'react'
+import { ProblemAlert } from '../components/problem.tsx'
+import { editing as texts } from '../strings/editing.ts'
+import type { DraftEdit } from './draft.ts'
+import { SaveBar } from './save-bar.tsx'
+import { YamlTab } from './yaml-tab.tsx'
+
+interface EditTabsProps {
+  readonly edit: DraftEdit
+  /** The JSON pointer of the entry that the page edits. */
+  readonly at: string
+  /** The fields. */
+  readonly children: ReactNode
+  /** Other tabs, by name, after the form. */
+  readonly more?: readonly { readonly name: string; readonly label: string; readonly content: ReactNode }[]
+}
+
+/** The tabs of an editor: its form with the save bar, and the YAML of the entry. The tab is in the URL. */
+export function EditTabs({ edit, at, children, more = [] }: EditTabsProps) {
+  const { tab = 'form' }: { readonly tab?: string } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const [hasText, setHasText] = useState(tab === 'yaml')
+  if (edit.loadError !== undefined && edit.loadError !== null) return <ProblemAlert error={edit.loadError} />
+  if (edit.isLoading) return <Skeleton height={240} />
+  const open = (next: string | null) => {
+    if (next === 'yaml') setHasText(true)
+    void navigate({ to: '.', search: next === 'form' || next === null ? {} : { tab: next }, replace: true })
+  }
+  return (
+    <Tabs value={tab} onChange={open} keepMounted={false}>
+      <Tabs.List>
+        <Tabs.Tab value="form">{texts.tabs.form}</Tabs.Tab>
+        {more.map(({ name, label }) => (
+          <Tabs.Tab key={name} value={name}>
+            {label}
+          </Tabs.Tab>
+        ))}
+        <Tabs.Tab value="yaml">{texts.tabs.yaml}</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="form">
+        <div className="stack-wide">
+          {children}
+          <SaveBar edit={edit} />
+        </div>
+      </Tabs.Panel>
+      {more.map(({ name, content }) => (
+        <Tabs.Panel key={name} value={name}>
+          {content}
+        </Tabs.Panel>
+      ))}
+      <Tabs.Panel value="yaml">
+        {hasText || tab === 'yaml' ? <YamlTab at={at} isLocked={edit.changes > 0} /> : null}
+      </Tabs.Panel>
+    </Tabs>
+  )
+}

@@ -1,0 +1,21 @@
+import { ExternalLink } from 'lucide-react'
+import { editing } from '../strings/editing.ts'
+import { useDraft } from './draft.ts'
+
+interface EditorLinkProps {
+  readonly file: string
+  readonly line?: number
+}
+
+/** Opens a file of the project in VS Code. The link is followed by the browser; the server starts no program. */
+export function EditorLink({ file, line = 1 }: EditorLinkProps) {
+  const draft = useDraft()
+  if (draft === undefined) return null
+  const path = encodeURI(`${draft.folder}/${file}`.replaceAll('\\', '/').replace(/^\/?/, '/'))
+  return (
+    <a className="editor-link" href={`vscode://file${path}:${line}`}>
+      <ExternalLink size={14} aria-hidden />
+      {editing.files.open}
+    </a>
+  )
+}

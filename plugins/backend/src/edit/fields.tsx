@@ -1,0 +1,143 @@
+import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { editing } from '../strings/editing.ts'
+import type { DraftEdit } from './draft.ts'
+
+const { field: texts } = editing
+
+/** What every field of an edit takes. */
+export interface FieldProps {
+  readonly edit: DraftEdit
+  /** The JSON pointer of the value. */
+  readonly at: string
+  readonly label: string
+  readonly description?: ReactNode
+  readonly isRequired?: boolean
+  /** What holds if the value is not set; shown as a placeholder. */
+  readonly fallback?: unknown
+}
+
+/** What the inputs of Mantine take from the properties of a field. The save bar finds them by `data-at`. */
+export function inputProps({ edit, at, label, description, isRequired = false, fallback }: FieldProps) {
+  const error = edit.errorOf(at)
+  return {
+    label,
+    'data-at': at,
+    withAsterisk: isRequired,
+    'aria-required': isRequired || undefined,
+    ...(description === undefined ? {} : { description }),
+    ...(error === undefined ? {} : { error }),
+    ...(fallback === undefined ? {} : { placeholder: describeValue(fallback) }),
+  }
+}
+
+export function describeValue(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+interface TextFieldProps extends FieldProps {
+  /** For ids, code and patterns. */
+  readonly isMono?: boolean
+  readonly isLong?: boolean
+  readonly rightSection?: ReactNode
+}
+
+/** A text; an empty one removes the key. */
+export function TextField({ isMono = false, isLong = false, rightSection, ...field }: TextFieldProps) {
+  const { edit, at } = field
+  const value = edit.get(at)
+  const props = {
+    ...inputProps(field),
+    dir: 'auto' as const,
+    value: value === undefined || value === null ? '' : describeValue(value),
+    className: isMono ? 'mono-input' : '',
+    onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
+      edit.set(at, event.currentTarget.value === '' ? undefined : event.currentTarget.value),
+  }
+  if (isLong) return <Textarea {...props} autosize minRows={2} maxRows={8} />
+  return <TextInput {...props} rightSection={rightSection} />
+}
+
+interface NumberFieldProps extends FieldProps {
+  readonly minimum?: number | undefined
+  readonly maximum?: number | undefined
+}
+
+export function NumberField({ minimum, maximum, ...field }: NumberFieldProps) {
+  const { edit, at } = field
+  const value = edit.get(at)
+  return (
+    <NumberInput
+      {...inputProps(field)}
+      value={typeof value === 'number' || typeof value === 'string' ? value : ''}
+      {...(minimum === undefined ? {} : { min: minimum })}
+      {...(maximum === undefined ? {} : { max: maximum })}
+      clampBehavior="none"
+      onChange={(next) => edit.set(at, next === '' ? undefined : next)}
+    />
+  )
+}
+
+/** Yes or no. The fallback is what holds if the key is absent; it is written only if it was written before. */
+export function SwitchField({ fallback = false, ...field }: FieldProps) {
+  const { edit, at } = field
+  const isOn = (edit.get(at) ?? fallback) === true
+  const { placeholder: _placeholder, withAsterisk: _asterisk, ...props } = inputProps(field)
+  return (
+    <Switch
+      {...props}
+      checked={isOn}
+      onChange={() => edit.set(at, !isOn === fallback && edit.before(at) === undefined ? undefined : !isOn)}
+    />
+  )
+}
+
+interface SelectFieldProps extends FieldProps {
+  readonly options: readonly (string | { readonly value: string; readonly label: string })[]
+  /** Whether other texts are kept as they are, as unknown. */
+  readonly isOpen?: boolean
+  readonly isMono?: boolean
+}
+
+/** One of several texts. A text that is none of them stays, and says that it is unknown. */
+export function SelectField({ options, isMono = false, ...field }: SelectFieldProps) {
+  const { edit, at, isRequired } = field
+  const value = edit.get(at)
+  const known = options.map((one) => (typeof one === 'string' ? { value: one, label: one } : one))
+  const current = value === undefined || value === null ? null : describeValue(value)
+  const isKnown = current === null || known.some((one) => one.value === current)
+  return (
+    <Select
+      placeholder={texts.unset}
+      {...inputProps(field)}
+      data={isKnown ? known : [...known, { value: current, label: texts.unknown(current) }]}
+      value={current}
+      searchable={known.length > 6}
+      clearable={isRequired !== true}
+      nothingFoundMessage={texts.noOptions}
+      className={isMono ? 'mono-input' : ''}
+      onChange={(next) => edit.set(at, next ?? undefined)}
+    />
+  )
+}
+
+interface ListFieldProps extends FieldProps {
+  /** Texts to choose from; others can be typed. */
+  readonly options?: readonly string[]
+}
+
+/** A list of texts; without any, the key is removed unless it is required. */
+export function ListField({ options = [], ...field }: ListFieldProps) {
+  const { edit, at, isRequired } = field
+  const value = edit.get(at)
+  const list = Array.isArray(value) ? value.map(describeValue) : []
+  return (
+    <TagsInput
+      {...inputProps(field)}
+      {...(list.length > 0 ? { placeholder: '' } : {})}
+      data={[...options]}
+      value={list}
+      onChange={(next) => edit.set(at, next.length === 0 && isRequired !== true ? undefined : next)}
+    />
+  )
+}

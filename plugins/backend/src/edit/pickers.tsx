@@ -1,0 +1,292 @@
+import { ActionIcon, Button, Menu, MultiSelect, PasswordInput, TextInput, Tooltip } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Braces, Plus } from 'lucide-react'
+import { useState, type ReactNode } from 'react'
+import { call } from '../api/call.ts'
+import { definitionQuery } from '../api/definition.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { isBackendScope, useScopes } from '../components/access.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { editing } from '../strings/editing.ts'
+import { describeValue, inputProps, ListField, SelectField, type FieldProps } from './fields.tsx'
+import { isMap, pointerOf } from './values.ts'
+
+const { picker: texts } = editing
+
+/** The kinds of names that a config can contain: the values of `x-waypost` and other names of the definition. */
+export type NameKind = 'schema' | 'scope' | 'event' | 'rate' | 'connection' | 'table' | 'column' | 'action'
+
+interface NamesContext {
+  /** For tables; System by default. */
+  readonly connection?: string
+  /** For columns. */
+  readonly table?: string | undefined
+}
+
+/** The names of a kind that the definition contains, for choices. */
+export function useNames(kind: NameKind, { connection = 'System', table }: NamesContext = {}): readonly string[] {
+  const isTable = kind === 'table' || kind === 'column'
+  const definition = useQuery({
+    ...definitionQuery,
+    enabled: ['schema', 'event', 'rate', 'action'].includes(kind),
+  }).data
+  const tables = useQuery({
+    queryKey: ['table'],
+    queryFn: ({ signal }) => call('GET /table', {}, signal),
+    enabled: isTable,
+  }).data
+  const connections = useQuery({
+    queryKey: ['connection'],
+    queryFn: ({ signal }) => call('GET /connection', {}, signal),
+    enabled: kind === 'connection',
+  }).data
+  const scopes = useScopes().data
+  const inConnection = tables?.entry.filter((one) => one.connection === connection) ?? []
+  switch (kind) {
+    case 'table':
+      return inConnection.map(({ name }) => name)
+    case 'column':
+      return inConnection.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? []
+    case 'connection':
+      return connections?.entry.map(({ name }) => name) ?? []
+    case 'scope':
+      return scopes?.entry.map(({ name }) => name).filter((name) => !isBackendScope(name)) ?? []
+    case 'schema':
+      return definition?.schemas.map(({ name }) => name) ?? []
+    case 'event':
+      return definition?.events.map(({ name }) => name) ?? []
+    case 'rate':
+      return definition?.rates.map(({ name }) => name) ?? []
+    case 'action':
+    default:
+      return definition?.actions.flatMap(({ kind: of, name }) => (of === 'class' ? [] : [name])) ?? []
+  }
+}
+
+interface PickerProps extends FieldProps, NamesContext {
+  readonly kind: NameKind
+}
+
+/** Chooses one name of a kind. */
+export function NamePicker({ kind, connection, table, ...field }: PickerProps) {
+  const names = useNames(kind, { ...(connection === undefined ? {} : { connection }), table })
+  return <SelectField {...field} options={names} />
+}
+
+/** Chooses several names of a kind. */
+export function NamesPicker({ kind, connection, table, ...field }: PickerProps) {
+  const names = useNames(kind, { ...(connection === undefined ? {} : { connection }), table })
+  return <ListField {...field} options={names} />
+}
+
+interface SchemaPickerProps extends FieldProps {
+  /** What edits a schema that is defined in place. */
+  readonly children?: ReactNode
+}
+
+const inline = ' inline' // not a name
+
+/** Chooses a schema by name. A schema that is defined in place stays, and `children` edit it. */
+export function SchemaPicker({ children, ...field }: SchemaPickerProps) {
+  const { edit, at } = field
+  const names = useNames('schema')
+  const value = edit.get(at)
+  if (!isMap(value) && typeof value !== 'boolean') return <SelectField {...field} options={names} />
+  const shown = {
+    ...edit,
+    get: () => inline,
+    set: (_at: string, next: unknown) => next !== inline && edit.set(at, next),
+  }
+  return (
+    <div className="stack-small">
+      <SelectField {...field} edit={shown} options={[{ value: inline, label: texts.inline }, ...names]} />
+      {children}
+    </div>
+  )
+}
+
+/** Chooses scopes of the project, and declares new ones in the same save. */
+export function ScopesPicker(field: FieldProps) {
+  const { edit, at, isRequired } = field
+  const [isAdding, setAdding] = useState(false)
+  const known = useNames('scope')
+  const value = edit.get(at)
+  const list = Array.isArray(value) ? value.map(describeValue) : []
+  const options = [...new Set([...known, ...list])]
+  const choose = (next: readonly string[]) =>
+    edit.set(at, next.length === 0 && edit.before(at) === undefined && isRequired !== true ? undefined : next)
+  return (
+    <div className="field-row">
+      <MultiSelect
+        {...inputProps(field)}
+        className="grow"
+        data={options}
+        value={list}
+        searchable
+        nothingFoundMessage={editing.field.noOptions}
+        onChange={choose}
+      />
+      <Button variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+        {texts.newScope}
+      </Button>
+      {isAdding ? (
+        <NewScope
+          taken={options}
+          onClose={() => setAdding(false)}
+          onAdd={(name, description) => {
+            edit.set(pointerOf('scope', name), description === '' ? {} : { description })
+            choose([...list, name])
+            setAdding(false)
+          }}
+        />
+      ) : null}
+    </div>
+  )
+}
+
+const scopePattern = /^[!#-+\--[\]-~]+$/
+
+interface NewScopeProps {
+  readonly taken: readonly string[]
+  onAdd(name: string, description: string): void
+  onClose(): void
+}
+
+function NewScope({ taken, onAdd, onClose }: NewScopeProps) {
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState('')
+  const error = taken.includes(name)
+    ? texts.scopeTaken
+    : name !== '' && !scopePattern.test(name)
+      ? texts.scopeInvalid
+      : undefined
+  return (
+    <Dialog title={texts.newScope.replace('…', '')} onClose={onClose}>
+      <SaveForm
+        action={texts.addScope}
+        onCancel={onClose}
+        onSave={async () => {
+          if (name !== '' && error === undefined) onAdd(name, description)
+        }}
+      >
+        {() => (
+          <>
+            <TextInput
+              label={texts.scope}
+              name="name"
+              className="mono-input"
+              data-autofocus
+              required
+              error={error}
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value.trim())}
+            />
+            <TextInput
+              label={texts.description}
+              description={texts.scopeText}
+              name="description"
+              dir="auto"
+              value={description}
+              onChange={(event) => setDescription(event.currentTarget.value)}
+            />
+          </>
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}
+
+interface VariableMenuProps {
+  /** Whether the value is a secret: a new variable then hides what is typed. */
+  readonly isSecret: boolean
+  onChoose(reference: string): void
+}
+
+/** Inserts a reference to a variable, `${env.NAME}`, and sets new ones. */
+export function VariableMenu({ isSecret, onChoose }: VariableMenuProps) {
+  const [isAdding, setAdding] = useState(false)
+  const [isOpen, setOpen] = useState(false)
+  const variables = useQuery({
+    queryKey: ['variable'],
+    queryFn: ({ signal }) => call('GET /variable', {}, signal),
+    enabled: isOpen,
+  }).data
+  return (
+    <>
+      <Menu opened={isOpen} onChange={setOpen}>
+        <Menu.Target>
+          <Tooltip label={editing.field.variable}>
+            <ActionIcon aria-label={editing.field.variable} size={24}>
+              <Braces size={14} aria-hidden />
+            </ActionIcon>
+          </Tooltip>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {variables?.entry.map(({ name }) => (
+            <Menu.Item key={name} onClick={() => onChoose(`\${env.${name}}`)}>
+              <code>{name}</code>
+            </Menu.Item>
+          ))}
+          {variables?.entry.length === 0 ? <Menu.Label>{editing.field.noVariables}</Menu.Label> : null}
+          <Menu.Divider />
+          <Menu.Item leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+            {editing.field.newVariable}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {isAdding ? <NewVariable isSecret={isSecret} onAdd={onChoose} onClose={() => setAdding(false)} /> : null}
+    </>
+  )
+}
+
+interface NewVariableProps {
+  readonly isSecret: boolean
+  onAdd(reference: string): void
+  onClose(): void
+}
+
+function NewVariable({ isSecret, onAdd, onClose }: NewVariableProps) {
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [value, setValue] = useState('')
+  const Input = isSecret ? PasswordInput : TextInput
+  return (
+    <Dialog title={editing.variable.title} onClose={onClose}>
+      <SaveForm
+        action={editing.variable.add}
+        onCancel={onClose}
+        onSave={async () => {
+          await call('PUT /variable/:name', { params: { name }, body: { value } })
+          await queries.invalidateQueries({ queryKey: ['variable'] })
+          onAdd(`\${env.${name}}`)
+        }}
+        onSaved={onClose}
+      >
+        {(errorOf) => (
+          <>
+            <TextInput
+              label={editing.variable.name}
+              description={editing.variable.nameHint}
+              name="name"
+              className="mono-input"
+              data-autofocus
+              required
+              error={errorOf('name')}
+              value={name}
+              onChange={(event) => setName(event.currentTarget.value.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_'))}
+            />
+            <Input
+              label={editing.variable.value}
+              description={editing.variable.valueHint}
+              name="value"
+              autoComplete="off"
+              error={errorOf('value')}
+              value={value}
+              onChange={(event) => setValue(event.currentTarget.value)}
+            />
+          </>
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}

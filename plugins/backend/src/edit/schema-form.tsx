@@ -1,0 +1,556 @@
+import { ActionIcon, Button, SegmentedControl, Textarea } from '@mantine/core'
+import { Plus, X } from 'lucide-react'
+import { useEffect, useMemo, useState, type ReactNode } from 'react'
+import { editing } from '../strings/editing.ts'
+import type { checkValue } from './check-value.ts'
+import type { DraftEdit } from './draft.ts'
+import { describeValue, ListField, NumberField, SelectField, SwitchField, TextField } from './fields.tsx'
+import { NamePicker, NamesPicker, useNames, VariableMenu, type NameKind } from './pickers.tsx'
+import { isEqual, isMap, pointerOf, type Json } from './values.ts'
+
+const { field: texts } = editing
+
+interface SchemaFormProps {
+  readonly edit: DraftEdit
+  /** The JSON pointer of the config. */
+  readonly at: string
+  /** The JSON Schema of the config; its top level is an object. */
+  readonly schema: unknown
+  /** Where `${env.NAME}` is allowed: everywhere, as in connections, or where the schema says so. */
+  readonly variables?: 'everywhere' | 'annotated'
+}
+
+/**
+ * The form of a config, from its JSON Schema: objects, lists, alternatives, enums, and names of the definition by
+ * `x-waypost`. What it cannot show is edited as JSON. Keys that the schema does not describe are kept.
+ */
+export function SchemaForm({ edit, at, schema, variables = 'annotated' }: SchemaFormProps) {
+  const errorOf = useFlaws(edit, at, schema)
+  return <Properties edit={{ ...edit, errorOf }} at={at} schema={toSchema(schema)} root={at} variables={variables} />
+}
+
+/** Checks changed values while they are typed. What the server said comes first. */
+function useFlaws(edit: DraftEdit, at: string, schema: unknown): DraftEdit['errorOf'] {
+  const [check, setCheck] = useState<typeof checkValue>()
+  useEffect(() => {
+    void import('./check-value.ts').then((loaded) => setCheck(() => loaded.checkValue))
+  }, [])
+  const value = edit.get(at)
+  const flaws = useMemo(() => check?.(schema, value) ?? [], [check, schema, value])
+  return (pointer) => {
+    const refused = edit.errorOf(pointer)
+    const own = edit.get(pointer)
+    const isDone = own === undefined || isEqual(own, edit.before(pointer)) || describeValue(own).includes('${env.')
+    if (refused !== undefined || isDone) return refused
+    return flaws.find((one) => at + one.at === pointer)?.message
+  }
+}
+
+interface PartProps {
+  readonly edit: DraftEdit
+  readonly at: string
+  readonly schema: Json
+  /** The pointer of the whole config, for names that depend on others, such as columns. */
+  readonly root: string
+  readonly variables: 'everywhere' | 'annotated'
+}
+
+interface NodeProps extends PartProps {
+  readonly label: string
+  readonly isRequired?: boolean
+}
+
+const maxOptional = 5
+
+function Properties(part: PartProps) {
+  const { edit, at, schema } = part
+  const properties = Object.entries((schema['properties'] ?? {}) as Json)
+  const required = new Set((schema['required'] ?? []) as readonly string[])
+  const value = edit.get(at)
+  const own = isMap(value) ? value : {}
+  const isMain = ([key]: readonly [string, unknown]) =>
+    required.has(key) || Object.hasOwn(own, key) || properties.length <= maxOptional
+  // Decided once, so that fields do not move while they are edited.
+  const [main] = useState(() => new Set(properties.filter(isMain).map(([key]) => key)))
+  const unknown = Object.keys(own).filter((key) => !properties.some(([name]) => name === key))
+  const isOpen = schema['additionalProperties'] !== false || unknown.length > 0
+  const render = ([key, inner]: readonly [string, unknown]) => (
+    <Node
+      {...part}
+      key={key}
+      at={at + pointerOf(key)}
+      schema={toSchema(inner)}
+      label={key}
+      isRequired={required.has(key)}
+    />
+  )
+  const others = properties.filter(([key]) => !main.has(key))
+  return (
+    <div className="form-fields">
+      {properties.filter(([key]) => main.has(key)).map(render)}
+      {isOpen && unknown.length > 0 ? (
+        <JsonField
+          edit={withOthers(edit, at, unknown)}
+          at={`${at}/ `}
+          label={texts.other}
+          description={texts.otherHint}
+        />
+      ) : null}
+      {others.length === 0 ? null : (
+        <details className="more-fields">
+          <summary>
+            {texts.optional} <span className="soft">{others.map(([key]) => key).join(', ')}</span>
+          </summary>
+          <div className="form-fields">{others.map(render)}</div>
+        </details>
+      )}
+    </div>
+  )
+}
+
+/** An edit that has the named keys of a map as one value. */
+function withOthers(edit: DraftEdit, at: string, keys: readonly string[]): DraftEdit {
+  const read = (value: unknown) =>
+    isMap(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key))) : undefined
+  return {
+    ...edit,
+    get: () => read(edit.get(at)),
+    before: () => read(edit.before(at)),
+    set(_at, next) {
+      const value = edit.get(at)
+      const rest = isMap(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key))) : {}
+      edit.set(at, { ...rest, ...(isMap(next) ? next : {}) })
+    },
+  }
+}
+
+function Node(node: NodeProps): ReactNode {
+  const { edit, at, schema, label, isRequired = false, root, variables } = node
+  const description = textOf(schema['description'])
+  const field = {
+    edit,
+    at,
+    label,
+    isRequired,
+    ...(description === undefined ? {} : { description }),
+    ...(schema['default'] === undefined ? {} : { fallback: schema['default'] }),
+  }
+  const choices = choicesOf(schema)
+  if (choices !== undefined) return <Alternatives {...node} choices={choices} />
+  if (Array.isArray(schema['enum']))
+    return <SelectField {...field} {...fallbackText(schema)} options={schema['enum'].map(describeValue)} />
+  const kind = schema['x-waypost'] as NameKind | undefined
+  if (kind !== undefined) return <NamePicker {...field} kind={kind} {...contextOf(edit, at, root)} />
+  switch (typeOf(schema)) {
+    case 'boolean':
+      return <SwitchField {...field} />
+    case 'integer':
+    case 'number':
+      return <NumberField {...field} minimum={numberOf(schema['minimum'])} maximum={numberOf(schema['maximum'])} />
+    case 'string':
+      return <Text field={field} schema={schema} variables={variables} />
+    case 'array':
+      return <List {...node} field={field} />
+    case 'object':
+      return <ObjectNode {...node} field={field} />
+    default:
+      return <JsonField {...field} />
+  }
+}
+
+type Field = Parameters<typeof TextField>[0]
+
+function fallbackText(schema: Json): object {
+  return schema['default'] === undefined ? {} : { fallback: texts.default(describeValue(schema['default'])) }
+}
+
+interface TextProps {
+  readonly field: Field
+  readonly schema: Json
+  readonly variables: 'everywhere' | 'annotated'
+}
+
+function Text({ field, schema, variables }: TextProps) {
+  const mayVary = variables === 'everywhere' || schema['variable'] === true
+  const isSecret = schema['writeOnly'] === true
+  return (
+    <TextField
+      {...field}
+      {...(mayVary
+        ? {
+            rightSection: (
+              <VariableMenu isSecret={isSecret} onChoose={(reference) => field.edit.set(field.at, reference)} />
+            ),
+          }
+        : {})}
+    />
+  )
+}
+
+/** The table and connection that names at a pointer belong to: those of the same map or the next outer one. */
+function contextOf(edit: DraftEdit, at: string, root: string) {
+  const find = (key: string): string | undefined => {
+    for (let outer = at; outer.length > root.length;) {
+      outer = outer.slice(0, outer.lastIndexOf('/'))
+      const value = edit.get(outer)
+      if (isMap(value) && typeof value[key] === 'string') return value[key]
+    }
+    return undefined
+  }
+  const connection = find('connection')
+  return { ...(connection === undefined ? {} : { connection }), table: find('table') }
+}
+
+function List({ field, ...node }: NodeProps & { readonly field: Field }) {
+  const { edit, at, schema, label, root } = node
+  const items = toSchema(schema['items'])
+  const kind = items['x-waypost'] as NameKind | undefined
+  if (kind !== undefined) return <NamesPicker {...field} kind={kind} {...contextOf(edit, at, root)} />
+  if (typeOf(items) === 'string')
+    return (
+      <ListField {...field} {...(Array.isArray(items['enum']) ? { options: items['enum'].map(describeValue) } : {})} />
+    )
+  const value = edit.get(at)
+  const list = Array.isArray(value) ? value : []
+  return (
+    <fieldset className="form-group" data-at={at}>
+      <Legend field={field} />
+      {list.map((_, index) => (
+        <div key={index} className="form-item">
+          <Node {...node} at={`${at}/${index}`} schema={items} label={texts.item(index)} isRequired />
+          <RemoveButton label={texts.item(index)} onClick={() => edit.set(`${at}/${index}`, undefined)} />
+        </div>
+      ))}
+      <AddButton label={label} onClick={() => edit.set(at, [...list, emptyOf(items)])} />
+    </fieldset>
+  )
+}
+
+function ObjectNode({ field, ...node }: NodeProps & { readonly field: Field }) {
+  const { edit, at, schema, isRequired = false, label } = node
+  const value = edit.get(at)
+  if (value === undefined && !isRequired) {
+    return (
+      <fieldset className="form-group" data-at={at}>
+        <Legend field={field} />
+        <AddButton label={label} onClick={() => edit.set(at, emptyOf(schema))} />
+      </fieldset>
+    )
+  }
+  const isClosed = Object.keys(schema['properties'] ?? {}).length > 0
+  return (
+    <fieldset className="form-group" data-at={at}>
+      <Legend field={field}>
+        {isRequired ? null : <RemoveButton label={label} onClick={() => edit.set(at, undefined)} />}
+      </Legend>
+      {isClosed ? <Properties {...node} /> : <Entries {...node} />}
+    </fieldset>
+  )
+}
+
+function Legend({ field, children }: { readonly field: Field; readonly children?: ReactNode }) {
+  const error = field.edit.errorOf(field.at)
+  return (
+    <>
+      <legend>
+        <span dir="auto">{field.label}</span>
+        {field.isRequired === true ? <span aria-hidden> *</span> : null}
+        {children}
+      </legend>
+      {field.description === undefined ? null : <p className="soft form-text">{field.description}</p>}
+      {error === undefined ? null : <p className="picker-error">{error}</p>}
+    </>
+  )
+}
+
+/** A map of names to values. Values that are no texts are written as JSON. */
+function Entries({ edit, at, schema, label, root, variables }: NodeProps) {
+  const value = edit.get(at)
+  const entries = Object.entries(isMap(value) ? value : {})
+  const names = toSchema(schema['propertyNames'])
+  const kind = names['x-waypost'] as NameKind | undefined
+  const inner = isMap(schema['additionalProperties']) ? schema['additionalProperties'] : undefined
+  const [added, setAdded] = useState<string>()
+  const known = useNames(kind ?? 'scope', contextOf(edit, at, root))
+  const free = kind === undefined ? [] : known.filter((one) => !entries.some(([key]) => key === one))
+  return (
+    <>
+      {entries.map(([key]) => (
+        <div key={key} className="form-item">
+          {inner === undefined ? (
+            <LooseText edit={edit} at={at + pointerOf(key)} label={key} />
+          ) : (
+            <Node
+              edit={edit}
+              at={at + pointerOf(key)}
+              schema={inner}
+              label={key}
+              isRequired
+              root={root}
+              variables={variables}
+            />
+          )}
+          <RemoveButton label={key} onClick={() => edit.set(at + pointerOf(key), undefined)} />
+        </div>
+      ))}
+      <NewKey
+        label={label}
+        options={free}
+        value={added ?? ''}
+        onChange={setAdded}
+        onAdd={(key) => {
+          edit.set(at, { ...(isMap(value) ? value : {}), [key]: inner === undefined ? '' : emptyOf(inner) })
+          setAdded(undefined)
+        }}
+      />
+    </>
+  )
+}
+
+interface NewKeyProps {
+  readonly label: string
+  readonly options: readonly string[]
+  readonly value: string
+  onChange(value: string): void
+  onAdd(key: string): void
+}
+
+function NewKey({ label, options, value, onChange, onAdd }: NewKeyProps) {
+  const list = `keys-${label}`
+  return (
+    <div className="form-item">
+      <div className="mantine-TextInput-root grow">
+        <input
+          className="plain-input mono"
+          aria-label={`${texts.key}: ${label}`}
+          placeholder={texts.key}
+          list={list}
+          value={value}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+        <datalist id={list}>
+          {options.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      </div>
+      <Button variant="default" disabled={value === ''} aria-label={texts.addTo(label)} onClick={() => onAdd(value)}>
+        {texts.add}
+      </Button>
+    </div>
+  )
+}
+
+/** A text, number, boolean or null; what JSON can read as one of these is one. */
+function LooseText({ edit, at, label }: { readonly edit: DraftEdit; readonly at: string; readonly label: string }) {
+  const value = edit.get(at)
+  const [text, setText] = useState(() => describeValue(value))
+  const isSame = isEqual(parseLoose(text), value)
+  return (
+    <TextField
+      edit={{
+        ...edit,
+        get: () => (isSame ? text : value),
+        set(_at, next) {
+          setText(describeValue(next ?? ''))
+          edit.set(at, parseLoose(describeValue(next ?? '')))
+        },
+      }}
+      at={at}
+      label={label}
+      isMono
+    />
+  )
+}
+
+function parseLoose(text: string): unknown {
+  if (/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text)) return JSON.parse(text)
+  return text
+}
+
+interface AlternativesProps extends NodeProps {
+  readonly choices: readonly Json[]
+}
+
+/** One of several kinds of values, such as "all" or a list. */
+function Alternatives({ choices, ...node }: AlternativesProps) {
+  const { edit, at, schema, label, isRequired = false } = node
+  const value = edit.get(at)
+  const fits = value === undefined ? (isRequired ? 0 : -1) : choices.findIndex((one) => isKindOf(value, one))
+  const [chosen, setChosen] = useState(fits)
+  const current =
+    value !== undefined && fits >= 0 && !(chosen >= 0 && isKindOf(value, choices[chosen]!)) ? fits : chosen
+  const names = choices.map((one, index) => describeChoice(one, choices.slice(0, index)))
+  const choice = choices[current]
+  const description = textOf(schema['description'])
+  const choose = (index: number) => {
+    setChosen(index)
+    const next = choices[index]
+    edit.set(at, next === undefined ? undefined : (next['const'] ?? emptyOf(next)))
+  }
+  const field = { edit, at, label, isRequired, ...(description === undefined ? {} : { description }) }
+  return (
+    <fieldset className="form-group form-choice" data-at={at}>
+      <Legend field={field} />
+      <SegmentedControl
+        size="xs"
+        aria-label={texts.kind(label)}
+        value={String(current)}
+        data={[
+          ...(isRequired ? [] : [{ value: '-1', label: texts.unset }]),
+          ...names.map((name, index) => ({ value: String(index), label: name })),
+        ]}
+        onChange={(index) => choose(Number(index))}
+      />
+      {choice === undefined || 'const' in choice ? null : (
+        <Node {...node} schema={{ ...choice, description: undefined }} label={names[current] ?? label} isRequired />
+      )}
+    </fieldset>
+  )
+}
+
+function choicesOf(schema: Json): readonly Json[] | undefined {
+  const choices = schema['anyOf'] ?? schema['oneOf']
+  return Array.isArray(choices) ? choices.map(toSchema) : undefined
+}
+
+function describeChoice(choice: Json, before: readonly Json[]): string {
+  const { kinds } = texts
+  const name =
+    'const' in choice
+      ? describeValue(choice['const'])
+      : (textOf(choice['title']) ??
+        { array: kinds.list, object: kinds.object, boolean: kinds.flag, integer: kinds.number, number: kinds.number }[
+          typeOf(choice) as 'array'
+        ] ??
+        (choice['x-waypost'] === undefined ? kinds.text : kinds.one))
+  return before.some((one) => describeChoice(one, []) === name) ? `${name} ${before.length + 1}` : name
+}
+
+/** Whether a value is of the kind that a schema describes; not whether it is valid. */
+function isKindOf(value: unknown, schema: Json): boolean {
+  if ('const' in schema) return isEqual(value, schema['const'])
+  if (Array.isArray(schema['enum'])) return schema['enum'].some((one) => isEqual(one, value))
+  switch (typeOf(schema)) {
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isMap(value)
+    case 'string':
+      return typeof value === 'string'
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'integer':
+    case 'number':
+      return typeof value === 'number'
+    default:
+      return true
+  }
+}
+
+function typeOf(schema: Json): string | undefined {
+  const { type } = schema
+  if (typeof type === 'string') return type
+  if (schema['x-waypost'] !== undefined || schema['pattern'] !== undefined) return 'string'
+  if (schema['properties'] !== undefined) return 'object'
+  return schema['items'] === undefined ? undefined : 'array'
+}
+
+/** The value that a new part begins with. */
+function emptyOf(schema: Json): unknown {
+  if ('const' in schema) return schema['const']
+  if (schema['default'] !== undefined) return schema['default']
+  const choices = choicesOf(schema)
+  if (choices?.[0] !== undefined) return emptyOf(choices[0])
+  if (Array.isArray(schema['enum'])) return schema['enum'][0]
+  switch (typeOf(schema)) {
+    case 'array':
+      return []
+    case 'object':
+      return {}
+    case 'boolean':
+      return false
+    case 'integer':
+    case 'number':
+      return numberOf(schema['minimum']) ?? 0
+    default:
+      return ''
+  }
+}
+
+/** A value as JSON. What is no JSON stays in the field until it is. */
+export function JsonField(field: Field) {
+  const { edit, at, label, description } = field
+  const value = edit.get(at)
+  const [typed, setTyped] = useState<{ readonly text: string; readonly value: unknown }>()
+  const text = typed !== undefined && isEqual(typed.value, value) ? typed.text : write(value)
+  const error = edit.errorOf(at) ?? (isJson(text) ? undefined : texts.notJson)
+  return (
+    <Textarea
+      label={label}
+      description={description}
+      data-at={at}
+      className="mono-input"
+      autosize
+      minRows={2}
+      maxRows={16}
+      spellCheck={false}
+      error={error}
+      value={text}
+      onChange={(event) => {
+        const next = event.currentTarget.value
+        const isValid = isJson(next)
+        const parsed: unknown = next.trim() === '' ? undefined : isValid ? JSON.parse(next) : value
+        setTyped({ text: next, value: parsed })
+        if (isValid) edit.set(at, parsed)
+      }}
+    />
+  )
+}
+
+function write(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2)
+}
+
+function isJson(text: string): boolean {
+  try {
+    if (text.trim() !== '') JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function RemoveButton({ label, onClick }: { readonly label: string; onClick(): void }) {
+  return (
+    <ActionIcon size={24} aria-label={texts.remove(label)} onClick={onClick}>
+      <X size={14} aria-hidden />
+    </ActionIcon>
+  )
+}
+
+function AddButton({ label, onClick }: { readonly label: string; onClick(): void }) {
+  return (
+    <Button
+      variant="default"
+      className="align-start"
+      leftSection={<Plus size={14} aria-hidden />}
+      aria-label={texts.addTo(label)}
+      onClick={onClick}
+    >
+      {texts.add}
+    </Button>
+  )
+}
+
+function toSchema(schema: unknown): Json {
+  return isMap(schema) ? schema : {}
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}

@@ -1,0 +1,112 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { definitionQuery } from '../api/definition.ts'
+import { call } from '../api/call.ts'
+import { ProblemAlert } from '../components/problem.tsx'
+import { useScopes } from '../components/access.tsx'
+import { editing as texts } from '../strings/editing.ts'
+import { CodeEditor } from './code-editor.tsx'
+import type { CompletionNames } from './complete-yaml.ts'
+import { useCanEdit, useDraftValue, useFileEdit, type DraftValue } from './draft.ts'
+import { SaveBar } from './save-bar.tsx'
+import { keysOf } from './values.ts'
+
+interface YamlTabProps {
+  /** The JSON pointer of the entry. */
+  readonly at: string
+  /** Whether another part of the page has unsaved changes: the text is read-only until they are saved. */
+  readonly isLocked?: boolean
+}
+
+/** The file of an entry, exactly as it is, opened at the entry. */
+export function YamlTab({ at, isLocked = false }: YamlTabProps) {
+  const { data, error, isError, refetch } = useDraftValue(at)
+  if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Skeleton height={240} />
+  if (data.file === null) return <p className="soft">{texts.yaml.none}</p>
+  return <FileEditor file={data.file} entry={data} isLocked={isLocked} />
+}
+
+interface FileEditorProps {
+  readonly file: string
+  /** The entry to open the file at. */
+  readonly entry?: DraftValue
+  readonly isLocked?: boolean
+}
+
+/** The text of a definition file, with completion and its problems. */
+export function FileEditor({ file, entry, isLocked = false }: FileEditorProps) {
+  const edit = useFileEdit(file)
+  const canEdit = useCanEdit()
+  const completion = useCompletion(file, entry)
+  if (edit.loadError !== null) return <ProblemAlert error={edit.loadError} />
+  if (edit.loaded === undefined) return <Skeleton height={240} />
+  const stored = edit.changes === 0 ? edit.loaded.diagnostics : []
+  const diagnostics = [...edit.refused, ...stored].filter((one) => one.file === file)
+  return (
+    <div className="stack">
+      <div>
+        <p className="file-name">
+          <span className="mono" dir="auto">
+            {file}
+          </span>
+          {isLocked ? <span className="soft">{texts.yaml.locked}</span> : null}
+        </p>
+        <CodeEditor
+          value={edit.text}
+          onChange={canEdit && !isLocked ? edit.set : undefined}
+          language={file.endsWith('.json') ? 'json' : 'yaml'}
+          label={file}
+          diagnostics={diagnostics}
+          {...(completion === undefined ? {} : { completion })}
+          marked={edit.changes === 0 ? markOf(entry) : undefined}
+        />
+      </div>
+      {canEdit && !isLocked ? <SaveBar edit={edit} /> : null}
+    </div>
+  )
+}
+
+function lineOf(entry: DraftValue): number {
+  return Number(/:(\d+)$/.exec(entry.source ?? '')?.[1] ?? 1)
+}
+
+/** The lines of an entry; nothing if it is the whole file. */
+function markOf(entry: DraftValue | undefined) {
+  if (entry === undefined || entry.yaml === null || lineOf(entry) === 1) return undefined
+  const from = lineOf(entry)
+  return { from, to: from + entry.yaml.trimEnd().split('\n').length - 1 }
+}
+
+function useCompletion(file: string, entry: DraftValue | undefined) {
+  const { data: schema } = useQuery({
+    queryKey: ['definition-schema'],
+    queryFn: ({ signal }) => call('GET /definition-schema', {}, signal),
+    staleTime: Infinity,
+  })
+  const { data: definition } = useQuery(definitionQuery)
+  const scopes = useScopes().data
+  return useMemo(() => {
+    if (schema === undefined) return undefined
+    const schemas = definition?.schemas.map(({ name }) => name) ?? []
+    const rates = definition?.rates.map(({ name }) => name) ?? []
+    const names: CompletionNames = {
+      request: schemas,
+      response: schemas,
+      schema: schemas,
+      dispatch: definition?.events.map(({ name }) => name) ?? [],
+      rate: rates,
+      scopes: scopes?.entry.map(({ name }) => name).filter((name) => !name.startsWith('backend.')) ?? [],
+      action: definition?.actions.flatMap(({ kind, name }) => (kind === 'class' ? [] : [name])) ?? [],
+    }
+    return { schema, names, keys: rootOf(file, entry) }
+  }, [schema, definition, scopes, file, entry])
+}
+
+/** The keys of waypost.yml that a file is included at, as far as its entry tells. */
+function rootOf(file: string, entry: DraftValue | undefined): readonly string[] {
+  if (/^waypost\.ya?ml$/.test(file) || entry === undefined) return []
+  const keys = keysOf(entry.at)
+  return lineOf(entry) === 1 ? keys : keys.slice(0, -1)
+}

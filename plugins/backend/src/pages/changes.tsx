@@ -1,0 +1,71 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { State } from '../components/badge.tsx'
+import { CodeBlock } from '../components/copy.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { send } from '../api/send.ts'
+import { DiffView } from '../edit/diff-view.tsx'
+import type { Draft, FileChange } from '../edit/draft.ts'
+import { EditorLink } from '../edit/editor-link.tsx'
+import { LastSave } from '../edit/last-save.tsx'
+import { editing } from '../strings/editing.ts'
+
+const { changes: texts } = editing
+
+interface FileDiff extends FileChange {
+  readonly before: string | null
+  readonly after: string | null
+}
+
+const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const
+const deployCommand = 'waypost deploy --plan'
+
+export function Page() {
+  const { data, error, isError, refetch } = useQuery({
+    queryKey: ['draft', 'diff'],
+    queryFn: ({ signal }) =>
+      send<{ readonly base: Draft['base']; readonly entry: readonly FileDiff[] }>('GET', 'draft/diff', { signal }),
+  })
+  return (
+    <>
+      <PageHeader title={texts.title} text={data === undefined ? undefined : texts.text(data.base)} />
+      <div className="stack-wide">
+        {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
+        {data === undefined && !isError ? <Skeleton height={160} /> : null}
+        {data?.entry.length === 0 ? <EmptyState title={texts.empty} text={texts.emptyText} /> : null}
+        {data?.entry.map(({ file, status, before, after, ...counts }) => (
+          <section key={file} className="file-diff" aria-labelledby={`diff-${file}`}>
+            <div className="file-diff-head">
+              <h2 id={`diff-${file}`} className="mono" dir="auto">
+                {file}
+              </h2>
+              <State tone={tones[status]}>{texts.status[status]}</State>
+              <Counts {...counts} />
+              {status === 'removed' ? null : <EditorLink file={file} />}
+            </div>
+            <DiffView before={before ?? ''} after={after ?? ''} label={file} />
+          </section>
+        ))}
+        {data === undefined || data.entry.length === 0 ? null : (
+          <section>
+            <h2>{texts.deploy}</h2>
+            <p className="soft">{texts.deployText}</p>
+            <CodeBlock code={deployCommand} label={deployCommand} />
+          </section>
+        )}
+        <LastSave />
+      </div>
+    </>
+  )
+}
+
+function Counts({ additions, deletions }: Pick<FileChange, 'additions' | 'deletions'>) {
+  return (
+    <span className="file-diff-counts">
+      <ins>+{additions}</ins> <del>−{deletions}</del>
+      <span className="hidden">{texts.counts(additions, deletions)}</span>
+    </span>
+  )
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { findPlace, schemasAt } from '../../plugins/backend/src/edit/complete-yaml.ts'
+import {
+  isEqual,
+  keysOf,
+  listChanges,
+  mergeValues,
+  pointerOf,
+  valueAt,
+  withValueAt,
+} from '../../plugins/backend/src/edit/values.ts'
+import { makeEditorSchema } from '../../src/definition/index.ts'
+
+describe('values of an edit', () => {
+  test('pointers escape their keys', () => {
+    const keys = ['routes', '/todo/:id', 'a~b', '']
+    assert.equal(pointerOf(...keys), '/routes/~1todo~1:id/a~0b/')
+    assert.deepEqual(keysOf(pointerOf(...keys)), keys)
+    assert.deepEqual(keysOf(''), [])
+  })
+
+  test('are changed without changing the stored ones', () => {
+    const stored = { a: { b: [1, 2, 3] } }
+    assert.deepEqual(withValueAt(stored, ['a', 'b', '1'], 9), { a: { b: [1, 9, 3] } })
+    assert.deepEqual(withValueAt(stored, ['a', 'b', '1'], undefined), { a: { b: [1, 3] } })
+    assert.deepEqual(withValueAt(stored, ['a', 'c', 'd'], true), { a: { b: [1, 2, 3], c: { d: true } } })
+    assert.deepEqual(withValueAt(stored, ['a', 'b'], undefined), { a: {} })
+    assert.deepEqual(withValueAt(null, ['description'], 'x'), { description: 'x' })
+    assert.deepEqual(stored, { a: { b: [1, 2, 3] } })
+    assert.equal(valueAt(stored, ['a', 'b', '2']), 3)
+    assert.equal(valueAt(stored, ['a', 'constructor']), undefined)
+  })
+
+  test('are compared without the order of keys, and changes are listed by pointer', () => {
+    assert.ok(isEqual({ a: 1, b: [{}] }, { b: [{}], a: 1 }))
+    assert.ok(!isEqual({ a: undefined }, {}))
+    assert.ok(!isEqual([], {}))
+    assert.deepEqual(listChanges({ a: 1, b: { c: [1] } }, { a: 1, b: { c: [2], d: 0 } }, '/x'), ['/x/b/c', '/x/b/d'])
+    assert.deepEqual(listChanges(undefined, { a: 1 }, '/x'), ['/x'])
+  })
+
+  test('of two people are merged key by key; both keep what only one of them changed', () => {
+    const base = { description: 'Before', scopes: ['a'], schema: 'Todo', old: 1 }
+    const mine = { description: 'Mine', scopes: ['a'], schema: 'Todo', old: 1, rate: 'slow' }
+    const theirs = { description: 'Theirs', scopes: ['a', 'b'], schema: 'Todo' }
+    assert.deepEqual(mergeValues(base, mine, theirs), {
+      value: { description: 'Mine', scopes: ['a', 'b'], schema: 'Todo', rate: 'slow' },
+      clashes: [{ at: '/description', base: 'Before', mine: 'Mine', theirs: 'Theirs' }],
+    })
+    assert.deepEqual(mergeValues(base, undefined, theirs).clashes.length, 1)
+    assert.deepEqual(mergeValues(base, undefined, base), { value: undefined, clashes: [] })
+  })
+})
+
+describe('completion of YAML', () => {
+  const lines = [
+    'routes:',
+    '  /todo:',
+    '    scopes: [todo]',
+    '    methods:',
+    '      GET:',
+    '        description: Lists',
+    '        ',
+    '        action: list',
+    'plugins:',
+    '  - name: a',
+    '    ',
+  ]
+  const schema = makeEditorSchema() as Readonly<Record<string, unknown>>
+
+  test('finds the keys around the cursor and beside it', () => {
+    assert.deepEqual(findPlace(lines, 6, '        ti'), {
+      keys: ['routes', '/todo', 'methods', 'GET'],
+      siblings: ['description', 'action'],
+      valueOf: undefined,
+      from: 8,
+    })
+    assert.deepEqual(findPlace(lines, 6, '        rate: s')?.valueOf, 'rate')
+    assert.deepEqual(findPlace(lines, 10, '    ho')?.keys, ['plugins', '-'])
+    assert.deepEqual(findPlace(lines, 10, '    ho')?.siblings, ['name'])
+    assert.equal(findPlace(lines, 6, '        # ti'), undefined)
+  })
+
+  test('finds the keys that the definition language allows there', () => {
+    const { properties } = schemasAt(schema, ['routes', '/todo', 'methods', 'GET']).find((one) => 'properties' in one)!
+    assert.ok('dispatch' in (properties as object))
+    const plugin = schemasAt(schema, ['plugins', '-']).find((one) => 'properties' in one)!
+    assert.ok('host' in (plugin['properties'] as object))
+  })
+})
