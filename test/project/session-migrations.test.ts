@@ -69,7 +69,7 @@ test('a migration is frozen as soon as a table has a row, and when dev starts ag
   await save(yaml('title: text'))
   await host.system.db
     .insertInto('app_todo' as never)
-    .values({ title: 'Milk' } as never)
+    .values({ title: 'Milk' })
     .execute()
   await save(yaml('done: boolean'))
   assert.equal((lastFailure() as { code?: string }).code, 'WP_MIGRATE_EDITED')

@@ -243,7 +243,7 @@ test('random edits lead to the designed table', () => {
       )
       pending = result.steps
       if (random(2) === 0) {
-        state = { ...state, tables: result.tables, steps: [...state.steps, ...result.steps] }
+        state = { design: wanted, tables: result.tables, steps: state.steps.concat(result.steps) }
         pending = []
       }
     }
