@@ -14,7 +14,7 @@ export const checkout = root
 export interface CliOptions {
   /** The working folder. */
   readonly cwd: string
-  /** In addition to PATH and HOME; nothing else is passed on. */
+  /** In addition to PATH, HOME and the folders for temporary files; nothing else is passed on. */
   readonly env?: Readonly<Record<string, string>>
   /** The content of standard input. */
   readonly input?: string
@@ -175,9 +175,11 @@ export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Re
   const PATH = folders.join(path.delimiter)
   // No load balancer needs time to notice a stop, and the machine may be busy with other tests.
   const calm = { WAYPOST_STOP_DELAY: '0s', WAYPOST_PRESSURE_LIMIT: '1h' }
-  const cache = variable(variables, 'NODE_COMPILE_CACHE')
-  const compiled = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }
-  return { PATH, HOME: variable(variables, 'HOME') ?? '/', ...compiled, ...calm, ...env }
+  const passed = ['NODE_COMPILE_CACHE', 'TMPDIR'].flatMap((name) => {
+    const value = variable(variables, name)
+    return value === undefined ? [] : [[name, value]]
+  })
+  return { PATH, HOME: variable(variables, 'HOME') ?? '/', ...Object.fromEntries(passed), ...calm, ...env }
 }
 
 interface Waiting {

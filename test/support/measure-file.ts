@@ -47,14 +47,20 @@ function read(): Reading {
   return { seconds: performance.now() / 1000, own: (user + system) / 1e6, children: readChildren() }
 }
 
-/** CPU seconds of child processes, ended or running; 0 if there is no `/proc` (proc_pid_stat(5), fields 4 and 14 to 17). */
+/** CPU seconds of child processes, ended or running. */
 function readChildren(): number {
+  const [self] = readStat(String(process.pid))
+  return self === undefined ? 0 : readRunning() + self.ended / ticks
+}
+
+/** Returns the CPU seconds of running child processes; 0 if there is no `/proc` (proc_pid_stat(5), fields 4 and 14 to 17). */
+export function readRunning(): number {
   try {
     const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
     const stats = all.flatMap((pid) => readStat(pid))
     const total = (parent: number): number =>
       stats.filter((stat) => stat.parent === parent).reduce((sum, one) => sum + one.own + one.ended + total(one.pid), 0)
-    return (total(process.pid) + stats.find(({ pid }) => pid === process.pid)!.ended) / ticks
+    return total(process.pid) / ticks
   } catch {
     return 0
   }
