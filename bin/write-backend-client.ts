@@ -20,10 +20,10 @@ export function makeClientTypes(): string {
   ].join('\n')
 }
 
-function writeOperation({ method, path: url, params, query, body, answer }: AdminRoute): string {
-  const parts = Object.entries({ params, query, body, answer }).filter(([, schema]) => schema !== undefined)
-  const lines = parts.map(([name, schema]) => `    ${name}: ${indent(makeSchemaType(schema as JsonSchema))}`)
-  return lines.length === 0 ? `'${method} ${url}': {}` : `'${method} ${url}': {\n${lines.join('\n')}\n  }`
+function writeOperation({ method, path: url, params, query, body, answer, lines }: AdminRoute): string {
+  const parts = Object.entries({ params, query, body, answer, lines }).filter(([, schema]) => schema !== undefined)
+  const members = parts.map(([name, schema]) => `    ${name}: ${indent(makeSchemaType(schema as JsonSchema))}`)
+  return members.length === 0 ? `'${method} ${url}': {}` : `'${method} ${url}': {\n${members.join('\n')}\n  }`
 }
 
 function indent(text: string): string {

@@ -120,7 +120,7 @@ function startDevServer(
   { console }: DevOptions,
   own: Pick<ServerOptions, 'host' | 'identity' | 'address' | 'refusedHost' | 'signInLinks'>,
 ): Promise<WaypostServer> {
-  const traffic = makeTrafficLog()
+  const traffic = makeTrafficLog(own.host.clock.now())
   return startServer({
     ...own,
     logger: makeDevLogger(own.host, console),

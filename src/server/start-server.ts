@@ -114,6 +114,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   })
   const cronjobs = await serveCronjobs(shared)
   opened.defer(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
+  opened.defer(() => options.traffic?.endStreams())
   const closing = opened.move()
   return {
     host,
@@ -133,7 +134,9 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
         const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))
         if (!isUpdated) generation = await buildForRelease(shared, toServe, changedVariables)
         terms = next
-        if (!isUpdated) listener.swap(generation)
+        if (isUpdated) return
+        listener.swap(generation)
+        options.traffic?.endStreams()
       })
       void runPluginHooks(generation.plugins, 'generation:ready', (error) =>
         options.logger.warn({ err: error }, error.message),

@@ -1,29 +1,80 @@
 import assert from 'node:assert/strict'
+import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { makeTrafficLog } from '../../src/backend/index.ts'
-import { actionFile, openProjectServer } from '../support/project-server.ts'
+import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
+import { until } from '../support/until.ts'
 
-test('dev lists its requests with user, route and code; those of the backend are left out', async () => {
+const files = {
+  'waypost.yml': 'routes:\n  /todo/:id: { scopes: [todo], methods: { GET: { action: src/todo.ts } } }\n',
+  'src/todo.ts': actionFile('return {}'),
+}
+
+interface Line {
+  readonly number: number
+  readonly path: string
+  readonly [name: string]: unknown
+}
+
+/** A server that streams its requests, like that of `dev`. */
+async function openLive() {
   const traffic = makeTrafficLog()
-  const files = {
-    'waypost.yml': 'routes:\n  /todo/:id: { scopes: [todo], methods: { GET: { action: src/todo.ts } } }\n',
-    'src/todo.ts': actionFile('return {}'),
-  }
-  await using world = await openProjectServer({ files, traffic, onResponse: (report) => traffic.add(report, 0) })
+  const world = await openProjectServer({ files, traffic, onResponse: (report) => traffic.add(report, 0) })
   const headers = await world.authorize('ann', ['todo', 'backend.operate'])
-  const list = async (after = 0) =>
-    (await send(world.port, { path: `/backend/traffic?after=${after}`, headers })).body.entry
+  return { world, traffic, headers, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() }
+}
+
+/** Collects the lines of the stream. `ended` resolves when the server has ended it. */
+async function follow({ url }: ProjectServer, headers: Record<string, string>, after = 0) {
+  const stopping = new AbortController()
+  const response = await fetch(`${url}/backend/traffic?after=${after}`, { headers, signal: stopping.signal })
+  assert.equal(response.headers.get('content-type'), 'application/x-ndjson')
+  const lines: Line[] = []
+  const read = async () => {
+    let text = ''
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      const parts = (text + chunk).split('\n')
+      text = parts.pop()!
+      lines.push(...parts.filter(Boolean).map((line) => JSON.parse(line) as Line))
+    }
+  }
+  const ended = read()
+  ended.catch(() => undefined)
+  return { lines, ended, stop: () => stopping.abort() }
+}
+
+test('dev streams its requests with user, route and code; those of the backend are left out', async () => {
+  await using live = await openLive()
+  const { world, headers } = live
   await send(world.port, { path: '/todo/1?a=b&access_token=secret', headers })
+  const followed = await follow(world, headers)
+  const { lines } = followed
+  await until('the first request', () => lines.length === 1)
   await send(world.port, { path: '/todo/2' })
-  const [first, second, ...others] = await list()
-  assert.deepEqual(others, [])
+  await until('the second request', () => lines.length === 2)
+  const [first, second] = lines
   assert.deepEqual(
-    [first.path, first.route, first.status, first.user],
+    [first!.path, first!['route'], first!['status'], first!['user']],
     ['/todo/1?a=b&access_token=…', '/todo/:id', 200, 'ann'],
   )
-  assert.deepEqual([second.status, second.user, second.code], [401, null, 'WP_AUTH_NO_TOKEN'])
-  assert.deepEqual(await list(second.number), [])
+  assert.deepEqual([second!['status'], second!['user'], second!['code']], [401, null, 'WP_AUTH_NO_TOKEN'])
+  const later = await follow(world, headers, second!.number)
+  await send(world.port, { path: '/todo/3' })
+  await until('both have the third request', () => later.lines.length === 1 && lines.length === 3)
+  assert.equal(later.lines[0]!.path, '/todo/3')
+  later.stop()
+  followed.stop()
+})
+
+test('a stream ends when a new generation serves and when the server closes, so that it delays neither', async () => {
+  await using live = await openLive()
+  const { world, headers } = live
+  const before = await follow(world, headers)
+  await world.deploy({ 'src/todo.ts': actionFile('return { changed: true }') })
+  await before.ended
+  const last = await follow(world, headers)
+  await Promise.all([world.server.close(), last.ended])
 })
 
 test('a server that is not dev lists no requests', async () => {
@@ -33,10 +84,30 @@ test('a server that is not dev lists no requests', async () => {
   assert.deepEqual([status, body.type], [404, 'urn:waypost:errors#WP_BACKEND_TRAFFIC'])
 })
 
-test('the list of requests is bounded', () => {
+const report = { id: '1', method: 'GET', path: '/', status: 200, ms: 1, user: undefined, reason: undefined }
+
+/** Reads the first lines, which are sent as one chunk. */
+async function readNumbers(stream: Readable): Promise<number[]> {
+  for await (const chunk of stream) {
+    const numbers = String(chunk).match(/\d+/g)
+    if (numbers !== null) return numbers.map(Number)
+  }
+  return []
+}
+
+test('a reader that is slow or late gets the last 500 requests', async () => {
   const traffic = makeTrafficLog()
-  const report = { id: '1', method: 'GET', path: '/', status: 200, ms: 1, user: undefined, reason: undefined }
+  const slow = traffic.stream(0, ({ number }) => ({ number }))
   for (let count = 0; count < 5000; count += 1) traffic.add({ ...report, dropped: undefined }, 0)
-  const listed = traffic.list(0)
-  assert.deepEqual([listed.length, listed.at(-1)!.number], [500, 5000])
+  const late = traffic.stream(0, ({ number }) => ({ number }))
+  for (const stream of [slow, late]) {
+    const numbers = await readNumbers(stream)
+    assert.deepEqual([numbers.length, numbers.at(0), numbers.at(-1)], [500, 4501, 5000])
+  }
+})
+
+test('numbers increase when dev restarts', async () => {
+  const traffic = makeTrafficLog(1000)
+  traffic.add({ ...report, dropped: undefined }, 0)
+  assert.deepEqual(await readNumbers(traffic.stream(999, ({ number }) => ({ number }))), [1001])
 })

@@ -16,6 +16,8 @@ export interface BackendWorld extends AsyncDisposable {
   readonly server: ProjectServer
   readonly browser: Browser
   readonly clock: TestClock
+  /** With `isLive`: ends the streams of requests, as a reload does. */
+  endStreams(): void
   open(options?: Parameters<typeof openPage>[2]): Promise<WatchedPage>
 }
 
@@ -43,6 +45,7 @@ export async function openBackendWorld(options: BackendWorldOptions = {}): Promi
     server,
     browser,
     clock,
+    endStreams: () => traffic?.endStreams(),
     open: (more) => openPage(browser, origin, more),
     async [Symbol.asyncDispose]() {
       await browser.close()

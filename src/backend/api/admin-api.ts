@@ -5,7 +5,7 @@ import { makeProblemBody, problemTypeOf, type Endpoint, type Generation } from '
 import { findActor } from '../deploy/actor.ts'
 import { errors } from '../errors.ts'
 import { makeRateLimit } from '../deploy/limit-requests.ts'
-import { describeAdminApi } from './describe.ts'
+import { describeAdminApi, linesType } from './describe.ts'
 import { assertMatches, ChangedRecord, etagOf, type AdminCall, type AdminRoute, type AdminSources } from './route.ts'
 import { adminRoutes } from './routes.ts'
 
@@ -47,7 +47,7 @@ function authorizeRoute({ scopes, needsRecentPassword }: AdminRoute, guard: Guar
 }
 
 function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources }: AdminApiOptions): void {
-  const { method, path, params, query, body, answer, status = 200 } = route
+  const { method, path, params, query, body, answer, lines, status = 200 } = route
   app.route({
     method,
     url: `/backend${path}`,
@@ -63,7 +63,8 @@ function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources
     async handler(request, reply) {
       try {
         const result = await route.handle(makeCall(sources, request, reply))
-        return await reply.code(answer === undefined ? 204 : status).send(result)
+        if (lines !== undefined) reply.type(linesType)
+        return await reply.code(answer === undefined && lines === undefined ? 204 : status).send(result)
       } catch (error) {
         return sendProblem(route, error, reply)
       }

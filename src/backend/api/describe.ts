@@ -36,13 +36,17 @@ const problemResponse = {
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 }
 
+/** The media type of lines of JSON. */
+export const linesType = 'application/x-ndjson'
+
 function describeOperation(route: AdminRoute): object {
-  const { name, summary, scopes, params, query, body, answer, status = 200, hasIfMatch = false } = route
+  const { name, summary, scopes, params, query, body, answer, lines, status = 200, hasIfMatch = false } = route
   const problem = { $ref: '#/components/responses/Problem' }
+  const content = lines === undefined ? { 'application/json': { schema: answer } } : { [linesType]: { schema: lines } }
   const ok =
-    answer === undefined
+    answer === undefined && lines === undefined
       ? { 204: { description: 'Done' } }
-      : { [status]: { description: 'Successful', content: { 'application/json': { schema: answer } } } }
+      : { [status]: { description: 'Successful', content } }
   return {
     operationId: name,
     summary,

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { backendScopes } from '../../auth/index.ts'
 import type { Principal } from '../../contract/index.ts'
@@ -47,11 +48,13 @@ export interface AdminRoute<
   readonly status?: 200 | 201 | 202
   /** The schema of a successful response. */
   readonly answer?: Answer
+  /** The schema of each line if the answer is a stream of lines of JSON. */
+  readonly lines?: TSchema
   /** Accepts `If-Match` with the ETag of an earlier answer. */
   readonly hasIfMatch?: boolean
   /** The part of the request that causes an error, by its code: `body/name`. */
   readonly fields?: Readonly<Record<`WP_${string}`, string>>
-  handle(call: AdminCall<Static<Params>, Static<Query>, Static<Body>>): Promise<Immutable<Static<Answer>>>
+  handle(call: AdminCall<Static<Params>, Static<Query>, Static<Body>>): Promise<Immutable<Static<Answer>> | Readable>
 }
 
 /** A value whose arrays may be read-only. */

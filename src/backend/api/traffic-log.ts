@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { hideSecretsInUrl, hideTokens } from '../../kit/index.ts'
 import type { RequestReport } from '../../runtime/index.ts'
 
@@ -11,16 +12,26 @@ export interface TrafficEntry extends RequestReport {
 /** The last requests to the server of `dev`, in memory. */
 export interface TrafficLog {
   add(report: RequestReport, at: number): void
-  /** Returns the requests after a number, oldest first; those that were dropped meanwhile are left out. */
-  list(after: number): readonly TrafficEntry[]
+  /**
+   * Streams the requests after a number, oldest first, and then each one as it happens, as lines of JSON. A slow reader
+   * misses requests that are no longer kept.
+   * @param format makes the value of a line
+   */
+  stream(after: number, format: (entry: TrafficEntry) => object): Readable
+  /** Ends all streams: they would keep the server and replaced generations open. */
+  endStreams(): void
 }
 
 const maxEntries = 500
 const maxText = 2048
+/** Less than the lifetime of tokens, which are checked when a stream begins. */
+const maxStreamMs = 5 * 60_000
 
-export function makeTrafficLog(): TrafficLog {
+/** @param start the number before that of the first request: the time, so that numbers also increase after a restart */
+export function makeTrafficLog(start = 0): TrafficLog {
   let entries: TrafficEntry[] = []
-  let number = 0
+  let number = start
+  const streams = new Map<Readable, () => void>()
   return {
     add(report, at) {
       number += 1
@@ -32,7 +43,37 @@ export function makeTrafficLog(): TrafficLog {
         at,
       })
       if (entries.length > 2 * maxEntries) entries = entries.slice(-maxEntries)
+      for (const continueStream of streams.values()) continueStream()
     },
-    list: (after) => entries.slice(-maxEntries).filter((one) => one.number > after),
+    stream(after, format) {
+      let last = after
+      let isWanted = false
+      const pushNew = () => {
+        const fresh = isWanted ? entries.slice(-maxEntries).filter((one) => one.number > last) : []
+        if (fresh.length === 0) return
+        last = number
+        isWanted = false
+        stream.push(fresh.map((one) => `${JSON.stringify(format(one))}\n`).join(''))
+      }
+      const stream = new Readable({
+        read() {
+          isWanted = true
+          pushNew()
+        },
+        destroy(error, done) {
+          clearTimeout(ending)
+          streams.delete(stream)
+          done(error)
+        },
+      })
+      const ending = setTimeout(() => stream.push(null), maxStreamMs).unref()
+      stream.push('\n') // sends the headers
+      streams.set(stream, pushNew)
+      return stream
+    },
+    endStreams() {
+      for (const stream of streams.keys()) stream.push(null)
+      streams.clear()
+    },
   }
 }

@@ -521,23 +521,21 @@ export interface Operations {
       problems: string[]
     }
   }
-  /** The last requests to waypost dev, oldest first. Only in dev: a server sees only its own requests. */
+  /** The last requests to waypost dev, oldest first, then each one as it happens. Only in dev: a server sees only its own. */
   'GET /traffic': {
     query: { after?: string }
-    answer: {
-      entry: {
-        number: number
-        at: string
-        method: string
-        path: string
-        route: string | null
-        status: number
-        ms: number
-        user: string | null
-        client: string | null
-        reason: string | null
-        code: string | null
-      }[]
+    lines: {
+      number: number
+      at: string
+      method: string
+      path: string
+      route: string | null
+      status: number
+      ms: number
+      user: string | null
+      client: string | null
+      reason: string | null
+      code: string | null
     }
   }
   /** A token of the caller, without scopes of administration, for the pages of the backend to try routes. */

@@ -61,6 +61,12 @@ export async function sendForAnswer<Value>(
   path: string,
   options: SendOptions = {},
 ): Promise<Answer<Value>> {
+  const response = await sendForResponse(method, path, options)
+  return { data: (await readBody(response)) as Value, etag: response.headers.get('etag') ?? undefined }
+}
+
+/** Like `send`, for an answer that is read while it arrives. */
+export async function sendForResponse(method: Method, path: string, options: SendOptions = {}): Promise<Response> {
   const token = await accessToken()
   let response = await request(method, path, { ...options, token })
   if (response.status === 401) response = await request(method, path, { ...options, token: await accessToken(token) })
@@ -68,9 +74,8 @@ export async function sendForAnswer<Value>(
     await askToSignIn('password')
     response = await request(method, path, { ...options, token: await accessToken() })
   }
-  const data = await readBody(response)
-  if (!response.ok) throw new Problem(response.status, (data ?? {}) as Record<string, unknown>)
-  return { data: data as Value, etag: response.headers.get('etag') ?? undefined }
+  if (!response.ok) throw new Problem(response.status, ((await readBody(response)) ?? {}) as Record<string, unknown>)
+  return response
 }
 
 async function needsPassword(response: Response): Promise<boolean> {

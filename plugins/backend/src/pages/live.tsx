@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core'
+import { useDocumentVisibility } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
-import { call, type Entry } from '../api/call.ts'
+import { useEffect, useRef, useState } from 'react'
 import { definitionQuery, nameOf } from '../api/definition.ts'
+import { followTraffic, type TrafficEntry } from '../api/traffic.ts'
 import { RouteName, State } from '../components/badge.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -13,28 +14,31 @@ import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 
 const { live: texts } = build
-type Request = Entry<'GET /traffic'>
 
-const refreshMs = 1000
 const maxShown = 500
 
 export function Page() {
   const [isPaused, setPaused] = useState(false)
-  const [shown, setShown] = useState<readonly Request[]>([])
-  const last = shown[0]?.number ?? 0
-  const { data, error, isError } = useQuery({
-    queryKey: ['traffic', last],
-    queryFn: ({ signal }) => call('GET /traffic', { query: { after: String(last) } }, signal),
-    refetchInterval: isPaused ? false : refreshMs,
-    enabled: !isPaused,
-    gcTime: 0,
-    staleTime: 0,
-  })
+  const [isConnected, setConnected] = useState(true)
+  const [error, setError] = useState<Error>()
+  const [shown, setShown] = useState<readonly TrafficEntry[]>([])
+  const last = useRef(0)
+  const isHidden = useDocumentVisibility() === 'hidden'
   const definition = useQuery(definitionQuery)
   useEffect(() => {
-    const fresh = data?.entry.filter(({ number }) => number > last) ?? []
-    if (fresh.length > 0) setShown((before) => [...fresh.toReversed(), ...before].slice(0, maxShown))
-  }, [data])
+    // A hidden page would hold one of the few connections that browsers open to a server.
+    if (isPaused || isHidden || error !== undefined) return undefined
+    const stopping = new AbortController()
+    const follower = {
+      onConnected: setConnected,
+      onEntries(entries: readonly TrafficEntry[]) {
+        last.current = entries.at(-1)!.number
+        setShown((before) => [...entries.toReversed(), ...before].slice(0, maxShown))
+      },
+    }
+    followTraffic(last.current, stopping.signal, follower).catch(setError)
+    return () => stopping.abort()
+  }, [isPaused, isHidden, error])
   const sources = new Map(definition.data?.routes.map((route) => [nameOf(route), route.source]))
   return (
     <>
@@ -47,11 +51,14 @@ export function Page() {
           </Button>
         }
       />
-      {isError ? <ProblemAlert error={error} /> : null}
+      {error === undefined ? null : <ProblemAlert error={error} onRetry={() => setError(undefined)} />}
+      <p role="status" className="soft">
+        {isConnected || isPaused ? '' : texts.lost}
+      </p>
       {shown.length === 0 ? (
         <EmptyState title={texts.empty} text={texts.emptyText} />
       ) : (
-        <PlainTable<Request>
+        <PlainTable<TrafficEntry>
           label={strings.pages.live}
           rows={shown}
           rowKey={({ number }) => String(number)}

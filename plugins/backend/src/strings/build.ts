@@ -245,6 +245,7 @@ export const build = {
     user: 'User',
     problem: 'Problem',
     at: 'At',
+    lost: 'The server cannot be reached. Connecting again …',
     empty: 'No requests yet',
     emptyText: 'Call a route, for example with Try it. Requests of the backend are left out.',
   },

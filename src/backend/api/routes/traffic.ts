@@ -4,35 +4,32 @@ import { defineRoute } from '../route.ts'
 import { formatTime, maybeText, record, text, time } from '../shapes.ts'
 
 const traffic = defineRoute({
-  name: 'listTraffic',
-  summary: 'The last requests to waypost dev, oldest first. Only in dev: a server sees only its own requests',
+  name: 'streamTraffic',
+  summary:
+    'The last requests to waypost dev, oldest first, then each one as it happens. Only in dev: a server sees only its own',
   method: 'GET',
   path: '/traffic',
   scopes: ['backend.operate'],
   /** The number of the last request that the caller knows. */
   query: record({ after: Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })) }),
-  answer: record({
-    entry: Type.Array(
-      record({
-        number: Type.Integer(),
-        at: time,
-        method: text,
-        path: text,
-        /** The pattern of its route, such as `/todo/:id`. */
-        route: maybeText,
-        status: Type.Integer(),
-        ms: Type.Number(),
-        user: maybeText,
-        client: maybeText,
-        /** Why it was rejected. */
-        reason: maybeText,
-        code: maybeText,
-      }),
-    ),
+  lines: record({
+    number: Type.Integer(),
+    at: time,
+    method: text,
+    path: text,
+    /** The pattern of its route, such as `/todo/:id`. */
+    route: maybeText,
+    status: Type.Integer(),
+    ms: Type.Number(),
+    user: maybeText,
+    client: maybeText,
+    /** Why it was rejected. */
+    reason: maybeText,
+    code: maybeText,
   }),
   async handle({ traffic: log, query: { after = '0' } }) {
     if (log === undefined) throw errors.WP_BACKEND_TRAFFIC()
-    const entry = log.list(Number(after)).map((one) => ({
+    return log.stream(Number(after), (one) => ({
       number: one.number,
       at: formatTime(one.at),
       method: one.method,
@@ -45,7 +42,6 @@ const traffic = defineRoute({
       reason: one.reason ?? null,
       code: one.code ?? null,
     }))
-    return { entry }
   },
 })
 
