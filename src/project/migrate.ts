@@ -33,7 +33,6 @@ import { checkConnection, chooseConnection, commandFor } from './check-connectio
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
-import type { SessionMigrations } from './session-migrations.ts'
 import { writeTablesOf } from './write-tables-of.ts'
 
 const alreadyLocked: WithLock = (_name, work) => work()
@@ -178,7 +177,7 @@ export interface ConnectionsMigration {
   readonly keepTables?: boolean
   readonly to?: string | undefined
   /** Set by `dev`, which retries on each save. Migrations that are still stubs stay pending with a warning. */
-  readonly dev?: { readonly session: SessionMigrations; warned(message: string): void }
+  readonly dev?: { warned(message: string): void }
   onApplied?(applied: AppliedMigration): void
 }
 
@@ -188,23 +187,13 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
   const names = chooseConnections(options.connection, migrations)
   const applied: AppliedMigration[] = []
   const written: string[] = []
-  const before = options.dev?.session.open(options) ?? []
-  await withDatabases(options, [...new Set([...names, ...before])], async (name, database) => {
-    const own = migrations.get(name) ?? []
-    const onApplied = (one: { readonly name: string; readonly ms: number }) => {
-      applied.push({ connection: name, ...one })
-      options.onApplied?.({ connection: name, ...one })
-    }
-    const { clock } = options.host
-    const startedAt = clock.monotonic()
-    const again = await options.dev?.session.redo(name, { ...database, migrations: own, clock })
-    if (again !== undefined) onApplied({ name: again, ms: clock.monotonic() - startedAt })
+  await withDatabases(options, names, async (name, database) => {
     const nameOf = (one: string) => fileOfMigration(findMigration(options.release, { connection: name, name: one }))
     await applyMigrations({
       ...database,
-      migrations: own,
+      migrations: migrations.get(name) ?? [],
       withLock: alreadyLocked,
-      clock,
+      clock: options.host.clock,
       to: options.to,
       redo: commandFor('migrate:redo', name, migrations),
       nameOf,
@@ -212,12 +201,9 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
         again: 'save it; dev runs it again',
         onNotImplemented: ([first, ...later]) => options.dev?.warned(describeNotImplemented(nameOf(first!), later)),
       }),
-      onApplied(one) {
-        options.dev?.session.noteApplied(
-          name,
-          own.find((migration) => migration.name === one.name)!,
-        )
-        onApplied(one)
+      onApplied: (one: { name: string; ms: number }) => {
+        applied.push({ connection: name, ...one })
+        options.onApplied?.({ connection: name, ...one })
       },
     })
     if (options.keepTables) return

@@ -173,7 +173,8 @@ export function Type({ schema: given }: { readonly schema: unknown }): ReactNode
   return <bdi>{describeType(schema)}</bdi>
 }
 
-function describeType(schema: Schema): string {
+/** The type in a few words. */
+export function describeType(schema: Schema): string {
   if (Array.isArray(schema['enum'])) return (schema['enum'] as unknown[]).map(write).join(` ${texts.of} `)
   if ('const' in schema) return write(schema['const'])
   const { type } = schema
@@ -192,7 +193,7 @@ function write(value: unknown): string {
 }
 
 /** The keywords that limit a value or explain it, each in a few words. */
-function describeLimits(schema: Schema): readonly string[] {
+export function describeLimits(schema: Schema): readonly string[] {
   const of = (keyword: string) => schema[keyword] as string | number | undefined
   const range = (low?: string | number, high?: string | number) => {
     if (low === undefined && high === undefined) return undefined

@@ -13,12 +13,14 @@ interface EditTabsProps {
   readonly at: string
   /** The fields. */
   readonly children: ReactNode
+  /** The name of the tab of the fields. */
+  readonly label?: string
   /** Other tabs, by name, after the form. */
   readonly more?: readonly { readonly name: string; readonly label: string; readonly content: ReactNode }[]
 }
 
 /** The tabs of an editor: its form with the save bar, and the YAML of the entry. The tab is in the URL. */
-export function EditTabs({ edit, at, children, more = [] }: EditTabsProps) {
+export function EditTabs({ edit, at, children, label = texts.tabs.form, more = [] }: EditTabsProps) {
   const { tab = 'form' }: { readonly tab?: string } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [hasText, setHasText] = useState(tab === 'yaml')
@@ -31,10 +33,10 @@ export function EditTabs({ edit, at, children, more = [] }: EditTabsProps) {
   return (
     <Tabs value={tab} onChange={open} keepMounted={false}>
       <Tabs.List>
-        <Tabs.Tab value="form">{texts.tabs.form}</Tabs.Tab>
-        {more.map(({ name, label }) => (
+        <Tabs.Tab value="form">{label}</Tabs.Tab>
+        {more.map(({ name, label: own }) => (
           <Tabs.Tab key={name} value={name}>
-            {label}
+            {own}
           </Tabs.Tab>
         ))}
         <Tabs.Tab value="yaml">{texts.tabs.yaml}</Tabs.Tab>

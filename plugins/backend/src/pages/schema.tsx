@@ -1,12 +1,22 @@
+import { useParams } from '@tanstack/react-router'
+import { lazy } from 'react'
 import { Users, Source } from '../components/definition-parts.tsx'
 import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
+import { useCanEdit } from '../edit/draft.ts'
 import { build } from '../strings/build.ts'
 
 const { schemas: texts } = build
 
+const SchemaPage = lazy(async () => ({ default: (await import('../editors/schema.tsx')).SchemaPage }))
+
 export function Page() {
+  const { name = '' } = useParams({ strict: false })
+  return useCanEdit() ? <SchemaPage name={name} key={name} /> : <SchemaOfRelease />
+}
+
+function SchemaOfRelease() {
   return (
     <DefinitionPage
       notFound={texts.notFound}

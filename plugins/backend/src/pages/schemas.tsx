@@ -1,4 +1,6 @@
+import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { DataTable } from '../components/data-table.tsx'
 import { Source } from '../components/definition-parts.tsx'
@@ -6,10 +8,15 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { Type } from '../components/schema-view.tsx'
+import { useCanEdit } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
+import { schemaEditor } from '../strings/schema-editor.ts'
 
 const { schemas: texts } = build
+const NewSchema = lazy(async () => ({ default: (await import('../editors/new-schema.tsx')).NewSchema }))
+
 type Schema = Definition['schemas'][number]
 
 const lists = {
@@ -19,9 +26,12 @@ const lists = {
 
 export function Page() {
   const queries = useQueryClient()
+  const canEdit = useCanEdit()
+  const [isAdding, setAdding] = useState(false)
+  const add = canEdit ? <Button onClick={() => setAdding(true)}>{schemaEditor.page.new}</Button> : undefined
   return (
     <>
-      <PageHeader title={strings.pages.schemas} text={texts.text} />
+      <PageHeader title={strings.pages.schemas} text={texts.text} action={add} />
       <DataTable
         label={strings.pages.schemas}
         queryKey={['definition', 'schemas']}
@@ -45,6 +55,8 @@ export function Page() {
         rowLink={({ name }) => ({ to: '/schemas/$name', params: { name } })}
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
       />
+      {canEdit ? <LastSave /> : null}
+      <Suspense>{isAdding ? <NewSchema onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
   )
 }

@@ -1,0 +1,325 @@
+import { Checkbox } from '@mantine/core'
+import { Plus, SlidersHorizontal } from 'lucide-react'
+import { useEffect, useId, useRef, useState } from 'react'
+import { describeLimits } from '../components/schema-view.tsx'
+import { schemaEditor as texts } from '../strings/schema-editor.ts'
+import { changeRequired, renameField } from './change-fields.ts'
+import { canBeNull, changeKeyword, changeNull } from './change-type.ts'
+import { Actions, addFieldTo, addVariantTo, onNameKey } from './schema-actions.tsx'
+import { EditorContext, nameOfVariant, titleOf, update, useEditor, type Editor, type Focus } from './schema-context.ts'
+import { formats } from './schema-limit.tsx'
+import { LimitsPanel } from './schema-limits.tsx'
+import { listMoreKeywords, parentOf, readRows, toKeywords, type NamedSchemas, type Row } from './schema-rows.ts'
+import { TypeInputs } from './schema-types.tsx'
+import { pointerOf, valueAt } from './values.ts'
+
+interface SchemaEditorProps {
+  readonly schema: unknown
+  onChange(schema: unknown): void
+  /** The schemas that it may refer to, by name. */
+  readonly named: NamedSchemas
+  /** What it describes: the name of the schema, for example. */
+  readonly label: string
+  /** JSON pointer of the schema in waypost.yml, to find the field of an error. */
+  readonly at?: string
+  errorOf?(at: string): string | undefined
+}
+
+/** The fields of a JSON Schema as a table, with those of nested objects, lists and unions. */
+export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: SchemaEditorProps) {
+  const base = useId()
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
+  const focus = useRef<Focus>(undefined)
+  const idOf: Editor['idOf'] = ({ id }, part) => `${base}${id}-${part}`
+  useEffect(() => {
+    const next = focus.current
+    if (next === undefined) return
+    focus.current = undefined
+    const input = document.getElementById(idOf(next, next.part ?? 'name'))
+    input?.focus()
+    if (next.isNew === true && input instanceof HTMLInputElement) input.select()
+  })
+  const tree = readRows(schema)
+  const editor: Editor = {
+    schema,
+    named,
+    label,
+    at,
+    tree,
+    opened,
+    idOf,
+    errorOf: (row) => (at === undefined ? undefined : errorOf?.(at + pointerOf(...row.at))),
+    change(next, nextFocus) {
+      focus.current = nextFocus
+      onChange(next)
+    },
+    toggle(id, isOpen) {
+      const next = new Set(opened)
+      if (isOpen) next.add(id)
+      else next.delete(id)
+      setOpened(next)
+    },
+  }
+  return (
+    <EditorContext value={editor}>
+      <div className="fields-frame">
+        <div className="fields" role="group" aria-label={texts.fields(label)}>
+          <div className="field-row field-head" aria-hidden>
+            <span className="field-name">{texts.columns.name}</span>
+            <span className="field-type">{texts.columns.type}</span>
+            <span className="field-required">{texts.columns.required}</span>
+            <span className="field-null">{texts.columns.nullable}</span>
+            <span className="field-description">{texts.columns.description}</span>
+            <span className="field-limits">{texts.columns.limits}</span>
+          </div>
+          <FieldRow row={tree} />
+          <Children row={tree} />
+        </div>
+        <p className="fields-keys soft">{texts.keys}</p>
+      </div>
+    </EditorContext>
+  )
+}
+
+/** The rows inside of a row, and the button that adds one. */
+function Children({ row }: { readonly row: Row }) {
+  const editor = useEditor()
+  const { kind } = row.types.at(-1)!
+  if (kind !== 'object' && kind !== 'union') return null
+  const title = titleOf(editor, row)
+  const [text, name, add] =
+    kind === 'object'
+      ? [texts.add, texts.addTo(title), () => addFieldTo(editor, row)]
+      : [texts.addVariant, texts.addVariantTo(title), () => addVariantTo(editor, row)]
+  return (
+    <ul className="field-children" aria-label={texts.fields(title)}>
+      {row.children.map((child) => (
+        <li key={child.id}>
+          <FieldRow row={child} />
+          <Children row={child} />
+        </li>
+      ))}
+      <li>
+        <button type="button" className="field-add" id={editor.idOf(row, 'add')} aria-label={name} onClick={add}>
+          <Plus size={14} aria-hidden /> {text}
+        </button>
+      </li>
+    </ul>
+  )
+}
+
+function FieldRow({ row }: { readonly row: Row }) {
+  const editor = useEditor()
+  const title = titleOf(editor, row)
+  const isOpen = editor.opened.has(row.id)
+  const error = editor.errorOf(row)
+  const description = toKeywords(row.schema)['description']
+  return (
+    <div
+      className="field"
+      data-open={isOpen || undefined}
+      data-described={description === undefined ? undefined : true}
+      data-root={row.role === 'root' || undefined}
+    >
+      <div
+        className="field-row"
+        role="group"
+        aria-label={row.role === 'root' ? texts.self(title) : title}
+        data-at={editor.at === undefined ? undefined : editor.at + pointerOf(...row.at)}
+      >
+        <Cells row={row} title={title} />
+        <div className="field-limits">
+          <button
+            type="button"
+            className="field-summary"
+            id={editor.idOf(row, 'limits')}
+            aria-expanded={isOpen}
+            aria-label={texts.of.limits(title)}
+            onClick={() => editor.toggle(row.id, !isOpen)}
+          >
+            <Summary row={row} />
+          </button>
+        </div>
+        <div className="field-actions">{row.role === 'root' ? null : <Actions row={row} title={title} />}</div>
+      </div>
+      {error === undefined ? null : (
+        <p className="field-error" role="alert">
+          {error}
+        </p>
+      )}
+      {isOpen ? (
+        <LimitsPanel
+          row={row}
+          title={title}
+          named={editor.named}
+          onChange={(change) => editor.change(change(editor.schema))}
+        />
+      ) : null}
+    </div>
+  )
+}
+
+interface CellsProps {
+  readonly row: Row
+  readonly title: string
+}
+
+/** What is said in the line of a row: its name, type and description, and whether it is required and may be null. */
+function Cells({ row, title }: CellsProps) {
+  const editor = useEditor()
+  const description = toKeywords(row.schema)['description']
+  const change = (next: (schema: unknown) => unknown) => editor.change(update(editor, row, next))
+  return (
+    <>
+      <div className="field-name">
+        {row.role === 'field' ? (
+          <NameInput row={row} title={title} />
+        ) : (
+          <span className={row.role === 'root' ? 'strong' : 'soft'} dir="auto">
+            {row.role === 'root'
+              ? title
+              : row.role === 'other'
+                ? texts.other
+                : nameOfVariant(editor, row, parentOf(editor.tree, row))}
+          </span>
+        )}
+      </div>
+      <div className="field-type">
+        <TypeInputs row={row} title={title} />
+      </div>
+      <div className="field-required">
+        {row.role === 'field' ? (
+          <Checkbox
+            checked={row.isRequired}
+            label={texts.columns.required}
+            aria-label={texts.of.required(title)}
+            onChange={(event) => editor.change(changeRequired(editor.schema, row, event.currentTarget.checked))}
+          />
+        ) : null}
+      </div>
+      <div className="field-null">
+        {row.role === 'field' && canBeNull(row.types[0]!.kind) ? (
+          <Checkbox
+            checked={row.types[0]!.isNullable}
+            label={texts.columns.nullable}
+            aria-label={texts.of.nullable(title)}
+            onChange={({ currentTarget: { checked } }) => change((one) => changeNull(one, checked))}
+          />
+        ) : null}
+      </div>
+      <div className="field-description">
+        <input
+          className="field-input"
+          value={typeof description === 'string' ? description : ''}
+          placeholder={texts.columns.description}
+          aria-label={texts.of.description(title)}
+          dir="auto"
+          onChange={({ currentTarget: { value } }) =>
+            editor.change(
+              update(editor, row, (one) => changeKeyword(one, 'description', value === '' ? undefined : value)),
+            )
+          }
+        />
+      </div>
+    </>
+  )
+}
+
+function NameInput({ row, title }: { readonly row: Row; readonly title: string }) {
+  const editor = useEditor()
+  const [typed, setTyped] = useState<string>()
+  const before = useRef(row.name)
+  const shown = typed ?? row.name
+  const siblings = parentOf(editor.tree, row)?.children ?? []
+  const isTaken = shown !== row.name && siblings.some(({ role, name }) => role === 'field' && name === shown)
+  const error = shown === '' ? texts.names.empty : isTaken ? texts.names.taken(shown) : undefined
+  const errorId = editor.idOf(row, 'name-error')
+  return (
+    <>
+      <input
+        id={editor.idOf(row, 'name')}
+        className="field-input mono"
+        value={shown}
+        aria-label={texts.of.name(title)}
+        aria-invalid={error !== undefined}
+        aria-describedby={error === undefined ? undefined : errorId}
+        aria-keyshortcuts="Enter Alt+ArrowUp Alt+ArrowDown Alt+Shift+ArrowLeft Alt+Shift+ArrowRight"
+        autoComplete="off"
+        spellCheck={false}
+        dir="auto"
+        onFocus={() => {
+          before.current = row.name
+        }}
+        onBlur={() => {
+          // The names in between, while it was typed, are not what was meant.
+          if (error !== undefined && before.current !== row.name)
+            editor.change(renameField(editor.schema, row, before.current) ?? editor.schema)
+          setTyped(undefined)
+        }}
+        onChange={({ currentTarget: { value } }) => {
+          const renamed = value === '' ? undefined : renameField(editor.schema, row, value)
+          setTyped(renamed === undefined ? value : undefined)
+          if (renamed !== undefined) editor.change(renamed)
+        }}
+        onKeyDown={(event) => onNameKey(event, editor, row)}
+      />
+      {error === undefined ? null : (
+        <p id={errorId} className="field-error" role="alert">
+          {error}
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The limits of a row in a few words. */
+function Summary({ row }: { readonly row: Row }) {
+  const words = summarize(row)
+  const more = listMoreKeywords(row).length
+  return (
+    <>
+      {words.length === 0 ? <SlidersHorizontal size={14} aria-hidden className="field-summary-icon" /> : null}
+      <span className="field-summary-text" dir="auto" title={words.join(' · ')}>
+        {words.join(' · ')}
+      </span>
+      {more === 0 ? null : (
+        <span className="field-more" title={texts.moreCount(more)}>
+          +{more}
+        </span>
+      )}
+    </>
+  )
+}
+
+function summarize({ schema, types }: Row): readonly string[] {
+  const words = types.flatMap(({ kind, inner }) => {
+    const {
+      format,
+      description: _description,
+      default: _default,
+      enum: values,
+      ...limits
+    } = toKeywords(valueAt(schema, inner))
+    const isListed = typeof format === 'string' && formats.some((one) => one === format)
+    const fixed = kind === 'const' ? [`= ${JSON.stringify(limits['const'])}`] : []
+    const allowed = Array.isArray(values)
+      ? [
+          values
+            .filter((one) => one !== null)
+            .map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+            .join(' | '),
+        ]
+      : []
+    const closed = kind === 'object' && limits['additionalProperties'] === false ? [texts.onlyKnown] : []
+    return [
+      ...fixed,
+      ...allowed,
+      ...describeLimits(isListed || format === undefined ? limits : { ...limits, format }),
+      ...closed,
+    ]
+  })
+  const { default: preset, deprecated } = toKeywords(schema)
+  if (preset !== undefined) words.push(`default ${JSON.stringify(preset)}`)
+  if (deprecated === true) words.push(texts.deprecated)
+  return words
+}

@@ -1,0 +1,110 @@
+import { Select } from '@mantine/core'
+import { describeType } from '../components/schema-view.tsx'
+import { schemaEditor as texts } from '../strings/schema-editor.ts'
+import { changeType, type TypeChoice } from './change-type.ts'
+import { useEditor } from './schema-context.ts'
+import { formats } from './schema-limit.tsx'
+import { toKeywords, type Kind, type Row, type TypePart } from './schema-rows.ts'
+import { isMap, valueAt, withValueAt } from './values.ts'
+
+const chosenKinds: readonly Kind[] = [
+  'string',
+  'integer',
+  'number',
+  'boolean',
+  'object',
+  'array',
+  'union',
+  'const',
+  'any',
+  'null',
+]
+
+/** The type of a row; after "list of" that of the items, and so on. */
+export function TypeInputs({ row, title }: { readonly row: Row; readonly title: string }) {
+  return (
+    <>
+      {row.types.map((part, index) => (
+        <TypeInput
+          key={index}
+          row={row}
+          part={part}
+          title={index === 0 ? texts.of.type(title) : texts.of.items(title)}
+        />
+      ))}
+    </>
+  )
+}
+
+interface TypeInputProps {
+  readonly row: Row
+  readonly part: TypePart
+  readonly title: string
+}
+
+function TypeInput({ row, part, title }: TypeInputProps) {
+  const editor = useEditor()
+  const own = valueAt(row.schema, part.outer)
+  const core = valueAt(row.schema, part.inner)
+  const value = valueOf(part, core)
+  const isFirst = part.outer.length === 0
+  return (
+    <Select
+      {...(isFirst ? { id: editor.idOf(row, 'type') } : {})}
+      className={part.kind === 'array' ? 'field-select field-list' : 'field-select'}
+      aria-label={title}
+      value={value}
+      data={listTypes({ value, schema: core, name: part.name }, Object.keys(editor.named))}
+      searchable
+      nothingFoundMessage={texts.noType}
+      maxDropdownHeight={320}
+      comboboxProps={{ width: 240, position: 'bottom-start' }}
+      withCheckIcon={false}
+      rightSectionWidth={20}
+      onFocus={(event) => event.currentTarget.select()}
+      onChange={(next) => {
+        if (next === null || next === value) return
+        const changed = changeType(own, choiceOf(next))
+        const schema = withValueAt(row.schema, part.outer, Object.keys(changed).length === 0 && !isFirst ? {} : changed)
+        editor.change(withValueAt(editor.schema, row.at, schema))
+        if (next === 'const') editor.toggle(row.id, true)
+      }}
+    />
+  )
+}
+
+/** The value of a type in its list of choices: `string`, `string:date`, `reference:Todo`. */
+function valueOf({ kind, name }: TypePart, schema: unknown): string {
+  if (kind === 'reference') return `reference:${name}`
+  const format = kind === 'string' ? toKeywords(schema)['format'] : undefined
+  return typeof format === 'string' && formats.some((one) => one === format) ? `string:${format}` : kind
+}
+
+function choiceOf(value: string): TypeChoice {
+  const [kind, rest] = value.split(/:(.*)/s) as [TypeChoice['kind'], string?]
+  if (kind === 'reference') return { kind, name: rest! }
+  return kind === 'string' && rest !== undefined ? { kind, format: rest } : { kind }
+}
+
+interface Chosen {
+  readonly value: string
+  readonly schema: unknown
+  /** The name of the schema that is referred to. */
+  readonly name: string | undefined
+}
+
+function listTypes({ value, schema, name }: Chosen, names: readonly string[]) {
+  const isChosen = value === 'several' || value === 'other'
+  const reference = isMap(schema) ? schema['$ref'] : undefined
+  const current = typeof reference === 'string' ? reference : describeType(toKeywords(schema))
+  const unknown = name !== undefined && !names.includes(name) ? [name] : []
+  const types = chosenKinds.map((one) => ({ value: one satisfies string, label: texts.kinds[one] }))
+  return [
+    { group: texts.groups.types, items: isChosen ? [{ value, label: current }, ...types] : types },
+    {
+      group: texts.groups.schemas,
+      items: [...unknown, ...names].map((one) => ({ value: `reference:${one}`, label: one })),
+    },
+    { group: texts.groups.formats, items: formats.map((one) => ({ value: `string:${one}`, label: one })) },
+  ]
+}
