@@ -2,7 +2,7 @@ import { defineErrors } from '../kit/index.ts'
 
 const user = { kind: 'user', status: 422 } as const
 
-/** Problems of a definition. They become diagnostics and are never thrown. */
+/** Problems of a definition. They become diagnostics and are never thrown, except for a refused edit. */
 export const errors = defineErrors({
   WP_DEFINITION_FILE_MISSING: {
     ...user,
@@ -15,6 +15,11 @@ export const errors = defineErrors({
     hint: 'Write at least "routes:", or generate a first route: waypost generate:route METHOD PATH',
   },
   WP_DEFINITION_FILE_REFUSED: { ...user, message: 'Cannot read {file}: {reason}' },
+  WP_DEFINITION_EDIT_REFUSED: {
+    ...user,
+    message: 'Cannot change {file}:{line} automatically: {reason}',
+    hint: 'Change the file by hand',
+  },
   WP_DEFINITION_YAML: { ...user, message: '{problem}' },
   WP_DEFINITION_JSON: { ...user, message: '{problem}' },
   WP_DEFINITION_TAG_UNKNOWN: {

@@ -3,6 +3,7 @@ import type { ScalarNode } from './node.ts'
 import { parseSource } from './parse-source.ts'
 import { readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
 import { positionOf, type Report } from './report.ts'
+import type { EditedFile } from './edit/source-tree.ts'
 import type { Source, Span } from './source.ts'
 import { maxDepth } from './check-yaml.ts'
 
@@ -63,10 +64,12 @@ export interface SourceCache {
   readonly linked: Set<string>
   /** Action files that exist. */
   readonly actionFiles: Set<string>
+  /** Files that edits parsed, the newest text first. */
+  readonly edited: Map<string, readonly EditedFile[]>
 }
 
 export function makeSourceCache(): SourceCache {
-  return { sources: new Map(), linked: new Set(), actionFiles: new Set() }
+  return { sources: new Map(), linked: new Set(), actionFiles: new Set(), edited: new Map() }
 }
 
 /** Returns the parsed file. Each run reads and parses a file once. */

@@ -31,13 +31,21 @@ export interface FileText {
   readonly isLinked: boolean
 }
 
-/** Reads a text file of the project. The path is relative to its root, with forward slashes. */
-export function readProjectFile(folder: ProjectFolder, file: string): FileText | FileProblem {
+/**
+ * Reads a text file of the project. The path is relative to its root, with forward slashes.
+ * @param options `keepsMark` keeps a byte order mark at its start
+ */
+export function readProjectFile(
+  folder: ProjectFolder,
+  file: string,
+  { keepsMark = false }: { readonly keepsMark?: boolean } = {},
+): FileText | FileProblem {
   return withFile(folder, file, ({ descriptor, real }) => {
     const bytes = readAtMost(descriptor, maxFileBytes + 1)
     if (bytes.length > maxFileBytes) return { problem: 'refused', reason: 'it is larger than 1 MB' }
     if (!isUtf8(bytes)) return findEncodingProblem(bytes)
-    return { text: new TextDecoder().decode(bytes), isLinked: real !== path.join(folder.realRoot, file) }
+    const text = new TextDecoder('utf-8', { ignoreBOM: keepsMark }).decode(bytes)
+    return { text, isLinked: real !== path.join(folder.realRoot, file) }
   })
 }
 

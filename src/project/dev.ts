@@ -28,6 +28,7 @@ import { listeningUrls } from './listening-urls.ts'
 import { migrateOwnTables } from './migrate.ts'
 import { createReloader, type ReloadResult } from './reloader.ts'
 import { errors } from './errors.ts'
+import { SessionMigrations } from './session-migrations.ts'
 import { startDelivering as deliver } from '../jobs/index.ts'
 
 export interface DevServer {
@@ -54,7 +55,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const { project, server } = session
   const builder = openBuilder({ ...project, version, isDevelopment: true })
   opened.defer(() => builder.close())
-  const reloadFiles = createReloader({ ...options, project, builder, server })
+  const reloadFiles = createReloader({ ...options, project, builder, server, migrations: new SessionMigrations() })
   const releaseHold = server.hold(true) // otherwise routes would return 404 until the project is built
   const first = await reloadFiles().finally(releaseHold)
   const user = await ensureDevelopmentUser(options.folder, server.host.system, 'failed' in first ? [] : first.scopes)

@@ -33,6 +33,7 @@ import { checkConnection, chooseConnection, commandFor } from './check-connectio
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { assertBuilt, buildProject } from './load-project.ts'
+import type { SessionMigrations } from './session-migrations.ts'
 import { writeTablesOf } from './write-tables-of.ts'
 
 const alreadyLocked: WithLock = (_name, work) => work()
@@ -177,7 +178,7 @@ export interface ConnectionsMigration {
   readonly keepTables?: boolean
   readonly to?: string | undefined
   /** Set by `dev`, which retries on each save. Migrations that are still stubs stay pending with a warning. */
-  readonly dev?: { warned(message: string): void }
+  readonly dev?: { readonly session: SessionMigrations; warned(message: string): void }
   onApplied?(applied: AppliedMigration): void
 }
 
@@ -187,13 +188,23 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
   const names = chooseConnections(options.connection, migrations)
   const applied: AppliedMigration[] = []
   const written: string[] = []
-  await withDatabases(options, names, async (name, database) => {
+  const before = options.dev?.session.open(options) ?? []
+  await withDatabases(options, [...new Set([...names, ...before])], async (name, database) => {
+    const own = migrations.get(name) ?? []
+    const onApplied = (one: { readonly name: string; readonly ms: number }) => {
+      applied.push({ connection: name, ...one })
+      options.onApplied?.({ connection: name, ...one })
+    }
+    const { clock } = options.host
+    const startedAt = clock.monotonic()
+    const again = await options.dev?.session.redo(name, { ...database, migrations: own, clock })
+    if (again !== undefined) onApplied({ name: again, ms: clock.monotonic() - startedAt })
     const nameOf = (one: string) => fileOfMigration(findMigration(options.release, { connection: name, name: one }))
     await applyMigrations({
       ...database,
-      migrations: migrations.get(name) ?? [],
+      migrations: own,
       withLock: alreadyLocked,
-      clock: options.host.clock,
+      clock,
       to: options.to,
       redo: commandFor('migrate:redo', name, migrations),
       nameOf,
@@ -201,9 +212,12 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
         again: 'save it; dev runs it again',
         onNotImplemented: ([first, ...later]) => options.dev?.warned(describeNotImplemented(nameOf(first!), later)),
       }),
-      onApplied: (one: { name: string; ms: number }) => {
-        applied.push({ connection: name, ...one })
-        options.onApplied?.({ connection: name, ...one })
+      onApplied(one) {
+        options.dev?.session.noteApplied(
+          name,
+          own.find((migration) => migration.name === one.name)!,
+        )
+        onApplied(one)
       },
     })
     if (options.keepTables) return

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { findValue } from '../definition/index.ts'
+import { findValue, openEditing } from '../definition/index.ts'
 import { messageOf } from '../kit/index.ts'
 import { findPackage, type InstalledPackage } from '../plugin/index.ts'
 
@@ -65,7 +65,7 @@ const packageName = /^(@[\w~-][\w.~-]*\/)?[\w~-][\w.~-]*$/
 
 function listPackages(folder: string): readonly string[] {
   if (!existsSync(path.join(folder, 'waypost.yml'))) return []
-  const listed = findValue({ root: folder, texts: new Map() }, ['plugins'])
+  const listed = findValue(openEditing(folder), ['plugins'])
   if (!Array.isArray(listed)) return []
   const names = listed.map((item: unknown) => (isObject(item) ? item['name'] : item))
   return [...new Set(names.filter((name) => typeof name === 'string'))].filter((name) => packageName.test(name))

@@ -17,6 +17,7 @@ import { diagnoseActions } from './diagnose-actions.ts'
 import type { Project } from './find-project.ts'
 import { loadProject, writeProjectTypes, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
+import type { SessionMigrations } from './session-migrations.ts'
 import { suggestRequests, type SuggestedRequest } from './suggest-requests.ts'
 
 export interface ReloaderOptions {
@@ -24,6 +25,8 @@ export interface ReloaderOptions {
   readonly builder: Builder
   readonly server: WaypostServer
   readonly console: Pick<DevConsole, 'warned'>
+  /** The migrations that this process ran. */
+  readonly migrations: SessionMigrations
 }
 
 /** The result of a reload. */
@@ -179,11 +182,17 @@ class Reloader {
   async #migrate(release: BuiltRelease): Promise<MigrationReport> {
     const wanted = JSON.stringify([release.manifest.migrations, release.manifest.connections])
     if (wanted === this.#migrated && !this.#isFullReload) return { applied: [], written: [] }
-    const { server, project, console } = this.#options
+    const { server, project, console, migrations: session } = this.#options
     const { host } = server
     const plugins = await loadReleasePlugins(host, release)
     const report = await makeLock(host.system.database)('migrate', () =>
-      migrateConnections({ host, release, plugins, folder: project.root, dev: console }),
+      migrateConnections({
+        host,
+        release,
+        plugins,
+        folder: project.root,
+        dev: { session, warned: (message) => console.warned(message) },
+      }),
     )
     this.#migrated = wanted
     return report

@@ -3,6 +3,8 @@
 // May import kit and contract.
 export { applySteps, type AppliedSteps } from './apply-steps.ts'
 export { checkDefault } from './check-default.ts'
+export { designTable, type DesignedColumn, type DesignProblem, type TableDesign } from './design.ts'
+export { amendSteps, describeLosses } from './plan-design.ts'
 export { parseSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
 export type { StepProblem } from './step-context.ts'
 export type { ColumnDeclaration, DatabaseKind, Step, TableDeclaration } from './steps.ts'

@@ -280,6 +280,12 @@ export default class InsertOrder implements Action<'POST /order'> {
     )
   })
 
+  test('a file that is not part of the definition is passed by', async () => {
+    await using project = await openProject({ 'resources/routes/order.yml': 'mine' }, 'todo')
+    const { created } = await project.route('POST /order --scopes order')
+    assert.equal(created[0]?.file, 'resources/routes/order-2.yml')
+  })
+
   test('warns of an undeclared scope of the new route only', async () => {
     await using project = await openProject({
       'waypost.yml':
@@ -320,11 +326,6 @@ export default class InsertOrder implements Action<'POST /order'> {
     },
     {
       route: 'POST /order --public',
-      files: { 'resources/routes/order.yml': 'mine' },
-      says: /^resources\/routes\/order.yml already exists/,
-    },
-    {
-      route: 'POST /order --public',
       files: { 'resources/schema.yml': 'Todo: { type: sting }' },
       says: /The project has \d+ errors/,
     },
@@ -344,7 +345,7 @@ export default class InsertOrder implements Action<'POST /order'> {
         'waypost.yml': 'routes:\n  /a: !include a.yml\n  /b: !include a.yml\n',
         'a.yml': 'methods:\n  GET: { public: true, action: src/todo/insert.ts }\n',
       },
-      says: /^PATCH \/a would also add PATCH \/b$/,
+      says: /^Cannot change a\.yml:1 automatically: a\.yml is included 2 times$/,
     },
   ]
   for (const { route, files, says, hint = /./ } of refused) {

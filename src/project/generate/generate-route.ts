@@ -37,7 +37,7 @@ export interface GeneratedRoute {
 /**
  * Writes a method of a route atomically: its YAML, its schemas, a class without code, and the entry in waypost.yml.
  * Existing comments, order and formatting are kept.
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_GENERATE_ACCESS, WP_PROJECT_WRITE
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_GENERATE_ACCESS, WP_PROJECT_WRITE, WP_DEFINITION_EDIT_REFUSED
  */
 export async function generateRoute(options: GenerateRouteOptions): Promise<GeneratedRoute> {
   const project = findProject(options.folder)
@@ -47,7 +47,7 @@ export async function generateRoute(options: GenerateRouteOptions): Promise<Gene
   assertNew(definition, options)
   const before = await readTexts(project, loaded.files)
   const plan = planRoute(project.root, { definition, texts: before }, options)
-  const found = await assertFits(project, { definition, plan, options })
+  const found = await assertFits(project, plan, options)
   report(found.filter((one) => !loaded.diagnostics.some((known) => isSame(one, known))))
   const changes = findChanges(project, before, plan.texts)
   const generated = describe(project, plan, { options, changes })
@@ -72,12 +72,6 @@ function assertNew({ routes }: Definition, { method, path: wanted }: GenerateRou
   throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} already exists at ${file}:${line}`, hint })
 }
 
-interface FitCheck {
-  readonly definition: Definition
-  readonly plan: RoutePlan
-  readonly options: GenerateRouteOptions
-}
-
 /** Compares without line numbers, which change when text is inserted above. */
 function isSame(one: Diagnostic, other: Diagnostic): boolean {
   return one.code === other.code && one.message === other.message && one.file === other.file
@@ -87,18 +81,14 @@ function isSame(one: Diagnostic, other: Diagnostic): boolean {
  * Loads the project with the planned changes, so that errors are found before anything is written.
  * @returns its warnings
  */
-async function assertFits(project: Project, { definition, plan, options }: FitCheck): Promise<readonly Diagnostic[]> {
+async function assertFits(
+  project: Project,
+  plan: RoutePlan,
+  options: GenerateRouteOptions,
+): Promise<readonly Diagnostic[]> {
   const { method, path: wanted } = options
   const after = await loadProject(project, { texts: plan.texts })
   if (after.definition === undefined) throw validationError(after.diagnostics, `${method} ${wanted}`)
-  const keysOf = ({ routes }: Definition) =>
-    routes.flatMap((route) => route.methods.map((one) => `${one.method} ${route.path}`))
-  const [had, has] = [keysOf(definition), keysOf(after.definition)]
-  const extra = has.find((key) => key !== `${method} ${wanted}` && !had.includes(key))
-  if (extra !== undefined) {
-    const hint = 'Both include the same file. Give the route its own file first.'
-    throw errors.WP_PROJECT_GENERATE({ problem: `${method} ${wanted} would also add ${extra}`, hint })
-  }
   return after.diagnostics
 }
 

@@ -1,20 +1,15 @@
-import { existsSync } from 'node:fs'
 import path from 'node:path'
 import {
-  addToDefinition,
-  findKey,
-  findMap,
+  editDefinition,
   findValue,
-  Include,
-  writeYaml,
+  openEditing,
   type Definition,
-  type DefinitionEdit,
+  type Edit,
+  type Editing,
   type HttpMethod,
   type Texts,
-  type Writable,
   type WritableMap,
 } from '../../definition/index.ts'
-import { errors } from '../errors.ts'
 import { nameRoute, type RouteNames } from './name-route.ts'
 import { shapeMethod, type MethodShape } from './shape-method.ts'
 import { writeAction } from './write-action.ts'
@@ -46,7 +41,7 @@ export function planRoute(
 ): RoutePlan {
   const names = nameRoute(request.method, request.path)
   const context: PlanContext = {
-    root,
+    editing: openEditing(root, { texts: before }),
     definition,
     request,
     names,
@@ -58,29 +53,29 @@ export function planRoute(
   const { method } = context.shape
   const inputs = { params: names.parameters.length > 0, query: 'parameters' in method, body: 'request' in method }
   const text = writeAction({ className, key: route, name: route, inputs, isTypeScript: true })
-  let texts: Texts = new Map([...before, [action, text]])
+  const edits: Edit[] = []
   const added: { name: string; keys: readonly string[] }[] = []
-  for (const [name, schema] of Object.entries(context.shape.schemas)) {
-    texts = addSchema(context, texts, { name, schema })
-    added.push({ name: `schema ${name}`, keys: ['schema', name] })
+  const add = (named: string, edit: Edit): void => {
+    edits.push(edit)
+    added.push({ name: named, keys: edit.keys })
   }
-  if (needsRate(context, texts) && !Object.hasOwn(definition.rates, publicRate)) {
-    texts = editDefinition({ root, texts }, ['rate', publicRate], { limit: 60, window: '1m', by: 'address' })
-    added.push({ name: `rate ${publicRate}`, keys: ['rate', publicRate] })
-  }
-  const isKnown = definition.routes.some(({ path }) => path === request.path)
-  texts = isKnown ? addMethod(context, texts, action) : addRoute(context, texts, action)
+  for (const [name, schema] of Object.entries(context.shape.schemas))
+    add(`schema ${name}`, { keys: ['schema', name], value: schema })
+  if (needsRate(context) && !Object.hasOwn(definition.rates, publicRate))
+    add(`rate ${publicRate}`, { keys: ['rate', publicRate], value: { limit: 60, window: '1m', by: 'address' } })
   const keys = ['routes', request.path]
-  added.push(isKnown ? { name: route, keys: [...keys, 'methods', request.method] } : { name: request.path, keys })
-  return { texts, action, added }
+  const isKnown = definition.routes.some(({ path }) => path === request.path)
+  if (isKnown) add(route, { keys: [...keys, 'methods', request.method], value: describeMethod(context, action) })
+  else add(request.path, { keys, value: describeRoute(context, action) })
+  return { texts: applyEdits(context.editing, edits, [[action, text]]), action, added }
 }
 
 /** The rate limit for public methods that change data. */
 const publicRate = 'public'
 
 /** `validate` warns about public methods that change data without a rate limit. */
-function needsRate({ root, request }: PlanContext, texts: Texts): boolean {
-  const isLimited = findValue({ root, texts }, ['routes', request.path, 'rate']) !== undefined
+function needsRate({ editing, request }: PlanContext): boolean {
+  const isLimited = findValue(editing, ['routes', request.path, 'rate']) !== undefined
   return request.public && request.method !== 'GET' && !isLimited
 }
 
@@ -91,7 +86,7 @@ interface PlannedProject {
 }
 
 interface PlanContext {
-  readonly root: string
+  readonly editing: Editing
   readonly definition: Definition
   readonly request: RouteRequest
   readonly names: RouteNames
@@ -118,49 +113,20 @@ function chooseFree(candidates: readonly string[], used: readonly string[]): str
   return candidates.find((file) => !used.includes(file)) ?? candidates.at(-1)!
 }
 
-function addSchema({ root }: PlanContext, texts: Texts, { name, schema }: { name: string; schema: Writable }): Texts {
-  const editing: DefinitionEdit = { root, texts }
-  const file = 'resources/schema.yml'
-  const isMissing = findKey(editing, ['schema']) === undefined
-  if (!isMissing || isAllInOne(editing) || existsSync(path.join(root, file)))
-    return editDefinition(editing, ['schema', name], schema)
-  const withFile = new Map(texts).set(file, writeYaml({ [name]: schema }))
-  return editDefinition({ root, texts: withFile }, ['schema'], new Include(file))
-}
-
-/** Whether the project defines its routes in one file instead of a file for each. */
-export function isAllInOne(editing: DefinitionEdit): boolean {
-  const routes = findMap(editing, ['routes'])
-  return (
-    routes !== undefined && (routes.file.endsWith('.json') || (routes.inPlace > 0 && routes.inPlace >= routes.included))
-  )
-}
-
-function addRoute(context: PlanContext, texts: Texts, action: string): Texts {
-  const { root, definition, request, names, shape } = context
-  const editing = { root, texts }
-  const keys = ['routes', request.path]
-  const route: WritableMap = {
+function describeRoute(context: PlanContext, action: string): WritableMap {
+  const { request, shape } = context
+  return {
     ...(request.scopes === undefined ? {} : { scopes: request.scopes }),
     ...(Object.keys(shape.path).length === 0 ? {} : { path: shape.path }),
-    methods: { [request.method]: makeMethod(context, texts, { action }) },
+    methods: { [request.method]: makeMethod(context, { action }) },
   }
-  if (isAllInOne(editing)) return editDefinition(editing, keys, route)
-  const used = definition.routes.flatMap(({ methods }) => methods.map(({ at }) => at.file))
-  const file = chooseFree(
-    names.folders.map((folder) => `resources/routes/${folder}${names.isEntity ? '/entity' : ''}.yml`),
-    used,
-  )
-  return editDefinition({ root, texts: new Map(texts).set(file, writeYaml(route)) }, keys, new Include(file))
 }
 
-function addMethod(context: PlanContext, texts: Texts, action: string): Texts {
-  const { root, request } = context
-  const editing = { root, texts }
+function describeMethod(context: PlanContext, action: string): WritableMap {
+  const { editing, request } = context
   const shared = findValue(editing, ['routes', request.path, 'scopes'])
   const isShared = request.scopes === undefined || JSON.stringify(shared) === JSON.stringify(request.scopes)
-  const method = makeMethod(context, texts, { action, access: isShared ? {} : { scopes: request.scopes } })
-  return editDefinition(editing, ['routes', request.path, 'methods', request.method], method)
+  return makeMethod(context, { action, access: isShared ? {} : { scopes: request.scopes } })
 }
 
 interface MethodParts {
@@ -168,19 +134,25 @@ interface MethodParts {
   readonly access?: WritableMap
 }
 
-function makeMethod(context: PlanContext, texts: Texts, { action, access = {} }: MethodParts): WritableMap {
+function makeMethod(context: PlanContext, { action, access = {} }: MethodParts): WritableMap {
   const { request, shape } = context
   const { description = '', ...rest } = shape.method
   const open = request.public ? { public: true } : {}
-  const rate = needsRate(context, texts) ? { rate: publicRate } : {}
+  const rate = needsRate(context) ? { rate: publicRate } : {}
   return { description, ...open, ...access, ...rate, ...rest, action }
 }
 
-/** @throws WP_PROJECT_GENERATE if the value cannot be added */
-export function editDefinition(editing: DefinitionEdit, keys: readonly string[], value: Writable): Texts {
-  const texts = addToDefinition(editing, keys, value)
-  if (texts !== undefined) return texts
-  const file = findMap(editing, keys.slice(0, -1))?.file ?? 'waypost.yml'
-  const problem = `Cannot add "${keys.at(-1)}" to ${file} automatically`
-  throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Add it by hand: the format of its map is not supported.' })
+/**
+ * Returns the texts after edits that only add entries, with the texts of other new files.
+ * @throws WP_DEFINITION_EDIT_REFUSED
+ */
+export function applyEdits(
+  editing: Editing,
+  edits: readonly Edit[],
+  others: readonly (readonly [file: string, text: string])[] = [],
+): Texts {
+  const changed = [...editDefinition(editing, edits)].flatMap(([file, text]) =>
+    text === undefined ? [] : [[file, text] as const],
+  )
+  return new Map([...editing.texts, ...others, ...changed])
 }

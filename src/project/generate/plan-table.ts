@@ -1,8 +1,8 @@
 import type { TableSnapshot, TablesSnapshot } from '../../contract/index.ts'
-import { findKey, Include, writeYaml, type Texts, type WritableMap } from '../../definition/index.ts'
+import { findKey, openEditing, type Edit, type Texts, type WritableMap } from '../../definition/index.ts'
 import { nearest } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
-import { editDefinition, isAllInOne } from './plan-route.ts'
+import { applyEdits } from './plan-route.ts'
 
 export interface TableRequest {
   readonly connection: string
@@ -39,27 +39,24 @@ export function planTable(
   const resource = nameResource(request.table)
   const action = resource.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
   const scopes = request.scopes ?? [resource]
-  const taken = findKey({ root, texts: before }, ['action', action])
+  const editing = openEditing(root, { texts: before })
+  const taken = findKey(editing, ['action', action])
   if (taken !== undefined) {
     const problem = `The action "${action}" already exists at ${taken.file}:${taken.line}`
     throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Remove it, or write the API of the table by hand.' })
   }
-  let texts = editDefinition({ root, texts: before }, ['action', action], {
-    class: 'sql-table',
-    config: makeConfig(request, table),
-  })
+  const edits: Edit[] = [
+    { keys: ['action', action], value: { class: 'sql-table', config: makeConfig(request, table) } },
+  ]
   const added = [{ name: `action ${action}`, keys: ['action', action] }]
-  const isWhole = isAllInOne({ root, texts })
   const methods: string[] = []
   for (const { path, names, file } of makeRoutes(resource, table)) {
-    const route = { scopes, methods: Object.fromEntries(names.map((name) => [name, { action }])) }
     const keys = ['routes', path]
-    if (isWhole) texts = editDefinition({ root, texts }, keys, route)
-    else texts = editDefinition({ root, texts: new Map(texts).set(file, writeYaml(route)) }, keys, new Include(file))
+    edits.push({ keys, value: { scopes, methods: Object.fromEntries(names.map((name) => [name, { action }])) }, file })
     added.push({ name: path, keys })
     methods.push(...names.map((name) => `${name} ${path}`))
   }
-  return { texts, action, scopes, methods, added }
+  return { texts: applyEdits(editing, edits), action, scopes, methods, added }
 }
 
 function findTable({ connection, table: name }: TableRequest, snapshot: TablesSnapshot | undefined): TableSnapshot {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { findKey, type Texts } from '../../definition/index.ts'
+import { findKey, openEditing, type Texts } from '../../definition/index.ts'
 import { makeId, messageOf } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import type { Project } from '../find-project.ts'
@@ -40,8 +40,9 @@ export function locateAdded(
   root: string,
   { texts, added }: { readonly texts: Texts; readonly added: readonly { name: string; keys: readonly string[] }[] },
 ): readonly { readonly name: string; readonly file: string; readonly line: number }[] {
+  const editing = openEditing(root, { texts })
   return added.flatMap(({ name, keys }) => {
-    const at = findKey({ root, texts }, keys)
+    const at = findKey(editing, keys)
     return at === undefined ? [] : [{ name, file: at.file, line: at.line }]
   })
 }

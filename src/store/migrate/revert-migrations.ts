@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Migration } from '../../contract/index.ts'
 import { isWaypostError, messageOf, type Clock } from '../../kit/index.ts'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
@@ -42,6 +43,23 @@ export async function revertMigrations({ db, kind, clock, revert, apply }: Rever
       await table.insertInto('waypost_migration').values(row).execute()
     }
   })
+}
+
+/** Whether tables have no rows. A table that does not exist has none. */
+export async function areTablesEmpty(db: AnyDatabase, names: readonly string[]): Promise<boolean> {
+  const tables = await db.introspection.getTables()
+  for (const name of names.filter((one) => tables.some((table) => table.name === one)))
+    if (
+      (
+        await db
+          .selectFrom(name)
+          .select(sql`1`.as('one'))
+          .limit(1)
+          .execute()
+      ).length > 0
+    )
+      return false
+  return true
 }
 
 /** A busy or unavailable database is not the migration's fault. */

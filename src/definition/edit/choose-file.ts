@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { follow, linksOf, openFile, walk, type Editing } from './editing.ts'
+
+/** How the entries of a map at keys of `waypost.yml` are stored. */
+export interface MapHabit {
+  /** The file that contains the map. */
+  readonly file: string
+  /** The number of entries in files of their own. */
+  readonly included: number
+  readonly inPlace: number
+}
+
+/** Returns how the entries of a map are stored, also in included files; undefined if there is no map. */
+export function findHabit(editing: Editing, keys: readonly string[]): MapHabit | undefined {
+  const { cursor, depth } = walk(editing, keys)
+  const at = depth === keys.length ? follow(editing, cursor) : undefined
+  const tree = at === undefined ? undefined : linksOf(editing, at).at(-1)!.tree
+  if (at === undefined || tree?.kind !== 'map') return undefined
+  const included = tree.entries.filter(({ value }) => value.kind === 'include').length
+  return { file: at.file, included, inPlace: tree.entries.length - included }
+}
+
+/** Whether the project defines its routes in one file instead of a file for each. */
+export function isAllInOne(editing: Editing): boolean {
+  const routes = findHabit(editing, ['routes'])
+  return (
+    routes !== undefined && (routes.file.endsWith('.json') || (routes.inPlace > 0 && routes.inPlace >= routes.included))
+  )
+}
+
+const schemaFile = 'resources/schema.yml'
+
+/** Returns the file for a new route, if each route of the project has its own. */
+export function chooseRouteFile(editing: Editing, route: string, preferred?: string): string | undefined {
+  if (isAllInOne(editing)) return undefined
+  const candidates = [...(preferred === undefined ? [] : [preferred]), ...nameRouteFiles(route)]
+  const free = candidates.find((file) => !isTaken(editing, file))
+  if (free !== undefined) return free
+  for (let count = 2; ; count += 1) {
+    const file = candidates.at(-1)!.replace(/\.yml$/, `-${count}.yml`)
+    if (!isTaken(editing, file)) return file
+  }
+}
+
+/** Returns the file for all schemas, if the project has none yet and is not a single file. */
+export function chooseSchemaFile(editing: Editing): string | undefined {
+  return isAllInOne(editing) || isTaken(editing, schemaFile) ? undefined : schemaFile
+}
+
+function isTaken(editing: Editing, file: string): boolean {
+  return openFile(editing, file) !== undefined || existsSync(path.join(editing.root, file))
+}
+
+/** Returns the files that fit a route, the best one first: `resources/routes/order/item/entity.yml`. */
+function nameRouteFiles(route: string): readonly string[] {
+  const segments = route.split('/').filter((segment) => segment !== '')
+  const fixed = segments.filter((segment) => !segment.startsWith(':'))
+  const isEntity = segments.at(-1)?.startsWith(':') ?? false
+  const folders = [...new Set([fixed, segments].map(folderOf))]
+  return folders.map((folder) => `resources/routes/${folder}${isEntity ? '/entity' : ''}.yml`)
+}
+
+/** Returns path segments as a folder: `order/item`; `root` if they have no usable character. */
+export function folderOf(segments: readonly string[]): string {
+  const names = segments.map((segment) => segment.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, ''))
+  return names.filter((name) => name !== '').join('/') || 'root'
+}

@@ -1,0 +1,88 @@
+import { inspectDatabases, type ConnectionDatabase, type MigrationDatabases } from '../host/index.ts'
+import type { Clock } from '../kit/index.ts'
+import {
+  areTablesEmpty,
+  planMigrations,
+  revertMigrations,
+  type DeclaredMigration,
+  type ProjectMigration,
+} from '../store/index.ts'
+
+/**
+ * The last migration of each connection that this `dev` ran. While its tables are empty, `dev` redoes it when its file
+ * changes, so that a table that is being designed needs one migration only.
+ */
+export class SessionMigrations {
+  readonly #ran = new Map<string, ProjectMigration>()
+  #databases: MigrationDatabases | undefined
+
+  /**
+   * Called before the migrations of a release run.
+   * @returns the connections whose migrations ran, as far as the release still has them
+   */
+  open(databases: MigrationDatabases): readonly string[] {
+    this.#databases = databases
+    const { connections } = databases.release.manifest
+    return [...this.#ran.keys()].filter((name) => name === 'System' || Object.hasOwn(connections, name))
+  }
+
+  noteApplied(connection: string, migration: ProjectMigration): void {
+    this.#ran.set(connection, migration)
+  }
+
+  /**
+   * Reverts the last migration of a connection and runs its new text, if its text changed or its file was removed.
+   * @param migrations those of the project
+   * @returns the name of the migration that ran again
+   */
+  async redo(
+    connection: string,
+    {
+      migrations,
+      clock,
+      ...database
+    }: ConnectionDatabase & {
+      readonly migrations: readonly ProjectMigration[]
+      readonly clock: Clock
+    },
+  ): Promise<string | undefined> {
+    const ran = this.#ran.get(connection)
+    if (ran === undefined || !(await canRevert(ran, database))) return undefined
+    const { edited, unknown } = await planMigrations(database.db, migrations)
+    if ([...edited, ...unknown].join('\n') !== ran.name) return undefined
+    const apply = migrations.filter(({ name }) => name === ran.name)
+    await revertMigrations({ ...database, clock, revert: [ran], apply })
+    const [again] = apply
+    if (again === undefined) this.#ran.delete(connection)
+    else this.noteApplied(connection, again)
+    return again?.name
+  }
+
+  /**
+   * Whether a migration may be amended instead of followed by another one: it did not run, or `redo` would run it again.
+   */
+  async canAmend(connection: string, name: string): Promise<boolean> {
+    let isAmendable = false
+    if (this.#databases === undefined) return true
+    await inspectDatabases(this.#databases, [connection], async (_connection, database) => {
+      const { applied } = await planMigrations(database?.db, [])
+      const ran = this.#ran.get(connection)
+      isAmendable =
+        database === undefined ||
+        applied.every((row) => row.name !== name) ||
+        (ran?.name === name && (await canRevert(ran, database)))
+    })
+    return isAmendable
+  }
+}
+
+/** Whether a migration was the last one to run, has the text that ran, can be reverted, and no table of it has rows. */
+async function canRevert(
+  { name, checksum, migration }: ProjectMigration,
+  { db }: Pick<ConnectionDatabase, 'db'>,
+): Promise<boolean> {
+  const { steps, down } = migration as DeclaredMigration
+  const last = (await planMigrations(db, [])).applied.at(-1)
+  if (steps === undefined || down === undefined || last?.name !== name || last.checksum !== checksum) return false
+  return areTablesEmpty(db, [...new Set(steps.map(({ table }) => table))])
+}

@@ -1,0 +1,78 @@
+import { checkDefault } from './check-default.ts'
+import type { DesignProblem, TableDesign } from './design.ts'
+import { findSame, isSameList } from './step-context.ts'
+import type { ColumnDeclaration } from './steps.ts'
+
+const namePattern = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$/
+
+/** Checks what the steps cannot tell: they have each column once, under its name. */
+export function checkDesign({ name, columns }: TableDesign): readonly DesignProblem[] {
+  const hint = 'Use up to 63 letters, digits and _ and begin with a letter or _'
+  const checkName = (value: string, pointer: string): DesignProblem[] =>
+    namePattern.test(value)
+      ? []
+      : [{ pointer, message: value === '' ? 'Enter a name' : `"${value}" is not a valid name`, hint }]
+  return [
+    ...checkName(name, '/name'),
+    ...(columns.length === 0 ? [{ pointer: '/columns', message: 'A table needs a column' }] : []),
+    ...columns.flatMap((column, index): readonly DesignProblem[] => {
+      const at = `/columns/${index}`
+      const same = findSame(
+        column.name,
+        columns.slice(0, index).map((one) => one.name),
+      )
+      const expected =
+        column.default === undefined || column.was !== undefined || column.type === 'other'
+          ? undefined
+          : checkDefault(column as ColumnDeclaration)
+      return [
+        ...checkName(column.name, `${at}/name`),
+        ...(same === undefined || same === ''
+          ? []
+          : [{ pointer: `${at}/name`, message: `There is another column "${same}"` }]),
+        ...(expected === undefined ? [] : [{ pointer: `${at}/default`, message: `The default must be ${expected}` }]),
+        ...(column.type === 'other' && column.was === undefined
+          ? [{ pointer: `${at}/type`, message: 'Choose a type' }]
+          : []),
+      ]
+    }),
+  ]
+}
+
+const fixedParts = ['type', 'length', 'null', 'default', 'unique', 'references', 'on_delete'] as const
+
+/** No step changes the type, the constraints or the key of a table that exists. */
+export function checkChanges(before: TableDesign, after: TableDesign): readonly DesignProblem[] {
+  const hint = 'Write a TypeScript migration, or add another column and drop this one'
+  const problems: DesignProblem[] = []
+  const kept = new Map<string, string>()
+  for (const [index, column] of after.columns.entries()) {
+    if (column.was === undefined) continue
+    const old = before.columns.find(({ name }) => name === column.was)
+    const pointer = `/columns/${index}`
+    if (old === undefined || kept.has(column.was)) problems.push({ pointer, message: `Unknown column "${column.was}"` })
+    else
+      for (const part of fixedParts)
+        if (JSON.stringify(column[part]) !== JSON.stringify(old[part]))
+          problems.push({
+            pointer: `${pointer}/${part}`,
+            message: 'This part of an existing column cannot change',
+            hint,
+          })
+    kept.set(column.was, column.name)
+  }
+  const renameAll = (lists: TableDesign['unique']) => lists.map((list) => list.map((name) => kept.get(name) ?? name))
+  const sorted = (lists: TableDesign['unique']) => JSON.stringify(lists.map((list) => JSON.stringify(list)).toSorted())
+  const remaining = before.unique.filter((list) => list.every((name) => kept.has(name)))
+  if (sorted(renameAll(remaining)) !== sorted(after.unique))
+    problems.push({ pointer: '/unique', message: 'The unique columns of an existing table cannot change', hint })
+  if (!isSameList(renameAll([before.key])[0]!, after.key))
+    problems.push({ pointer: '/key', message: 'The key of an existing table cannot change', hint })
+  if (before.name !== after.name)
+    problems.push({
+      pointer: '/name',
+      message: 'An existing table cannot be renamed',
+      hint: 'Write a TypeScript migration',
+    })
+  return problems
+}
