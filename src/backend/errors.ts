@@ -150,6 +150,36 @@ export const errors = defineErrors({
     message: 'Only waypost dev lists requests',
     hint: 'Read the log of the server, or its statistics.',
   },
+  WP_BACKEND_DRAFT: {
+    kind: 'user',
+    status: 404,
+    message: 'This server has no files to edit: only waypost dev has',
+    hint: 'Change the files of the project, and deploy it.',
+  },
+  WP_BACKEND_DRAFT_LOOPBACK: {
+    kind: 'user',
+    status: 403,
+    message: 'Files can only be edited from the machine that runs waypost dev',
+    hint: 'Open the backend on that machine, or forward its port: ssh -L 3000:localhost:3000 HOST',
+  },
+  WP_BACKEND_DRAFT_POINTER: {
+    kind: 'user',
+    status: 400,
+    message: '"{at}" is not a JSON pointer',
+    hint: 'Write the keys of waypost.yml with a slash before each one, such as /routes/~1todo.',
+  },
+  WP_BACKEND_DRAFT_ABSENT: {
+    kind: 'user',
+    status: 404,
+    message: 'The definition has no value at {at}',
+    hint: 'It may have been removed or renamed. Reload the page.',
+  },
+  WP_BACKEND_DRAFT_FILE: {
+    kind: 'user',
+    status: 404,
+    message: '"{file}" is not a file of the definition',
+    hint: 'Files of the definition are waypost.yml, .yml and .json files in resources/ or included by them, and declared migrations.',
+  },
   WP_BACKEND_TRY_CLIENT: {
     kind: 'user',
     status: 403,

@@ -4,6 +4,7 @@ import type { ImportLimits } from '../release/index.ts'
 import type { Host, Identity } from '../host/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import type { DevConsole } from './dev-console.ts'
+import type { FolderDraft } from './draft/folder-draft.ts'
 import type { Project } from './find-project.ts'
 
 export interface DevOptions {
@@ -41,4 +42,5 @@ export interface DevSession {
   readonly identity: Identity
   readonly server: WaypostServer
   readonly links: SignInLinks
+  readonly draft: FolderDraft
 }

@@ -21,6 +21,7 @@ import type { DevStarted } from './dev-console.ts'
 import { makeDevLogger } from './dev-logger.ts'
 import type { DevOptions, DevSession } from './dev-options.ts'
 import { announceDev, findRunningDev, watchMigrated, type RunningDev } from './dev-server-file.ts'
+import { FolderDraft } from './draft/folder-draft.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
 import { findProject } from './find-project.ts'
 import { reloadOnSave } from './reload-on-save.ts'
@@ -110,15 +111,16 @@ async function openSession(
   const check = makeHostCheck({ listening: address, baseUrl: identity.issuer, allowed: options.allowedHosts ?? [] })
   const refusedHost = warnOnce(check, console)
   const signInLinks = makeSignInLinks()
-  const own = { host, identity, address: { host: address, port }, refusedHost, signInLinks }
+  const draft = new FolderDraft(project, host.clock)
+  const own = { host, identity, address: { host: address, port }, refusedHost, signInLinks, draft }
   const server = await startDevServer(options, own)
   opened.defer(() => server.close())
-  return { session: { options, project, host, identity, server, links: signInLinks }, applied }
+  return { session: { options, project, host, identity, server, links: signInLinks, draft }, applied }
 }
 
 function startDevServer(
   { console }: DevOptions,
-  own: Pick<ServerOptions, 'host' | 'identity' | 'address' | 'refusedHost' | 'signInLinks'>,
+  own: Pick<ServerOptions, 'host' | 'identity' | 'address' | 'refusedHost' | 'signInLinks' | 'draft'>,
 ): Promise<WaypostServer> {
   const traffic = makeTrafficLog(own.host.clock.now())
   return startServer({

@@ -25,11 +25,12 @@ const maxLoads = 20
 
 /** Reloads the project on each save. Reports nothing for files that change nothing. */
 export async function reloadOnSave(
-  { options, server }: DevSession,
+  { options, server, draft }: DevSession,
   { first, reloadFiles }: ReloadOnSaveOptions,
 ): Promise<SaveWatcher> {
   const { folder, console } = options
   let last = first
+  draft.reloaded(first)
   let isServing = !('failed' in first)
   let isClosed = false
   let areVariablesOutdated = false
@@ -47,6 +48,7 @@ export async function reloadOnSave(
       watching.release()
     }
     const { files } = await loadSettled(change, onServed)
+    draft.reloaded(last)
     const isQuiet = files.length === 0 ? isSilent : !files.some(isSource)
     if (isQuiet && last.state === before.state) return
     const named = files.some(isSource) ? files.filter(isSource) : files

@@ -34,6 +34,8 @@ export type ReloadResult = ReloadSuccess | ReloadFailure
 
 /** The files have no errors and are served. */
 export interface ReloadSuccess {
+  /** The files of the definition, relative to the root; also missing ones. */
+  readonly files: readonly string[]
   /** Files referenced by the code, including missing files. */
   readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
@@ -46,6 +48,8 @@ export interface ReloadSuccess {
 }
 
 export interface ReloadFailure {
+  /** Empty if they are not known. */
+  readonly files: readonly string[]
   readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly failed: true
@@ -73,7 +77,7 @@ export function createReloader(options: ReloaderOptions): (request?: ReloadReque
     try {
       return await reloader.reloadFiles(request)
     } catch (error) {
-      return { assets: reloader.assets, diagnostics: [], failed: true, error, state: messageOf(error) }
+      return { files: [], assets: reloader.assets, diagnostics: [], failed: true, error, state: messageOf(error) }
     }
   }
 }
@@ -113,7 +117,7 @@ class Reloader {
     let loaded = await this.#load()
     if (loaded.needsMigration) loaded = await this.#migrateFirst(loaded)
     const { definition, plugins } = loaded
-    if (definition === undefined) return fail(loaded.diagnostics, this.assets)
+    if (definition === undefined) return fail(loaded, { diagnostics: loaded.diagnostics, assets: this.assets })
     const built = await this.#options.builder.build(definition, { changed: this.#unbuilt, plugins })
     this.#unbuilt = new Set()
     const { assets } = built
@@ -122,7 +126,7 @@ class Reloader {
     const { release } = built
     if (release === undefined || hasErrors(diagnostics)) {
       await writeProjectTypes(loaded, definition)
-      return fail(diagnostics, assets)
+      return fail(loaded, { diagnostics, assets })
     }
     const migration = await this.#migrate(release)
     const id = await this.#serve(release)
@@ -134,6 +138,7 @@ class Reloader {
       this.#actionProblems = await this.#checkActions(definition)
     diagnostics.push(...this.#actionProblems)
     return {
+      files: loaded.files,
       assets,
       diagnostics,
       migration,
@@ -241,6 +246,9 @@ function isCode(file: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(file)
 }
 
-function fail(diagnostics: readonly Diagnostic[], assets: ReadonlySet<string>): ReloadFailure {
-  return { assets, diagnostics, failed: true, state: JSON.stringify(diagnostics) }
+function fail(
+  { files }: LoadedProject,
+  { diagnostics, assets }: Pick<ReloadFailure, 'diagnostics' | 'assets'>,
+): ReloadFailure {
+  return { files, assets, diagnostics, failed: true, state: JSON.stringify(diagnostics) }
 }

@@ -181,7 +181,7 @@ function findBackendOrigins({ mode, url }: BackendSettings): readonly string[] {
 
 /** The admin API and the pages are built on their first request. */
 function openBackend(
-  { host, identity, isDevelopment, logger, traffic, onServerError }: ServerOptions,
+  { host, identity, isDevelopment, logger, traffic, draft, onServerError }: ServerOptions,
   {
     guard,
     terms,
@@ -199,7 +199,7 @@ function openBackend(
       ...parts,
       routes: undefined,
       endpoints: [
-        makeAdminApi({ host, guard, traffic, terms, outbound, applyChanges, startCronjob }),
+        makeAdminApi({ host, guard, traffic, draft, terms, outbound, applyChanges, startCronjob }),
         mountUi({ settings, issuer, isDevelopment, service, hasAdministrator: () => hasAdministrator(host.system) }),
       ],
       logger,

@@ -1,4 +1,4 @@
-import type { TrafficLog } from '../backend/index.ts'
+import type { Draft, TrafficLog } from '../backend/index.ts'
 import type { SignInLinks } from '../auth/index.ts'
 import type { Address, RequestReport, Logger, Pressure } from '../runtime/index.ts'
 import type { CronOptions } from '../jobs/index.ts'
@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly signInLinks?: SignInLinks | undefined
   /** The last requests, for the pages of the backend; for `dev`. */
   readonly traffic?: TrafficLog | undefined
+  /** The definition that the pages of the backend edit; for `dev`. */
+  readonly draft?: Draft | undefined
   /** Replaces the loading of plugins, in tests. */
   readonly loadPlugins?: LoadPlugins
   /** Run cronjobs on this server. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { assertRecentPassword, type Guard } from '../../auth/index.ts'
-import { isWaypostError } from '../../kit/index.ts'
+import { isWaypostError, parseAddress } from '../../kit/index.ts'
 import { makeProblemBody, problemTypeOf, type Endpoint, type Generation } from '../../runtime/index.ts'
 import { findActor } from '../deploy/actor.ts'
 import { errors } from '../errors.ts'
@@ -37,13 +37,24 @@ function authorize(guard: Guard, scopes: readonly string[]) {
   }
 }
 
-function authorizeRoute({ scopes, needsRecentPassword }: AdminRoute, guard: Guard, { host }: AdminSources) {
+function authorizeRoute(
+  { scopes, needsRecentPassword, usesDraft }: AdminRoute,
+  guard: Guard,
+  { host, draft }: AdminSources,
+) {
   const check = authorize(guard, scopes)
-  if (needsRecentPassword !== true) return check
   return async (request: FastifyRequest) => {
     await check(request)
-    assertRecentPassword(request.headers.authorization, host.clock.now())
+    if (needsRecentPassword === true) assertRecentPassword(request.headers.authorization, host.clock.now())
+    if (usesDraft !== true) return
+    if (draft === undefined) throw errors.WP_BACKEND_DRAFT()
+    // The address of the socket: a proxy could send any other one.
+    if (!isLoopback(request.socket.remoteAddress)) throw errors.WP_BACKEND_DRAFT_LOOPBACK()
   }
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && parseAddress(address)?.range() === 'loopback'
 }
 
 function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources }: AdminApiOptions): void {
@@ -86,6 +97,7 @@ function makeCall(sources: AdminSources, request: FastifyRequest, reply: Fastify
     actor,
     acting: async () => ({ ...host, applyChanges, actor: await actor() }),
     tag: (record) => void reply.header('etag', etagOf(record)),
+    setEtag: (etag) => void reply.header('etag', etag),
     assertUnchanged: (record) => assertMatches(request.headers['if-match'], record),
   }
   return call as AnyCall

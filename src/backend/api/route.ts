@@ -5,6 +5,7 @@ import type { Principal } from '../../contract/index.ts'
 import { sha256 } from '../../kit/index.ts'
 import type { TrafficLog } from './traffic-log.ts'
 import type { KnownActor } from '../deploy/actor.ts'
+import type { Draft } from '../draft/draft.ts'
 import type { Host, ReleaseTerms } from '../../host/index.ts'
 import type { ActingHost } from '../../operate/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
@@ -19,6 +20,8 @@ export interface AdminSources {
   terms(): ReleaseTerms
   /** The last requests; only in `dev`. */
   readonly traffic?: TrafficLog | undefined
+  /** The definition that is edited; only in `dev`. */
+  readonly draft?: Draft | undefined
   /** Applies changes of System to the caches of this process immediately. */
   applyChanges(): Promise<void>
 }
@@ -40,6 +43,8 @@ export interface AdminRoute<
   readonly scopes: readonly (typeof backendScopes)[number][]
   /** Whether the pages of the backend must have asked for the password within the last 15 minutes. */
   readonly needsRecentPassword?: boolean
+  /** Whether it reads or changes the draft: 404 on a server without one, 403 from other machines. */
+  readonly usesDraft?: boolean
   readonly params?: Params
   /** Values are texts. */
   readonly query?: Query
@@ -76,6 +81,8 @@ export interface AdminCall<Params, Query, Body> extends AdminSources {
   acting(): Promise<ActingHost>
   /** Sets the ETag of the answer to that of a record. */
   tag(record: unknown): void
+  /** Sets the ETag of the answer. */
+  setEtag(etag: string): void
   /**
    * Checks `If-Match` against the current record, which another caller may have changed.
    * @throws ChangedRecord

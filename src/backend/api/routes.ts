@@ -2,6 +2,8 @@ import type { AdminRoute } from './route.ts'
 import { accountRoutes } from './routes/account.ts'
 import { clientRoutes } from './routes/clients.ts'
 import { connectionRoutes } from './routes/connections.ts'
+import { draftPlanRoutes } from './routes/draft-plans.ts'
+import { draftRoutes } from './routes/draft.ts'
 import { definitionRoutes } from './routes/definition.ts'
 import { releaseRoutes } from './routes/releases.ts'
 import { statisticRoutes } from './routes/statistics.ts'
@@ -20,6 +22,8 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...clientRoutes,
   ...connectionRoutes,
   ...definitionRoutes,
+  ...draftRoutes,
+  ...draftPlanRoutes,
   ...releaseRoutes,
   ...statisticRoutes,
   ...tokenRoutes,

@@ -16,14 +16,15 @@ export async function readCommit(folder: string): Promise<string | undefined> {
   return /^[^#]/m.test(status) ? `${commit}-dirty` : commit
 }
 
-function isInRepository(folder: string): boolean {
+/** Whether a folder is in a Git repository. */
+export function isInRepository(folder: string): boolean {
   if (existsSync(path.join(folder, '.git'))) return true
   const parent = path.dirname(folder)
   return parent !== folder && isInRepository(parent)
 }
 
-/** Returns what Git prints, or nothing if it fails. The settings prevent it from running other programs and waiting. */
-function runGit(folder: string, args: readonly string[]): Promise<string> {
+/** Runs Git in a folder. Returns what Git prints, or nothing if it fails. The settings prevent it from running other programs and waiting. */
+export function runGit(folder: string, args: readonly string[]): Promise<string> {
   const options = ['--no-optional-locks', '-c', 'core.fsmonitor=false', '-c', 'core.quotePath=true']
   return new Promise((resolve) => {
     execFile(

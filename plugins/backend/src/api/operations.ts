@@ -349,6 +349,323 @@ export interface Operations {
   'GET /definition-schema': {
     answer: { [name: string]: unknown }
   }
+  /** The files that the pages edit: what has changed, and the problems of the current state. */
+  'GET /draft': {
+    answer: {
+      mode: 'folder'
+      name: string
+      path: string
+      folder: string
+      revision: string
+      base: { kind: 'git' | 'start'; name: string }
+      changes: {
+        file: string
+        status: 'added' | 'changed' | 'removed'
+        additions: number
+        deletions: number
+      }[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      problem: { code: string; message: string; hint: string | null } | null
+      is_served: boolean
+      served_at: string | null
+    }
+  }
+  /** Changes values and files together: all or nothing. */
+  'PATCH /draft': {
+    body: {
+      edits?: { at: string; value?: unknown; if?: string | null }[]
+      files?: { file: string; text: string | null; if?: string | null }[]
+      with_errors?: boolean
+    }
+    answer: {
+      revision: string
+      saved_at: string
+      changes: number
+      files: string[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      is_served: boolean
+      inverse: {
+        edits: { at: string; value?: unknown; if?: string | null }[]
+        files: { file: string; text: string | null; if?: string | null }[]
+      }
+    }
+  }
+  /** The definition files that differ from the last commit, or from those when dev began. */
+  'GET /draft/diff': {
+    answer: {
+      base: { kind: 'git' | 'start'; name: string }
+      entry: {
+        file: string
+        status: 'added' | 'changed' | 'removed'
+        additions: number
+        deletions: number
+        before: string | null
+        after: string | null
+      }[]
+    }
+  }
+  /** The value at a JSON pointer of waypost.yml, through its includes. */
+  'GET /draft/value': {
+    query: { at: string }
+    answer: {
+      at: string
+      value: unknown
+      source: string
+      file: string
+      yaml: string
+      start: number
+      end: number
+    }
+  }
+  /** Sets the value at a JSON pointer. */
+  'PUT /draft/value': {
+    query: { at: string; with_errors?: 'true' }
+    body: { value: unknown }
+    answer: {
+      revision: string
+      saved_at: string
+      changes: number
+      files: string[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      is_served: boolean
+      inverse: {
+        edits: { at: string; value?: unknown; if?: string | null }[]
+        files: { file: string; text: string | null; if?: string | null }[]
+      }
+    }
+  }
+  /** Removes the value at a JSON pointer. */
+  'DELETE /draft/value': {
+    query: { at: string; with_errors?: 'true' }
+    answer: {
+      revision: string
+      saved_at: string
+      changes: number
+      files: string[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      is_served: boolean
+      inverse: {
+        edits: { at: string; value?: unknown; if?: string | null }[]
+        files: { file: string; text: string | null; if?: string | null }[]
+      }
+    }
+  }
+  /** The text of a definition file. */
+  'GET /draft/file': {
+    query: { path: string }
+    answer: {
+      file: string
+      text: string
+      at: string[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+    }
+  }
+  /** Writes a definition file. */
+  'PUT /draft/file': {
+    query: { path: string; with_errors?: 'true' }
+    body: { text: string }
+    answer: {
+      revision: string
+      saved_at: string
+      changes: number
+      files: string[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      is_served: boolean
+      inverse: {
+        edits: { at: string; value?: unknown; if?: string | null }[]
+        files: { file: string; text: string | null; if?: string | null }[]
+      }
+    }
+  }
+  /** Deletes a definition file. */
+  'DELETE /draft/file': {
+    query: { path: string; with_errors?: 'true' }
+    answer: {
+      revision: string
+      saved_at: string
+      changes: number
+      files: string[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      is_served: boolean
+      inverse: {
+        edits: { at: string; value?: unknown; if?: string | null }[]
+        files: { file: string; text: string | null; if?: string | null }[]
+      }
+    }
+  }
+  /** Renames an entry and all its uses, or lists them. */
+  'POST /draft/rename': {
+    body: { at: string; to: string; preview?: boolean; if?: string }
+    answer: {
+      uses: { at: string; source: string }[]
+      at: string
+      files: string[]
+      saved: {
+        revision: string
+        saved_at: string
+        changes: number
+        files: string[]
+        diagnostics: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
+        is_served: boolean
+        inverse: {
+          edits: { at: string; value?: unknown; if?: string | null }[]
+          files: { file: string; text: string | null; if?: string | null }[]
+        }
+      } | null
+    }
+  }
+  /** Adds a method with its schemas and a class without code, like waypost generate:route. */
+  'POST /draft/route': {
+    body: {
+      method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+      path: string
+      scopes?: string[]
+      public?: boolean
+      preview?: boolean
+    }
+    answer: {
+      route: string
+      action: string
+      files: { file: string; text: string | null; before: string | null }[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      saved: {
+        revision: string
+        saved_at: string
+        changes: number
+        files: string[]
+        diagnostics: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
+        is_served: boolean
+        inverse: {
+          edits: { at: string; value?: unknown; if?: string | null }[]
+          files: { file: string; text: string | null; if?: string | null }[]
+        }
+      } | null
+    }
+  }
+  /** The files below src/ that contain an action, with what uses them. */
+  'GET /draft/action': {
+    answer: { entry: { file: string; used_by: string[] }[] }
+  }
+  /** Creates the file of an action with a class without code, like waypost generate:action. */
+  'POST /draft/action': {
+    body: { file: string; route?: string; preview?: boolean }
+    answer: { use: string; file: string; text: string; saved: boolean }
+  }
+  /** Writes a variable to the .env file of the folder, which is never read back. */
+  'PUT /draft/variable/:name': {
+    params: { name: string }
+    body: { value: string }
+  }
   /** Servers with the release that each one serves. */
   'GET /server': {
     answer: {

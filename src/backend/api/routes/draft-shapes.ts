@@ -1,0 +1,67 @@
+import { Type } from 'typebox'
+import type { Draft } from '../../draft/draft.ts'
+import { errors } from '../../errors.ts'
+import { maybeText, oneOf, record, text, time } from '../shapes.ts'
+
+// Parts of the schemas of the routes below /draft.
+
+/** A JSON pointer of waypost.yml after includes: `/routes/~1todo`. */
+export const pointer = Type.String({ maxLength: 4000, pattern: '^(/[^\\u0000]*)?$' })
+
+/** Relative to the folder, with forward slashes. */
+export const filePath = Type.String({ minLength: 1, maxLength: 300 })
+
+const count = Type.Integer()
+
+export const diagnostic = record({
+  severity: oneOf('error', 'warning'),
+  code: text,
+  message: text,
+  hint: maybeText,
+  file: text,
+  line: count,
+  column: count,
+  end_line: count,
+  end_column: count,
+  /** The JSON pointer of the entry that has the problem. */
+  at: maybeText,
+})
+
+/** What must be there before a change: an ETag, or null if nothing may be. */
+const condition = Type.Optional(Type.Union([text, Type.Null()]))
+
+export const edit = record({
+  at: pointer,
+  /** Without a value, the entry is removed. */
+  value: Type.Optional(Type.Unknown()),
+  if: condition,
+})
+
+export const fileEdit = record({
+  file: filePath,
+  /** Null deletes the file. */
+  text: Type.Union([Type.String({ maxLength: 1024 * 1024 }), Type.Null()]),
+  if: condition,
+})
+
+/** The result of a change. */
+export const draftSaved = record({
+  revision: text,
+  saved_at: time,
+  /** How many of the given edits changed something. */
+  changes: count,
+  /** The files that were written or deleted. */
+  files: Type.Array(text),
+  /** The problems of the new state. */
+  diagnostics: Type.Array(diagnostic),
+  /** Whether the new state is served. */
+  is_served: Type.Boolean(),
+  /** A change that undoes this one, while nothing else has changed the same values. */
+  inverse: record({ edits: Type.Array(edit), files: Type.Array(fileEdit) }),
+})
+
+/** @throws WP_BACKEND_DRAFT */
+export function draftOf({ draft }: { readonly draft?: Draft | undefined }): Draft {
+  if (draft === undefined) throw errors.WP_BACKEND_DRAFT()
+  return draft
+}

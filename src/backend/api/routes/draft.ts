@@ -1,0 +1,289 @@
+import { Type } from 'typebox'
+import { findEntryText, findIncludes, findPointers, findValue } from '../../../definition/index.ts'
+import type { Diagnostic } from '../../../kit/index.ts'
+import { listChanges } from '../../draft/list-changes.ts'
+import type { Draft, DraftFiles } from '../../draft/draft.ts'
+import { etagOfValue, keysOf } from '../../draft/values.ts'
+import { errors } from '../../errors.ts'
+import { defineRoute } from '../route.ts'
+import { formatMaybeTime, maybeText, maybeTime, oneOf, record, text } from '../shapes.ts'
+import { diagnostic, draftOf, draftSaved, edit, fileEdit, pointer, filePath } from './draft-shapes.ts'
+
+const status = oneOf('added', 'changed', 'removed')
+const count = Type.Integer()
+
+const draft = defineRoute({
+  name: 'getDraft',
+  summary: 'The files that the pages edit: what has changed, and the problems of the current state',
+  method: 'GET',
+  path: '/draft',
+  scopes: ['backend.read'],
+  usesDraft: true,
+  answer: record({
+    mode: oneOf('folder'),
+    name: text,
+    /** The folder as shown to users: `~/todo`. */
+    path: text,
+    /** The absolute path of the folder. */
+    folder: text,
+    /** A hash of all definition files. */
+    revision: text,
+    /** What `changes` compares with: the last commit, or the files when `dev` began. */
+    base: record({ kind: oneOf('git', 'start'), name: text }),
+    changes: Type.Array(record({ file: text, status, additions: count, deletions: count })),
+    diagnostics: Type.Array(diagnostic),
+    /** Why the current files are not served if none of them is the cause: a migration that failed. */
+    problem: Type.Union([record({ code: text, message: text, hint: maybeText }), Type.Null()]),
+    /** Whether the current files are served. If not, the last state without errors is. */
+    is_served: Type.Boolean(),
+    /** When what is served was loaded. */
+    served_at: maybeTime,
+  }),
+  async handle(call) {
+    const own = draftOf(call)
+    const files = await own.read()
+    const { kind, name, texts } = await own.loadBase()
+    const { diagnostics, problem, isServed, servedAt } = own.status()
+    return {
+      mode: 'folder' as const,
+      name: own.name,
+      path: own.place,
+      folder: own.folder,
+      revision: files.revision,
+      base: { kind, name },
+      changes: listChanges(texts, files.texts).map(({ before: _, after: __, ...rest }) => rest),
+      diagnostics: formatDiagnostics(files, diagnostics),
+      problem: problem === undefined ? null : { ...problem, hint: problem.hint ?? null },
+      is_served: isServed,
+      served_at: formatMaybeTime(servedAt),
+    }
+  },
+})
+
+/** Returns diagnostics with the pointers of their entries. */
+export function formatDiagnostics({ editing }: DraftFiles, diagnostics: readonly Diagnostic[]) {
+  const places = diagnostics.flatMap(({ file, range, includedAt = [] }) => {
+    const [site] = includedAt
+    return [{ file, ...range.start }, site ?? { file, ...range.start }]
+  })
+  const pointers = findPointers(editing, places)
+  return diagnostics.map(({ code, severity, message, hint, file, range }, index) => ({
+    severity,
+    code,
+    message,
+    hint: hint ?? null,
+    file,
+    line: range.start.line,
+    column: range.start.column,
+    end_line: range.end.line,
+    end_column: range.end.column,
+    at: pointers[2 * index] ?? pointers[2 * index + 1] ?? null,
+  }))
+}
+
+const difference = defineRoute({
+  name: 'getDraftDifference',
+  summary: 'The definition files that differ from the last commit, or from those when dev began',
+  method: 'GET',
+  path: '/draft/diff',
+  scopes: ['backend.read'],
+  usesDraft: true,
+  answer: record({
+    base: record({ kind: oneOf('git', 'start'), name: text }),
+    entry: Type.Array(
+      record({ file: text, status, additions: count, deletions: count, before: maybeText, after: maybeText }),
+    ),
+  }),
+  async handle(call) {
+    const own = draftOf(call)
+    const { kind, name, texts } = await own.loadBase()
+    const entry = listChanges(texts, (await own.read()).texts)
+    return {
+      base: { kind, name },
+      entry: entry.map(({ before, after, ...rest }) => ({ ...rest, before: before ?? null, after: after ?? null })),
+    }
+  },
+})
+
+const valueAnswer = record({
+  at: text,
+  /** As written, with included files in place. */
+  value: Type.Unknown(),
+  /** `file:line` of its key. */
+  source: text,
+  /** The file that contains the value. */
+  file: text,
+  /** The exact text of the entry, with its indentation: the part of the file from `start` to `end`. */
+  yaml: text,
+  start: count,
+  end: count,
+})
+
+const value = defineRoute({
+  name: 'getDraftValue',
+  summary: 'The value at a JSON pointer of waypost.yml, through its includes',
+  method: 'GET',
+  path: '/draft/value',
+  scopes: ['backend.read'],
+  usesDraft: true,
+  query: record({ at: pointer }),
+  answer: valueAnswer,
+  async handle({ query: { at }, ...call }) {
+    const { editing } = await draftOf(call).read()
+    const keys = keysOf(at)
+    const found = findValue(editing, keys)
+    const entry = found === undefined ? undefined : findEntryText(editing, keys)
+    if (entry === undefined) throw errors.WP_BACKEND_DRAFT_ABSENT({ at })
+    call.setEtag(etagOfValue(found))
+    const { source, file, text: yaml, start, end } = entry
+    return { at, value: found, source, file, yaml, start, end }
+  },
+})
+
+const file = defineRoute({
+  name: 'getDraftFile',
+  summary: 'The text of a definition file',
+  method: 'GET',
+  path: '/draft/file',
+  scopes: ['backend.read'],
+  usesDraft: true,
+  query: record({ path: filePath }),
+  answer: record({
+    file: text,
+    text,
+    /** The JSON pointers of waypost.yml at which the file is included. */
+    at: Type.Array(text),
+    diagnostics: Type.Array(diagnostic),
+  }),
+  async handle({ query: { path }, ...call }) {
+    const own = draftOf(call)
+    const files = await own.read()
+    const found = textOf(files, path)
+    call.setEtag(etagOfValue(found))
+    const diagnostics = own.status().diagnostics.filter((one) => one.file === path)
+    const at = findIncludes(files.editing, path)
+    return { file: path, text: found, at, diagnostics: formatDiagnostics(files, diagnostics) }
+  },
+})
+
+/** @throws WP_BACKEND_DRAFT_FILE */
+function textOf({ texts }: DraftFiles, path: string): string {
+  const found = texts.get(path)
+  if (found === undefined) throw errors.WP_BACKEND_DRAFT_FILE({ file: path })
+  return found
+}
+
+const change = defineRoute({
+  name: 'editDraft',
+  summary: 'Changes values and files together: all or nothing',
+  method: 'PATCH',
+  path: '/draft',
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  body: record({
+    edits: Type.Optional(Type.Array(edit, { maxItems: 1000 })),
+    files: Type.Optional(Type.Array(fileEdit, { maxItems: 100 })),
+    /** Save also if the changes cause new errors, which are then not served. */
+    with_errors: Type.Optional(Type.Boolean()),
+  }),
+  answer: draftSaved,
+  handle: notYet,
+})
+
+const ignoringErrors = { with_errors: Type.Optional(Type.Literal('true')) }
+
+const putValue = defineRoute({
+  name: 'setDraftValue',
+  summary: 'Sets the value at a JSON pointer',
+  method: 'PUT',
+  path: '/draft/value',
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  hasIfMatch: true,
+  query: record({ at: pointer, ...ignoringErrors }),
+  body: record({ value: Type.Unknown() }),
+  answer: draftSaved,
+  handle: notYet,
+})
+
+const deleteValue = defineRoute({
+  name: 'deleteDraftValue',
+  summary: 'Removes the value at a JSON pointer',
+  method: 'DELETE',
+  path: '/draft/value',
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  hasIfMatch: true,
+  query: record({ at: pointer, ...ignoringErrors }),
+  answer: draftSaved,
+  handle: notYet,
+})
+
+const putFile = defineRoute({
+  name: 'setDraftFile',
+  summary: 'Writes a definition file',
+  method: 'PUT',
+  path: '/draft/file',
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  hasIfMatch: true,
+  query: record({ path: filePath, ...ignoringErrors }),
+  body: record({ text: Type.String({ maxLength: 1024 * 1024 }) }),
+  answer: draftSaved,
+  handle: notYet,
+})
+
+const deleteFile = defineRoute({
+  name: 'deleteDraftFile',
+  summary: 'Deletes a definition file',
+  method: 'DELETE',
+  path: '/draft/file',
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  hasIfMatch: true,
+  query: record({ path: filePath, ...ignoringErrors }),
+  answer: draftSaved,
+  handle: notYet,
+})
+
+const renaming = defineRoute({
+  name: 'renameInDraft',
+  summary: 'Renames an entry and all its uses, or lists them',
+  method: 'POST',
+  path: '/draft/rename',
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  body: record({
+    at: pointer,
+    to: Type.String({ maxLength: 1000 }),
+    preview: Type.Optional(Type.Boolean()),
+    if: Type.Optional(text),
+  }),
+  answer: record({
+    /** What is renamed with it. */
+    uses: Type.Array(record({ at: text, source: text })),
+    /** The pointer after renaming. */
+    at: text,
+    files: Type.Array(text),
+    saved: Type.Union([draftSaved, Type.Null()]),
+  }),
+  handle: notYet,
+})
+
+async function notYet(call: { readonly draft?: Draft | undefined }): Promise<never> {
+  draftOf(call)
+  throw errors.WP_BACKEND_DRAFT()
+}
+
+export const draftRoutes = [
+  draft,
+  change,
+  difference,
+  value,
+  putValue,
+  deleteValue,
+  file,
+  putFile,
+  deleteFile,
+  renaming,
+]

@@ -1,0 +1,43 @@
+import type { Editing, Texts } from '../../definition/index.ts'
+import type { Diagnostic } from '../../kit/index.ts'
+
+/** A definition that the pages of the backend edit: in `dev` the files of the project's folder. */
+export interface Draft {
+  readonly name: string
+  /** The folder, absolute. */
+  readonly folder: string
+  /** The folder as shown to users: `~/todo`. */
+  readonly place: string
+  read(): Promise<DraftFiles>
+  /** Returns what changes are compared with. */
+  loadBase(): Promise<DraftBase>
+  /** Returns the result of the last reload. */
+  status(): DraftStatus
+}
+
+/** The files of a draft at one time. */
+export interface DraftFiles {
+  /** All definition files that can be edited. */
+  readonly texts: Texts
+  /** A hash of them. */
+  readonly revision: string
+  readonly editing: Editing
+}
+
+export interface DraftBase {
+  readonly kind: 'git' | 'start'
+  /** The commit; empty for `start`. */
+  readonly name: string
+  readonly texts: Texts
+}
+
+export interface DraftStatus {
+  /** The problems of the current files. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Why the current files are not served, if no file is the cause. */
+  readonly problem: { readonly code: string; readonly message: string; readonly hint: string | undefined } | undefined
+  /** Whether the current files are served. False: the last state without errors is. */
+  readonly isServed: boolean
+  /** When the served state was loaded, in milliseconds since 1970; undefined if nothing is served yet. */
+  readonly servedAt: number | undefined
+}

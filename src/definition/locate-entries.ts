@@ -1,0 +1,128 @@
+import type { Editing } from './edit/editing.ts'
+import { createLoadContext, includeSiteOf } from './load-context.ts'
+import { loadRoot } from './load-definition.ts'
+import type { Entry, Node } from './node.ts'
+import { openFolder } from './read-file.ts'
+import { makeReport, positionOf } from './report.ts'
+import { escapeStep } from '../schema/index.ts'
+
+/** The text of an entry of waypost.yml. */
+export interface EntryText {
+  /** The file and line of its key. */
+  readonly source: string
+  /** The file that contains its value: another one if it is included. */
+  readonly file: string
+  /** The exact text: the lines of the entry, or the whole file. */
+  readonly text: string
+  /** Offsets of the text in the file. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Returns the text of the entry at these keys of waypost.yml; undefined if there is none. */
+export function findEntryText(edit: Editing, keys: readonly string[]): EntryText | undefined {
+  const root = load(edit)
+  if (root === undefined) return undefined
+  let node: Node = root
+  let keySpan = { origin: root.origin, start: 0, end: 0 }
+  for (const key of keys) {
+    const entry: Pick<Entry, 'keySpan' | 'value'> | undefined =
+      node.kind === 'map' ? node.entries.get(key) : node.kind === 'list' ? itemOf(node.items[Number(key)]) : undefined
+    if (entry === undefined) return undefined
+    node = entry.value
+    keySpan = entry.keySpan
+  }
+  const { file, line } = includeSiteOf(keySpan)
+  const { source } = node.origin
+  const isIncluded = node.included === true
+  const range =
+    keys.length === 0 || (isIncluded && coversFile(node))
+      ? { start: 0, end: source.text.length }
+      : linesOf(source.text, isIncluded ? node.start : keySpan.start, node.end)
+  return { source: `${file}:${line}`, file: source.file, text: source.text.slice(range.start, range.end), ...range }
+}
+
+function itemOf(node: Node | undefined): Pick<Entry, 'keySpan' | 'value'> | undefined {
+  return node && { keySpan: { origin: node.origin, start: node.start, end: node.start }, value: node }
+}
+
+/** Whether a value is the content of its file, not a part of it. */
+function coversFile({ start, end, origin }: Node): boolean {
+  const { text } = origin.source
+  return withoutComments(text.slice(0, start)) === '' && withoutComments(text.slice(end)) === ''
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/^\s*#.*$/gm, '').trim()
+}
+
+/** Extends a range to whole lines unless other values are on them. The last line break is not part of it. */
+function linesOf(text: string, start: number, spanEnd: number): { readonly start: number; readonly end: number } {
+  const end = start + text.slice(start, spanEnd).trimEnd().length
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1
+  const found = text.indexOf('\n', end)
+  const lineEnd = found === -1 ? text.length : found
+  const isOwn = /^\s*(- )?$/.test(text.slice(lineStart, start)) && /^\s*(#.*)?$/.test(text.slice(end, lineEnd))
+  return isOwn ? { start: lineStart, end: lineEnd } : { start, end }
+}
+
+/** Returns the JSON pointers of waypost.yml at which a file is included. */
+export function findIncludes(edit: Editing, file: string): readonly string[] {
+  const root = load(edit)
+  if (root === undefined) return []
+  if (file === root.origin.source.file) return ['']
+  const found: string[] = []
+  const visit = (node: Node, pointer: string) => {
+    if (node.included === true && node.origin.source.file === file) found.push(pointer)
+    else if (node.kind === 'map')
+      for (const { key, value } of node.entries.values()) visit(value, `${pointer}/${escapeStep(key)}`)
+    else if (node.kind === 'list') for (const [index, item] of node.items.entries()) visit(item, `${pointer}/${index}`)
+  }
+  visit(root, '')
+  return found
+}
+
+/** A place in a file. Lines and columns count from 1. */
+export interface Place {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** Returns the JSON pointers of the innermost entries that contain places; undefined for places outside of the definition. */
+export function findPointers(edit: Editing, places: readonly Place[]): readonly (string | undefined)[] {
+  const root = places.length === 0 ? undefined : load(edit)
+  if (root === undefined) return places.map(() => undefined)
+  const found = places.map((): string | undefined => undefined)
+  const byFile = Map.groupBy(places.keys(), (index) => places[index]!.file)
+  const visit = (node: Node, pointer: string, start: Place & { readonly isKey: boolean }) => {
+    const { source } = node.origin
+    const end = positionOf(node, Math.max(node.start, node.end))
+    for (const index of byFile.get(source.file) ?? []) {
+      const from = start.file === source.file && start.isKey ? start : positionOf(node)
+      if (isBefore(from, places[index]!) && isBefore(places[index]!, end)) found[index] = pointer
+    }
+    // The key, also if the value is in another file.
+    if (start.isKey && start.file !== source.file)
+      for (const index of byFile.get(start.file) ?? [])
+        if (places[index]!.line === start.line && isBefore(start, places[index]!)) found[index] = pointer
+    if (node.kind === 'map')
+      for (const { key, keySpan, value } of node.entries.values())
+        visit(value, `${pointer}/${escapeStep(key)}`, { ...includeSiteOf(keySpan), isKey: true })
+    if (node.kind === 'list')
+      for (const [index, item] of node.items.entries())
+        visit(item, `${pointer}/${index}`, { ...includeSiteOf(item), isKey: false })
+  }
+  visit(root, '', { ...includeSiteOf(root), isKey: false })
+  return found
+}
+
+function isBefore(one: Omit<Place, 'file'>, other: Omit<Place, 'file'>): boolean {
+  return one.line < other.line || (one.line === other.line && one.column <= other.column)
+}
+
+function load({ root, texts, cache }: Editing): Node | undefined {
+  const folder = openFolder(root)
+  if (folder === undefined) return undefined
+  return loadRoot(createLoadContext({ folder, report: makeReport(), cache, changed: undefined, texts }))
+}
