@@ -177,15 +177,57 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.equal(await reader.page.getByRole('button', { name: 'Actions' }).count(), 0)
   })
 
-  test('a user with one scope starts on the first page that it allows', async () => {
-    await addUser(world.server.host.system, { name: 'ole', password, scopes: ['backend.operate'] })
-    await using opened = await world.open()
-    const { page, complaints } = opened
-    await page.goto(`${origin}/backend`)
-    await logIn(page, 'ole')
-    await page.getByRole('heading', { name: 'Deliveries', exact: true }).waitFor()
-    assert.deepEqual(complaints, [])
-  })
+  const read = [
+    ...['Overview', 'Routes', 'Schemas', 'Actions', 'Tables', 'Events', 'Cronjobs', 'Connections', 'Settings'],
+    ...['Releases', 'Servers', 'Variables'],
+  ]
+  const access: Readonly<Record<string, readonly string[]>> = {
+    'backend.read': read,
+    'backend.operate': ['Cronjobs', 'Deliveries', 'Subscriptions'],
+    'backend.write': [],
+    'backend.deploy': [],
+    'backend.admin': ['Audit', 'Users', 'Clients', 'Scopes', 'Tokens'],
+    'backend.operate backend.deploy': ['Cronjobs', 'Deliveries', 'Subscriptions'],
+    'backend.read backend.deploy': read,
+  }
+  for (const [scopes, titles] of Object.entries(access)) {
+    test(`a user with ${scopes} opens every page that the navigation shows, without a refused request`, async () => {
+      const name = scopes.replaceAll(/\W/g, '-')
+      await addUser(world.server.host.system, { name, password, scopes: scopes.split(' ') })
+      await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
+      const { page, complaints } = opened
+      const refused: string[] = []
+      page.on('response', (response) => {
+        if (response.status() === 403) refused.push(`${response.request().method()} ${response.url()}`)
+      })
+      await page.goto(`${origin}/backend`)
+      await logIn(page, name)
+      const links = page.getByRole('navigation').locator('.nav-link')
+      if (titles.length === 0) {
+        const missing = page.locator('#content')
+        await missing.getByText(`Your scope ${scopes} works with`).waitFor()
+        await missing.getByText('The pages also need backend.read.').waitFor()
+        await missing.getByText(`waypost user:scopes ${name} --add backend.read`).waitFor()
+        assert.deepEqual(await findFlaws(page), [])
+      }
+      await page.locator('#content :is(h1, h2)').first().waitFor()
+      assert.deepEqual(await links.allTextContents(), titles)
+      for (const title of titles) {
+        await links.filter({ hasText: title }).click()
+        await page.locator('#content h1').filter({ hasText: title }).waitFor()
+        await page.waitForLoadState('networkidle')
+        assert.equal(await page.locator('#content [role=alert]').count(), 0, title)
+      }
+      const isForbidden = !titles.includes('Users')
+      await page.goto(`${origin}/backend/ui/users`)
+      if (isForbidden) {
+        const text = titles.length === 0 ? 'A scope is missing' : 'This page needs the scope backend.admin.'
+        await page.locator('#content').getByText(text).waitFor()
+      }
+      assert.deepEqual(refused, [])
+      assert.deepEqual(complaints, [])
+    })
+  }
 })
 
 test(

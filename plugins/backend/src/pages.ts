@@ -35,8 +35,8 @@ export interface PageEntry {
   /** The part of the navigation; pages of one thing have none. */
   readonly group?: 'build' | 'operate' | 'access'
   readonly icon?: LucideIcon
-  /** The scope that the page needs. */
-  readonly scope: string
+  /** The page needs one of these. */
+  readonly scopes: readonly [string, ...string[]]
   /** Whether the page exists only in `waypost dev`. */
   readonly isDevelopment?: true
   load(): Promise<{ readonly Page: () => ReactNode }>
@@ -49,7 +49,7 @@ export const pages: readonly PageEntry[] = [
     path: '/',
     title: strings.pages.overview,
     icon: LayoutDashboard,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/overview.tsx'),
   },
   {
@@ -57,13 +57,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.routes,
     group: 'build',
     icon: Route,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/routes.tsx'),
   },
   {
     path: '/routes/$route',
     title: strings.pages.route,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/route.tsx'),
   },
   {
@@ -71,13 +71,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.schemas,
     group: 'build',
     icon: Braces,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/schemas.tsx'),
   },
   {
     path: '/schemas/$name',
     title: strings.pages.schema,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/schema.tsx'),
   },
   {
@@ -85,13 +85,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.actions,
     group: 'build',
     icon: Zap,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/actions.tsx'),
   },
   {
     path: '/actions/$name',
     title: strings.pages.action,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/action.tsx'),
   },
   {
@@ -99,13 +99,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.tables,
     group: 'build',
     icon: Table2,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/tables.tsx'),
   },
   {
     path: '/tables/$name',
     title: strings.pages.table,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/table.tsx'),
   },
   {
@@ -113,19 +113,19 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.events,
     group: 'build',
     icon: Radio,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/events.tsx'),
   },
   {
     path: '/events/$name',
     title: strings.pages.event,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/event.tsx'),
   },
   {
     path: '/files/$file',
     title: editing.files.title,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/file.tsx'),
   },
   {
@@ -133,7 +133,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.operate.pages.cronjobs,
     group: 'build',
     icon: Clock,
-    scope: 'backend.read',
+    scopes: ['backend.read', 'backend.operate'],
     load: () => import('./pages/cronjobs.tsx'),
   },
   {
@@ -141,7 +141,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.connections,
     group: 'build',
     icon: Plug,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/connections.tsx'),
   },
   {
@@ -149,7 +149,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.live,
     group: 'build',
     icon: Activity,
-    scope: 'backend.operate',
+    scopes: ['backend.operate'],
     isDevelopment: true,
     load: () => import('./pages/live.tsx'),
   },
@@ -158,7 +158,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.settings,
     group: 'build',
     icon: Settings,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/settings.tsx'),
   },
   {
@@ -167,7 +167,7 @@ export const pages: readonly PageEntry[] = [
     group: 'build',
     icon: FileDiff,
     isDevelopment: true,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/changes.tsx'),
   },
   {
@@ -175,13 +175,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.operate.pages.deliveries,
     group: 'operate',
     icon: Send,
-    scope: 'backend.operate',
+    scopes: ['backend.operate'],
     load: () => import('./pages/deliveries.tsx'),
   },
   {
     path: '/deliveries/$id',
     title: strings.operate.pages.delivery,
-    scope: 'backend.operate',
+    scopes: ['backend.operate'],
     load: () => import('./pages/delivery.tsx'),
   },
   {
@@ -189,13 +189,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.operate.pages.subscriptions,
     group: 'operate',
     icon: Rss,
-    scope: 'backend.operate',
+    scopes: ['backend.operate'],
     load: () => import('./pages/subscriptions.tsx'),
   },
   {
     path: '/subscriptions/$id',
     title: strings.operate.pages.subscription,
-    scope: 'backend.operate',
+    scopes: ['backend.operate'],
     load: () => import('./pages/subscription.tsx'),
   },
   {
@@ -203,13 +203,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.releases,
     group: 'operate',
     icon: History,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/releases.tsx'),
   },
   {
     path: '/releases/$id',
     title: strings.pages.release,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/release.tsx'),
   },
   {
@@ -217,7 +217,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.servers,
     group: 'operate',
     icon: Server,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/servers.tsx'),
   },
   {
@@ -225,7 +225,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.pages.variables,
     group: 'operate',
     icon: Variable,
-    scope: 'backend.read',
+    scopes: ['backend.read'],
     load: () => import('./pages/variables.tsx'),
   },
   {
@@ -233,7 +233,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.operate.pages.audit,
     group: 'operate',
     icon: ScrollText,
-    scope: 'backend.admin',
+    scopes: ['backend.admin'],
     load: () => import('./pages/audit.tsx'),
   },
   {
@@ -241,13 +241,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.access.pages.users,
     group: 'access',
     icon: Users,
-    scope: 'backend.admin',
+    scopes: ['backend.admin'],
     load: () => import('./pages/users.tsx'),
   },
   {
     path: '/users/$name',
     title: strings.access.pages.user,
-    scope: 'backend.admin',
+    scopes: ['backend.admin'],
     load: () => import('./pages/user.tsx'),
   },
   {
@@ -255,13 +255,13 @@ export const pages: readonly PageEntry[] = [
     title: strings.access.pages.clients,
     group: 'access',
     icon: AppWindow,
-    scope: 'backend.admin',
+    scopes: ['backend.admin'],
     load: () => import('./pages/clients.tsx'),
   },
   {
     path: '/clients/$id',
     title: strings.access.pages.client,
-    scope: 'backend.admin',
+    scopes: ['backend.admin'],
     load: () => import('./pages/client.tsx'),
   },
   {
@@ -269,7 +269,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.access.pages.scopes,
     group: 'access',
     icon: ShieldCheck,
-    scope: 'backend.admin',
+    scopes: ['backend.admin'],
     load: () => import('./pages/scopes.tsx'),
   },
   {
@@ -277,7 +277,7 @@ export const pages: readonly PageEntry[] = [
     title: strings.access.pages.tokens,
     group: 'access',
     icon: KeyRound,
-    scope: 'backend.admin',
+    scopes: ['backend.admin'],
     load: () => import('./pages/tokens.tsx'),
   },
 ]

@@ -99,8 +99,12 @@ export const strings = {
     notFound: 'Page not found',
     notFoundText: 'Check the address, or go to the overview.',
     home: 'Go to the overview',
-    forbidden: 'No access',
-    forbiddenText: (scope: string) => `This page needs the scope ${scope}. Ask an administrator to give it to you.`,
+    forbidden: 'A scope is missing',
+    forbiddenText: (scopes: readonly string[]) => `This page needs the scope ${scopes.join(' or ')}.`,
+    noPages: (own: readonly string[], scope: string) =>
+      `Your ${own.length === 1 ? 'scope' : 'scopes'} ${own.join(' and ')} ${own.length === 1 ? 'works' : 'work'} with the admin API and with deployments. The pages also need ${scope}.`,
+    grant:
+      'A user with backend.admin can grant it on the page Users, or an operator with the command below. Then reload this page.',
   },
   pages: {
     overview: 'Overview',

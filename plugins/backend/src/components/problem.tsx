@@ -37,7 +37,7 @@ export function ProblemAlert({ error, onRetry }: ProblemAlertProps) {
 export function ProblemState({ error, onRetry }: ProblemAlertProps) {
   return (
     <div className="empty">
-      <h2>{strings.problem.crash}</h2>
+      <h1>{strings.problem.crash}</h1>
       <ProblemAlert error={error} onRetry={onRetry ?? (() => location.reload())} />
     </div>
   )

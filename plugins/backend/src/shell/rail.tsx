@@ -10,8 +10,10 @@ import { strings } from '../strings.ts'
 export function usePages(): readonly PageEntry[] {
   const scopes = useStore(sessionStore)?.scopes ?? []
   return pages.filter(
-    ({ scope, path, isDevelopment }) =>
-      scopes.includes(scope) && !path.includes('$') && (config.isDevelopment || isDevelopment !== true),
+    ({ scopes: needed, path, isDevelopment }) =>
+      needed.some((scope) => scopes.includes(scope)) &&
+      !path.includes('$') &&
+      (config.isDevelopment || isDevelopment !== true),
   )
 }
 

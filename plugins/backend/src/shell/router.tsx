@@ -55,10 +55,12 @@ function gate(page: PageEntry) {
   Gated.preload = async () => Page.preload?.()
   return Gated
   function Gated() {
-    const [first] = usePages()
+    const visible = usePages()
+    // Users without the overview do not work on the definition.
+    const first = visible.find(({ group }) => group !== 'build') ?? visible[0]
     if (page.path === '/' && first !== undefined && first.path !== '/') return <Navigate to={first.path} replace />
     return (
-      <ScopeGate scope={page.scope}>
+      <ScopeGate scopes={page.scopes} hasPages={first !== undefined}>
         <Page />
       </ScopeGate>
     )
@@ -79,6 +81,7 @@ function Loading() {
 function NotFound() {
   return (
     <EmptyState
+      isPage
       title={strings.problem.notFound}
       text={strings.problem.notFoundText}
       link={{ to: '/', label: strings.problem.home }}

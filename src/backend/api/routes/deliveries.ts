@@ -233,7 +233,7 @@ const summary = defineRoute({
   summary: `Dead deliveries of the last 24 hours and pending deliveries (at most ${maxCounted} of each are counted), and active subscriptions that are postponed`,
   method: 'GET',
   path: '/delivery/summary',
-  scopes: ['backend.read'],
+  scopes: ['backend.read', 'backend.operate'],
   answer: record({ dead: Type.Integer(), postponed: Type.Integer(), pending: Type.Integer() }),
   async handle({ host }) {
     return loadDeliverySummary(host)

@@ -23,7 +23,7 @@ const cronjobs = defineRoute({
   summary: 'Cronjobs of the active release with their last runs',
   method: 'GET',
   path: '/cronjob',
-  scopes: ['backend.read'],
+  scopes: ['backend.read', 'backend.operate'],
   answer: record({
     entry: Type.Array(
       record({
