@@ -78,6 +78,50 @@ function describeRun({ outcome, error, server, ...run }: Run, isRunning: boolean
   }
 }
 
+/** A run of a cronjob. Times are in milliseconds since 1970 by the database's clock. */
+export interface ListedRun {
+  readonly id: string
+  /** The scheduled time, or when it was started by hand. */
+  readonly slotAt: number
+  readonly startedAt: number
+  /** Undefined while it is running, or if its server was lost. */
+  readonly finishedAt: number | undefined
+  readonly state: 'running' | 'done' | 'failed' | 'lost'
+  readonly error: string | undefined
+  readonly server: string
+}
+
+/** How many runs of each cronjob are kept. */
+const maxRuns = 20
+
+/** Lists the last 20 runs of a cronjob, newest first. Empty for an unknown cronjob. */
+export async function listHostCronjobRuns(
+  { system }: Pick<Host, 'system'>,
+  name: string,
+): Promise<readonly ListedRun[]> {
+  const { rows, now } = await loadLedger(system)
+  const job = rows.get(name)
+  const runs = await system.db
+    .selectFrom('waypost_cronjob_run')
+    .selectAll()
+    .where('cronjob', '=', name)
+    .orderBy('started_at', 'desc')
+    .limit(maxRuns)
+    .execute()
+  const current = job !== undefined && isClaimed(job, now) ? job.claimId : null
+  return runs.map(
+    ({ id, slot_at: slotAt, started_at: startedAt, finished_at: finishedAt, outcome, error, server }) => ({
+      id,
+      slotAt,
+      startedAt,
+      finishedAt: finishedAt ?? undefined,
+      state: id === current ? 'running' : finishedAt === null ? 'lost' : (outcome ?? 'lost'),
+      error: error ?? undefined,
+      server,
+    }),
+  )
+}
+
 /**
  * Runs a cronjob now and records who started it.
  * @param start resolves when the run has begun

@@ -14,7 +14,13 @@ export { type AuditFilter, type ListedAudit, listHostAudit } from './audit.ts'
 export type { ActingHost } from './change-system.ts'
 export { addHostClient, changeHostClient, changeHostClientStatus, renewHostClientSecret } from './clients.ts'
 export type { ClientChange, ClientRequest, ClientSelection } from './clients.ts'
-export { type ListedCronjob, listHostCronjobs, recordCronjobRun, runHostCronjob } from './cronjobs.ts'
+export {
+  type ListedCronjob,
+  listHostCronjobRuns,
+  listHostCronjobs,
+  recordCronjobRun,
+  runHostCronjob,
+} from './cronjobs.ts'
 export { type RestoredSystem, declareRestored } from './doctor/declare-restored.ts'
 export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { findHostMessage, listHostMessages, type ListedMessage } from './events/messages.ts'

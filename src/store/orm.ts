@@ -18,6 +18,7 @@ import { Statistics } from './migrations/0013-statistics.ts'
 import { ActivationFiles } from './migrations/0014-activation-files.ts'
 import { Variables } from './migrations/0015-variables.ts'
 import { DeliveryDetails } from './migrations/0016-delivery-details.ts'
+import { CronjobRuns } from './migrations/0017-cronjob-runs.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -38,6 +39,7 @@ const classes = [
   ActivationFiles,
   Variables,
   DeliveryDetails,
+  CronjobRuns,
 ]
 
 /**

@@ -344,11 +344,21 @@ test('a cronjob is listed, run at once and refused while it runs', async () => {
   assert.equal((await call('POST', '/cronjob/tidy/run')).status, 204)
   assert.partialDeepStrictEqual(await job(), { is_running: true, finished_at: null })
   assert.equal((await call('POST', '/cronjob/tidy/run')).status, 409)
+  const runs = async () => (await call('GET', '/cronjob/tidy/run')).body.entry
+  const [running] = await runs()
+  assert.partialDeepStrictEqual(running, { status: 'running', finished_at: null, error: null })
   await until('the action waits', () => receiver.received.length === 1)
   receiver.choose = () => 204
   receiver.hangUp()
   await until('the run has ended', async () => (await job()).outcome === 'done')
   await call('POST', '/cronjob/tidy/run')
+  await until('the second run has ended', async () => (await runs())[0].status === 'done')
+  assert.deepEqual(
+    (await runs()).map((one: { status: string }) => one.status),
+    ['done', 'done'],
+  )
+  assert.equal((await runs())[1].id, running.id)
+  assert.deepEqual((await call('GET', '/cronjob/nothing/run')).body, { entry: [] })
   const { entry } = (await call('GET', '/audit?action=cronjob.run')).body
   assert.deepEqual(
     entry.map((one: { subject: { name: string } }) => one.subject.name),

@@ -166,6 +166,14 @@ describe('the pages for operators', { timeout: 600_000 }, () => {
     await page.getByRole('button', { name: 'Run tidy' }).click()
     await page.getByText('failed', { exact: true }).waitFor()
     await page.getByText(script).waitFor()
+    await page.getByRole('link', { name: 'tidy', exact: true }).click()
+    const runs = page.getByRole('table', { name: 'Last runs' })
+    await runs.getByText('failed', { exact: true }).waitFor()
+    await runs.getByText(script).waitFor()
+    await page.getByRole('button', { name: 'Run now' }).click()
+    await page.getByRole('button', { name: 'Run tidy' }).click()
+    await until('the second run is listed', async () => (await runs.getByText('failed').count()) === 2)
+    await page.getByRole('link', { name: 'Cronjobs' }).first().click()
     const { db } = world.server.host.system
     const facts = JSON.stringify({ name: script, scopes: [script] })
     const row = { created_at: Date.now(), how: 'http' as const, user_id: null, client_id: null, subject_id: null }
@@ -245,6 +253,7 @@ describe('the pages for operators', { timeout: 600_000 }, () => {
       '/subscriptions': 'Subscriptions',
       '/audit': 'Audit',
       '/cronjobs': 'Cronjobs',
+      '/cronjobs/tidy': 'tidy',
     }
     await checkLooks(page, { ...lists, [`/deliveries/${delivery}`]: 'note', [`/subscriptions/${id}`]: 'note' })
     assert.deepEqual(complaints, [])

@@ -177,10 +177,8 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.equal(await reader.page.getByRole('button', { name: 'Actions' }).count(), 0)
   })
 
-  const read = [
-    ...['Overview', 'Routes', 'Schemas', 'Actions', 'Tables', 'Events', 'Cronjobs', 'Connections', 'Settings'],
-    ...['Releases', 'Servers', 'Variables'],
-  ]
+  const build = ['Routes', 'Schemas', 'Actions', 'Tables', 'Events', 'Cronjobs', 'Connections', 'Settings']
+  const read = ['Overview', ...build, 'Releases', 'Servers', 'Variables']
   const access: Readonly<Record<string, readonly string[]>> = {
     'backend.read': read,
     'backend.operate': ['Cronjobs', 'Deliveries', 'Subscriptions'],

@@ -7,7 +7,12 @@ import { executeHostEvents } from '../../src/jobs/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { openPruner } from '../../src/jobs/retention/pruner.ts'
 import { pruneSystem } from '../../src/jobs/retention/prune.ts'
-import { boundedTables, prunedSeparately, retentionRules } from '../../src/jobs/retention/retention.ts'
+import {
+  boundedTables,
+  prunedSeparately,
+  retentionRules,
+  type RetentionRule,
+} from '../../src/jobs/retention/retention.ts'
 import { entities } from '../../src/store/entities.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { recordChanges, startFeed, type System, type SystemTables } from '../../src/store/index.ts'
@@ -73,8 +78,10 @@ for (const kind of systemKinds) {
         .execute()
     }
 
-    // Statistics have two rules, which statistics.test.ts tests.
-    const simple = retentionRules.filter((rule) => rule.keepNewest === undefined && rule.table !== 'waypost_statistic')
+    // Statistics have two rules, which statistics.test.ts tests; runs of cronjobs have a test below.
+    const isSimple = ({ keepNewest, table }: RetentionRule) =>
+      keepNewest === undefined && table !== 'waypost_statistic' && table !== 'waypost_cronjob_run'
+    const simple = retentionRules.filter(isSimple)
     for (const { table, column, keep, keepNewest, sortedBy } of simple) {
       test(`${table}: only rows that expired longer ago than the retention period are deleted (${String(keep)})`, async () => {
         assert.equal(keepNewest, undefined)
@@ -91,6 +98,29 @@ for (const kind of systemKinds) {
           .execute()
       })
     }
+
+    test('the newest 20 runs of each cronjob are kept; those of a removed one for 30 days', async () => {
+      const { db } = system
+      const job = { name: 'tidy', schedule: '* * * * *', timezone: 'UTC', slot_at: 1, failures: 0 }
+      await db.insertInto('waypost_cronjob').values(job).execute()
+      const now = Date.now()
+      const add = (cronjob: string, id: string, at: number) =>
+        db
+          .insertInto('waypost_cronjob_run')
+          .values({ id, cronjob, slot_at: at, started_at: at, server: 'host' })
+          .execute()
+      for (let index = 0; index < 25; index++) await add('tidy', `run_${index}`, 1000 + index)
+      await add('other', 'run_old', now - 31 * dayMs)
+      await add('other', 'run_new', now - 29 * dayMs)
+      assert.deepEqual(await prune({ chunk: 2 }), { waypost_cronjob_run: 6 })
+      const left = await db.selectFrom('waypost_cronjob_run').select('id').orderBy('started_at').execute()
+      assert.deepEqual(
+        left.map(({ id }) => id),
+        [...Array.from({ length: 20 }, (_, index) => `run_${index + 5}`), 'run_new'],
+      )
+      await db.deleteFrom('waypost_cronjob_run').execute()
+      await db.deleteFrom('waypost_cronjob').execute()
+    })
 
     test('pending deliveries stay with their message, however old both are', async () => {
       const { db } = system

@@ -137,6 +137,12 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/cronjobs.tsx'),
   },
   {
+    path: '/cronjobs/$name',
+    title: strings.operate.pages.cronjob,
+    scopes: ['backend.read', 'backend.operate'],
+    load: () => import('./pages/cronjob.tsx'),
+  },
+  {
     path: '/connections',
     title: strings.pages.connections,
     group: 'build',

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
-import { makeId, messageOf } from '../../kit/index.ts'
-import type { System } from '../../store/index.ts'
+import type { Transaction, UpdateObject } from 'kysely'
+import { makeId, messageOf, toStorable } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
 import type { LedgerRow } from '../../host/index.ts'
 
 /** A slot of a cronjob that only this process may run. */
@@ -25,15 +26,29 @@ const maxErrorLength = 1000
  * active. A run that its server abandoned counts as failed.
  */
 export async function claimSlot(system: System, request: ClaimRequest): Promise<Claim | undefined> {
-  const { row, slot, releaseId } = request
-  const now = system.now()
   const id = makeId('run_', 12)
-  const { numUpdatedRows } = await system.db
+  return system.transaction(async (trx) => {
+    if (!(await claimRow(system, trx, { ...request, id }))) return undefined
+    const { row, slot } = request
+    if (row.claimId !== null) await endRun(trx, row.claimId, { outcome: 'failed', error: lostError(row) })
+    const run = { id, cronjob: row.name, slot_at: slot, started_at: system.now(), server: hostname() }
+    await trx.insertInto('waypost_cronjob_run').values(run).execute()
+    return { id, name: row.name, slot }
+  })
+}
+
+async function claimRow(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { id, row, slot, releaseId, leaseMs }: ClaimRequest & { readonly id: string },
+): Promise<boolean> {
+  const now = system.now()
+  const { numUpdatedRows } = await trx
     .updateTable('waypost_cronjob')
     .set((column) => ({
       slot_at: slot,
       claim_id: id,
-      lease_until: column(now, '+', request.leaseMs),
+      lease_until: column(now, '+', leaseMs),
       server: hostname(),
       started_at: now,
       ...(row.claimId === null ? {} : { failures: row.failures + 1, outcome: 'failed', error: lostError(row) }),
@@ -48,7 +63,15 @@ export async function claimSlot(system: System, request: ClaimRequest): Promise<
       column.exists(column.selectFrom('waypost_active').select('id').where('release_id', '=', releaseId)),
     )
     .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n ? { id, name: row.name, slot } : undefined
+  return numUpdatedRows > 0n
+}
+
+async function endRun(
+  trx: Transaction<SystemTables>,
+  id: string,
+  end: UpdateObject<SystemTables, 'waypost_cronjob_run'>,
+): Promise<void> {
+  await trx.updateTable('waypost_cronjob_run').set(end).where('id', '=', id).where('outcome', 'is', null).execute()
 }
 
 function lostError({ server }: LedgerRow): string {
@@ -69,23 +92,32 @@ export async function renewClaim(system: System, { id, name }: Claim, leaseMs: n
   return numUpdatedRows > 0n
 }
 
-/** Records the end of a run. Changes nothing if another process took over the claim or the cronjob was removed. */
+/**
+ * Records the end of a run. Does not change the cronjob if another process took over the claim or the cronjob was
+ * removed.
+ */
 export async function endClaim(
   system: System,
   { id, name }: Claim,
   failure: { readonly error: unknown } | undefined,
 ): Promise<void> {
-  await system.db
-    .updateTable('waypost_cronjob')
-    .set((column) => ({
-      claim_id: null,
-      lease_until: null,
-      finished_at: system.now(),
-      outcome: failure === undefined ? 'done' : 'failed',
-      error: failure === undefined ? null : messageOf(failure.error).slice(0, maxErrorLength),
-      failures: failure === undefined ? 0 : column('failures', '+', 1),
-    }))
-    .where('name', '=', name)
-    .where('claim_id', '=', id)
-    .execute()
+  const end = {
+    finished_at: system.now(),
+    outcome: failure === undefined ? ('done' as const) : ('failed' as const),
+    error: failure === undefined ? null : toStorable(messageOf(failure.error)).slice(0, maxErrorLength),
+  }
+  await system.transaction(async (trx) => {
+    await trx
+      .updateTable('waypost_cronjob')
+      .set((column) => ({
+        ...end,
+        claim_id: null,
+        lease_until: null,
+        failures: failure === undefined ? 0 : column('failures', '+', 1),
+      }))
+      .where('name', '=', name)
+      .where('claim_id', '=', id)
+      .execute()
+    await endRun(trx, id, end)
+  })
 }

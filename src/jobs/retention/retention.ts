@@ -57,6 +57,23 @@ export const retentionRules: readonly RetentionRule[] = [
     where: sql<boolean>`not exists (
       select 1 from waypost_delivery where message_id = waypost_message.id and status = 'pending')`,
   },
+  // The API lists at most 20 runs of a cronjob. Those of a cronjob that no release has are kept for a while.
+  {
+    table: 'waypost_cronjob_run',
+    key: 'id',
+    column: 'started_at',
+    keep: 0,
+    where: sql<boolean>`started_at < (
+      select newer.started_at from waypost_cronjob_run as newer where newer.cronjob = waypost_cronjob_run.cronjob
+      order by newer.started_at desc limit 1 offset 19)`,
+  },
+  {
+    table: 'waypost_cronjob_run',
+    key: 'id',
+    column: 'started_at',
+    keep: 30 * dayMs,
+    where: sql<boolean>`not exists (select 1 from waypost_cronjob where name = waypost_cronjob_run.cronjob)`,
+  },
   { table: 'waypost_audit', key: 'id', column: 'created_at', keep: 'audit', sortedBy: ['id', 'aud_'] },
   { table: 'waypost_statistic', key: 'at', column: 'at', keep: 2 * dayMs, where: sql<boolean>`span = 60000` },
   { table: 'waypost_statistic', key: 'at', column: 'at', keep: 90 * dayMs, where: sql<boolean>`span = 3600000` },

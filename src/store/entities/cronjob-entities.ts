@@ -25,5 +25,25 @@ const Cronjob = defineEntity({
   },
 })
 
+/** A run of a cronjob. The newest 20 of each cronjob are kept. */
+const CronjobRun = defineEntity({
+  name: 'CronjobRun',
+  tableName: 'waypost_cronjob_run',
+  indexes: [{ properties: ['cronjob', 'started_at'] }],
+  properties: {
+    /** The id of its claim, which log lines contain. */
+    id: p.text().primary(),
+    cronjob: p.text(),
+    slot_at: time(),
+    started_at: time(),
+    /** Null while it is running, or if its server was lost. */
+    finished_at: time().nullable(),
+    outcome: p.text().$type<'done' | 'failed'>().nullable(),
+    error: p.text().nullable(),
+    /** Name of its host. */
+    server: p.text(),
+  },
+})
+
 /** Cronjobs and their last runs. */
-export const cronjobEntities = [Cronjob] as const
+export const cronjobEntities = [Cronjob, CronjobRun] as const

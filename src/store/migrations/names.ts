@@ -16,4 +16,5 @@ export const systemMigrations: readonly string[] = [
   '0014-activation-files',
   '0015-variables',
   '0016-delivery-details',
+  '0017-cronjob-runs',
 ]

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { describeEachSystem } from '../../support/project-server.ts'
 import { claimSlot } from '../../../src/jobs/cronjobs/claim.ts'
 import { loadLedger } from '../../../src/host/cronjobs/ledger.ts'
+import { listHostCronjobRuns } from '../../../src/operate/index.ts'
 import { until } from '../../support/until.ts'
 import { codeOf, openWorld, settle, type World } from './world.ts'
 
@@ -162,6 +163,15 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     const { failures, outcome } = (await world.row('tick'))!
     assert.deepEqual({ failures, outcome }, { failures: 0, outcome: 'done' })
     assert.ok(machine.logs.some(({ msg }) => String(msg).includes('previous run of cronjob lost')))
+    const states = (await listHostCronjobRuns(world.host, 'tick')).map(({ state, finishedAt, error }) => [
+      state,
+      finishedAt !== undefined,
+      error?.replace(/server \S+/, 'server'),
+    ])
+    assert.deepEqual(states, [
+      ['done', true, undefined],
+      ['lost', false, 'The server was lost during the run'],
+    ])
   })
 
   test('a cronjob that throws has failed until it ends well; its slot is not repeated', async () => {
@@ -180,6 +190,15 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     }
     const { outcome, error, claim_id: claim } = (await world.row('tick'))!
     assert.deepEqual({ outcome, error, claim }, { outcome: 'failed', error: 'no good', claim: null })
+    const runs = await listHostCronjobRuns(world.host, 'tick')
+    assert.deepEqual(
+      runs.map((run) => [run.state, run.error]),
+      [
+        ['failed', 'no good'],
+        ['failed', 'no good'],
+      ],
+    )
+    assert.ok(runs[0]!.slotAt - runs[1]!.slotAt === 60_000)
     await settle()
     assert.equal(world.runs.length, 2)
     assert.deepEqual(await countMessages(world), 0)

@@ -1280,6 +1280,21 @@ export interface Operations {
       }[]
     }
   }
+  /** The last 20 runs of a cronjob, the newest first. */
+  'GET /cronjob/:name/run': {
+    params: { name: string }
+    answer: {
+      entry: {
+        id: string
+        slot_at: string
+        started_at: string
+        finished_at: string | null
+        status: 'running' | 'done' | 'failed' | 'lost'
+        error: string | null
+        server: string
+      }[]
+    }
+  }
   /** Runs a cronjob now, even if it is not due. Answers when the run has begun. */
   'POST /cronjob/:name/run': {
     params: { name: string }

@@ -1,11 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
-import { announce } from '../components/announce.tsx'
 import { State } from '../components/badge.tsx'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DataTable } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { NextRun, RunDialog } from '../components/cronjob.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
@@ -18,13 +16,7 @@ const refreshMs = 3000
 
 export function Page() {
   const [asked, setAsked] = useState<string>()
-  const queries = useQueryClient()
   const mayRun = useHasScope('backend.operate')
-  const run = async (name: string) => {
-    await call('POST /cronjob/:name/run', { params: { name } })
-    announce(texts.started(name))
-    await queries.invalidateQueries({ queryKey: ['cronjob'] })
-  }
   return (
     <>
       <PageHeader title={pages.cronjobs} text={texts.text} mode={strings.mode.atOnce} />
@@ -33,8 +25,9 @@ export function Page() {
         queryKey={['cronjob']}
         load={(_query, signal) => call('GET /cronjob', {}, signal)}
         rowKey={({ name }) => name}
+        rowLink={({ name }) => ({ to: '/cronjobs/$name', params: { name } })}
         columns={[
-          { name: 'name', label: texts.name, render: ({ name }) => <bdi className="strong">{name}</bdi> },
+          { name: 'name', label: texts.name, render: ({ name }) => <bdi>{name}</bdi> },
           {
             name: 'schedule',
             label: texts.schedule,
@@ -61,30 +54,7 @@ export function Page() {
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
         refreshMs={refreshMs}
       />
-      {asked === undefined ? null : (
-        <ConfirmDialog
-          title={texts.runTitle(asked)}
-          action={texts.runAction(asked)}
-          command={`waypost cron:execute ${asked}`}
-          onConfirm={() => run(asked)}
-          onClose={() => setAsked(undefined)}
-        >
-          {texts.runText}
-        </ConfirmDialog>
-      )}
-    </>
-  )
-}
-
-function NextRun({ job: { next_at: next, is_late: isLate } }: { readonly job: Cronjob }) {
-  return (
-    <>
-      {next === null ? none : <RelativeTime value={next} canBeFuture />}
-      {isLate ? (
-        <p className="soft">
-          <State tone="warn">{texts.late}</State> {texts.lateText}
-        </p>
-      ) : null}
+      {asked === undefined ? null : <RunDialog name={asked} onClose={() => setAsked(undefined)} />}
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { listHostAudit, listHostCronjobs, runHostCronjob } from '../../../operate/index.ts'
+import { listHostAudit, listHostCronjobRuns, listHostCronjobs, runHostCronjob } from '../../../operate/index.ts'
 import type { AuditFacts } from '../../../store/index.ts'
 import { defineRoute } from '../route.ts'
 import {
@@ -9,6 +9,7 @@ import {
   listQuery,
   maybeText,
   maybeTime,
+  oneOf,
   pageOf,
   readLimit,
   readSince,
@@ -64,6 +65,44 @@ const cronjobs = defineRoute({
       error: last?.error ?? null,
       server: last?.server ?? null,
       failures,
+    }))
+    return { entry }
+  },
+})
+
+const runs = defineRoute({
+  name: 'listCronjobRuns',
+  summary: 'The last 20 runs of a cronjob, the newest first',
+  method: 'GET',
+  path: '/cronjob/:name/run',
+  scopes: ['backend.read', 'backend.operate'],
+  params: record({ name: filterText }),
+  answer: record({
+    entry: Type.Array(
+      record({
+        /** Log lines of the run contain it. */
+        id: text,
+        /** The scheduled time, or when it was started by hand. */
+        slot_at: time,
+        started_at: time,
+        /** Null while it is running, or if its server was lost. */
+        finished_at: maybeTime,
+        status: oneOf('running', 'done', 'failed', 'lost'),
+        error: maybeText,
+        server: text,
+      }),
+    ),
+  }),
+  async handle({ host, params }) {
+    const listed = await listHostCronjobRuns(host, params.name)
+    const entry = listed.map(({ id, slotAt, startedAt, finishedAt, state, error, server }) => ({
+      id,
+      slot_at: formatTime(slotAt),
+      started_at: formatTime(startedAt),
+      finished_at: formatMaybeTime(finishedAt),
+      status: state,
+      error: error ?? null,
+      server,
     }))
     return { entry }
   },
@@ -151,4 +190,4 @@ const audit = defineRoute({
   },
 })
 
-export const operationRoutes = [cronjobs, runCronjob, audit]
+export const operationRoutes = [cronjobs, runs, runCronjob, audit]

@@ -1,0 +1,43 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { call, type Entry } from '../api/call.ts'
+import { strings } from '../strings.ts'
+import { announce } from './announce.tsx'
+import { State } from './badge.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { RelativeTime } from './time.tsx'
+
+const { cronjobs: texts, none } = strings.operate
+
+export function NextRun({ job: { next_at: next, is_late: isLate } }: { readonly job: Entry<'GET /cronjob'> }) {
+  return (
+    <>
+      {next === null ? none : <RelativeTime value={next} canBeFuture />}
+      {isLate ? (
+        <p className="soft">
+          <State tone="warn">{texts.late}</State> {texts.lateText}
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+/** Asks before a cronjob runs. */
+export function RunDialog({ name, onClose }: { readonly name: string; onClose(): void }) {
+  const queries = useQueryClient()
+  const run = async () => {
+    await call('POST /cronjob/:name/run', { params: { name } })
+    announce(texts.startedDone(name))
+    await queries.invalidateQueries({ queryKey: ['cronjob'] })
+  }
+  return (
+    <ConfirmDialog
+      title={texts.runTitle(name)}
+      action={texts.runAction(name)}
+      command={`waypost cron:execute ${name}`}
+      onConfirm={run}
+      onClose={onClose}
+    >
+      {texts.runText}
+    </ConfirmDialog>
+  )
+}

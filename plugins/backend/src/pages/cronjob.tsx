@@ -1,0 +1,131 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call, type Entry } from '../api/call.ts'
+import { State, type Tone } from '../components/badge.tsx'
+import { CopyText } from '../components/copy.tsx'
+import { NextRun, RunDialog } from '../components/cronjob.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { PlainTable } from '../components/plain-table.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { RelativeTime } from '../components/time.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
+import { strings } from '../strings.ts'
+import { build } from '../strings/build.ts'
+
+type Run = Entry<'GET /cronjob/:name/run'>
+
+const { cronjobs: texts, none } = strings.operate
+const refreshMs = 3000
+const tones: Readonly<Record<Run['status'], Tone>> = { running: 'accent', done: 'good', failed: 'bad', lost: 'bad' }
+
+export function Page() {
+  const { name = '' } = useParams({ strict: false })
+  const [isAsking, setAsking] = useState(false)
+  const mayRun = useHasScope('backend.operate')
+  const jobs = useQuery({
+    queryKey: ['cronjob', 'all'],
+    queryFn: ({ signal }) => call('GET /cronjob', {}, signal),
+    refetchInterval: refreshMs,
+  })
+  const job = jobs.data?.entry.find((one) => one.name === name)
+  return (
+    <>
+      <PageHeader
+        title={name}
+        text={job && `${job.schedule} ${job.timezone}`}
+        mode={strings.mode.atOnce}
+        action={
+          mayRun && job !== undefined ? (
+            <Button disabled={job.is_running} onClick={() => setAsking(true)}>
+              {texts.run}
+            </Button>
+          ) : undefined
+        }
+      />
+      {jobs.isError ? <ProblemAlert error={jobs.error} onRetry={() => void jobs.refetch()} /> : null}
+      {jobs.data !== undefined && job === undefined ? (
+        <p className="soft">
+          {texts.unknown(name)}. {texts.unknownText}
+        </p>
+      ) : null}
+      <div className="page-sections">
+        {job === undefined ? null : (
+          <dl className="facts">
+            <dt>{texts.next}</dt>
+            <dd>
+              <NextRun job={job} />
+            </dd>
+          </dl>
+        )}
+        <Runs name={name} />
+      </div>
+      {isAsking ? <RunDialog name={name} onClose={() => setAsking(false)} /> : null}
+    </>
+  )
+}
+
+function Runs({ name }: { readonly name: string }) {
+  const runs = useQuery({
+    queryKey: ['cronjob', 'run', name],
+    queryFn: ({ signal }) => call('GET /cronjob/:name/run', { params: { name } }, signal),
+    refetchInterval: refreshMs,
+  })
+  if (runs.isError) return <ProblemAlert error={runs.error} onRetry={() => void runs.refetch()} />
+  const rows = runs.data?.entry
+  return (
+    <section className="stack">
+      <h2>{texts.runs}</h2>
+      {rows === undefined ? (
+        <Skeleton height={120} />
+      ) : rows.length === 0 ? (
+        <EmptyState title={texts.noRuns} />
+      ) : (
+        <>
+          <PlainTable
+            label={texts.runs}
+            rows={rows}
+            rowKey={({ id }) => id}
+            columns={[
+              { name: 'started', label: texts.started, render: (run) => <RelativeTime value={run.started_at} /> },
+              {
+                name: 'result',
+                label: texts.result,
+                render: ({ status }) => <State tone={tones[status]}>{texts[status]}</State>,
+              },
+              { name: 'duration', label: texts.duration, isRight: true, render: formatDuration },
+              { name: 'slot', label: texts.slot, isMinor: true, render: (run) => <RelativeTime value={run.slot_at} /> },
+              { name: 'server', label: texts.server, isMinor: true, render: ({ server }) => <bdi>{server}</bdi> },
+              {
+                name: 'id',
+                label: texts.runId,
+                isMinor: true,
+                render: ({ id }) => <CopyText value={id} isMono label={texts.runId} />,
+              },
+              {
+                name: 'error',
+                label: texts.error,
+                width: '34%',
+                render: ({ error }) =>
+                  error === null ? (
+                    none
+                  ) : (
+                    <span dir="auto" className="wrap">
+                      {error}
+                    </span>
+                  ),
+              },
+            ]}
+          />
+          <p className="soft">{texts.keptRuns}</p>
+        </>
+      )}
+    </section>
+  )
+}
+
+function formatDuration({ started_at: started, finished_at: finished }: Run) {
+  return finished === null ? none : build.ms(Date.parse(finished) - Date.parse(started))
+}
