@@ -38,6 +38,9 @@ describe('values of an edit', () => {
     assert.ok(!isEqual([], {}))
     assert.deepEqual(listChanges({ a: 1, b: { c: [1] } }, { a: 1, b: { c: [2], d: 0 } }, '/x'), ['/x/b/c', '/x/b/d'])
     assert.deepEqual(listChanges(undefined, { a: 1 }, '/x'), ['/x'])
+    const fields = (...names: string[]) => ({ b: { properties: Object.fromEntries(names.map((name) => [name, {}])) } })
+    assert.deepEqual(listChanges(fields('c', 'd'), fields('d', 'c'), '/x'), ['/x'])
+    assert.deepEqual(listChanges({ ...fields('c', 'd'), e: 1 }, { ...fields('d', 'c'), e: 2 }), ['/b', '/e'])
   })
 
   test('of two people are merged key by key; both keep what only one of them changed', () => {

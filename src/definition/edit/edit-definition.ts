@@ -26,7 +26,9 @@ import {
   applySplices,
   insertChild,
   makePage,
+  orderChildren,
   removeChild,
+  renameChild,
   replaceRoot,
   replaceValue,
   type Container,
@@ -232,7 +234,7 @@ function keysOf(work: Editing, { file, steps }: Cursor): readonly string[] {
 /** Sets a value, entry by entry where maps and lists stay maps and lists. */
 function setValue(work: Editing, { cursor, keys }: Spot, value: Writable): void {
   const { tree } = linksOf(work, cursor).at(-1)!
-  if (isEqual(work, cursor, value)) return
+  if (isEqual(work, cursor, value) && hasSameOrder(toPlain(work, cursor), value, keys.at(-1))) return
   if (tree.kind === 'include' && setIncluded(work, { cursor, keys }, value)) return
   if (tree.kind === 'map' && isWritableMap(value)) {
     setMap(work, { cursor, keys }, value)
@@ -288,6 +290,18 @@ function isSameValue(one: unknown, other: unknown): boolean {
   )
 }
 
+/** The order of the fields of a schema is that in which people read them. */
+const orderedKey = 'properties'
+
+/** Whether the fields of all schemas in two equal values have the same order. */
+function hasSameOrder(one: unknown, other: unknown, key = ''): boolean {
+  if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return true
+  if (key === orderedKey && Object.keys(one).join('\n') !== Object.keys(other).join('\n')) return false
+  return Object.entries(one).every(([name, inner]) =>
+    hasSameOrder(inner, (other as Record<string, unknown>)[name], name),
+  )
+}
+
 /** Whether a tree is exactly a value, with its includes. */
 function isWritten(tree: Tree, value: Writable, file: string): boolean {
   if (value instanceof Include) return tree.kind === 'include' && tree.target === relativeTo(file, value)
@@ -327,13 +341,20 @@ function childOf({ file, steps }: Cursor, index: number): Cursor {
   return { file, steps: [...steps, index] }
 }
 
-/** Removes, changes and adds entries. The order of the entries stays. */
+/** Removes, renames, changes and adds entries. Only the fields of schemas change their order. */
 function setMap(work: Editing, { cursor, keys }: Spot, value: WritableMap): void {
   const treeNow = (): Tree => linksOf(work, cursor).at(-1)!.tree
   const wanted = Object.keys(value)
+  if (treeNow().kind === 'map') {
+    assertPlainMap(work, cursor)
+    for (const [old, key] of findRenamed(work, cursor, value)) {
+      const index = indexOf(treeNow(), old)
+      const splice = renameChild(pageOf(work, cursor), containerOf(work, { cursor, keys }), index, key)
+      tryChange(work, cursor, { kind: 'rename', index, key }, [[splice]])
+    }
+  }
   const before = treeNow()
   if (before.kind === 'map') {
-    assertPlainMap(work, cursor)
     const kept = before.entries.filter(({ key }) => Object.hasOwn(value, key))
     if (kept.length === 0 && wanted.length > 0 && before.entries.length > 0) {
       // The map stays a map while its entries are replaced: the new ones first.
@@ -357,6 +378,41 @@ function setMap(work: Editing, { cursor, keys }: Spot, value: WritableMap): void
       { index: previous + 1, key, value: placeInFile(work, { keys: spot.keys, value: value[key]! }) },
     )
   }
+  if (keys.at(-1) === orderedKey) orderEntries(work, { cursor, keys }, wanted)
+}
+
+/** Pairs removed keys with new ones that have their value and their place among the keys that stay. */
+function findRenamed(work: Editing, cursor: Cursor, value: WritableMap): readonly (readonly [string, string])[] {
+  const { tree } = linksOf(work, cursor).at(-1)!
+  const old = tree.kind === 'map' ? tree.entries.map(({ key }) => key) : []
+  const known = new Set(old)
+  const added = Object.keys(value).filter((key) => !known.has(key))
+  const placeIn = (list: readonly string[], key: string, stays: (key: string) => boolean) =>
+    list.slice(0, list.indexOf(key)).findLast(stays)
+  const pairs: [string, string][] = []
+  for (const [index, key] of old.entries()) {
+    if (Object.hasOwn(value, key)) continue
+    const place = placeIn(old, key, (one) => Object.hasOwn(value, one))
+    const found = added.findIndex(
+      (one) =>
+        placeIn(Object.keys(value), one, (stays) => known.has(stays)) === place &&
+        isEqual(work, childOf(cursor, index), value[one]!),
+    )
+    if (found !== -1) pairs.push([key, ...added.splice(found, 1)] as [string, string])
+  }
+  return pairs
+}
+
+/** Puts entries into an order, as far as they can be moved. */
+function orderEntries(work: Editing, { cursor, keys }: Spot, wanted: readonly string[]): void {
+  const { tree } = linksOf(work, cursor).at(-1)!
+  if (tree.kind !== 'map') return
+  const order = wanted.map((key) => indexOf(tree, key))
+  const isDone = order.every((index, place) => index === place)
+  // The value of an alias depends on its place. JSON objects begin with keys that are numbers.
+  if (isDone || openFile(work, cursor.file)!.text.includes('*') || wanted.some((key) => /^\d+$/.test(key))) return
+  const splices = orderChildren(pageOf(work, cursor), containerOf(work, { cursor, keys }), order)
+  tryChange(work, cursor, { kind: 'order', order }, [splices])
 }
 
 function assertPlainMap(work: Editing, cursor: Cursor): void {
@@ -525,9 +581,15 @@ type Change =
   | { readonly kind: 'value'; readonly value: Writable }
   | { readonly kind: 'insert'; readonly index: number; readonly key: string; readonly value: Writable }
   | { readonly kind: 'remove'; readonly index: number }
+  | { readonly kind: 'rename'; readonly index: number; readonly key: string }
+  | { readonly kind: 'order'; readonly order: readonly number[] }
 
 /** Applies the first of several ways to make a change after which the text contains that change and no other one. */
 function change(work: Editing, cursor: Cursor, wanted: Change, ways: readonly (readonly Splice[])[]): void {
+  if (!tryChange(work, cursor, wanted, ways)) throw refuse(work, cursor, 'the change would also change other values')
+}
+
+function tryChange(work: Editing, cursor: Cursor, wanted: Change, ways: readonly (readonly Splice[])[]): boolean {
   const before = openFile(work, cursor.file)!
   for (const splices of ways) {
     const text = applySplices(before.text, splices)
@@ -535,9 +597,9 @@ function change(work: Editing, cursor: Cursor, wanted: Change, ways: readonly (r
     if ('problem' in tree || !isExpected({ before: treeOf(work, before.file), now: tree }, cursor.steps, wanted))
       continue
     work.files.set(before.file, { file: before.file, text, hasMark: before.hasMark, tree })
-    return
+    return true
   }
-  throw refuse(work, cursor, 'the change would also change other values')
+  return false
 }
 
 function isExpected(
@@ -568,6 +630,7 @@ function isExpected(
 function isChanged(before: Tree, now: Tree, wanted: Change): boolean {
   if (wanted.kind === 'value') return isWritten(now, wanted.value, '')
   if (before.anchor !== now.anchor) return false
+  if (wanted.kind === 'rename' || wanted.kind === 'order') return isRearranged(before, now, wanted)
   const shift = wanted.kind === 'insert' ? 1 : -1
   const [longer, shorter] = wanted.kind === 'insert' ? [now, before] : [before, now]
   if (longer.kind === 'map' && shorter.kind === 'map') {
@@ -589,4 +652,15 @@ function isChanged(before: Tree, now: Tree, wanted: Change): boolean {
     ) &&
     (wanted.kind === 'remove' || isWritten(items[wanted.index]!.value, wanted.value, ''))
   )
+}
+
+function isRearranged(before: Tree, now: Tree, wanted: Change): boolean {
+  if (before.kind !== 'map' || now.kind !== 'map' || before.entries.length !== now.entries.length) return false
+  return now.entries.every((entry, place) => {
+    if (wanted.kind === 'order') return isSameEntry(before.entries[wanted.order[place]!]!, entry)
+    if (wanted.kind !== 'rename' || place !== wanted.index) return isSameEntry(before.entries[place]!, entry)
+    return (
+      entry.key === wanted.key && entry.problem === undefined && isSameTree(before.entries[place]!.value, entry.value)
+    )
+  })
 }

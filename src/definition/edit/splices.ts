@@ -385,6 +385,33 @@ function startOfComments(
   return from
 }
 
+/** Returns the replacement of the key of an entry. */
+export function renameChild({ text, isJson }: Page, { tree, start }: Container, index: number, key: string): Splice {
+  const entry = (tree as MapTree).entries[index]!
+  const [from, to] = [start + entry.start, start + entry.end]
+  const quote = text[from] === "'" && !/['\n\r]/.test(key) ? "'" : text[from] === '"' ? '"' : ''
+  const quoted = quote === "'" ? `'${key}'` : JSON.stringify(key)
+  return { start: from, end: to, text: isJson || quote !== '' ? quoted : writeKey(key, tree.isFlow) }
+}
+
+/** Returns the replacements that put entries into another order, with the comments above them. */
+export function orderChildren({ text }: Page, container: Container, order: readonly number[]): readonly Splice[] {
+  const extents = extentsOf(container)
+  const places = extents.map((own, index): Extent => {
+    const column = columnOf(text, own.start)
+    if (container.tree.isFlow || !isFirstOnLine(text, own.start)) return own
+    const after = extents[index - 1]?.end
+    const lines = after === undefined ? undefined : startOfComments(text, own.start, { column, after })
+    const last = endOfLines(text, own, column)
+    const end = text.slice(own.start, last).trimEnd().length + own.start
+    return { start: lines === undefined ? own.start : lines + column, end }
+  })
+  return places.map(({ start, end }, index) => {
+    const from = places[order[index]!]!
+    return { start, end, text: text.slice(from.start, from.end) }
+  })
+}
+
 function removeFlow({ text }: Page, extents: readonly Extent[], index: number): readonly (readonly Splice[])[] {
   const own = extents[index]!
   const [previous, next] = [extents[index - 1], extents[index + 1]]

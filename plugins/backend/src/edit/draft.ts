@@ -4,7 +4,7 @@ import { Problem, send, sendForAnswer } from '../api/send.ts'
 import { config } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
 import { makeStore, useStore } from '../session/store.ts'
-import { isEqual, isWithin, keysOf, listChanges, valueAt, withValueAt } from './values.ts'
+import { isEqual, isSame, isWithin, keysOf, listChanges, valueAt, withValueAt } from './values.ts'
 
 /** A problem in the definition files. */
 export interface Diagnostic {
@@ -290,7 +290,7 @@ export function useDraftEdit(at: string | readonly string[]): DraftEdit {
         const base = current.bases[owner] ?? stored[owner] ?? { value: undefined, etag: undefined }
         const before = owner in current.values ? current.values[owner] : base.value
         const next = withValueAt(before, keysOf(pointer.slice(owner.length)), value)
-        if (isEqual(next, base.value)) return withoutOwner(current, owner)
+        if (isSame(next, base.value)) return withoutOwner(current, owner)
         return {
           bases: { ...current.bases, [owner]: base },
           values: { ...current.values, [owner]: next },

@@ -60,9 +60,20 @@ export function isEqual(one: unknown, other: unknown): boolean {
   )
 }
 
+/** Compares two values, and the order of the fields of schemas, which is kept. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return isEqual(one, other) && hasSameOrder(one, other)
+}
+
+function hasSameOrder(one: unknown, other: unknown, key = ''): boolean {
+  if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return true
+  if (key === 'properties' && Object.keys(one).join('\n') !== Object.keys(other).join('\n')) return false
+  return Object.entries(one).every(([name, inner]) => hasSameOrder(inner, (other as Json)[name], name))
+}
+
 /** Returns the pointers, below `at`, of the values that differ. Lists are compared as a whole. */
 export function listChanges(one: unknown, other: unknown, at = ''): readonly string[] {
-  if (isEqual(one, other)) return []
+  if (isEqual(one, other)) return hasSameOrder(one, other, at.slice(at.lastIndexOf('/') + 1)) ? [] : [at]
   if (!isMap(one) || !isMap(other)) return [at]
   const keys = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...keys].flatMap((key) => listChanges(one[key], other[key], at + pointerOf(key)))
