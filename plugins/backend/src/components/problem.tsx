@@ -24,12 +24,26 @@ export function ProblemAlert({ error, onRetry }: ProblemAlertProps) {
     <div role="alert" className="problem">
       <p dir="auto">{message}</p>
       {hint === undefined ? null : <p>{hint}</p>}
+      {diagnosticsOf(error).map((text) => (
+        <p key={text} dir="auto">
+          {text}
+        </p>
+      ))}
       {onRetry === undefined ? null : (
         <Button variant="default" mt="xs" onClick={onRetry}>
           {strings.problem.retry}
         </Button>
       )}
     </div>
+  )
+}
+
+/** The problems in the definition because of which an edit was refused. */
+function diagnosticsOf(error: unknown): readonly string[] {
+  const found = error instanceof Problem ? error.body['diagnostics'] : undefined
+  if (!Array.isArray(found)) return []
+  return found.map(({ message, hint }: { message: string; hint: string | null }) =>
+    hint === null ? message : `${message}. ${hint}.`,
   )
 }
 

@@ -1,5 +1,6 @@
 import { queryOptions, useQueries, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { call } from '../api/call.ts'
 import { Problem, send, sendForAnswer } from '../api/send.ts'
 import { config } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
@@ -115,6 +116,15 @@ export function fileQuery(file: string) {
       return { ...data, etag }
     },
   })
+}
+
+/** The JSON Schema of waypost.yml. */
+export function useDefinitionSchema() {
+  return useQuery({
+    queryKey: ['definition-schema'],
+    queryFn: ({ signal }) => call('GET /definition-schema', {}, signal),
+    staleTime: Infinity,
+  }).data
 }
 
 async function orNothing<Value>(answer: Promise<Value>): Promise<Value | null> {

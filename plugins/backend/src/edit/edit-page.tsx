@@ -1,6 +1,6 @@
 import { Skeleton, Tabs } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { ProblemAlert } from '../components/problem.tsx'
 import { editing as texts } from '../strings/editing.ts'
 import type { DraftEdit } from './draft.ts'
@@ -23,11 +23,9 @@ interface EditTabsProps {
 export function EditTabs({ edit, at, children, label = texts.tabs.form, more = [] }: EditTabsProps) {
   const { tab = 'form' }: { readonly tab?: string } = useSearch({ strict: false })
   const navigate = useNavigate()
-  const [hasText, setHasText] = useState(tab === 'yaml')
   if (edit.loadError !== undefined && edit.loadError !== null) return <ProblemAlert error={edit.loadError} />
   if (edit.isLoading) return <Skeleton height={240} />
   const open = (next: string | null) => {
-    if (next === 'yaml') setHasText(true)
     void navigate({ to: '.', search: next === 'form' || next === null ? {} : { tab: next }, replace: true })
   }
   return (
@@ -53,7 +51,7 @@ export function EditTabs({ edit, at, children, label = texts.tabs.form, more = [
         </Tabs.Panel>
       ))}
       <Tabs.Panel value="yaml">
-        {hasText || tab === 'yaml' ? <YamlTab at={at} isLocked={edit.changes > 0} /> : null}
+        <YamlTab at={at} isLocked={edit.changes > 0} />
       </Tabs.Panel>
     </Tabs>
   )

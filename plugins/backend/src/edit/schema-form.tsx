@@ -99,13 +99,19 @@ function Properties(part: PartProps) {
       {others.length === 0 ? null : (
         <details className="more-fields">
           <summary>
-            {texts.optional} <span className="soft">{others.map(([key]) => key).join(', ')}</span>
+            {texts.optional} <span className="soft">{describeKeys(others.map(([key]) => key))}</span>
           </summary>
           <div className="form-fields">{others.map(render)}</div>
         </details>
       )}
     </div>
   )
+}
+
+const maxListed = 8
+
+function describeKeys(keys: readonly string[]): string {
+  return keys.slice(0, maxListed).join(', ') + (keys.length > maxListed ? texts.moreKeys(keys.length - maxListed) : '')
 }
 
 /** An edit that has the named keys of a map as one value. */
@@ -136,6 +142,12 @@ function Node(node: NodeProps): ReactNode {
     ...(schema['default'] === undefined ? {} : { fallback: schema['default'] }),
   }
   const choices = choicesOf(schema)
+  const plain = choices?.filter((one) => !isVariable(one))
+  if (plain?.length === 1 && choices?.length !== 1) {
+    // The other alternatives are texts with a variable.
+    if (String(edit.get(at)).includes('${env.')) return <Text field={field} schema={{}} variables="everywhere" />
+    return <Node {...node} schema={{ ...schema, anyOf: undefined, ...plain[0] }} />
+  }
   if (choices !== undefined) return <Alternatives {...node} choices={choices} />
   if (Array.isArray(schema['enum']))
     return <SelectField {...field} {...fallbackText(schema)} options={schema['enum'].map(describeValue)} />
@@ -412,6 +424,10 @@ function Alternatives({ choices, ...node }: AlternativesProps) {
 function choicesOf(schema: Json): readonly Json[] | undefined {
   const choices = schema['anyOf'] ?? schema['oneOf']
   return Array.isArray(choices) ? choices.map(toSchema) : undefined
+}
+
+function isVariable({ pattern }: Json): boolean {
+  return pattern === String.raw`\$\{env\.`
 }
 
 function describeChoice(choice: Json, before: readonly Json[]): string {

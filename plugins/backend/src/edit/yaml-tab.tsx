@@ -2,13 +2,12 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { definitionQuery } from '../api/definition.ts'
-import { call } from '../api/call.ts'
 import { ProblemAlert } from '../components/problem.tsx'
 import { useScopes } from '../components/access.tsx'
 import { editing as texts } from '../strings/editing.ts'
 import { CodeEditor } from './code-editor.tsx'
 import type { CompletionNames } from './complete-yaml.ts'
-import { useCanEdit, useDraftValue, useFileEdit, type DraftValue } from './draft.ts'
+import { useCanEdit, useDefinitionSchema, useDraftValue, useFileEdit, type DraftValue } from './draft.ts'
 import { SaveBar } from './save-bar.tsx'
 import { keysOf } from './values.ts'
 
@@ -80,11 +79,7 @@ function markOf(entry: DraftValue | undefined) {
 }
 
 function useCompletion(file: string, entry: DraftValue | undefined) {
-  const { data: schema } = useQuery({
-    queryKey: ['definition-schema'],
-    queryFn: ({ signal }) => call('GET /definition-schema', {}, signal),
-    staleTime: Infinity,
-  })
+  const schema = useDefinitionSchema()
   const { data: definition } = useQuery(definitionQuery)
   const scopes = useScopes().data
   return useMemo(() => {

@@ -1,21 +1,28 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { call, type Entry } from '../api/call.ts'
+import { lazy } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { State } from '../components/badge.tsx'
 import { Users } from '../components/definition-parts.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
+import { Plugins } from '../components/plugins.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
+import { useCanEdit } from '../edit/draft.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 
 const { settings: texts } = build
 type Setting = Definition['settings'][number]
 type Rate = Definition['rates'][number]
-type Plugin = Entry<'GET /plugin'>
+
+const SettingsEditor = lazy(async () => ({ default: (await import('../editors/settings.tsx')).SettingsEditor }))
 
 export function Page() {
+  return useCanEdit() ? <SettingsEditor /> : <SettingsView />
+}
+
+function SettingsView() {
   const { data, error, isError, refetch } = useQuery(definitionQuery)
   return (
     <>
@@ -110,46 +117,6 @@ function Rates({ rates }: { readonly rates: readonly Rate[] }) {
           render: ({ connection }) => (connection === null ? texts.eachServer : texts.allServers(connection)),
         },
         { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={5} /> },
-      ]}
-    />
-  )
-}
-
-function Plugins() {
-  const { data, error, isError, refetch } = useQuery({
-    queryKey: ['plugin'],
-    queryFn: ({ signal }) => call('GET /plugin', {}, signal),
-  })
-  if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Skeleton height={96} />
-  return (
-    <PlainTable<Plugin>
-      label={texts.plugins}
-      rows={data.entry}
-      rowKey={({ name }) => name}
-      columns={[
-        {
-          name: 'name',
-          label: texts.plugin,
-          render: ({ name, from }) => (
-            <>
-              <bdi className="strong">{name}</bdi>{' '}
-              {from === null || from === name ? null : <bdi className="soft">{from}</bdi>}
-            </>
-          ),
-        },
-        { name: 'version', label: texts.version, isMinor: true, render: ({ version }) => version },
-        { name: 'place', label: texts.place, render: ({ place }) => texts.places[place] },
-        {
-          name: 'provides',
-          label: texts.provides,
-          render: ({ connections, actions, routes }) =>
-            [
-              ...(connections.length === 0 ? [] : [texts.connections(connections.join(', '))]),
-              ...(actions.length === 0 ? [] : [texts.actions(actions.join(', '))]),
-              ...(routes ? [texts.routes] : []),
-            ].join(' · '),
-        },
       ]}
     />
   )

@@ -87,6 +87,7 @@ export const editing = {
     inUse: 'These methods dispatch it. Remove it from them first.',
     deleted: (name: string) => `${name} is deleted`,
   },
+  settings: { config: 'Settings', rates: 'Rates', plugins: 'Plugins' },
   rates: {
     new: 'New rate',
     add: 'Add rate',
@@ -113,6 +114,7 @@ export const editing = {
   diff: { added: 'added', removed: 'removed' },
   field: {
     optional: 'More settings',
+    moreKeys: (keys: number) => ` and ${count.format(keys)} more`,
     unset: 'Not set',
     default: (value: string) => `Default: ${value}`,
     yes: 'Yes',

@@ -1,0 +1,50 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { call, type Entry } from '../api/call.ts'
+import { build } from '../strings/build.ts'
+import { PlainTable } from './plain-table.tsx'
+import { ProblemAlert } from './problem.tsx'
+
+const { settings: texts } = build
+type Plugin = Entry<'GET /plugin'>
+
+/** The plugins of the active release. */
+export function Plugins() {
+  const { data, error, isError, refetch } = useQuery({
+    queryKey: ['plugin'],
+    queryFn: ({ signal }) => call('GET /plugin', {}, signal),
+  })
+  if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Skeleton height={96} />
+  return (
+    <PlainTable<Plugin>
+      label={texts.plugins}
+      rows={data.entry}
+      rowKey={({ name }) => name}
+      columns={[
+        {
+          name: 'name',
+          label: texts.plugin,
+          render: ({ name, from }) => (
+            <>
+              <bdi className="strong">{name}</bdi>{' '}
+              {from === null || from === name ? null : <bdi className="soft">{from}</bdi>}
+            </>
+          ),
+        },
+        { name: 'version', label: texts.version, isMinor: true, render: ({ version }) => version },
+        { name: 'place', label: texts.place, render: ({ place }) => texts.places[place] },
+        {
+          name: 'provides',
+          label: texts.provides,
+          render: ({ connections, actions, routes }) =>
+            [
+              ...(connections.length === 0 ? [] : [texts.connections(connections.join(', '))]),
+              ...(actions.length === 0 ? [] : [texts.actions(actions.join(', '))]),
+              ...(routes ? [texts.routes] : []),
+            ].join(' · '),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,235 @@
+import { ActionIcon, Button, NumberInput, Select, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Pencil, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { definitionQuery, type Definition } from '../api/definition.ts'
+import { announce } from '../components/announce.tsx'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { Users } from '../components/definition-parts.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { PlainTable } from '../components/plain-table.tsx'
+import { Plugins } from '../components/plugins.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { saveChange, useDefinitionSchema, useDraftEdit, useDraftValue } from '../edit/draft.ts'
+import { EditTabs } from '../edit/edit-page.tsx'
+import { LastSave } from '../edit/last-save.tsx'
+import { useNames } from '../edit/pickers.tsx'
+import { SchemaForm } from '../edit/schema-form.tsx'
+import { isMap, pointerOf, valueAt } from '../edit/values.ts'
+import { strings } from '../strings.ts'
+import { build } from '../strings/build.ts'
+import { editing } from '../strings/editing.ts'
+
+const { rates: texts } = editing
+type Rate = Definition['rates'][number]
+
+/** The editor of `config` and `rate`. */
+export function SettingsEditor() {
+  const edit = useDraftEdit('/config')
+  const schema = valueAt(useDefinitionSchema(), ['$defs', 'config'])
+  return (
+    <>
+      <PageHeader title={strings.pages.settings} text={build.settings.text} />
+      <EditTabs
+        edit={edit}
+        at="/config"
+        label={editing.settings.config}
+        more={[
+          { name: 'rates', label: editing.settings.rates, content: <RatesEditor /> },
+          { name: 'plugins', label: editing.settings.plugins, content: <Plugins /> },
+        ]}
+      >
+        <div className="form">
+          {schema === undefined ? null : <SchemaForm edit={edit} at="/config" schema={schema} />}
+        </div>
+      </EditTabs>
+    </>
+  )
+}
+
+function RatesEditor() {
+  const { data } = useQuery(definitionQuery)
+  /** The rate to edit; null for a new one. */
+  const [editingRate, setEditing] = useState<Rate | null>()
+  const [deleting, setDeleting] = useState<Rate>()
+  const rates = data?.rates ?? []
+  return (
+    <div className="stack">
+      <Button className="align-start" onClick={() => setEditing(null)}>
+        {texts.new}
+      </Button>
+      {rates.length === 0 ? <p className="soft">{build.settings.noRates}</p> : null}
+      {rates.length === 0 ? null : (
+        <PlainTable<Rate>
+          label={build.settings.rates}
+          rows={rates}
+          rowKey={({ name }) => name}
+          columns={[
+            { name: 'name', label: build.settings.rate, render: ({ name }) => <bdi className="strong">{name}</bdi> },
+            {
+              name: 'limit',
+              label: build.settings.limit,
+              render: ({ limit, window_ms: ms, by }) => build.settings.per(limit, ms, by),
+            },
+            {
+              name: 'counted',
+              label: build.settings.counted,
+              render: ({ connection }) =>
+                connection === null ? build.settings.eachServer : build.settings.allServers(connection),
+            },
+            { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={5} /> },
+            {
+              name: 'actions',
+              label: strings.table.actions,
+              isRight: true,
+              render: (rate) => (
+                <span className="nowrap">
+                  <ActionIcon aria-label={texts.edit(rate.name)} onClick={() => setEditing(rate)}>
+                    <Pencil size={14} aria-hidden />
+                  </ActionIcon>
+                  <ActionIcon aria-label={texts.delete(rate.name)} onClick={() => setDeleting(rate)}>
+                    <Trash2 size={14} aria-hidden />
+                  </ActionIcon>
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+      <LastSave />
+      {editingRate === undefined ? null : (
+        <RateDialog
+          name={editingRate?.name}
+          taken={rates.map(({ name }) => name)}
+          onClose={() => setEditing(undefined)}
+        />
+      )}
+      {deleting === undefined ? null : <DeleteRate rate={deleting} onClose={() => setDeleting(undefined)} />}
+    </div>
+  )
+}
+
+interface RateDialogProps {
+  /** Undefined for a new rate. */
+  readonly name: string | undefined
+  readonly taken: readonly string[]
+  onClose(): void
+}
+
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+
+function RateDialog({ name, taken, onClose }: RateDialogProps) {
+  const queries = useQueryClient()
+  const { data } = useDraftValue(pointerOf('rate', name ?? ''))
+  const [newName, setNewName] = useState('')
+  const [typed, setTyped] = useState<Readonly<Record<string, unknown>>>({})
+  const connections = useNames('connection').filter((one) => one !== 'System')
+  const stored = name !== undefined && isMap(data?.value) ? data.value : { limit: 60, window: '1m' }
+  const value = Object.fromEntries(
+    Object.entries({ ...stored, ...typed }).filter(([, one]) => one !== undefined && one !== ''),
+  )
+  const nameProblem = taken.includes(newName)
+    ? texts.nameTaken
+    : newName === '' || namePattern.test(newName)
+      ? undefined
+      : texts.nameInvalid
+  const set = (key: string) => (next: unknown) => setTyped({ ...typed, [key]: next })
+  const save = async () => {
+    if (name === undefined && (newName === '' || nameProblem !== undefined)) return
+    const at = pointerOf('rate', name ?? newName)
+    await saveChange(queries, { edits: [{ at, value, if: name === undefined ? null : (data?.etag ?? null) }] })
+    announce(editing.saved)
+    onClose()
+  }
+  return (
+    <Dialog title={name === undefined ? texts.new : texts.edit(name)} onClose={onClose}>
+      <SaveForm action={name === undefined ? texts.add : editing.save} onCancel={onClose} onSave={save}>
+        {(errorOf) => (
+          <>
+            {name === undefined ? (
+              <TextInput
+                label={texts.name}
+                description={texts.nameText}
+                name="name"
+                className="mono-input"
+                data-autofocus
+                required
+                error={nameProblem}
+                value={newName}
+                onChange={(event) => setNewName(event.currentTarget.value.trim())}
+              />
+            ) : null}
+            <div className="two-fields">
+              <NumberInput
+                label={texts.limit}
+                name="limit"
+                min={1}
+                allowDecimal={false}
+                error={errorOf('limit')}
+                value={Number(value['limit'] ?? '')}
+                onChange={set('limit')}
+              />
+              <TextInput
+                label={texts.window}
+                description={texts.windowText}
+                name="window"
+                error={errorOf('window')}
+                value={String(value['window'] ?? '')}
+                onChange={(event) => set('window')(event.currentTarget.value)}
+              />
+            </div>
+            <Select
+              label={texts.by}
+              name="by"
+              data={[
+                { value: 'principal', label: texts.principal },
+                { value: 'address', label: texts.address },
+              ]}
+              value={String(value['by'] ?? 'principal')}
+              onChange={(by) => set('by')(by === 'principal' && stored['by'] === undefined ? undefined : by)}
+            />
+            <Select
+              label={texts.connection}
+              description={texts.connectionText}
+              name="connection"
+              placeholder={build.settings.eachServer}
+              data={connections}
+              clearable
+              value={typeof value['connection'] === 'string' ? value['connection'] : null}
+              onChange={(next) => set('connection')(next ?? undefined)}
+            />
+          </>
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}
+
+function DeleteRate({ rate: { name, used_by: users }, onClose }: { readonly rate: Rate; onClose(): void }) {
+  const queries = useQueryClient()
+  const at = pointerOf('rate', name)
+  const { data } = useDraftValue(at)
+  return (
+    <ConfirmDialog
+      title={texts.deleteTitle(name)}
+      action={texts.delete(name)}
+      isDanger
+      isDisabled={users.length > 0}
+      onConfirm={async () => {
+        await saveChange(queries, { edits: [{ at, ...(data?.etag === undefined ? {} : { if: data.etag }) }] })
+        announce(texts.deleted(name))
+      }}
+      onClose={onClose}
+    >
+      {users.length === 0 ? (
+        <p>{texts.deleteText}</p>
+      ) : (
+        <div className="stack-small">
+          <p>{texts.inUse}</p>
+          <Users uses={users} />
+        </div>
+      )}
+    </ConfirmDialog>
+  )
+}
