@@ -15,7 +15,7 @@ const referencePrefix = 'schema:///'
  * @param named the schemas that `schema:///NAME` refers to
  */
 export function checkValue(schema: unknown, value: unknown, named: Json = {}): readonly Flaw[] {
-  if (schema === true || schema === undefined) return []
+  if (schema === true || schema === undefined || value === undefined) return []
   const validator = new Validator(schema as Schema, '2020-12', false)
   for (const [name, one] of Object.entries(named))
     if (typeof one === 'object' && one !== null) validator.addSchema(one, referencePrefix + encodeURIComponent(name))

@@ -36,13 +36,13 @@ export function DraftBanner() {
   const [first] = errors
   if (draft.is_served)
     return (
-      <p className="banner banner-quiet">
+      <section className="banner banner-quiet" aria-label={texts.files.project}>
         {texts.files.folder} <span className="mono">{draft.path}</span>
         {texts.files.atOnce}
-      </p>
+      </section>
     )
   return (
-    <div className="banner banner-bad" role="alert">
+    <section className="banner banner-bad" aria-label={texts.files.project} aria-live="assertive">
       {first === undefined ? (
         <p dir="auto">{draft.problem?.message ?? texts.files.notServed}</p>
       ) : (
@@ -55,6 +55,6 @@ export function DraftBanner() {
         </p>
       )}
       <p>{texts.files.lastGood}</p>
-    </div>
+    </section>
   )
 }

@@ -76,10 +76,16 @@ export function useDraft(): Draft | undefined {
   return useQuery(draftQuery).data ?? undefined
 }
 
-/** Whether the pages may change the definition. The server decides; this only hides what would be refused. */
-export function useCanEdit(): boolean {
+/** Whether the user may change files of the draft. The server decides; this only hides what would be refused. */
+export function useHasDraft(): boolean {
   const scopes = useStore(sessionStore)?.scopes ?? []
   return useDraft() !== undefined && scopes.includes('backend.deploy')
+}
+
+/** Whether the pages show editors. While a file cannot be parsed they show the last good state, read-only. */
+export function useCanEdit(): boolean {
+  const isBroken = useDraft()?.diagnostics.some(({ code }) => code === 'WP_DEFINITION_YAML') === true
+  return useHasDraft() && !isBroken
 }
 
 function valueQuery(at: string) {

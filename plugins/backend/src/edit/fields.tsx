@@ -130,6 +130,7 @@ interface ListFieldProps extends FieldProps {
 export function ListField({ options = [], ...field }: ListFieldProps) {
   const { edit, at, isRequired } = field
   const value = edit.get(at)
+  if (typeof value === 'string') return <TextField {...field} />
   const list = Array.isArray(value) ? value.map(describeValue) : []
   return (
     <TagsInput

@@ -18,7 +18,9 @@ export function LastSave() {
   if (saved === undefined) return null
   return (
     <div className="save-row">
-      <p className="save-state soft">{texts.savedAt(new Date(saved.saved_at), saved.changes)}</p>
+      <p className="save-state soft" role="status">
+        {texts.savedAt(new Date(saved.saved_at), saved.changes)}
+      </p>
       <Button
         variant="default"
         leftSection={<Undo2 size={14} aria-hidden />}

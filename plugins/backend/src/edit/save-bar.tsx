@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { announce } from '../components/announce.tsx'
 import { LeaveDialog } from '../components/leave-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { SignInCancelled } from '../session/session.ts'
@@ -25,7 +24,6 @@ export function SaveBar({ edit, action = texts.save, onSaved }: SaveBarProps) {
     if (!hasChanges || edit.isSaving) return
     if (edit.isOutdated) return setComparing(true)
     if (!(await edit.save({ withErrors }))) return
-    announce(texts.saved)
     onSaved?.()
   }
   useSaveKey(() => void save())
@@ -38,6 +36,7 @@ export function SaveBar({ edit, action = texts.save, onSaved }: SaveBarProps) {
         {edit.problem === undefined || edit.refused.length > 0 || edit.isOutdated ? null : (
           <ProblemAlert error={edit.problem} />
         )}
+        {edit.isOutdated ? <p className="warnings">{texts.outdated}</p> : null}
         {hasChanges ? (
           <div className="save-row">
             <p className="save-state">
@@ -63,7 +62,6 @@ export function SaveBar({ edit, action = texts.save, onSaved }: SaveBarProps) {
         ) : (
           <LastSave />
         )}
-        {edit.isOutdated ? <p className="warnings">{texts.outdated}</p> : null}
       </div>
       <LeaveDialog hasChanges={hasChanges} />
       {isComparing && edit.isOutdated ? <ConflictDialog edit={edit} onClose={() => setComparing(false)} /> : null}

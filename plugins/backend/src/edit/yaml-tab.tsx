@@ -7,9 +7,12 @@ import { useScopes } from '../components/access.tsx'
 import { editing as texts } from '../strings/editing.ts'
 import { CodeEditor } from './code-editor.tsx'
 import type { CompletionNames } from './complete-yaml.ts'
-import { useCanEdit, useDefinitionSchema, useDraftValue, useFileEdit, type DraftValue } from './draft.ts'
+import { useHasDraft, useDefinitionSchema, useDraftValue, useFileEdit, type DraftValue } from './draft.ts'
 import { SaveBar } from './save-bar.tsx'
 import { keysOf } from './values.ts'
+
+/** What a new entry is written to. */
+const mainFile = 'waypost.yml'
 
 interface YamlTabProps {
   /** The JSON pointer of the entry. */
@@ -23,8 +26,8 @@ export function YamlTab({ at, isLocked = false }: YamlTabProps) {
   const { data, error, isError, refetch } = useDraftValue(at)
   if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={240} />
-  if (data.file === null) return <p className="soft">{texts.yaml.none}</p>
-  return <FileEditor file={data.file} entry={data} isLocked={isLocked} />
+  if (data.file === null) return <FileEditor file={mainFile} isLocked={isLocked} hasName />
+  return <FileEditor file={data.file} entry={data} isLocked={isLocked} hasName />
 }
 
 interface FileEditorProps {
@@ -32,12 +35,14 @@ interface FileEditorProps {
   /** The entry to open the file at. */
   readonly entry?: DraftValue
   readonly isLocked?: boolean
+  /** Whether the name of the file is above it. */
+  readonly hasName?: boolean
 }
 
 /** The text of a definition file, with completion and its problems. */
-export function FileEditor({ file, entry, isLocked = false }: FileEditorProps) {
+export function FileEditor({ file, entry, isLocked = false, hasName = false }: FileEditorProps) {
   const edit = useFileEdit(file)
-  const canEdit = useCanEdit()
+  const canEdit = useHasDraft()
   const completion = useCompletion(file, entry)
   if (edit.loadError !== null) return <ProblemAlert error={edit.loadError} />
   if (edit.loaded === undefined) return <Skeleton height={240} />
@@ -47,9 +52,11 @@ export function FileEditor({ file, entry, isLocked = false }: FileEditorProps) {
     <div className="stack">
       <div>
         <p className="file-name">
-          <span className="mono" dir="auto">
-            {file}
-          </span>
+          {hasName ? (
+            <span className="mono" dir="auto">
+              {file}
+            </span>
+          ) : null}
           {isLocked ? <span className="soft">{texts.yaml.locked}</span> : null}
         </p>
         <CodeEditor

@@ -43,7 +43,7 @@ export function EventEditor({ name }: { readonly name: string }) {
             at={`${at}/schema`}
             label={texts.schema}
             description={texts.schemaText}
-            fallback={build.events.anyData}
+            fallback={texts.anyData}
           >
             <JsonField edit={edit} at={`${at}/schema`} label={editing.field.json} />
           </SchemaPicker>

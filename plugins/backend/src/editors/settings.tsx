@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
-import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { Users } from '../components/definition-parts.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -27,10 +26,10 @@ type Rate = Definition['rates'][number]
 /** The editor of `config` and `rate`. */
 export function SettingsEditor() {
   const edit = useDraftEdit('/config')
-  const schema = valueAt(useDefinitionSchema(), ['$defs', 'config'])
+  const schema = withoutIncludes(valueAt(useDefinitionSchema(), ['$defs', 'config']))
   return (
     <>
-      <PageHeader title={strings.pages.settings} text={build.settings.text} />
+      <PageHeader title={strings.pages.settings} text={editing.settings.text} />
       <EditTabs
         edit={edit}
         at="/config"
@@ -46,6 +45,20 @@ export function SettingsEditor() {
       </EditTabs>
     </>
   )
+}
+
+/** Leaves out that every part may be included from a file, which is a text. */
+function withoutIncludes(schema: unknown): unknown {
+  if (!isMap(schema)) return schema
+  const { anyOf, properties } = schema
+  const [first] = Array.isArray(anyOf) ? (anyOf as readonly unknown[]) : []
+  const isIncludable = isMap(first) && ['object', 'array'].includes(String(first['type']))
+  if (isIncludable) return withoutIncludes({ ...schema, anyOf: undefined, ...first })
+  if (!isMap(properties)) return schema
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).map(([key, one]) => [key, withoutIncludes(one)])),
+  }
 }
 
 function RatesEditor() {
@@ -139,7 +152,6 @@ function RateDialog({ name, taken, onClose }: RateDialogProps) {
     if (name === undefined && (newName === '' || nameProblem !== undefined)) return
     const at = pointerOf('rate', name ?? newName)
     await saveChange(queries, { edits: [{ at, value, if: name === undefined ? null : (data?.etag ?? null) }] })
-    announce(editing.saved)
     onClose()
   }
   return (
@@ -172,8 +184,8 @@ function RateDialog({ name, taken, onClose }: RateDialogProps) {
               />
               <TextInput
                 label={texts.window}
-                description={texts.windowText}
                 name="window"
+                placeholder={texts.windowText}
                 error={errorOf('window')}
                 value={String(value['window'] ?? '')}
                 onChange={(event) => set('window')(event.currentTarget.value)}
@@ -218,7 +230,6 @@ function DeleteRate({ rate: { name, used_by: users }, onClose }: { readonly rate
       isDisabled={users.length > 0}
       onConfirm={async () => {
         await saveChange(queries, { edits: [{ at, ...(data?.etag === undefined ? {} : { if: data.etag }) }] })
-        announce(texts.deleted(name))
       }}
       onClose={onClose}
     >

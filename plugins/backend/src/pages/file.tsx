@@ -7,7 +7,7 @@ export function Page() {
   const { file = '' } = useParams({ strict: false })
   return (
     <>
-      <PageHeader title={<span className="mono">{file}</span>}>
+      <PageHeader title={<span className="file-title">{file}</span>}>
         <EditorLink file={file} />
       </PageHeader>
       <FileEditor file={file} key={file} />
