@@ -55,9 +55,10 @@ describe('reading the draft of a folder', () => {
     assert.equal(bodyOf(await valueAt('')).yaml, files['waypost.yml'])
   })
 
-  test('an absent value is 404', async () => {
-    const answer = await valueAt('/routes/~1none')
-    assert.deepEqual([answer.status, answer.body.type], [404, 'urn:waypost:errors#WP_BACKEND_DRAFT_ABSENT'])
+  test('an absent value has no ETag and no place', async () => {
+    const { status, headers, body } = await valueAt('/routes/~1none')
+    assert.deepEqual([status, headers.etag], [200, undefined])
+    assert.deepEqual(body, { at: '/routes/~1none', source: null, file: null, yaml: null, start: null, end: null })
   })
 
   test('the ETag depends on the value only: not on its order, its layout or other values', async () => {

@@ -431,12 +431,12 @@ export interface Operations {
     query: { at: string }
     answer: {
       at: string
-      value: unknown
-      source: string
-      file: string
-      yaml: string
-      start: number
-      end: number
+      value?: unknown
+      source: string | null
+      file: string | null
+      yaml: string | null
+      start: number | null
+      end: number | null
     }
   }
   /** Sets the value at a JSON pointer. */

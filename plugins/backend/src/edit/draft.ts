@@ -1,64 +1,30 @@
 import { queryOptions, useQueries, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../api/call.ts'
-import { Problem, send, sendForAnswer } from '../api/send.ts'
+import { call, callForAnswer, type Answer, type Input } from '../api/call.ts'
+import { Problem } from '../api/send.ts'
 import { config } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
 import { makeStore, useStore } from '../session/store.ts'
 import { isEqual, isSame, isWithin, keysOf, listChanges, valueAt, withValueAt } from './values.ts'
 
-/** A problem in the definition files. */
-export interface Diagnostic {
-  readonly severity: 'error' | 'warning'
-  readonly code: string
-  readonly message: string
-  readonly hint: string | null
-  readonly file: string
-  readonly line: number
-  readonly column: number
-  readonly end_line: number
-  readonly end_column: number
-  /** JSON pointer in waypost.yml; null if the file could not be parsed. */
-  readonly at: string | null
-}
-
-export interface FileChange {
-  readonly file: string
-  readonly status: 'added' | 'changed' | 'removed'
-  readonly additions: number
-  readonly deletions: number
-}
-
 /** The project that the pages edit. */
-export interface Draft {
-  readonly mode: 'folder'
-  readonly name: string
-  /** The folder, for example `~/todo`. */
-  readonly path: string
-  /** The folder, absolute. */
-  readonly folder: string
-  readonly revision: string
-  readonly base: { readonly kind: 'git' | 'start'; readonly name: string }
-  readonly changes: readonly FileChange[]
-  readonly diagnostics: readonly Diagnostic[]
-  /** Whether these files are served. If not, the last good state is. */
-  readonly is_served: boolean
-  readonly served_at: string | null
-  /** Why these files are not served if none of them is the cause, for example a migration that failed. */
-  readonly problem?: { readonly message: string; readonly hint: string | null } | null
-}
+export type Draft = Answer<'GET /draft'>
+/** A problem in the definition files. `at` is a JSON pointer in waypost.yml; null if the file could not be parsed. */
+export type Diagnostic = Draft['diagnostics'][number]
+export type FileChange = Draft['changes'][number]
+/** A change: edits of values, and new texts of files. */
+export type Change = Input<'PATCH /draft'>['body']
+export type Edit = NonNullable<Change['edits']>[number]
+type Saved = Answer<'PATCH /draft'>
 
-/** A value of the definition as it is in its file. */
-export interface DraftValue {
-  readonly at: string
-  /** Undefined if there is none. */
+/** A value of the definition as it is in its file. Without a value there is none. */
+export interface DraftValue extends Answer<'GET /draft/value'> {
   readonly value: unknown
   readonly etag: string | undefined
-  /** `file:line` */
-  readonly source: string | null
-  readonly file: string | null
-  /** The text of the entry. */
-  readonly yaml: string | null
+}
+
+export interface DraftFile extends Answer<'GET /draft/file'> {
+  readonly etag: string | undefined
 }
 
 const pollMs = 3000
@@ -66,7 +32,7 @@ const pollMs = 3000
 /** The state of the draft, asked for again while the page is visible; null on servers without a draft. */
 export const draftQuery = queryOptions({
   queryKey: ['draft', 'state'],
-  queryFn: ({ signal }) => orNothing(send<Draft>('GET', 'draft', { signal })),
+  queryFn: ({ signal }) => orNothing(call('GET /draft', {}, signal)),
   enabled: config.isDevelopment,
   refetchInterval: ({ state }) => (state.data === null ? false : pollMs),
 })
@@ -92,9 +58,8 @@ function valueQuery(at: string) {
   return queryOptions({
     queryKey: ['draft', 'value', at],
     async queryFn({ signal }): Promise<DraftValue> {
-      const found = await orNothing(sendForAnswer<DraftValue>('GET', 'draft/value', { query: { at }, signal }))
-      if (found === null) return { at, value: undefined, etag: undefined, source: null, file: null, yaml: null }
-      return { ...found.data, etag: found.etag }
+      const { data, etag } = await callForAnswer('GET /draft/value', { query: { at } }, { signal })
+      return { ...data, value: data.value, etag }
     },
   })
 }
@@ -104,21 +69,11 @@ export function useDraftValue(at: string) {
   return useQuery(valueQuery(at))
 }
 
-export interface DraftFile {
-  readonly file: string
-  readonly text: string
-  readonly etag: string | undefined
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 export function fileQuery(file: string) {
   return queryOptions({
     queryKey: ['draft', 'file', file],
     async queryFn({ signal }): Promise<DraftFile> {
-      const { data, etag } = await sendForAnswer<DraftFile>('GET', 'draft/file', {
-        query: { path: file },
-        signal,
-      })
+      const { data, etag } = await callForAnswer('GET /draft/file', { query: { path: file } }, { signal })
       return { ...data, etag }
     },
   })
@@ -142,42 +97,13 @@ async function orNothing<Value>(answer: Promise<Value>): Promise<Value | null> {
   }
 }
 
-/** An edit of one value. Without a value, it removes what is at the pointer. */
-export interface Edit {
-  readonly at: string
-  readonly value?: unknown
-  /** The ETag of the value that the edit is based on; null if there must be none. */
-  readonly if?: string | null
-}
-
-/** A new text of a file; null removes it. */
-export interface FileEdit {
-  readonly file: string
-  readonly text: string | null
-  readonly if?: string | null
-}
-
-export interface Change {
-  readonly edits?: readonly Edit[]
-  readonly files?: readonly FileEdit[]
-}
-
-interface Saved {
-  readonly revision: string
-  readonly saved_at: string
-  readonly changes: number
-  readonly files: readonly string[]
-  readonly diagnostics: readonly Diagnostic[]
-  readonly inverse: Change
-}
-
 /** The last save of this window, which can be undone. */
 export const lastSave = makeStore<Saved | undefined>(undefined)
 
 /** Writes a change as one revision. @throws Problem, for example with diagnostics or conflicts */
 export async function saveChange(queries: QueryClient, change: Change, withErrors = false): Promise<Saved> {
   const body = { ...change, ...(withErrors ? { with_errors: true } : {}) }
-  const saved = await send<Saved>('PATCH', 'draft', { body })
+  const saved = await call('PATCH /draft', { body })
   lastSave.set(saved)
   await refreshDraft(queries)
   return saved

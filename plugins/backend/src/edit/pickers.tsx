@@ -116,7 +116,7 @@ export function ScopesPicker(field: FieldProps) {
   const choose = (next: readonly string[]) =>
     edit.set(at, next.length === 0 && edit.before(at) === undefined && isRequired !== true ? undefined : next)
   return (
-    <div className="field-row">
+    <div className="with-button">
       <MultiSelect
         {...inputProps(field)}
         className="grow"
@@ -256,7 +256,7 @@ function NewVariable({ isSecret, onAdd, onClose }: NewVariableProps) {
         action={editing.variable.add}
         onCancel={onClose}
         onSave={async () => {
-          await call('PUT /variable/:name', { params: { name }, body: { value } })
+          await call('PUT /draft/variable/:name', { params: { name }, body: { value } })
           await queries.invalidateQueries({ queryKey: ['variable'] })
           onAdd(`\${env.${name}}`)
         }}

@@ -71,7 +71,10 @@ function Properties(part: PartProps) {
   const isMain = ([key]: readonly [string, unknown]) =>
     required.has(key) || Object.hasOwn(own, key) || properties.length <= maxOptional
   // Decided once, so that fields do not move while they are edited.
-  const [main] = useState(() => new Set(properties.filter(isMain).map(([key]) => key)))
+  const [main] = useState(() => {
+    const first = properties.filter(isMain)
+    return new Set((first.length === 0 ? properties : first).map(([key]) => key))
+  })
   const unknown = Object.keys(own).filter((key) => !properties.some(([name]) => name === key))
   const isOpen = schema['additionalProperties'] !== false || unknown.length > 0
   const render = ([key, inner]: readonly [string, unknown]) => (

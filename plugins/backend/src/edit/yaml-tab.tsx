@@ -43,7 +43,7 @@ interface FileEditorProps {
 export function FileEditor({ file, entry, isLocked = false, hasName = false }: FileEditorProps) {
   const edit = useFileEdit(file)
   const canEdit = useHasDraft()
-  const completion = useCompletion(file, entry)
+  const completion = useCompletion(edit.loaded?.at)
   if (edit.loadError !== null) return <ProblemAlert error={edit.loadError} />
   if (edit.loaded === undefined) return <Skeleton height={240} />
   const stored = edit.changes === 0 ? edit.loaded.diagnostics : []
@@ -85,7 +85,8 @@ function markOf(entry: DraftValue | undefined) {
   return { from, to: from + entry.yaml.trimEnd().split('\n').length - 1 }
 }
 
-function useCompletion(file: string, entry: DraftValue | undefined) {
+/** @param places where waypost.yml includes the file */
+function useCompletion(places: readonly string[] | undefined) {
   const schema = useDefinitionSchema()
   const { data: definition } = useQuery(definitionQuery)
   const scopes = useScopes().data
@@ -102,13 +103,6 @@ function useCompletion(file: string, entry: DraftValue | undefined) {
       scopes: scopes?.entry.map(({ name }) => name).filter((name) => !name.startsWith('backend.')) ?? [],
       action: definition?.actions.flatMap(({ kind, name }) => (kind === 'class' ? [] : [name])) ?? [],
     }
-    return { schema, names, keys: rootOf(file, entry) }
-  }, [schema, definition, scopes, file, entry])
-}
-
-/** The keys of waypost.yml that a file is included at, as far as its entry tells. */
-function rootOf(file: string, entry: DraftValue | undefined): readonly string[] {
-  if (/^waypost\.ya?ml$/.test(file) || entry === undefined) return []
-  const keys = keysOf(entry.at)
-  return lineOf(entry) === 1 ? keys : keys.slice(0, -1)
+    return { schema, names, keys: keysOf(places?.[0] ?? '') }
+  }, [schema, definition, scopes, places])
 }

@@ -12,6 +12,7 @@ import { Plugins } from '../components/plugins.tsx'
 import { SaveForm } from '../components/save-form.tsx'
 import { saveChange, useDefinitionSchema, useDraftEdit, useDraftValue } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
+import { describeValue } from '../edit/fields.tsx'
 import { LastSave } from '../edit/last-save.tsx'
 import { useNames } from '../edit/pickers.tsx'
 import { SchemaForm } from '../edit/schema-form.tsx'
@@ -187,7 +188,7 @@ function RateDialog({ name, taken, onClose }: RateDialogProps) {
                 name="window"
                 placeholder={texts.windowText}
                 error={errorOf('window')}
-                value={String(value['window'] ?? '')}
+                value={describeValue(value['window'] ?? '')}
                 onChange={(event) => set('window')(event.currentTarget.value)}
               />
             </div>
@@ -198,7 +199,7 @@ function RateDialog({ name, taken, onClose }: RateDialogProps) {
                 { value: 'principal', label: texts.principal },
                 { value: 'address', label: texts.address },
               ]}
-              value={String(value['by'] ?? 'principal')}
+              value={describeValue(value['by'] ?? 'principal')}
               onChange={(by) => set('by')(by === 'principal' && stored['by'] === undefined ? undefined : by)}
             />
             <Select

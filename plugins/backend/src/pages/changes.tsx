@@ -5,19 +5,14 @@ import { CodeBlock } from '../components/copy.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { send } from '../api/send.ts'
+import { call } from '../api/call.ts'
 import { DiffView } from '../edit/diff-view.tsx'
-import type { Draft, FileChange } from '../edit/draft.ts'
+import type { FileChange } from '../edit/draft.ts'
 import { EditorLink } from '../edit/editor-link.tsx'
 import { LastSave } from '../edit/last-save.tsx'
 import { editing } from '../strings/editing.ts'
 
 const { changes: texts } = editing
-
-interface FileDiff extends FileChange {
-  readonly before: string | null
-  readonly after: string | null
-}
 
 const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const
 const deployCommand = 'waypost deploy --plan'
@@ -25,8 +20,7 @@ const deployCommand = 'waypost deploy --plan'
 export function Page() {
   const { data, error, isError, refetch } = useQuery({
     queryKey: ['draft', 'diff'],
-    queryFn: ({ signal }) =>
-      send<{ readonly base: Draft['base']; readonly entry: readonly FileDiff[] }>('GET', 'draft/diff', { signal }),
+    queryFn: ({ signal }) => call('GET /draft/diff', {}, signal),
   })
   return (
     <>

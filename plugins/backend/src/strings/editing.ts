@@ -158,7 +158,7 @@ export const editing = {
     name: 'Name',
     nameHint: 'Capital letters, digits and _, such as SHOP_TOKEN',
     value: 'Value',
-    valueHint: 'Stored encrypted in System. It is not written to a file, and not shown again.',
+    valueHint: 'Written to the file .env of the project, which is not in git. It is not shown again.',
     add: 'Add variable',
   },
 } as const

@@ -11,6 +11,7 @@ import { diagnostic, draftOf, draftSaved, edit, fileEdit, pointer, filePath } fr
 
 const status = oneOf('added', 'changed', 'removed')
 const count = Type.Integer()
+const maybeCount = Type.Union([count, Type.Null()])
 
 const draft = defineRoute({
   name: 'getDraft',
@@ -107,16 +108,16 @@ const difference = defineRoute({
 
 const valueAnswer = record({
   at: text,
-  /** As written, with included files in place. */
-  value: Type.Unknown(),
+  /** As written, with included files in place. Absent if there is none, as are an ETag and a place. */
+  value: Type.Optional(Type.Unknown()),
   /** `file:line` of its key. */
-  source: text,
+  source: maybeText,
   /** The file that contains the value. */
-  file: text,
+  file: maybeText,
   /** The exact text of the entry, with its indentation: the part of the file from `start` to `end`. */
-  yaml: text,
-  start: count,
-  end: count,
+  yaml: maybeText,
+  start: maybeCount,
+  end: maybeCount,
 })
 
 const value = defineRoute({
@@ -133,7 +134,7 @@ const value = defineRoute({
     const keys = keysOf(at)
     const found = findValue(editing, keys)
     const entry = found === undefined ? undefined : findEntryText(editing, keys)
-    if (entry === undefined) throw errors.WP_BACKEND_DRAFT_ABSENT({ at })
+    if (entry === undefined) return { at, source: null, file: null, yaml: null, start: null, end: null }
     call.setEtag(etagOfValue(found))
     const { source, file, text: yaml, start, end } = entry
     return { at, value: found, source, file, yaml, start, end }
