@@ -29,7 +29,8 @@ const options = [
 ]
 const files = findFiles(words.filter((word) => !isOption(word)))
 
-const folder = mkdtempSync(path.join(findFastFolder() ?? tmpdir(), 'waypost-test-'))
+// Not waypost-test, the password of PostgreSQL: tests check that it is never printed.
+const folder = mkdtempSync(path.join(findFastFolder() ?? tmpdir(), 'waypost-run-'))
 chmodSync(folder, 0o755) // PostgreSQL does not run as root
 process.env['TMPDIR'] = folder // also for tests
 const postgres = await startPostgres()
