@@ -345,7 +345,7 @@ export default class InsertOrder implements Action<'POST /order'> {
         'waypost.yml': 'routes:\n  /a: !include a.yml\n  /b: !include a.yml\n',
         'a.yml': 'methods:\n  GET: { public: true, action: src/todo/insert.ts }\n',
       },
-      says: /^Cannot change a\.yml:1 automatically: a\.yml is included 2 times$/,
+      says: /^Cannot change a\.yml:2 automatically: a\.yml is included 2 times$/,
     },
   ]
   for (const { route, files, says, hint = /./ } of refused) {

@@ -5,6 +5,7 @@ import {
   childrenOf,
   follow,
   indexOf,
+  isMerge,
   keepFile,
   linksOf,
   listReached,
@@ -415,12 +416,15 @@ function orderEntries(work: Editing, { cursor, keys }: Spot, wanted: readonly st
   tryChange(work, cursor, { kind: 'order', order }, [splices])
 }
 
-function assertPlainMap(work: Editing, cursor: Cursor): void {
+/** Refuses a map whose entries are unclear, and an entry of it that is written in an unusual form. */
+function assertPlainMap(work: Editing, cursor: Cursor, changed?: number): void {
   const { tree } = linksOf(work, cursor).at(-1)!
   if (tree.kind !== 'map') return
   const names = new Set<string>()
   for (const [index, entry] of tree.entries.entries()) {
-    const problem = entry.problem ?? (names.has(entry.key) ? `the key "${entry.key}" is repeated` : undefined)
+    const isRefused = entry.problem !== undefined && (index === changed || isMerge(entry))
+    const repeated = names.has(entry.key) ? `the key "${entry.key}" is repeated` : undefined
+    const problem = isRefused ? entry.problem : repeated
     if (problem !== undefined) throw refuse(work, childOf(cursor, index), problem)
     names.add(entry.key)
   }
@@ -497,7 +501,7 @@ function remove(work: Editing, cursor: Cursor, keys: readonly string[]): void {
 /** Removes an entry or item. An empty map or list stays. */
 function removeAt(work: Editing, { cursor, keys }: Spot, index: number): void {
   const { tree } = linksOf(work, cursor).at(-1)!
-  assertPlainMap(work, cursor)
+  assertPlainMap(work, cursor, index)
   assertRemovable(work, childOf(cursor, index))
   if (childrenOf(tree).length === 1) {
     replace(work, { cursor, keys }, tree.kind === 'map' ? {} : [])
@@ -540,12 +544,17 @@ function insert(
   const value = makeRelative(given, cursor.file)
   const page = pageOf(work, cursor)
   const container = containerOf(work, { cursor, keys })
-  const splice = insertChild(page, container, { index, key, value })
-  if (splice !== undefined) change(work, cursor, { kind: 'insert', index, key, value }, [[splice]])
-  else {
-    const last = insertChild(page, container, { index: count, key, value })
-    change(work, cursor, { kind: 'insert', index: count, key, value }, last === undefined ? [] : [[last]])
-  }
+  const canBeFirst = index > 0 || insertChild(page, container, { index, key, value }) !== undefined
+  const place = canBeFirst ? index : count
+  const ways = [false, true].flatMap(
+    (isInline) => insertChild(page, container, { index: place, key, value, isInline }) ?? [],
+  )
+  change(
+    work,
+    cursor,
+    { kind: 'insert', index: place, key, value },
+    ways.map((one) => [one]),
+  )
 }
 
 /** Writes a value in place of another one. */
@@ -561,9 +570,12 @@ function replace(work: Editing, { cursor, keys }: Spot, given: Writable): void {
     return
   }
   const parent = { file: cursor.file, steps: cursor.steps.slice(0, -1) }
-  assertPlainMap(work, parent)
+  assertPlainMap(work, parent, index)
   const container = containerOf(work, { cursor: parent, keys: keys.slice(0, -1) })
-  change(work, cursor, { kind: 'value', value }, [[replaceValue(page, container, { index, key: keys.at(-1)!, value })]])
+  const ways = [false, true].map((isInline) => [
+    replaceValue(page, container, { index, key: keys.at(-1)!, value, isInline }),
+  ])
+  change(work, cursor, { kind: 'value', value }, ways)
 }
 
 function pageOf(work: Editing, { file }: Cursor): Page {

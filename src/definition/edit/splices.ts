@@ -42,6 +42,8 @@ export interface Placed {
   /** The key of an entry; the index of an item. */
   readonly key: string
   readonly value: Writable
+  /** Writes the value on one line. */
+  readonly isInline?: boolean
 }
 
 /** Returns how a file is written. */
@@ -96,50 +98,43 @@ export function replaceRoot(
 /** Returns the replacement of the value of an entry or item. */
 export function replaceValue(page: Page, container: Container, placed: Placed): Splice {
   const { tree, start: base } = container
-  const isEntry = tree.kind === 'map'
-  const child = isEntry ? tree.entries[placed.index]! : tree.items[placed.index]!
-  const entry = isEntry ? tree.entries[placed.index]! : undefined
+  const entry = tree.kind === 'map' ? tree.entries[placed.index]! : undefined
+  const child = entry ?? (tree as ListTree).items[placed.index]!
   const old = child.value
-  const behindKey = entry === undefined ? undefined : entry.colon === undefined ? entry.end : entry.colon + 1
-  const from = base + (behindKey ?? child.start + (tree.isFlow ? 0 : 1))
-  const [start, end] = [base + old.start, base + old.end]
+  const start = base + old.start
+  const end = start + trimmedLength(page.text.slice(start, base + old.end), old)
   const isNone = old.kind === 'scalar' && old.style === 'none'
-  const gap = isNone ? ' ' : /^[ \t]*/.exec(page.text.slice(from, start))![0]
+  const from = base + (entry === undefined ? child.start + (tree.isFlow ? 0 : 1) : (entry.colon ?? entry.end - 1) + 1)
+  const before = page.text.slice(from, start)
+  const gap = !isNone && /^[ \t]+$/.test(before) ? before : ' '
   if (tree.isFlow) {
     const written = writeFlow(page, base + child.start, { old, value: placed.value })
-    if (entry !== undefined && entry.colon === undefined) return { start: from, end: from, text: `: ${written}` }
-    const before = !isEntry
-      ? ''
-      : isNone && page.isJson
-        ? ''
-        : isPlainGap(page.text, from, start)
-          ? page.text.slice(from, start)
-          : ' '
-    return { start: from, end: isNone ? from : end, text: before + written }
+    const isClose = entry === undefined || (before === '' && !isNone)
+    const colon = entry !== undefined && entry.colon === undefined ? ':' : ''
+    return { start: from, end: isNone ? from : end, text: colon + (isClose ? '' : gap) + written }
   }
   const column = columnOf(page.text, base + child.start)
-  const [head, ...lines] = isEntry
-    ? writeEntryLike(page, container, { ...placed, old })
-    : writeItemLike(page, { column: column + '- '.length, step: page.step.length }, { old, value: placed.value })
+  const [head, ...lines] =
+    entry === undefined
+      ? writeItemLike(page, column + '- '.length, { ...placed, old })
+      : writeEntryLike(page, container, { ...placed, old })
   const rest = readRest(page.text, { from, start, end, old })
-  const isAlone = isPlainGap(page.text, from, start) && gap !== ''
-  const space = head === '' ? '' : isAlone && !isNone ? gap : ' '
+  const shown = head === '' ? '' : gap + head
   if (lines.length === 0)
-    return {
-      start: from,
-      end: isNone ? from : end,
-      text: `${space}${head}${isNone || rest.isBehind ? '' : rest.comment}`,
-    }
-  const isCompact = !isEntry && head !== '' && !/^[|>]/.test(head)
-  const text =
-    isCompact && rest.comment !== ''
-      ? [rest.comment, ' '.repeat(column + '- '.length) + head, ...lines]
-      : [`${space}${head}${rest.comment}`, ...lines]
-  return { start: from, end: rest.end, text: text.join(page.newline) }
+    return { start: from, end: isNone ? from : end, text: shown + (rest.isBehind ? '' : rest.comment) }
+  const isCompact = entry === undefined && head !== '' && !/^[|>]/.test(head)
+  const first =
+    isCompact && rest.comment !== '' ? [rest.comment, ' '.repeat(column + '- '.length) + head] : [shown + rest.comment]
+  return { start: from, end: rest.end, text: [...first, ...lines].join(page.newline) }
 }
 
-function isPlainGap(text: string, from: number, to: number): boolean {
-  return /^[ \t]*$/.test(text.slice(from, to))
+/** A text may end with blank lines that stay when it is replaced. */
+function trimmedLength(text: string, old: Tree): number {
+  return isBlockText(old) ? text.trimEnd().length : text.length
+}
+
+function isBlockText(tree: Tree): boolean {
+  return tree.kind === 'scalar' && (tree.style === 'literal' || tree.style === 'folded')
 }
 
 interface OldValue {
@@ -151,7 +146,7 @@ interface OldValue {
 
 /** Returns the comment on the line of a value or its key, and the end of that line. */
 function readRest(text: string, { from, start, end, old }: OldValue) {
-  const isBlock = 'isFlow' in old ? !old.isFlow : old.kind === 'scalar' && /literal|folded/.test(old.style)
+  const isBlock = 'isFlow' in old ? !old.isFlow : isBlockText(old)
   const isNone = old.kind === 'scalar' && old.style === 'none'
   const onKeyLine = text.slice(from, lineEndOf(text, from))
   if (isNone) return { comment: onKeyLine.trimEnd(), end: lineEndOf(text, from), isBehind: true }
@@ -167,8 +162,9 @@ function readRest(text: string, { from, start, end, old }: OldValue) {
 function writeEntryLike(
   page: Page,
   { tree, start, parent }: Container,
-  { index, key, value, old }: Placed & { old?: Tree },
+  { index, key, value, isInline: isOneLine, old }: Placed & { old?: Tree },
 ): readonly [string, ...string[]] {
+  if (isOneLine === true) return [writeInline(value)]
   const entries = tree.kind === 'map' ? tree.entries : []
   const column = columnOf(page.text, start + (entries[0]?.start ?? 0))
   const indent = { column, step: page.step.length }
@@ -184,14 +180,15 @@ function writeEntryLike(
 }
 
 function writeItemLike(
-  page: Page,
-  inner: { column: number; step: number },
-  { old, value }: { old?: Tree; value: Writable },
+  { step: { length: step } }: Page,
+  column: number,
+  { old, value, isInline: isOneLine }: Placed & { old?: Tree },
 ): readonly [string, ...string[]] {
-  const outer = { ...inner, column: inner.column - inner.step }
+  if (isOneLine === true) return [writeInline(value)]
+  const outer = { step, column: column - step }
   const like =
     old?.kind === 'scalar' && typeof value === 'string' ? writeScalarLike(old.style, value, outer) : undefined
-  return like ?? writeItemValue(value, inner)
+  return like ?? writeItemValue(value, { step, column })
 }
 
 const types = {
@@ -269,12 +266,14 @@ export function insertChild(page: Page, container: Container, placed: Placed): S
   }
 }
 
-function writeChild(page: Page, container: Container, { index, key, value }: Placed): string[] {
+function writeChild(page: Page, container: Container, placed: Placed): string[] {
+  const { key, value, isInline: isOneLine = false } = placed
   const { tree, start } = container
   const column = columnOf(page.text, extentsOf(container)[0]?.start ?? start)
   const pad = ' '.repeat(column)
-  if (tree.kind === 'list') return writeItem(value, { column, step: page.step.length })
-  const [head, ...lines] = writeEntryLike(page, container, { index, key, value })
+  if (tree.kind === 'list')
+    return isOneLine ? [`${pad}- ${writeInline(value)}`] : writeItem(value, { column, step: page.step.length })
+  const [head, ...lines] = writeEntryLike(page, container, placed)
   return [`${pad}${writeKey(key)}:${head === '' ? '' : ` ${head}`}`, ...lines]
 }
 

@@ -1,0 +1,541 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { isMap, isScalar, isSeq, Lexer, parse, parseDocument, stringify, type Node as YamlNode, type Pair } from 'yaml'
+import { editDefinition, EditRefused, makeSourceCache, openEditing, type Writable } from '../../src/definition/index.ts'
+import { isLong } from '../support/forms.ts'
+import { fc } from '../support/property.ts'
+import { part, whole } from './whole-project.ts'
+
+// Random edits over real and generated projects. The value at the keys is the new one; every line outside the touched
+// entry stays byte for byte, and every comment outside it survives.
+
+type Files = ReadonlyMap<string, string>
+
+const root = path.join(import.meta.dirname, 'no-such-folder')
+const repository = path.join(import.meta.dirname, '../..')
+
+function readFiles(folder: string): Files {
+  const names = readdirSync(path.join(repository, folder), { recursive: true, encoding: 'utf8' })
+  const files = names.filter((name) => /^(waypost\.yml|resources\/.*\.(yml|json))$/.test(name))
+  return new Map(files.map((name) => [name, readFileSync(path.join(repository, folder, name), 'utf8')]))
+}
+
+const commented = `# yaml-language-server: $schema=./waypost.schema.json
+# The API of a shop. ünïcode 🛒
+
+routes: # all of them
+  # the list
+  /order: # orders
+    scopes: [order] # who
+    methods:
+      # reads
+      GET:
+        public: true # for all
+        description: |
+          Lists
+            all orders
+
+          # no comment
+        parameters: { startIndex: { type: integer, minimum: 0 }, "ключ": { type: string } }
+        response: Order # one
+
+      POST:
+        request: 'Order'
+        responses: { 201: Order } # created
+        action: "src/order/insert.ts"
+    # the end of /order
+
+  # one of them
+  /order/:id: !include  resources/order.yml   # its file
+  /part: !include resources/all.yml#/routes/part
+  # /old: !include old.yml
+
+
+schema: !include resources/schema.json
+# below
+event:
+    # wide
+    made: {
+      schema: Order, # the order
+      # scopes
+      scopes: [a, b],
+    }
+    gone:
+      description: >-
+        folded
+        text
+plugins:
+- ./a.ts # first
+# second
+- name: ./b.ts
+  config:
+    list:
+      - 1 # one
+      - two
+      # three
+      - [3, { x: y }]
+      -
+        z: null
+    # after
+- plain
+config:
+  "quoted key": 'it''s'
+  ? explicit
+  : 1
+  tilde: ~
+  empty:
+  keep: |+
+    text
+
+  last: "a\\tb" # end
+`
+const shop: Files = new Map([
+  ['waypost.yml', commented],
+  [
+    'resources/order.yml',
+    '---\n# its methods\nmethods:\n    GET: { public: true, action: src/a.ts }\n\n    # changes\n    PUT:\n        action: src/b.ts # b\n...\n',
+  ],
+  ['resources/all.yml', 'routes:\n  part:\n    methods: { GET: { action: a.ts } } # c\n  other: 1\nrest: # r\n  - a'],
+  [
+    'resources/schema.json',
+    '{\n    "Order": {\n        "type": "object",\n        "properties": { "id": { "type": "integer" } }\n    },\n    "List": [1, 2, { "a": [] }],\n    "Empty": {}\n}\n',
+  ],
+])
+const projects: readonly Files[] = [
+  ...['templates/todo', 'templates/crud', 'templates/empty', 'test/fixtures/definition/todo'].map(readFiles),
+  new Map([
+    ['waypost.yml', whole],
+    ['part.json', part],
+  ]),
+  shop,
+  shop,
+  shop,
+  new Map([
+    ['waypost.yml', 'routes: !include routes.json\n# only'],
+    ['routes.json', '{"/a":{"methods":{"GET":{"action":"a.ts"}}}}'],
+  ]),
+]
+
+const keyTexts = [
+  'a',
+  'b',
+  '/c',
+  '404',
+  'x y',
+  'ключ',
+  '🛒',
+  '__proto__',
+  'a: b',
+  '#',
+  '- x',
+  "it's",
+  '"',
+  '~',
+  'a/b~c',
+  'x\ny',
+  '<<',
+  '',
+  'true',
+  '{',
+  '*x',
+  '!t',
+  'constructor',
+]
+const scalars: fc.Arbitrary<Writable> = fc.oneof(
+  fc.constantFrom(
+    '',
+    '~',
+    '404',
+    'a: b',
+    'a, b',
+    '- x',
+    '{',
+    '*a',
+    '!x',
+    "it's",
+    '"',
+    'x\ny',
+    'x\n',
+    ' x',
+    'x\n\n',
+    '\n',
+    '# c',
+    'a #b',
+    'ünï',
+    '${env.A}',
+    'line\n  more\nend\n',
+    'tab\there',
+    '%x',
+    '---',
+    '\u{1F6D2}\r\n',
+  ),
+  fc.string({ maxLength: 8 }),
+  fc.integer({ min: -99, max: 999 }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+)
+const { value: values } = fc.letrec<{ value: Writable }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    { weight: 3, arbitrary: scalars },
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom(...keyTexts), tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  ) as fc.Arbitrary<Writable>,
+}))
+
+/** Random numbers that drive one edit. */
+interface Dice {
+  readonly way: number
+  readonly steps: readonly number[]
+  readonly key: string
+  readonly value: Writable
+}
+const dice: fc.Arbitrary<Dice> = fc.record({
+  way: fc.nat(99),
+  steps: fc.array(fc.nat(1000), { minLength: 8, maxLength: 8 }),
+  key: fc.constantFrom(...keyTexts),
+  value: values,
+})
+
+const generated = fc
+  .record({
+    schema: fc.dictionary(fc.constantFrom(...keyTexts), values, { maxKeys: 6, noNullPrototype: true }),
+    indent: fc.constantFrom(1, 2, 3, 4),
+    collectionStyle: fc.constantFrom('any' as const, 'block' as const, 'flow' as const),
+    lineWidth: fc.constantFrom(0, 30),
+    isJson: fc.boolean(),
+  })
+  // `stringify` would write it as a merge key.
+  .filter(({ schema }) => !JSON.stringify(schema).includes('"<<"'))
+  .map(({ schema, isJson, ...style }): Files => {
+    const file = isJson ? 's.json' : 's.yml'
+    const text = isJson ? JSON.stringify(schema, undefined, style.indent) : stringify({ k: schema }, style)
+    return new Map([
+      ['waypost.yml', `x: !include ${file}${isJson ? '' : '#/k'}\n`],
+      [file, text],
+    ])
+  })
+const started = fc.record({
+  files: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...projects) }, generated),
+  isWindows: fc.boolean(),
+  hasMark: fc.boolean(),
+  isCut: fc.boolean(),
+})
+
+function start({
+  files,
+  isWindows,
+  hasMark,
+  isCut,
+}: {
+  files: Files
+  isWindows: boolean
+  hasMark: boolean
+  isCut: boolean
+}): Files {
+  return new Map(
+    [...files].map(([file, text]) => {
+      const cut = isCut ? text.replace(/\n$/, '') : text
+      return [file, (hasMark ? '\u{FEFF}' : '') + (isWindows ? cut.replaceAll('\n', '\r\n') : cut)]
+    }),
+  )
+}
+
+class IncludeAt {
+  readonly target: string
+  constructor(target: string) {
+    this.target = target
+  }
+}
+
+/** Reads the definition without the code that is tested. */
+function read(files: Files, file = 'waypost.yml', keys: readonly string[] = []): unknown {
+  const text = files.get(file)!.replace(/^\u{FEFF}/u, '')
+  const document = parseDocument(text, {
+    schema: 'core',
+    uniqueKeys: false,
+    customTags: [{ tag: '!include', resolve: (target: string) => ({ include: target }) as unknown as string }],
+  })
+  assert.deepEqual(
+    document.errors.map(({ message }) => message),
+    [],
+    text,
+  )
+  const convert = (node: YamlNode | null): unknown => {
+    if (isMap(node)) {
+      const entries = (node.items as Pair<YamlNode, YamlNode | null>[]).map(({ key, value }) => {
+        const name = isScalar(key)
+          ? typeof key.value === 'string'
+            ? key.value
+            : (key.source ?? String(key.value))
+          : ''
+        return [name, convert(value)] as const
+      })
+      return Object.fromEntries(entries)
+    }
+    if (isSeq(node)) return (node.items as YamlNode[]).map(convert)
+    const plain = isScalar(node) ? node.value : null
+    return typeof plain === 'object' && plain !== null ? new IncludeAt((plain as { include: string }).include) : plain
+  }
+  const resolve = (value: unknown): unknown => {
+    if (value instanceof IncludeAt) {
+      const [name = '', pointer = ''] = value.target.split('#')
+      const target = path.posix.join(path.posix.dirname(file), name)
+      return read(files, target, pointer.split('/').slice(1))
+    }
+    if (Array.isArray(value)) return value.map(resolve)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(one)]))
+  }
+  let found = convert(document.contents)
+  for (const key of keys) found = (found as Record<string, unknown>)[key]
+  return resolve(found)
+}
+
+const isMapValue = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Chooses keys and a new value. */
+function choose(
+  definition: unknown,
+  { way, steps, key, value }: Dice,
+): { keys: string[]; value: Writable | undefined } {
+  const keys: string[] = []
+  let at = definition
+  for (const step of steps) {
+    const names = at !== null && typeof at === 'object' ? Object.keys(at) : []
+    if (names.length === 0 || (keys.length > 0 && step % 5 === 0)) break
+    const name = names[step % names.length]!
+    keys.push(name)
+    at = (at as Record<string, unknown>)[name]
+  }
+  if (way < 20) return { keys: keys.length === 0 ? ['x'] : keys, value: undefined }
+  if (way < 45 && isMapValue(at)) return { keys: [...keys, key], value }
+  if (way < 50 && Array.isArray(at)) return { keys: [...keys, way % 2 === 0 ? '-' : String(at.length)], value }
+  if (way < 85 && typeof at === 'object' && at !== null)
+    return { keys, value: change(at, { way, steps, key, value }) as Writable }
+  return { keys: keys.length === 0 ? [key] : keys, value }
+}
+
+/** Changes parts of a map or list. */
+function change(at: object, { way, steps, key, value }: Dice): unknown {
+  if (Array.isArray(at)) {
+    const copy: unknown[] = [...at]
+    const index = steps[0]! % (copy.length + 1)
+    if (way % 3 === 0) copy.splice(index, 0, value)
+    else if (way % 3 === 1) copy.splice(index, 1)
+    else copy[index] = value
+    return copy
+  }
+  const entries = Object.entries(at)
+  const kept = entries.filter((_, index) => steps[index % steps.length]! % 4 !== 0)
+  const changed = kept.map(
+    ([name, one], index) => [name, steps[(index + 3) % steps.length]! % 4 === 0 ? value : one] as const,
+  )
+  const isAdded = way % 2 === 0
+  return Object.fromEntries(isAdded ? [...changed.slice(0, 2), [key, value] as const, ...changed.slice(2)] : changed)
+}
+
+function setAt(at: unknown, [key, ...below]: readonly string[], value: Writable | undefined): unknown {
+  if (key === undefined) return value
+  if (Array.isArray(at)) {
+    const copy: unknown[] = [...at]
+    const index = key === '-' ? copy.length : Number(key)
+    if (below.length === 0 && value === undefined) copy.splice(index, 1)
+    else copy[index] = setAt(copy[index], below, value)
+    return copy
+  }
+  const entries = new Map(Object.entries(at ?? {}))
+  if (below.length === 0 && value === undefined) entries.delete(key)
+  else entries.set(key, setAt(entries.get(key), below, value))
+  return Object.fromEntries(entries)
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** The text of the parts of a value that differ: whole entries, and brackets to which something is added. */
+function listTouched(
+  text: string,
+  node: YamlNode | null,
+  { before, after }: { before: unknown; after: unknown },
+): readonly Range[] {
+  const [start = 0, , end = text.length] = node?.range ?? []
+  if (isMap(node) && isMapValue(before) && isMapValue(after) && Object.keys(after).length > 0) {
+    const items = node.items as Pair<YamlNode, YamlNode | null>[]
+    const isGrown = Object.keys(after).some((key) => !Object.hasOwn(before, key))
+    const isShrunk = Object.keys(before).some((key) => !Object.hasOwn(after, key))
+    const ranges = items.flatMap(({ key, value }) => {
+      const name = isScalar(key) ? (typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))) : ''
+      const [from, to] = [key.range![0], Math.max(key.range![1] + 1, value?.range?.[2] ?? 0)]
+      if (!Object.hasOwn(after, name)) return [{ start: from, end: to }]
+      if (isEqual(before[name], after[name])) return []
+      const isKept = isFilled(before[name]) && isFilled(after[name]) && isMap(value)
+      return isKept
+        ? listTouched(text, value, { before: before[name], after: after[name] })
+        : [{ start: from, end: to }]
+    })
+    const isAll = node.flow === true && (isGrown || isShrunk)
+    return isAll || items.length === 0 ? [{ start: start - 1, end }] : ranges
+  }
+  return [{ start, end }]
+}
+
+function isFilled(value: unknown): boolean {
+  return isMapValue(value) && Object.keys(value).length > 0
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Returns the comments of a YAML text with their places. */
+function listComments(text: string): readonly { readonly comment: string; readonly at: number }[] {
+  const found: { comment: string; at: number }[] = []
+  let at = 0
+  for (const token of new Lexer().lex(text)) {
+    if (token === '\u0002' || token === '\u0018' || token === '\u001F') continue
+    if (token.startsWith('#') && (at === 0 || /\s/.test(text[at - 1]!))) found.push({ comment: token.trimEnd(), at })
+    at += token.length
+  }
+  return found
+}
+
+const counts = { edits: 0, refused: new Map<string, number>(), comments: 0, above: 0, lost: 0 }
+const examples: string[] = []
+
+function check(
+  before: Files,
+  after: Files,
+  { keys, value }: { keys: readonly string[]; value: Writable | undefined },
+): void {
+  const [was, now] = [read(before), read(after)]
+  const expected = setAt(was, keys, value)
+  assert.deepEqual(plain(now), plain(expected))
+  for (const [file, old] of before) {
+    const text = after.get(file)
+    if (text === undefined || text === old) continue
+    checkLines(file, { old, text }, { was: readAlone(before, file), now: readAlone(after, file) })
+  }
+}
+
+function readAlone(files: Files, file: string): unknown {
+  const text = files.get(file)!.replace(/^\u{FEFF}/u, '')
+  return parse(text, {
+    schema: 'core',
+    uniqueKeys: false,
+    customTags: [{ tag: '!include', resolve: (target: string) => `!include ${target}` }],
+  })
+}
+
+function checkLines(
+  file: string,
+  { old, text }: { old: string; text: string },
+  { was, now }: { was: unknown; now: unknown },
+): void {
+  const bare = old.replace(/^\u{FEFF}/u, '')
+  assert.equal(text.startsWith('\u{FEFF}'), old.startsWith('\u{FEFF}'))
+  const document = parseDocument(bare, { schema: 'core', uniqueKeys: false, logLevel: 'silent' })
+  const touched = listTouched(bare, document.contents, { before: was, after: now })
+  const isTouched = (start: number, end: number): boolean => touched.some((one) => one.start <= end && start <= one.end)
+  if (/\r\n/.test(bare) && !/[^\r]\n/.test(bare)) assert.doesNotMatch(text, /[^\r]\n/)
+  const lines = text.replace(/^\u{FEFF}/u, '').split(/\r?\n/)
+  let next = 0
+  let at = 0
+  for (const line of bare.split('\n')) {
+    const [start, end] = [at, at + line.length]
+    at = end + 1
+    if (isTouched(start, end) || line.trim() === '' || line.trim().startsWith('#') || end === bare.length) continue
+    const found = lines.indexOf(line.replace(/\r$/, ''), next)
+    assert.notEqual(found, -1, `${file}: the line ${JSON.stringify(line)} changed\n${bare}\n=>\n${text}`)
+    next = found + 1
+  }
+  const rest = listComments(text.replace(/^\u{FEFF}/u, '')).map(({ comment }) => comment)
+  for (const { comment, at: place } of file.endsWith('.json') ? [] : listComments(bare)) {
+    counts.comments += 1
+    if (isTouched(place, place)) continue
+    const index = rest.indexOf(comment)
+    if (index !== -1) rest.splice(index, 1)
+    else if (isAboveRemoved(bare, place, isTouched)) counts.above += 1
+    else {
+      counts.lost += 1
+      examples.push(`${comment}\n${showDiff(bare, text.replace(/^\u{FEFF}/u, ''))}`)
+    }
+  }
+}
+
+/** A comment directly above an entry is removed with it. */
+function isAboveRemoved(text: string, place: number, isTouched: (start: number, end: number) => boolean): boolean {
+  for (let at = text.indexOf('\n', place) + 1; at > 0; at = text.indexOf('\n', at) + 1) {
+    const [spaces = '', next = ''] = /^ *(.?)/.exec(text.slice(at)) ?? []
+    if (next !== '#') return isTouched(at + spaces.length - 1, at + spaces.length)
+  }
+  return false
+}
+
+function showDiff(old: string, text: string): string {
+  const [one, other] = [old.split('\n'), text.split('\n')]
+  let head = 0
+  while (head < one.length && one[head] === other[head]) head += 1
+  let tail = 0
+  while (tail < one.length - head && tail < other.length - head && one.at(-1 - tail) === other.at(-1 - tail)) tail += 1
+  const show = (lines: string[], sign: string) => lines.slice(head, lines.length - tail).map((line) => sign + line)
+  return [`@ ${head + 1}`, ...show(one, '-'), ...show(other, '+')].join('\n')
+}
+
+const editsOfOne = 10
+
+test(
+  'after any edit the value is the new one, and other lines and comments are unchanged',
+  { timeout: 3_600_000 },
+  () => {
+    fc.assert(
+      fc.property(started, fc.array(dice, { minLength: editsOfOne, maxLength: editsOfOne }), (project, rolls) => {
+        let files = start(project)
+        const cache = makeSourceCache()
+        for (const roll of rolls) {
+          const edit = choose(read(files), roll)
+          counts.edits += 1
+          const after = apply(files, edit, cache)
+          if (after === undefined) continue
+          check(files, after, edit)
+          files = after
+        }
+      }),
+      { numRuns: isLong ? 2000 : 60 },
+    )
+    const refused = [...counts.refused].map(([reason, count]) => `${count} ${reason}`)
+    process.stdout.write(
+      `${counts.edits} edits; refused: ${refused.join('; ') || 'none'}; ${counts.lost} of ${counts.comments} comments lost\n`,
+    )
+    assert.deepEqual(examples, [])
+  },
+)
+
+/** Undefined if the edit is refused. */
+function apply(
+  files: Files,
+  edit: { keys: readonly string[]; value: Writable | undefined },
+  cache: ReturnType<typeof makeSourceCache>,
+): Files | undefined {
+  try {
+    const after = new Map(files)
+    for (const [file, text] of editDefinition(openEditing(root, { texts: files, cache }), [edit])) {
+      if (text === undefined) after.delete(file)
+      else after.set(file, text)
+    }
+    return after
+  } catch (error) {
+    if (!(error instanceof EditRefused)) throw error
+    const reason = error.reason.replaceAll(/"[^"]*"|\/\S*|\bitem \S+/g, '…')
+    counts.refused.set(reason, (counts.refused.get(reason) ?? 0) + 1)
+    return undefined
+  }
+}
