@@ -96,7 +96,7 @@ export {
   type StatisticQuery,
   type Traffic,
 } from './statistics.ts'
-export { countHostAccess, issueHostToken, issueTryToken, revokeHostTokens } from './tokens.ts'
+export { countHostAccess, findHostToken, issueHostToken, issueTryToken, revokeHostTokens } from './tokens.ts'
 export {
   assertVariableName,
   findHostVariable,

@@ -1,9 +1,10 @@
-import type { TableSnapshot } from '../contract/index.ts'
+import type { TableSnapshot, TablesSnapshot } from '../contract/index.ts'
+import { parseMigration } from '../definition/index.ts'
 import { inspectDatabases, loadReleasePlugins, type Host } from '../host/index.ts'
 import { withDeadline } from '../kit/index.ts'
 import { listActivations, loadArtifacts, loadFiles, type Manifest, type ManifestMigration } from '../release/index.ts'
 import { planMigrations } from '../store/index.ts'
-import { parseSnapshot } from '../tables/index.ts'
+import { applySteps, parseSnapshot } from '../tables/index.ts'
 import { findActiveManifest, type FoundManifest } from './releases/describe-release.ts'
 
 /** A table of a connection, as the active release knows it. */
@@ -21,27 +22,66 @@ export interface ListedTables {
   readonly problems: readonly { readonly file: string; readonly problem: string }[]
 }
 
-const snapshotPath = /^migrations\/([^/]+)\/tables\.json$/
+const connectionPath = /^migrations\/([^/]+)\//
 
-/** Lists the tables of the active release from its `tables.json`. Opens no database. */
+/**
+ * Lists the tables of the active release after all its migrations: those of its `tables.json`, changed by the declared
+ * migrations that this file does not cover. Opens no database.
+ */
 export async function listHostTables(host: Host): Promise<ListedTables> {
   const active = await findActiveManifest(host)
   const [activation] = active === undefined ? [] : await listActivations(host.system, active.id, 1)
-  const files = activation?.files === undefined ? [] : await loadFiles(host.system, activation.files)
+  if (active === undefined || activation?.files === undefined) return { tables: [], problems: [] }
+  const files = await loadFiles(host.system, activation.files)
+  const texts = new Map(files.map(({ path, content }) => [path, content]))
+  const connections = new Set(files.flatMap(({ path }) => connectionPath.exec(path)?.[1] ?? []))
   const tables: ListedTable[] = []
   const problems: { file: string; problem: string }[] = []
-  for (const { path: file, content } of files) {
-    const [, connection] = snapshotPath.exec(file) ?? []
-    if (connection === undefined) continue
-    const parsed = parseSnapshot(content)
-    if ('problem' in parsed) {
-      problems.push({ file, problem: parsed.problem })
-      continue
-    }
-    for (const [name, table] of Object.entries(parsed.tables))
-      tables.push({ connection, name, table, usedBy: findUsers(active!.manifest, { connection, name }) })
+  for (const connection of connections) {
+    const loaded = loadTables({ connection, manifest: active.manifest, texts })
+    problems.push(...loaded.problems)
+    for (const [name, table] of Object.entries(loaded.tables))
+      tables.push({ connection, name, table, usedBy: findUsers(active.manifest, { connection, name }) })
   }
   return { tables, problems }
+}
+
+interface TableSources {
+  readonly connection: string
+  readonly manifest: Manifest
+  /** The definition files by path. */
+  readonly texts: ReadonlyMap<string, string>
+}
+
+function loadTables({ connection, manifest, texts }: TableSources): {
+  readonly tables: TablesSnapshot['tables']
+  readonly problems: ListedTables['problems']
+} {
+  const file = `migrations/${connection}/tables.json`
+  const content = texts.get(file)
+  const parsed = content === undefined ? { tables: {}, migrations: {} } : parseSnapshot(content)
+  if ('problem' in parsed) return { tables: {}, problems: [{ file, problem: parsed.problem }] }
+  const isCovered = ({ name, checksum }: ManifestMigration) =>
+    Object.hasOwn(parsed.migrations, name) && checksum.startsWith(parsed.migrations[name]!)
+  const rest = manifest.migrations.filter((one) => one.connection === connection && !isCovered(one))
+  const kind = kindOf(manifest, connection)
+  const isPartial = rest.some(({ declared }) => declared === undefined)
+  const problems: { file: string; problem: string }[] = []
+  let tables: TablesSnapshot = { tables: parsed.tables }
+  for (const { name, declared } of rest) {
+    const source = `migrations/${connection}/${name}.yml`
+    const text = texts.get(source)
+    if (declared === undefined || text === undefined) continue
+    const applied = applySteps(tables, parseMigration(source, text).steps, { kind, isPartial })
+    tables = applied.tables
+    problems.push(...applied.problems.map(({ message }) => ({ file: source, problem: message })))
+  }
+  return { tables: tables.tables, problems }
+}
+
+function kindOf({ connections }: Manifest, connection: string): 'sqlite' | 'postgresql' | undefined {
+  const of = connections[connection]?.class
+  return of === 'sqlite' || of === 'postgresql' ? of : undefined
 }
 
 function findUsers(

@@ -14,6 +14,7 @@ import {
   openTokenIssuer,
   readTokenId,
   revokeTokens,
+  splitScopes,
   type AccessSubject,
   type EndedAccess,
 } from '../auth/index.ts'
@@ -104,6 +105,47 @@ export async function revokeHostTokens(host: ActingHost, request: RevokeRequest)
     await audit({ action: 'token.revoke', after: { ...facts, tokens, sessions } })
     return ended
   })
+}
+
+/** A token that was pasted, also one that has ended. */
+export interface FoundToken {
+  readonly jti: string
+  /** Undefined if the user or client was deleted. */
+  readonly user: string | undefined
+  readonly client: { readonly id: string; readonly name: string } | undefined
+  readonly scopes: readonly string[]
+  readonly state: 'valid' | 'expired' | 'revoked'
+  /** Milliseconds since 1970, like the other time. */
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+/**
+ * Finds an access token by its id, or by the token itself.
+ * @throws WP_AUTH_TOKEN_UNKNOWN
+ */
+export async function findHostToken(
+  { system, clock }: Pick<Host, 'system' | 'clock'>,
+  text: string,
+): Promise<FoundToken> {
+  const { jti } = await findToken(system, text)
+  const row = await system.db
+    .selectFrom('waypost_token as token')
+    .leftJoin('waypost_user as user', 'user.id', 'token.user_id')
+    .leftJoin('waypost_client as client', 'client.id', 'token.client_id')
+    .select(['token.scope', 'token.created_at', 'token.expires_at', 'token.revoked_at', 'token.client_id'])
+    .select(['user.name as user', 'client.name as client'])
+    .where('token.jti', '=', jti)
+    .executeTakeFirstOrThrow()
+  return {
+    jti,
+    user: row.user ?? undefined,
+    client: row.client === null ? undefined : { id: row.client_id, name: row.client },
+    scopes: splitScopes(row.scope),
+    state: row.revoked_at !== null ? 'revoked' : row.expires_at <= clock.now() ? 'expired' : 'valid',
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  }
 }
 
 async function findToken({ db }: System, text: string): Promise<{ jti: string; user: string | undefined }> {

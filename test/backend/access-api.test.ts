@@ -230,9 +230,18 @@ for (const kind of systemKinds) {
         ],
       )
       const revoke = (request: object) => call('POST /token/revoke', { json: request })
+      const find = async () => (await call('POST /token/find', { json: { token: ` ${leaked}\n` } })).body
+      assert.partialDeepStrictEqual(await find(), {
+        user: 'leo',
+        client: { id: client.id, name: 'leaky' },
+        scopes: ['todo'],
+        status: 'valid',
+      })
+      assertProblem(await call('POST /token/find', { json: { token: 'nothing' } }), 404, 'WP_AUTH_TOKEN_UNKNOWN')
       assert.equal((await revoke({ token: ` ${leaked}\n` })).body.tokens, 1)
       assert.deepEqual([await status(leaked), await status(kept)], [401, 200])
       assert.equal((await revoke({ token: leaked })).body.tokens, 0)
+      assert.equal((await find()).status, 'revoked')
       assert.equal((await revoke({ client: client.id })).body.tokens, 1)
       assert.equal(await status(kept), 401)
       await logIn('leo', password)

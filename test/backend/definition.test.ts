@@ -15,6 +15,8 @@ const { 'migrations/System/20261123-create-app-order.yml': migration, 'migration
 
 const files = {
   'migrations/System/20261123-create-app-order.yml': migration!,
+  'migrations/System/20261124-alter.yml':
+    '- add_column: { app_order: { city: { type: text, null: true } } }\n- create_table: { app_extra: { columns: { id: id } } }\n',
   'migrations/System/tables.json': tables!,
   'waypost.yml': `
 action:
@@ -170,7 +172,10 @@ describe('the definition in the admin API', () => {
 
   test('lists tables and migrations', async () => {
     const { body } = await call('GET /table')
-    const [table] = body.entry
+    const [extra, table] = body.entry
+    assert.equal(extra.name, 'app_extra')
+    const names = table.columns.map((one: any) => one.name)
+    assert.ok(names.includes('city'), String(names))
     assert.deepEqual([table.connection, table.name, table.key], ['System', 'app_order', ['id']])
     assert.deepEqual(table.used_by, ['GET /order', 'POST /order'])
     assert.ok(table.columns.some((one: any) => one.name === 'quantity' && one.type === 'integer'))
@@ -178,7 +183,10 @@ describe('the definition in the admin API', () => {
     assert.deepEqual(listed.problems, [])
     assert.deepEqual(
       listed.entry.map(({ connection, name, state, declared }: any) => [connection, name, state, declared]),
-      [['System', '20261123-create-app-order', 'applied', true]],
+      [
+        ['System', '20261123-create-app-order', 'applied', true],
+        ['System', '20261124-alter', 'applied', true],
+      ],
     )
     assert.ok(!Number.isNaN(Date.parse(listed.entry[0].applied_at)))
   })

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { addClient, addUser } from '../../src/auth/index.ts'
-import { findHostClient, findHostUser } from '../../src/operate/index.ts'
+import { findHostClient, findHostUser, issueHostToken } from '../../src/operate/index.ts'
+import { asCommand } from '../support/server.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
@@ -134,6 +135,67 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
       complaints.filter((one) => !one.includes('409')),
       [],
     )
+  })
+
+  test('a dialog asks before it discards input, and not without', async () => {
+    await using opened = await world.open({ viewport: { width: 1440, height: 1000 } })
+    const { page, complaints } = opened
+    for (const [path, name, field] of [
+      ['/users', 'New user', 'Name'],
+      ['/clients', 'New client', 'Name'],
+    ] as const) {
+      if (path === '/users') await openSignedIn(page, path)
+      else await page.getByRole('link', { name: 'Clients', exact: true }).click()
+      const open = () => page.getByRole('button', { name, exact: true }).click()
+      const form = page.getByRole('dialog', { name, exact: true })
+      const asked = page.getByRole('dialog', { name: 'Discard what you entered?' })
+      await open()
+      await page.keyboard.press('Escape')
+      await form.waitFor({ state: 'detached' })
+      await open()
+      await form.getByLabel(field, { exact: true }).fill('half')
+      await page.keyboard.press('Escape')
+      await asked.waitFor()
+      const isUnderneath = (flaw: string) => flaw.startsWith('color-contrast') // undecided below the overlay
+      assert.deepEqual(
+        (await findFlaws(page)).filter((flaw) => !isUnderneath(flaw)),
+        [],
+      )
+      await page.keyboard.press('Escape')
+      await asked.waitFor({ state: 'detached' })
+      assert.equal(await form.getByLabel(field, { exact: true }).inputValue(), 'half')
+      await form.getByRole('button', { name: 'Cancel' }).click()
+      await asked.getByRole('button', { name: 'Keep editing' }).click()
+      await asked.waitFor({ state: 'detached' })
+      await form.getByRole('button', { name: 'Close' }).click()
+      await asked.getByRole('button', { name: 'Discard' }).click()
+      await form.waitFor({ state: 'detached' })
+    }
+    assert.deepEqual(complaints, [])
+  })
+
+  test('a pasted token shows whose it is before it is revoked', async () => {
+    const { host } = world.server
+    await addUser(host.system, { name: 'pat', scopes: ['order'] })
+    const issued = await issueHostToken(asCommand(host), { user: 'pat', scopes: ['order'], expires: '1h' })
+    await using opened = await world.open({ viewport: { width: 1440, height: 1000 } })
+    const { page } = opened
+    await openSignedIn(page, '/tokens')
+    const paste = async (token: string) => {
+      await page.getByRole('button', { name: 'Revoke a token' }).click()
+      await page.getByLabel('Token or its ID').fill(token)
+      await page.getByRole('button', { name: 'Show token' }).click()
+    }
+    await paste(issued.access_token)
+    const dialog = page.getByRole('dialog', { name: `Revoke the token ${issued.jti.slice(0, 8)}?` })
+    for (const text of ['pat', 'login', 'order']) await dialog.getByText(text, { exact: true }).waitFor()
+    assert.deepEqual(await findFlaws(page), [])
+    await storeScreenshot(page, 'access pasted token')
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('status').getByText('Revoked the token of pat').waitFor()
+    await paste(issued.jti)
+    await dialog.getByText('It was revoked already.').waitFor()
+    assert.ok(await dialog.getByRole('button', { name: 'Revoke' }).isDisabled())
   })
 
   test('an edit survives another change, the question for the password, and the end of the session', async () => {

@@ -4,6 +4,7 @@ import { findUser, loadUserScopes } from '../../src/auth/index.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { actionFile } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
+import { until } from '../support/until.ts'
 import { checkLooks, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
 
 const script = '<title>x</title><script>window.ran = true</script><img src=x onerror="window.ran = true">'
@@ -159,3 +160,35 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 })
+
+test(
+  'the page Routes shows 1,000 methods in pages; filters and orders are over all of them',
+  { timeout: 600_000 },
+  async () => {
+    const routes = Array.from(
+      { length: 1000 },
+      (_, index) =>
+        `  /many/r${String(index).padStart(4, '0')}: { methods: { GET: { public: true, action: src/echo.ts } } }`,
+    )
+    await using world = await openBackendWorld({
+      files: { 'waypost.yml': `routes:\n${routes.join('\n')}\n`, 'src/echo.ts': files['src/echo.ts'] },
+    })
+    await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
+    const { page, complaints } = opened
+    await openSignedIn(page, '/routes')
+    const links = page.getByRole('table').locator('tbody a')
+    await links.first().waitFor()
+    await page.getByText('1,000 methods').waitFor()
+    assert.equal(await links.count(), 100)
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByText('/many/r0100', { exact: true }).waitFor()
+    assert.equal(await links.count(), 100)
+    await page.getByLabel('Search').fill('r0999')
+    await page.getByText('/many/r0999', { exact: true }).waitFor()
+    await until('the filter', async () => (await links.count()) === 1)
+    await page.getByLabel('Search').fill('')
+    await page.getByRole('columnheader', { name: 'Route' }).getByRole('button').click()
+    await page.getByText('/many/r0999', { exact: true }).waitFor()
+    assert.deepEqual(complaints, [])
+  },
+)

@@ -88,6 +88,12 @@ export const strings = {
     text: 'The changes on this page are not saved. They are lost if you leave.',
     action: 'Leave page',
   },
+  discard: {
+    title: 'Discard what you entered?',
+    text: 'It is lost if you close this window.',
+    action: 'Discard',
+    stay: 'Keep editing',
+  },
   problem: {
     unexpected: 'The server answered in an unexpected way',
     changed: 'Someone else changed this in the meantime. Compare with the current values, then save again.',
@@ -334,6 +340,8 @@ export const strings = {
     server: (version: string) => `Waypost ${version}`,
     attention: 'Needs attention',
     failed: (name: string, release: string) => `${name} could not start release ${release}`,
+    failedVariables: (name: string, error: string) => `${name} still uses the previous values of variables. ${error}`,
+    showVariables: 'Show variables',
     silent: (name: string) => `${name} has stopped reporting`,
     show: 'Show servers',
     traffic: 'Traffic',
@@ -499,6 +507,9 @@ export const strings = {
           ? 'The token was not valid any more'
           : `Revoked the token${of === undefined ? '' : ` of ${of.user} for the client ${of.client.name}`}`,
       pasteTitle: 'Revoke a token',
+      find: 'Show token',
+      owner: 'Owner',
+      ended: { expired: 'It has expired already.', revoked: 'It was revoked already.' },
       paste: 'Token or its ID',
       pasteText: 'Paste a leaked token to revoke it. It is sent to this server only.',
       revokeAll: (name: string) => `Revoke all of ${name}`,

@@ -34,6 +34,8 @@ export class Follower {
   #served: string | undefined
   /** The values with which it was built of the variables that it uses. */
   #values: Variables = {}
+  /** The variables with other values in what is being loaded; empty for another release. */
+  #changing: readonly string[] = []
   /** Whether variables may have changed since. */
   #isOutdated = false
   /** The release that last failed, and why. */
@@ -125,6 +127,7 @@ export class Follower {
     // During a retry the row keeps the error and its time.
     const reportSwap = () => report.update({ state: 'swapping', wanted }).catch(() => undefined)
     const isSame = wanted === this.#served
+    this.#changing = []
     if (!isSame && wanted !== this.#failed?.id) await reportSwap()
     refresh?.()
     const release = await loadActiveRelease(host.system)
@@ -135,6 +138,7 @@ export class Follower {
     if (isSame && changed.length === 0) return false
     if (isSame && this.#failed === undefined) await reportSwap()
     const changedVariables = isSame ? changed : undefined
+    this.#changing = changedVariables ?? []
     await server.serveRelease(release, { signal: this.#superseded.signal, changedVariables })
     this.#served = wanted
     this.#values = values
@@ -146,7 +150,11 @@ export class Follower {
     if (this.#isStopped) return
     const isSuperseded = error instanceof Superseded || this.#superseded.signal.aborted
     const isKnown = this.#failed !== undefined && this.#failed.id === wanted
-    this.#failed = { id: wanted, reason: messageOf(error) }
+    const hasOtherValues = wanted !== undefined && wanted === this.#served && this.#changing.length > 0
+    const message = messageOf(error)
+    const unnamed = hasOtherValues ? this.#changing.filter((name) => !message.includes(name)) : []
+    const reason = unnamed.length === 0 ? message : `${unnamed.join(', ')}: ${message}`
+    this.#failed = { id: wanted, reason }
     this.#updateReadiness()
     const pauseMs = isSuperseded ? 0 : Math.min(retryMs * 2 ** this.#retries++, maxRetryMs)
     const line = { err: error, ...(wanted === undefined ? {} : { release: shortId(wanted) }), retryMs: pauseMs }
@@ -155,7 +163,7 @@ export class Follower {
     else if (wanted === this.#served)
       logger.error(line, 'changed variables failed; still serving with their previous values')
     else logger.error(line, 'active release failed to start; still serving the previous release')
-    if (!isSuperseded) await report.update({ state: 'failed', wanted, error: messageOf(error) }).catch(() => undefined)
+    if (!isSuperseded) await report.update({ state: 'failed', wanted, error: reason }).catch(() => undefined)
     if (!this.#isStopped) this.#retry = setTimeout(() => void this.#catchUp(), pauseMs).unref()
   }
 

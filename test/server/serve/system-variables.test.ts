@@ -145,8 +145,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await shows(server, { count: 1 })
       for (const [name, value, message] of [
         ['COUNT', 'many', /The variable "COUNT" of the release \w+ must be an integer, not "many"/],
-        ['LIMIT', 'much', /The setting body_limit of the release \w+ is not valid/],
-        ['RED', 'far too long', /The config of the connection "Red" does not match the class "box"/],
+        ['LIMIT', 'much', /^LIMIT: The setting body_limit of the release \w+ is not valid/],
+        ['RED', 'far too long', /^RED: The config of the connection "Red" does not match the class "box"/],
         ['RED', 'broken', /"Red" cannot be used with the changed value of RED: the box is broken/],
       ] as const) {
         await set(name, value)

@@ -807,6 +807,22 @@ export interface Operations {
       next: string | null
     }
   }
+  /** Finds an access token by its text or id; changes nothing. In a body, because addresses are logged. */
+  'POST /token/find': {
+    body: {
+      /** The token, or its id */
+      token: string
+    }
+    answer: {
+      jti: string
+      user: string | null
+      client: { id: string; name: string } | null
+      scopes: string[]
+      status: 'valid' | 'expired' | 'revoked'
+      created_at: string
+      expires_at: string
+    }
+  }
   /** Revokes one token, all tokens and sessions of a user, or all tokens of a client. */
   'POST /token/revoke': {
     body: {

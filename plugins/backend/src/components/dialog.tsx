@@ -1,5 +1,5 @@
-import { Modal } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Button, Group, Modal } from '@mantine/core'
+import { createContext, useMemo, useRef, useState, type ReactNode } from 'react'
 import { strings } from '../strings.ts'
 
 interface DialogProps {
@@ -13,12 +13,39 @@ interface DialogProps {
   onClose(): void
 }
 
+interface DialogForm {
+  /** Tells the dialog whether closing it would lose input. */
+  setChanges(hasChanges: boolean): void
+  /** Closes the dialog, after a question if that would lose input. */
+  close(): void
+}
+
+/** The dialog around a form. */
+export const DialogContext = createContext<DialogForm | undefined>(undefined)
+
 /** A dialog over the page. Render it only while it is open. Unlike that of `Modal`, its title is not a landmark. */
 export function Dialog({ title, children, size = 440, isModalOnly = false, isTop = false, onClose }: DialogProps) {
+  const hasChanges = useRef(false)
+  const [isAsking, setAsking] = useState(false)
+  const close = () => {
+    if (isAsking) return // Escape reaches both dialogs
+    if (hasChanges.current) setAsking(true)
+    else onClose()
+  }
+  const latest = useRef(close)
+  latest.current = close
+  const form = useMemo(
+    (): DialogForm => ({
+      setChanges: (value) => void (hasChanges.current = value),
+      close: () => latest.current(),
+    }),
+    [],
+  )
+  const { discard } = strings
   return (
     <Modal.Root
       opened
-      onClose={onClose}
+      onClose={close}
       size={size}
       yOffset="8vh"
       closeOnClickOutside={!isModalOnly && !isTop}
@@ -31,8 +58,25 @@ export function Dialog({ title, children, size = 440, isModalOnly = false, isTop
           <Modal.Title>{title}</Modal.Title>
           {isModalOnly ? null : <Modal.CloseButton aria-label={strings.confirm.close} />}
         </div>
-        <Modal.Body>{children}</Modal.Body>
+        <Modal.Body>
+          <DialogContext value={form}>{children}</DialogContext>
+        </Modal.Body>
       </Modal.Content>
+      {isAsking ? (
+        <Dialog title={discard.title} isTop onClose={() => setAsking(false)}>
+          <div className="stack">
+            <p>{discard.text}</p>
+            <Group justify="flex-end" gap="xs">
+              <Button variant="default" onClick={() => setAsking(false)} data-autofocus>
+                {discard.stay}
+              </Button>
+              <Button color="red.6" onClick={onClose}>
+                {discard.action}
+              </Button>
+            </Group>
+          </div>
+        </Dialog>
+      ) : null}
     </Modal.Root>
   )
 }

@@ -1,16 +1,17 @@
 import { Button, Group } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { use, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { Problem, type FieldProblem } from '../api/send.ts'
 import { SignInCancelled } from '../session/session.ts'
 import { strings } from '../strings.ts'
+import { DialogContext } from './dialog.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
 import { ProblemAlert } from './problem.tsx'
 
 interface SaveFormProps {
   /** The name of the action, on its button: "Create user". */
   readonly action: string
-  /** Whether leaving the page would lose changes: it asks first. */
+  /** Whether leaving the page would lose changes: it asks first. A form in a dialog finds this out itself. */
   readonly hasChanges?: boolean
   /** Sends the form. If it fails, everything that was typed stays. */
   onSave(): Promise<unknown>
@@ -25,6 +26,11 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
   const form = useRef<HTMLFormElement>(null)
   const saving = useMutation({ mutationFn: onSave, ...(onSaved === undefined ? {} : { onSuccess: onSaved }) })
   const { error } = saving
+  const dialog = use(DialogContext)
+  const [isTyped, setTyped] = useState(false)
+  const wouldLose = (hasChanges || (dialog !== undefined && isTyped)) && !saving.isPending
+  useEffect(() => dialog?.setChanges(wouldLose), [dialog, wouldLose])
+  useEffect(() => () => dialog?.setChanges(false), [dialog])
   const fields = error instanceof Problem ? error.fields : []
   const known = fields.filter(({ pointer }) => findField(form.current, pointer) !== undefined)
   useEffect(() => focusFirst(form.current, fields), [error])
@@ -39,6 +45,7 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
       noValidate
       className="stack"
       onKeyDown={onKeyDown}
+      onInput={() => setTyped(true)}
       onSubmit={(event) => {
         event.preventDefault()
         if (!saving.isPending) saving.mutate()
@@ -48,7 +55,7 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
       {error === null || (known.length > 0 && known.length === fields.length) ? null : <ProblemAlert error={error} />}
       <Group justify="flex-end" gap="xs" className="form-actions">
         {onCancel === undefined ? null : (
-          <Button variant="default" onClick={onCancel}>
+          <Button variant="default" onClick={dialog?.close ?? onCancel}>
             {strings.confirm.cancel}
           </Button>
         )}
@@ -56,7 +63,7 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
           {error instanceof SignInCancelled ? strings.problem.retry : action}
         </Button>
       </Group>
-      <LeaveDialog hasChanges={hasChanges} />
+      <LeaveDialog hasChanges={wouldLose} />
     </form>
   )
 }

@@ -63,13 +63,21 @@ function Attention() {
     <section>
       <h2>{texts.attention}</h2>
       <ul className="rows">
-        {problems.map(({ name, state, wanted, heartbeat_at: beat }) => (
+        {problems.map(({ name, state, wanted, release, error, heartbeat_at: beat }) => (
           <li key={`${name} ${beat}`}>
             <State tone="bad">{state}</State>
             <span dir="auto">
-              {state === 'silent' ? texts.silent(name) : texts.failed(name, shortId(wanted ?? ''))}
+              {state === 'silent'
+                ? texts.silent(name)
+                : wanted === release
+                  ? texts.failedVariables(name, error ?? '')
+                  : texts.failed(name, shortId(wanted ?? ''))}
             </span>
-            <Link to="/servers">{texts.show}</Link>
+            {state !== 'silent' && wanted === release ? (
+              <Link to="/variables">{texts.showVariables}</Link>
+            ) : (
+              <Link to="/servers">{texts.show}</Link>
+            )}
           </li>
         ))}
         {dead === 0 ? null : (

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, type Entry, type Input } from '../api/call.ts'
+import { call, type Answer, type Entry, type Input } from '../api/call.ts'
 import { AccessDialog, ScopeSummary, useRefreshAccess, type Subject } from '../components/access.tsx'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
@@ -14,6 +14,8 @@ import { RelativeTime } from '../components/time.tsx'
 import { strings } from '../strings.ts'
 
 type Token = Entry<'GET /token'>
+/** A token from the list, or one that was pasted. */
+type Shown = Token | Answer<'POST /token/find'>
 
 const { access } = strings
 const { tokens: texts } = access
@@ -70,10 +72,9 @@ const columns: readonly Column<Token>[] = [
 
 export function Page() {
   const { user = '', client = '' }: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
-  const [target, setTarget] = useState<Token>()
+  const [target, setTarget] = useState<Shown>()
   const [subject, setSubject] = useState<Subject>()
   const [isPasting, setPasting] = useState(false)
-  const refresh = useRefreshAccess()
   const filtered: Subject | undefined =
     client !== ''
       ? { kind: 'client', key: client, name: client }
@@ -109,26 +110,19 @@ export function Page() {
         rowActions={(token) => [{ label: texts.revoke, isDanger: true, run: () => setTarget(token) }]}
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
       />
-      {target === undefined ? null : (
-        <ConfirmDialog
-          title={texts.revokeTitle(shorten(target.jti))}
-          action={texts.revoke}
-          command={`waypost token:revoke ${target.jti}`}
-          isDanger
-          onConfirm={async () => {
-            const { tokens } = await call('POST /token/revoke', { body: { token: target.jti } })
-            announce(texts.revoked(tokens, target))
-            await refresh()
-          }}
-          onClose={() => setTarget(undefined)}
-        >
-          {texts.revokeText(target.user, target.client.name)}
-        </ConfirmDialog>
-      )}
+      {target === undefined ? null : <RevokeDialog token={target} onClose={() => setTarget(undefined)} />}
       {subject === undefined ? null : (
         <AccessDialog subject={subject} action="revoke" onClose={() => setSubject(undefined)} />
       )}
-      {isPasting ? <PasteToken onClose={() => setPasting(false)} /> : null}
+      {isPasting ? (
+        <PasteToken
+          onFound={(token) => {
+            setPasting(false)
+            setTarget(token)
+          }}
+          onClose={() => setPasting(false)}
+        />
+      ) : null}
     </>
   )
 }
@@ -137,17 +131,60 @@ function shorten(text: string): string {
   return /^[\da-f-]{36}$/.test(text) ? text.slice(0, 8) : text
 }
 
-function PasteToken({ onClose }: { onClose(): void }) {
-  const [token, setToken] = useState('')
+/** Shows whose token it is before it is revoked. */
+function RevokeDialog({ token, onClose }: { readonly token: Shown; onClose(): void }) {
+  const { jti, user, client, scopes, expires_at: expires } = token
   const refresh = useRefreshAccess()
-  const save = async () => {
-    const { tokens } = await call('POST /token/revoke', { body: { token } })
-    announce(texts.revoked(tokens))
-    await refresh()
-  }
+  const status = 'status' in token ? token.status : 'valid'
+  const names = { user: user ?? strings.operate.deleted, client: client ?? { name: strings.operate.deleted } }
+  return (
+    <ConfirmDialog
+      title={texts.revokeTitle(shorten(jti))}
+      action={texts.revoke}
+      command={`waypost token:revoke ${jti}`}
+      isDanger
+      isDisabled={status !== 'valid'}
+      onConfirm={async () => {
+        const { tokens } = await call('POST /token/revoke', { body: { token: jti } })
+        announce(texts.revoked(tokens, names))
+        await refresh()
+      }}
+      onClose={onClose}
+    >
+      <div className="stack">
+        <dl className="facts">
+          <dt>{texts.owner}</dt>
+          <dd>
+            <bdi>{names.user}</bdi>
+          </dd>
+          <dt>{texts.client}</dt>
+          <dd>
+            <bdi>{names.client.name}</bdi>
+          </dd>
+          <dt>{access.scopes}</dt>
+          <dd>{scopes.length === 0 ? '–' : <bdi>{scopes.join(', ')}</bdi>}</dd>
+          <dt>{texts.expires}</dt>
+          <dd>
+            <RelativeTime value={expires} canBeFuture />
+          </dd>
+        </dl>
+        <p>{status === 'valid' ? texts.revokeText(names.user, names.client.name) : texts.ended[status]}</p>
+      </div>
+    </ConfirmDialog>
+  )
+}
+
+interface PasteTokenProps {
+  onFound(token: Answer<'POST /token/find'>): void
+  onClose(): void
+}
+
+function PasteToken({ onFound, onClose }: PasteTokenProps) {
+  const [token, setToken] = useState('')
+  const find = async () => onFound(await call('POST /token/find', { body: { token } }))
   return (
     <Dialog title={texts.pasteTitle} size={480} onClose={onClose}>
-      <SaveForm action={texts.revoke} onSave={save} onSaved={onClose} onCancel={onClose}>
+      <SaveForm action={texts.find} onSave={find} onCancel={onClose}>
         {(errorOf) => (
           <TextInput
             label={texts.paste}

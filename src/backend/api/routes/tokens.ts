@@ -1,7 +1,24 @@
 import { Type } from 'typebox'
-import { defaultUserScopes, listHostScopes, listHostTokens, revokeHostTokens } from '../../../operate/index.ts'
+import {
+  defaultUserScopes,
+  findHostToken,
+  listHostScopes,
+  listHostTokens,
+  revokeHostTokens,
+} from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
-import { filterText, formatTime, listQuery, maybeText, pageOf, readLimit, record, text, time } from '../shapes.ts'
+import {
+  filterText,
+  formatTime,
+  listQuery,
+  maybeText,
+  oneOf,
+  pageOf,
+  readLimit,
+  record,
+  text,
+  time,
+} from '../shapes.ts'
 import { adminOnly, endedAccess } from './users.ts'
 
 const list = defineRoute({
@@ -39,6 +56,38 @@ const list = defineRoute({
         used_at: usedAt === null ? null : formatTime(usedAt),
       })),
       next,
+    }
+  },
+})
+
+const find = defineRoute({
+  name: 'findToken',
+  summary: 'Finds an access token by its text or id; changes nothing. In a body, because addresses are logged',
+  method: 'POST',
+  path: '/token/find',
+  scopes: adminOnly,
+  body: record({ token: Type.String({ minLength: 1, maxLength: 16_384, description: 'The token, or its id' }) }),
+  answer: record({
+    jti: text,
+    /** Null if the user was deleted. */
+    user: maybeText,
+    client: Type.Union([record({ id: text, name: text }), Type.Null()]),
+    scopes: Type.Array(text),
+    status: oneOf('valid', 'expired', 'revoked'),
+    created_at: time,
+    expires_at: time,
+  }),
+  fields: { WP_AUTH_TOKEN_UNKNOWN: 'body/token' },
+  async handle({ host, body }) {
+    const { jti, user, client, scopes, state, createdAt, expiresAt } = await findHostToken(host, body.token.trim())
+    return {
+      jti,
+      user: user ?? null,
+      client: client ?? null,
+      scopes,
+      status: state,
+      created_at: formatTime(createdAt),
+      expires_at: formatTime(expiresAt),
     }
   },
 })
@@ -100,4 +149,4 @@ const scopes = defineRoute({
   },
 })
 
-export const tokenRoutes = [list, revoke, scopes]
+export const tokenRoutes = [list, find, revoke, scopes]
