@@ -104,7 +104,7 @@ export class DevConsole implements Console {
     if (outcome === 'failed') writeLine(indent(describeFailure(error)))
   }
 
-  reloaded({ files, ms, diagnostics, migration, isFixed }: News<'reloaded'>): void {
+  reloaded({ files, ms, diagnostics, migration, isFixed, origin }: News<'reloaded'>): void {
     const done = [
       ...migration.applied.map((one) => `${one.name} applied`),
       ...migration.written.map((file) => `${file} written`),
@@ -112,25 +112,25 @@ export class DevConsole implements Console {
     ]
     const { fresh, unchangedWarnings } = this.#problems.update({ diagnostics }, files.length === 0)
     line(
-      `reload ${listFiles(files)}   ${[formatMs(ms), ...done, ...(unchangedWarnings === undefined ? [] : [unchangedWarnings])].join(', ')}`,
+      `reload ${listFiles(files)}   ${[formatMs(ms), ...done, ...(unchangedWarnings === undefined ? [] : [unchangedWarnings])].join(', ')}${nameOrigin(origin)}`,
     )
     this.#list(fresh)
   }
 
-  reloadFailed({ files, diagnostics, error, isServing }: News<'reloadFailed'>): void {
+  reloadFailed({ files, diagnostics, error, isServing, origin }: News<'reloadFailed'>): void {
     const { fresh, unchangedErrors, unchangedWarnings } = this.#problems.update(
       { diagnostics, error },
       files.length === 0,
     )
     if (unchangedErrors !== undefined) {
-      line(`reload ${listFiles(files)}: ${toPrintable(unchangedErrors)}`)
+      line(`reload ${listFiles(files)}: ${toPrintable(unchangedErrors)}${nameOrigin(origin)}`)
       return this.#list(fresh)
     }
     const errors = diagnostics.filter((one) => one.severity === 'error').length
     const what = paint('red', error === undefined ? plural(errors, 'error') : 'error')
     const then = isServing ? 'still serving the last valid version' : 'no routes are served until it is fixed'
     line(
-      `reload ${listFiles(files)}: ${what}, ${then}${unchangedWarnings === undefined ? '' : `, ${unchangedWarnings}`}`,
+      `reload ${listFiles(files)}: ${what}, ${then}${unchangedWarnings === undefined ? '' : `, ${unchangedWarnings}`}${nameOrigin(origin)}`,
     )
     if (error !== undefined) writeLine(indent(describeFailure(error)))
     this.#list(fresh)
@@ -214,4 +214,8 @@ function line(text: string): void {
 
 function withTime(lines: readonly string[]): string {
   return `${new Date().toTimeString().slice(0, 8)}  ${lines.join('\n')}`
+}
+
+function nameOrigin(origin: 'backend' | undefined): string {
+  return origin === undefined ? '' : ` (${origin})`
 }

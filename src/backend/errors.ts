@@ -180,6 +180,24 @@ export const errors = defineErrors({
     message: '"{file}" is not a file of the definition',
     hint: 'Files of the definition are waypost.yml, .yml and .json files in resources/ or included by them, and declared migrations.',
   },
+  WP_BACKEND_DRAFT_ERRORS: {
+    kind: 'user',
+    status: 422,
+    message: 'The change adds {count} to the definition; nothing was saved',
+    hint: 'Correct the values that "diagnostics" names, or save with errors: the last state without errors stays served.',
+  },
+  WP_BACKEND_DRAFT_BUSY: {
+    kind: 'user',
+    status: 409,
+    message: 'Another program changed the files {attempts} times while they were saved; nothing was saved',
+    hint: 'Save again when it is done.',
+  },
+  WP_BACKEND_DRAFT_REFUSED: {
+    kind: 'user',
+    status: 422,
+    message: '"{file}" cannot be written: {reason}',
+    hint: 'Files of the definition are waypost.yml, .yml and .json files in resources/ or included by them, and declared migrations.',
+  },
   WP_BACKEND_TRY_CLIENT: {
     kind: 'user',
     status: 403,

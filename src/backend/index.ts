@@ -6,7 +6,8 @@ export type { SentManifest } from './deploy/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'
 export { makeTrafficLog, type TrafficLog } from './api/traffic-log.ts'
 export type { AdminRoute, AdminSources } from './api/route.ts'
-export type { Draft, DraftBase, DraftFiles, DraftStatus } from './draft/draft.ts'
+export type { Draft, DraftBase, DraftFiles, DraftStatus, FileChange } from './draft/draft.ts'
+export { errors as draftErrors } from './errors.ts'
 export { adminRoutes } from './api/routes.ts'
 export {
   paths as releasePaths,

@@ -20,7 +20,7 @@ export interface LoadContext {
   /** Files that may differ from the cache; undefined if any may. */
   readonly changed?: ReadonlySet<string> | undefined
   /** Texts that replace files on disk, by file. */
-  readonly texts?: Texts | undefined
+  readonly texts?: ReadonlyMap<string, string | undefined> | undefined
   /** Texts and keys that contain `${env.`. */
   readonly references: TextWithReference[]
   /** The remaining number of values. Aliases and includes can multiply the contents of files. */
@@ -101,6 +101,7 @@ function loadText(
 ): { readonly text: string } | FileProblem {
   const given = texts?.get(file)
   if (given !== undefined) return { text: given }
+  if (texts?.has(file)) return { problem: 'missing' }
   const known = cache.sources.get(file)
   if (known !== undefined && changed?.has(file) === false && !cache.linked.has(file)) return known
   const content = readProjectFile(folder, file)

@@ -12,7 +12,6 @@ import {
   makeSourceCache,
   type LoadContext,
   type SourceCache,
-  type Texts,
 } from './load-context.ts'
 import { makeDefinition } from './make-definition.ts'
 import { describeActions, type DescribeActions } from './describe-actions.ts'
@@ -34,8 +33,8 @@ export interface LoadOptions {
    * without reading the disk.
    */
   readonly changed?: ReadonlySet<string> | undefined
-  /** Texts that replace or add files on disk, for example the result of an edit. */
-  readonly texts?: Texts
+  /** Texts that replace or add files on disk, for example the result of an edit. Undefined: the file is deleted. */
+  readonly texts?: ReadonlyMap<string, string | undefined>
 }
 
 export interface LoadedDefinition {

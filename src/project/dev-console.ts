@@ -57,6 +57,8 @@ export interface DevReloaded {
   readonly ms: number
   readonly diagnostics: readonly Diagnostic[]
   readonly migration: MigrationReport
+  /** Set if a page of the backend saved the files. */
+  readonly origin?: 'backend' | undefined
   /** Whether the previous save had errors. */
   readonly isFixed: boolean
 }
@@ -67,6 +69,8 @@ export interface DevReloadFailed {
   readonly diagnostics: readonly Diagnostic[]
   /** The error of a failure without file errors, for example of a migration. */
   readonly error?: unknown
+  /** Set if a page of the backend saved the files. */
+  readonly origin?: 'backend' | undefined
   /** Whether a version is being served. */
   readonly isServing: boolean
 }

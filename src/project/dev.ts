@@ -63,6 +63,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   if (options.deliver) opened.defer(startDelivering(session))
   const watching = await reloadOnSave(session, { first, reloadFiles })
   opened.defer(() => watching.close())
+  session.draft.connect({ watching, pluginBuilder: builder.plugins, variables: session.host.variables })
   opened.defer(watchMigrated(options.folder, () => void watching.flush()))
   const openBackend = () => makeBackendLink(session, user)
   const started = { ...describeStart(session, first, applied), user, backend: await openBackend() }

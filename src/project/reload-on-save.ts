@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf, refreshEnvironment } from '../kit/index.ts'
 import type { DevSession } from './dev-options.ts'
+import type { ExpectedReload } from './draft/folder-draft.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
 import type { ReloadRequest, ReloadResult } from './reloader.ts'
-import { watchProject, type Change } from './watch-project.ts'
+import { isWatchedFile, watchProject, type Change } from './watch-project.ts'
 
 export interface ReloadOnSaveOptions {
   /** The result of the load before the first save. */
@@ -13,6 +14,8 @@ export interface ReloadOnSaveOptions {
 
 /** Reloads on each save. */
 export interface SaveWatcher {
+  /** Must be called before the pages of the backend write files: their reload is printed as theirs. */
+  expect(files: readonly string[]): ExpectedReload
   /** Reloads all files. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -20,6 +23,7 @@ export interface SaveWatcher {
 
 // Longer than the watcher takes to report a save, and than an editor's pause within one.
 const failureSettleMs = 100
+const expectedMs = 10_000
 /** Limits the loads of a project that another process keeps changing. */
 const maxLoads = 20
 
@@ -34,6 +38,11 @@ export async function reloadOnSave(
   let isServing = !('failed' in first)
   let isClosed = false
   let areVariablesOutdated = false
+  const expected = new Set<{
+    readonly files: ReadonlySet<string>
+    readonly missing: Set<string>
+    done(isReloaded: boolean): void
+  }>()
   let scopes = 'failed' in first ? '' : first.scopes.join(' ')
 
   /** @param isSilent without named files, do not report if nothing changed */
@@ -49,14 +58,29 @@ export async function reloadOnSave(
     }
     const { files } = await loadSettled(change, onServed)
     draft.reloaded(last)
+    const origin = findOrigin(files)
+    noteReloaded(files)
     const isQuiet = files.length === 0 ? isSilent : !files.some(isSource)
     if (isQuiet && last.state === before.state) return
     const named = files.some(isSource) ? files.filter(isSource) : files
-    if ('failed' in last) return console.reloadFailed({ ...last, files: named, isServing })
+    if ('failed' in last) return console.reloadFailed({ ...last, files: named, isServing, origin })
     isServing = true
     const { diagnostics, migration } = last
-    console.reloaded({ files: named, diagnostics, migration, isFixed: 'failed' in before, ms: ms! })
+    console.reloaded({ files: named, diagnostics, migration, isFixed: 'failed' in before, ms: ms!, origin })
   }
+
+  function findOrigin(files: readonly string[]): 'backend' | undefined {
+    const isOfBackend = (file: string) => [...expected].some((one) => one.files.has(file))
+    return files.length > 0 && files.every(isOfBackend) ? 'backend' : undefined
+  }
+
+  function noteReloaded(files: readonly string[]): void {
+    for (const one of expected) {
+      for (const file of files) one.missing.delete(file)
+      if (one.missing.size === 0) one.done(true)
+    }
+  }
+
   const tryReload = (change: Change, isSilent = false) =>
     reload(change, isSilent).catch((error: unknown) =>
       console.reloadFailed({ files: change.files, diagnostics: [], error, isServing }),
@@ -102,6 +126,23 @@ export async function reloadOnSave(
   // Saves between the first load and the start of the watcher.
   void watching.run(() => tryReload(everything, true))
   return {
+    expect(files) {
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      const watched = files.filter((file) => isWatchedFile(file))
+      const timer = setTimeout(() => one.done(false), expectedMs)
+      const one = {
+        files: new Set(watched),
+        missing: new Set(watched),
+        done(isReloaded: boolean) {
+          clearTimeout(timer)
+          expected.delete(one)
+          resolve(isReloaded)
+        },
+      }
+      expected.add(one)
+      if (watched.length === 0) one.done(true)
+      return { done: promise, cancel: () => one.done(false) }
+    },
     flush: () => watching.run(() => tryReload(everything)),
     close: () => {
       isClosed = true

@@ -135,6 +135,11 @@ function isIgnored(name: string): boolean {
   return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.(ts|json)$/.test(name)
 }
 
+/** Whether a change of a file is reported. */
+export function isWatchedFile(name: string): boolean {
+  return isProjectFile(name) && !isIgnored(name)
+}
+
 /** Whether a definition or a bundle may contain the file; false for editors' temporary files and logs. */
 function isProjectFile(name: string): boolean {
   return name === '.env' || (/\.([cm]?[jt]sx?|ya?ml|json|css|txt)$/.test(name) && !/(^|\/)\.#/.test(name))

@@ -6,7 +6,15 @@ import { findActor } from '../deploy/actor.ts'
 import { errors } from '../errors.ts'
 import { makeRateLimit } from '../deploy/limit-requests.ts'
 import { describeAdminApi, linesType } from './describe.ts'
-import { assertMatches, ChangedRecord, etagOf, type AdminCall, type AdminRoute, type AdminSources } from './route.ts'
+import {
+  assertMatches,
+  ChangedRecord,
+  etagOf,
+  ProblemWith,
+  type AdminCall,
+  type AdminRoute,
+  type AdminSources,
+} from './route.ts'
 import { adminRoutes } from './routes.ts'
 
 export interface AdminApiOptions extends AdminSources {
@@ -97,6 +105,7 @@ function makeCall(sources: AdminSources, request: FastifyRequest, reply: Fastify
     actor,
     acting: async () => ({ ...host, applyChanges, actor: await actor() }),
     tag: (record) => void reply.header('etag', etagOf(record)),
+    condition: request.headers['if-none-match'] === '*' ? null : request.headers['if-match'],
     setEtag: (etag) => void reply.header('etag', etag),
     assertUnchanged: (record) => assertMatches(request.headers['if-match'], record),
   }
@@ -105,11 +114,19 @@ function makeCall(sources: AdminSources, request: FastifyRequest, reply: Fastify
 
 /** Adds to an error what callers need to continue: the current record, or the field that caused it. */
 function sendProblem({ fields = {} }: AdminRoute, error: unknown, reply: FastifyReply) {
-  const known = error instanceof ChangedRecord ? errors.WP_BACKEND_CHANGED() : error
+  const known = problemOf(error)
   if (!isWaypostError(known)) throw error
   const { code, status, message, hint } = known
   const path = fields[code as `WP_${string}`]
-  if (!(error instanceof ChangedRecord) && path === undefined) throw error
+  const members =
+    error instanceof ChangedRecord
+      ? { current: error.current }
+      : error instanceof ProblemWith
+        ? error.members
+        : path === undefined
+          ? undefined
+          : { errors: [{ path, message }] }
+  if (members === undefined) throw error
   reply.request.reason = message
   return reply
     .code(status)
@@ -119,8 +136,13 @@ function sendProblem({ fields = {} }: AdminRoute, error: unknown, reply: Fastify
     .send({
       ...makeProblemBody(problemTypeOf(known), status, message),
       ...(hint === undefined ? {} : { hint }),
-      ...(error instanceof ChangedRecord ? { current: error.current } : { errors: [{ path, message }] }),
+      ...members,
     })
+}
+
+function problemOf(error: unknown): unknown {
+  if (error instanceof ProblemWith) return error.problem
+  return error instanceof ChangedRecord ? errors.WP_BACKEND_CHANGED() : error
 }
 
 /** An endpoint of each generation that passes requests on to one instance, which is built on the first request. */

@@ -13,6 +13,27 @@ export interface Draft {
   loadBase(): Promise<DraftBase>
   /** Returns the result of the last reload. */
   status(): DraftStatus
+  /** Runs functions that change the draft one at a time. */
+  exclusive<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Loads the definition with changes. Returns the errors that it does not have without them. Writes nothing. */
+  findNewErrors(changes: readonly FileChange[]): Promise<readonly Diagnostic[]>
+  /**
+   * Writes all files or none.
+   * @returns whether they are served, when that is known; undefined if another program has changed
+   * one of the files since it was read
+   * @throws WP_BACKEND_DRAFT_REFUSED, WP_PROJECT_WRITE
+   */
+  write(changes: readonly FileChange[]): Promise<{ readonly served: Promise<boolean> } | undefined>
+}
+
+/** The new text of a file. */
+export interface FileChange {
+  /** Relative to the root, with forward slashes. */
+  readonly file: string
+  /** Undefined deletes the file. */
+  readonly text: string | undefined
+  /** Its current text; undefined if it must not exist. */
+  readonly before: string | undefined
 }
 
 /** The files of a draft at one time. */

@@ -6,7 +6,7 @@ import { assertDefinition, loadProject, type LoadedProject } from '../load-proje
 import { validateProject } from '../validate.ts'
 import { waitUntilServed } from './wait-until-served.ts'
 import { planRoute, type RoutePlan } from './plan-route.ts'
-import { findChanges, locateAdded, readTexts, writeFiles, type FileChange } from './write-files.ts'
+import { findChanges, locateAdded, readTexts, writeFiles } from './write-files.ts'
 
 export interface GenerateRouteOptions {
   readonly folder: string
@@ -103,7 +103,7 @@ function validationError(diagnostics: readonly Diagnostic[], route: string): Err
 
 interface GeneratedParts {
   readonly options: GenerateRouteOptions
-  readonly changes: readonly FileChange[]
+  readonly changes: ReturnType<typeof findChanges>
 }
 
 function describe(

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readFile, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { existsSync, linkSync, readFileSync, renameSync, statSync, unlinkSync } from 'node:fs'
+import { mkdir, readFile, realpath, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { findKey, openEditing, type Texts } from '../../definition/index.ts'
 import { makeId, messageOf } from '../../kit/index.ts'
@@ -10,7 +10,8 @@ import type { Project } from '../find-project.ts'
 export interface FileChange {
   /** Relative to the root, with forward slashes. */
   readonly file: string
-  readonly text: string
+  /** Undefined deletes the file. */
+  readonly text: string | undefined
   /** Its expected current content; undefined if it must not exist. */
   readonly before: string | undefined
 }
@@ -23,16 +24,26 @@ export async function readTexts({ root }: Project, files: readonly string[]): Pr
   )
 }
 
-/** Referenced files come first, so that `dev` never finds a reference to a missing file. */
-export function findChanges({ root }: Project, before: Texts, after: Texts): readonly FileChange[] {
+/** Returns the files that differ, in the order in which they are written. */
+export function findChanges(
+  { root }: Project,
+  before: Texts,
+  after: Texts,
+): readonly (FileChange & { readonly text: string })[] {
   const changes = [...after].map(([file, text]) => ({ file, text, before: before.get(file) }))
   const conflict = changes.find((change) => change.before === undefined && existsSync(path.join(root, change.file)))
   if (conflict !== undefined) {
     const hint = 'Rename it, or write the entry by hand.'
     throw errors.WP_PROJECT_GENERATE({ problem: `${conflict.file} already exists`, hint })
   }
-  const rank = (change: FileChange): number => (change.before === undefined ? 0 : change.file === 'waypost.yml' ? 2 : 1)
-  return changes.filter((change) => change.text !== change.before).toSorted((a, b) => rank(a) - rank(b))
+  return sortChanges(changes.filter((change) => change.text !== change.before))
+}
+
+/** Referenced files come first, so that `dev` never finds a reference to a missing file. */
+export function sortChanges<Change extends FileChange>(changes: readonly Change[]): readonly Change[] {
+  const rank = ({ file, text, before }: FileChange): number =>
+    before === undefined ? 0 : text === undefined ? 3 : file === 'waypost.yml' ? 2 : 1
+  return changes.toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** Returns where new keys of waypost.yml are. */
@@ -48,11 +59,11 @@ export function locateAdded(
 }
 
 /**
- * Writes all files in order, or none: if one fails, the previous ones are restored.
- * @throws WP_PROJECT_WRITE
+ * Writes all files in order, or none: if one fails, the previous ones are restored. Files without a text are deleted.
+ * @throws WP_PROJECT_WRITE, with `ChangedOnDisk` as its cause if another program has changed a file
  */
 export async function writeFiles(root: string, changes: readonly FileChange[]): Promise<void> {
-  const undo: (() => Promise<unknown>)[] = []
+  const undo: Undo = []
   for (const change of changes) {
     try {
       await writeOne(root, change, undo)
@@ -63,32 +74,86 @@ export async function writeFiles(root: string, changes: readonly FileChange[]): 
   }
 }
 
+/** Another program has changed a file since it was read. */
+export class ChangedOnDisk extends Error {
+  constructor() {
+    super('another process is changing it')
+  }
+}
+
 type Undo = (() => Promise<unknown>)[]
 
 async function writeOne(root: string, { file, text, before }: FileChange, undo: Undo): Promise<void> {
   const full = path.join(root, file)
   if (before === undefined) {
     await makeFolder(root, path.dirname(full), undo)
-    await writeFile(full, text, { flag: 'wx' })
-    undo.push(() => rm(full))
+    await create(full, text!)
+    undo.push(() => replace(full, text!, undefined))
     return
   }
-  const real = await realpath(full)
-  if ((await readFile(real, 'utf8')) !== before) throw new Error('another process is changing it')
-  await replace(real, text)
-  undo.push(() => replace(real, before))
+  const real = await realpath(full).catch(() => full)
+  await replace(real, before, text)
+  undo.push(() => (text === undefined ? create(real, before) : replace(real, text, before)))
 }
 
-/** Writes atomically, so that readers such as `dev` never see partial content. */
-async function replace(file: string, text: string): Promise<void> {
-  const draft = path.join(path.dirname(file), `.${makeId('')}`)
+async function create(file: string, text: string): Promise<void> {
   try {
-    await writeFile(draft, text, { flag: 'wx', mode: (await stat(file)).mode })
-    await rename(draft, file)
+    await writeFile(file, text, { flag: 'wx' })
   } catch (error) {
-    await rm(draft, { force: true })
-    throw error
+    throw isCode(error, 'EEXIST') ? new ChangedOnDisk() : error
   }
+}
+
+/**
+ * Replaces or deletes a file if it has the expected text. Atomic, so that readers such as `dev` never see a part of it.
+ * The old file keeps a second name meanwhile: a program that has it open may write to it after it was compared.
+ * @throws ChangedOnDisk
+ */
+async function replace(file: string, before: string, text: string | undefined): Promise<void> {
+  const draft = path.join(path.dirname(file), `.${makeId('')}`)
+  const old = `${draft}.old`
+  try {
+    if (text !== undefined) await writeFile(draft, text, { flag: 'wx', mode: (await stat(file)).mode })
+    swap({ file, draft: text === undefined ? undefined : draft, old, before })
+  } catch (error) {
+    throw isCode(error, 'ENOENT') ? new ChangedOnDisk() : error
+  } finally {
+    await rm(draft, { force: true })
+    await rm(old, { force: true })
+  }
+}
+
+/** Without a pause between the comparison and the change, in which another program would have time to save. */
+function swap({
+  file,
+  draft,
+  old,
+  before,
+}: Readonly<Record<'file' | 'old' | 'before', string>> & { readonly draft: string | undefined }) {
+  const isKept = tryLink(file, old)
+  const kept = isKept ? old : file
+  if (readFileSync(kept, 'utf8') !== before) throw new ChangedOnDisk()
+  if (isKept && statSync(file).ino !== statSync(old).ino) throw new ChangedOnDisk()
+  if (draft === undefined) unlinkSync(file)
+  else renameSync(draft, file)
+  if (!isKept || readFileSync(old, 'utf8') === before) return
+  renameSync(old, file)
+  throw new ChangedOnDisk()
+}
+
+/** Some file systems have no links. */
+function tryLink(file: string, name: string): boolean {
+  try {
+    linkSync(file, name)
+    return true
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) throw error
+    return false
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException).code === code
 }
 
 async function makeFolder(root: string, folder: string, undo: Undo): Promise<void> {

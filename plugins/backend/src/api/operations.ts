@@ -386,6 +386,7 @@ export interface Operations {
     body: {
       edits?: { at: string; value?: unknown; if?: string | null }[]
       files?: { file: string; text: string | null; if?: string | null }[]
+      undo?: boolean
       with_errors?: boolean
     }
     answer: {
@@ -409,6 +410,7 @@ export interface Operations {
       inverse: {
         edits: { at: string; value?: unknown; if?: string | null }[]
         files: { file: string; text: string | null; if?: string | null }[]
+        undo: true
       }
     }
   }
@@ -464,6 +466,7 @@ export interface Operations {
       inverse: {
         edits: { at: string; value?: unknown; if?: string | null }[]
         files: { file: string; text: string | null; if?: string | null }[]
+        undo: true
       }
     }
   }
@@ -491,6 +494,7 @@ export interface Operations {
       inverse: {
         edits: { at: string; value?: unknown; if?: string | null }[]
         files: { file: string; text: string | null; if?: string | null }[]
+        undo: true
       }
     }
   }
@@ -540,6 +544,7 @@ export interface Operations {
       inverse: {
         edits: { at: string; value?: unknown; if?: string | null }[]
         files: { file: string; text: string | null; if?: string | null }[]
+        undo: true
       }
     }
   }
@@ -567,6 +572,7 @@ export interface Operations {
       inverse: {
         edits: { at: string; value?: unknown; if?: string | null }[]
         files: { file: string; text: string | null; if?: string | null }[]
+        undo: true
       }
     }
   }
@@ -598,6 +604,7 @@ export interface Operations {
         inverse: {
           edits: { at: string; value?: unknown; if?: string | null }[]
           files: { file: string; text: string | null; if?: string | null }[]
+          undo: true
         }
       } | null
     }
@@ -648,6 +655,7 @@ export interface Operations {
         inverse: {
           edits: { at: string; value?: unknown; if?: string | null }[]
           files: { file: string; text: string | null; if?: string | null }[]
+          undo: true
         }
       } | null
     }

@@ -1,7 +1,11 @@
 import { Type } from 'typebox'
 import type { Draft } from '../../draft/draft.ts'
+import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
+import type { PlannedEdits } from '../../draft/plan-edits.ts'
+import type { Planned, SavedChange } from '../../draft/save-changes.ts'
 import { errors } from '../../errors.ts'
-import { maybeText, oneOf, record, text, time } from '../shapes.ts'
+import type { AdminSources } from '../route.ts'
+import { formatTime, maybeText, oneOf, record, text, time } from '../shapes.ts'
 
 // Parts of the schemas of the routes below /draft.
 
@@ -57,8 +61,27 @@ export const draftSaved = record({
   /** Whether the new state is served. */
   is_served: Type.Boolean(),
   /** A change that undoes this one, while nothing else has changed the same values. */
-  inverse: record({ edits: Type.Array(edit), files: Type.Array(fileEdit) }),
+  inverse: record({ edits: Type.Array(edit), files: Type.Array(fileEdit), undo: Type.Literal(true) }),
 })
+
+/** Answers with the new state of the draft. */
+export async function answerSaved(
+  call: Pick<AdminSources, 'draft' | 'host'>,
+  { files, isServed }: Pick<SavedChange<Planned>, 'files' | 'isServed'>,
+  { count, inverse }: Pick<PlannedEdits, 'count' | 'inverse'>,
+) {
+  const draft = draftOf(call)
+  const now = await draft.read()
+  return {
+    revision: now.revision,
+    saved_at: formatTime(call.host.clock.now()),
+    changes: count,
+    files,
+    diagnostics: formatDiagnostics(now.editing, draft.status().diagnostics),
+    is_served: isServed,
+    inverse,
+  }
+}
 
 /** @throws WP_BACKEND_DRAFT */
 export function draftOf({ draft }: { readonly draft?: Draft | undefined }): Draft {

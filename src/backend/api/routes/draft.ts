@@ -1,13 +1,15 @@
 import { Type } from 'typebox'
-import { findEntryText, findIncludes, findPointers, findValue } from '../../../definition/index.ts'
-import type { Diagnostic } from '../../../kit/index.ts'
+import { EditRefused, findEntryText, findIncludes, findValue } from '../../../definition/index.ts'
+import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import { listChanges } from '../../draft/list-changes.ts'
 import type { Draft, DraftFiles } from '../../draft/draft.ts'
+import { planEdits, type RequestedEdits } from '../../draft/plan-edits.ts'
+import { saveChange } from '../../draft/save-changes.ts'
 import { etagOfValue, keysOf } from '../../draft/values.ts'
 import { errors } from '../../errors.ts'
-import { defineRoute } from '../route.ts'
+import { defineRoute, ProblemWith, type AdminSources } from '../route.ts'
 import { formatMaybeTime, maybeText, maybeTime, oneOf, record, text } from '../shapes.ts'
-import { diagnostic, draftOf, draftSaved, edit, fileEdit, pointer, filePath } from './draft-shapes.ts'
+import { answerSaved, diagnostic, draftOf, draftSaved, edit, fileEdit, pointer, filePath } from './draft-shapes.ts'
 
 const status = oneOf('added', 'changed', 'removed')
 const count = Type.Integer()
@@ -53,34 +55,13 @@ const draft = defineRoute({
       revision: files.revision,
       base: { kind, name },
       changes: listChanges(texts, files.texts).map(({ before: _, after: __, ...rest }) => rest),
-      diagnostics: formatDiagnostics(files, diagnostics),
+      diagnostics: formatDiagnostics(files.editing, diagnostics),
       problem: problem === undefined ? null : { ...problem, hint: problem.hint ?? null },
       is_served: isServed,
       served_at: formatMaybeTime(servedAt),
     }
   },
 })
-
-/** Returns diagnostics with the pointers of their entries. */
-export function formatDiagnostics({ editing }: DraftFiles, diagnostics: readonly Diagnostic[]) {
-  const places = diagnostics.flatMap(({ file, range, includedAt = [] }) => {
-    const [site] = includedAt
-    return [{ file, ...range.start }, site ?? { file, ...range.start }]
-  })
-  const pointers = findPointers(editing, places)
-  return diagnostics.map(({ code, severity, message, hint, file, range }, index) => ({
-    severity,
-    code,
-    message,
-    hint: hint ?? null,
-    file,
-    line: range.start.line,
-    column: range.start.column,
-    end_line: range.end.line,
-    end_column: range.end.column,
-    at: pointers[2 * index] ?? pointers[2 * index + 1] ?? null,
-  }))
-}
 
 const difference = defineRoute({
   name: 'getDraftDifference',
@@ -163,7 +144,7 @@ const file = defineRoute({
     call.setEtag(etagOfValue(found))
     const diagnostics = own.status().diagnostics.filter((one) => one.file === path)
     const at = findIncludes(files.editing, path)
-    return { file: path, text: found, at, diagnostics: formatDiagnostics(files, diagnostics) }
+    return { file: path, text: found, at, diagnostics: formatDiagnostics(files.editing, diagnostics) }
   },
 })
 
@@ -184,12 +165,45 @@ const change = defineRoute({
   body: record({
     edits: Type.Optional(Type.Array(edit, { maxItems: 1000 })),
     files: Type.Optional(Type.Array(fileEdit, { maxItems: 100 })),
+    /** `files` replace `edits` while the files are as they require: what `inverse` of an answer asks for. */
+    undo: Type.Optional(Type.Boolean()),
     /** Save also if the changes cause new errors, which are then not served. */
     with_errors: Type.Optional(Type.Boolean()),
   }),
   answer: draftSaved,
-  handle: notYet,
+  handle: ({ body: { with_errors: withErrors, ...body }, ...call }) => saveEdits(call, body, withErrors),
 })
+
+async function saveEdits(
+  call: Pick<AdminSources, 'draft' | 'host'>,
+  request: RequestedEdits,
+  withErrors: boolean | undefined,
+) {
+  const saved = await saveChange(
+    draftOf(call),
+    (files) => {
+      const planned = refuseAsProblem(() => planEdits(files, request))
+      if (!('conflicts' in planned)) return planned
+      throw new ProblemWith(errors.WP_BACKEND_CHANGED(), planned)
+    },
+    { withErrors },
+  )
+  return answerSaved(call, saved, saved.plan)
+}
+
+/** The answer to a refused edit names the file and line. */
+function refuseAsProblem<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof EditRefused)) throw error
+    throw new ProblemWith(error, { file: error.file, line: error.line })
+  }
+}
+
+function conditionOf({ condition }: { readonly condition: string | null | undefined }) {
+  return condition === undefined ? {} : { if: condition }
+}
 
 const ignoringErrors = { with_errors: Type.Optional(Type.Literal('true')) }
 
@@ -204,7 +218,12 @@ const putValue = defineRoute({
   query: record({ at: pointer, ...ignoringErrors }),
   body: record({ value: Type.Unknown() }),
   answer: draftSaved,
-  handle: notYet,
+  handle: ({ query, body, ...call }) =>
+    saveEdits(
+      call,
+      { edits: [{ at: query.at, value: body.value, ...conditionOf(call) }] },
+      query.with_errors === 'true',
+    ),
 })
 
 const deleteValue = defineRoute({
@@ -217,7 +236,8 @@ const deleteValue = defineRoute({
   hasIfMatch: true,
   query: record({ at: pointer, ...ignoringErrors }),
   answer: draftSaved,
-  handle: notYet,
+  handle: ({ query, ...call }) =>
+    saveEdits(call, { edits: [{ at: query.at, ...conditionOf(call) }] }, query.with_errors === 'true'),
 })
 
 const putFile = defineRoute({
@@ -231,7 +251,12 @@ const putFile = defineRoute({
   query: record({ path: filePath, ...ignoringErrors }),
   body: record({ text: Type.String({ maxLength: 1024 * 1024 }) }),
   answer: draftSaved,
-  handle: notYet,
+  handle: ({ query, body, ...call }) =>
+    saveEdits(
+      call,
+      { files: [{ file: query.path, text: body.text, ...conditionOf(call) }] },
+      query.with_errors === 'true',
+    ),
 })
 
 const deleteFile = defineRoute({
@@ -244,7 +269,8 @@ const deleteFile = defineRoute({
   hasIfMatch: true,
   query: record({ path: filePath, ...ignoringErrors }),
   answer: draftSaved,
-  handle: notYet,
+  handle: ({ query, ...call }) =>
+    saveEdits(call, { files: [{ file: query.path, text: null, ...conditionOf(call) }] }, query.with_errors === 'true'),
 })
 
 const renaming = defineRoute({

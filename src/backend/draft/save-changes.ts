@@ -1,0 +1,55 @@
+import { openEditing } from '../../definition/index.ts'
+import type { Diagnostic } from '../../kit/index.ts'
+import { ProblemWith } from '../api/route.ts'
+import { errors } from '../errors.ts'
+import type { Draft, DraftFiles, FileChange } from './draft.ts'
+import { formatDiagnostics } from './format-diagnostics.ts'
+
+/** A change of the files of a draft, planned for their current state. */
+export interface Planned {
+  readonly changes: readonly FileChange[]
+}
+
+export interface SavedChange<Plan extends Planned> {
+  readonly plan: Plan
+  /** The files that were written or deleted. */
+  readonly files: readonly string[]
+  readonly isServed: boolean
+}
+
+/** How often a change is planned again because another program has changed its files. */
+const maxAttempts = 5
+
+/**
+ * Plans a change for the current files and writes it, as one revision. Waits until it is served or known not to be. If
+ * another program changes one of the files meanwhile, the change is planned again.
+ * @throws WP_BACKEND_DRAFT_ERRORS if it adds errors; WP_BACKEND_DRAFT_BUSY, and the errors of `plan`
+ */
+export async function saveChange<Plan extends Planned>(
+  draft: Draft,
+  plan: (files: DraftFiles) => Plan | Promise<Plan>,
+  { withErrors = false }: { readonly withErrors?: boolean | undefined } = {},
+): Promise<SavedChange<Plan>> {
+  const { served, ...saved } = await draft.exclusive(async () => {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+      const files = await draft.read()
+      const planned = await plan(files)
+      const names = planned.changes.map(({ file }) => file)
+      if (names.length === 0) return { plan: planned, files: names, served: Promise.resolve(draft.status().isServed) }
+      if (!withErrors) assertNoErrors(files, planned, await draft.findNewErrors(planned.changes))
+      const written = await draft.write(planned.changes)
+      if (written !== undefined) return { plan: planned, files: names, served: written.served }
+    }
+    throw errors.WP_BACKEND_DRAFT_BUSY({ attempts: maxAttempts })
+  })
+  return { ...saved, isServed: await served }
+}
+
+function assertNoErrors(files: DraftFiles, { changes }: Planned, found: readonly Diagnostic[]): void {
+  if (found.length === 0) return
+  const count = found.length === 1 ? '1 error' : `${found.length} errors`
+  const { root, cache } = files.editing
+  const kept = changes.flatMap(({ file, text }) => (text === undefined ? [] : [[file, text] as const]))
+  const editing = openEditing(root, { texts: new Map([...files.texts, ...kept]), cache })
+  throw new ProblemWith(errors.WP_BACKEND_DRAFT_ERRORS({ count }), { diagnostics: formatDiagnostics(editing, found) })
+}
