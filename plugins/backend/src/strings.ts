@@ -42,10 +42,16 @@ export const strings = {
   },
   palette: {
     open: 'Search',
-    placeholder: 'Go to a page or run a command',
+    placeholder: 'Find a page, a thing or a command',
     none: 'Nothing found',
-    go: 'Go to',
-    label: 'Commands',
+    found: (count: number) => `${count} found`,
+    label: 'Search',
+    pages: 'Pages',
+    commands: 'Commands',
+    rollBack: 'Roll back…',
+    dead: 'Show dead deliveries',
+    theme: (scheme: string) => `Appearance: ${scheme}`,
+    themeWords: 'switch theme mode',
   },
   account: {
     label: 'Account',
@@ -56,6 +62,7 @@ export const strings = {
     dark: 'Dark',
     auto: 'System',
     shortcuts: 'Single-key shortcuts',
+    shortcutKeys: 'In a list: J and K move, A opens actions, / searches',
     signOut: 'Sign out',
   },
   mode: {

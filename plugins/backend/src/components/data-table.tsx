@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp, ArrowUpDown, Ellipsis, Search } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
+import { onListKey } from './list-keys.ts'
 import { strings } from '../strings.ts'
 import { EmptyState } from './empty-state.tsx'
 import { ProblemAlert } from './problem.tsx'
@@ -52,7 +53,7 @@ interface DataTableProps<Row> {
   /** The first column identifies the row. */
   readonly columns: readonly Column<Row>[]
   rowKey(row: Row): string
-  /** The name of the row in the labels of its buttons; its key by default. */
+  /** The name of the row in the labels of its link and buttons, unlike that of other rows; its key by default. */
   rowName?(row: Row): string
   /** The page of the row: the first column is a link to it. */
   rowLink?(row: Row): { readonly to: string; readonly params: Record<string, string> }
@@ -83,7 +84,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const isEmpty = rows?.length === 0 && !state.isFiltered && state.query.cursor === undefined
   if (isEmpty) return <>{empty}</>
   return (
-    <div className="list">
+    <div className="list" onKeyDown={onListKey}>
       {filters.length === 0 ? null : <Filters filters={filters} state={state} />}
       {list.isError ? <ProblemAlert error={list.error} onRetry={() => void list.refetch()} /> : null}
       {rows === undefined && list.isError ? null : rows?.length === 0 ? (
@@ -111,17 +112,7 @@ interface RowsProps<Row> extends DataTableProps<Row> {
 }
 
 // The roles keep the meaning of the table where narrow screens display it as blocks.
-function Rows<Row>({
-  label,
-  columns,
-  rows,
-  rowKey,
-  rowName = rowKey,
-  rowLink,
-  rowActions,
-  state,
-  isStale,
-}: RowsProps<Row>) {
+function Rows<Row>({ label, columns, rows, rowKey, rowName, rowLink, rowActions, state, isStale }: RowsProps<Row>) {
   return (
     <div className="table-frame">
       <table className="table" role="table" aria-label={label} aria-busy={rows === undefined || isStale}>
@@ -141,10 +132,15 @@ function Rows<Row>({
           {rows?.map((row) => (
             <tr role="row" key={rowKey(row)}>
               {columns.map((column, index) => (
-                <td role="cell" key={column.name} className={classOf(column)} data-label={column.label}>
+                <td
+                  role={index === 0 ? 'rowheader' : 'cell'}
+                  key={column.name}
+                  className={classOf(column)}
+                  data-label={column.label}
+                >
                   <div className="cell">
                     {index === 0 && rowLink !== undefined ? (
-                      <Link {...rowLink(row)} className="row-link">
+                      <Link {...rowLink(row)} className="row-link" aria-label={rowName?.(row)}>
                         {column.render(row)}
                       </Link>
                     ) : (
@@ -155,7 +151,7 @@ function Rows<Row>({
               ))}
               {rowActions === undefined ? null : (
                 <td role="cell" className="table-actions">
-                  <RowMenu actions={rowActions(row)} name={rowName(row)} />
+                  <RowMenu actions={rowActions(row)} name={(rowName ?? rowKey)(row)} />
                 </td>
               )}
             </tr>

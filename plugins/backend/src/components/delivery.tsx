@@ -29,6 +29,11 @@ export function describeResult({ status, outcome }: NonNullable<Delivery['last']
   return outcome === 'delivered' || outcome === `status ${status}` ? String(status) : outcome
 }
 
+/** A name of a delivery that others in a list do not have, for screen readers. */
+export function nameDelivery({ event, id }: Delivery): string {
+  return `${event ?? operate.deleted} ${id.slice(-6)}`
+}
+
 /** A text on one line, in full in its tooltip. */
 export function CutText({ text }: { readonly text: string }) {
   return (

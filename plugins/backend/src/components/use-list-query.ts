@@ -27,7 +27,13 @@ export function useListQuery(names: readonly string[], defaultSort: string | und
   const navigate = useNavigate()
   const visited = useRef<(string | undefined)[]>([])
   const go = (change: Readonly<Record<string, string | undefined>>, replace: boolean) =>
-    void navigate({ to: '.', search: { ...search, ...change }, replace, resetScroll: false })
+    // Of what the address is by then: a filter that is still being typed must not undo a change of the order.
+    void navigate({
+      to: '.',
+      search: (current: typeof search) => ({ ...current, ...change }),
+      replace,
+      resetScroll: false,
+    })
   const given = names.map((name) => [name, search[name]] as const)
   return {
     query: { ...Object.fromEntries(given), sort: search['sort'] ?? defaultSort, cursor: search['cursor'] },

@@ -28,6 +28,7 @@ import { ScopePicker } from '../components/scope-picker.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { sessionStore } from '../session/session.ts'
+import { useAdding } from '../components/use-adding.ts'
 import { strings } from '../strings.ts'
 
 type Client = Entry<'GET /client'>
@@ -72,7 +73,7 @@ const columns: readonly Column<Client>[] = [
 ]
 
 export function Page() {
-  const [isAdding, setAdding] = useState(false)
+  const [isAdding, setAdding] = useAdding()
   const [acting, setActing] = useState<{ readonly subject: Subject; readonly action: AccessAction }>()
   const actionsOf = ({ id, name, status, user }: Client) => {
     const subject = { kind: 'client', key: id, name } as const

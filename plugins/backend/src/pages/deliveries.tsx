@@ -6,7 +6,7 @@ import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DataTable } from '../components/data-table.tsx'
-import { deliveryColumns, deliveryStatuses, loadDeliveries } from '../components/delivery.tsx'
+import { deliveryColumns, deliveryStatuses, loadDeliveries, nameDelivery } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -44,7 +44,7 @@ export function Page() {
         queryKey={['delivery']}
         load={loadDeliveries}
         rowKey={({ id }) => id}
-        rowName={({ event, id }) => event ?? id}
+        rowName={nameDelivery}
         rowLink={({ id }) => ({ to: '/deliveries/$id', params: { id } })}
         columns={deliveryColumns('event', 'status', 'result', 'endpoint', 'user', 'attempts', 'created')}
         filters={[

@@ -8,7 +8,7 @@ import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { CopyText } from '../components/copy.tsx'
 import { DataTable } from '../components/data-table.tsx'
-import { deliveryColumns, deliveryStatuses, loadDeliveries } from '../components/delivery.tsx'
+import { deliveryColumns, deliveryStatuses, loadDeliveries, nameDelivery } from '../components/delivery.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -96,6 +96,7 @@ export function Page() {
               queryKey={['delivery', 'of', id]}
               load={(query, signal) => loadDeliveries({ ...query, subscription: id }, signal)}
               rowKey={(delivery) => delivery.id}
+              rowName={nameDelivery}
               rowLink={(delivery) => ({ to: '/deliveries/$id', params: { id: delivery.id } })}
               columns={deliveryColumns('event', 'status', 'result', 'attempts', 'created')}
               filters={[{ name: 'status', label: operate.status, options: deliveryStatuses }]}

@@ -13,13 +13,14 @@ import { SaveForm } from '../components/save-form.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { SubscriptionState } from '../components/subscription.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useAdding } from '../components/use-adding.ts'
 import { strings } from '../strings.ts'
 
 const { operate } = strings
 const { subscriptions: texts, statuses } = operate
 
 export function Page() {
-  const [isAdding, setAdding] = useState(false)
+  const [isAdding, setAdding] = useAdding()
   const add = <Button onClick={() => setAdding(true)}>{texts.add}</Button>
   return (
     <>
@@ -29,6 +30,7 @@ export function Page() {
         queryKey={['subscription']}
         load={(query, signal) => call('GET /subscription', { query: query as object }, signal)}
         rowKey={({ id }) => id}
+        rowName={({ event, endpoint }) => `${event} ${endpoint}`}
         rowLink={({ id }) => ({ to: '/subscriptions/$id', params: { id } })}
         defaultSort="-created"
         columns={[

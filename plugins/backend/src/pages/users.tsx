@@ -26,6 +26,7 @@ import { SaveForm } from '../components/save-form.tsx'
 import { ScopePicker } from '../components/scope-picker.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useAdding } from '../components/use-adding.ts'
 import { strings } from '../strings.ts'
 
 type User = Entry<'GET /user'>
@@ -53,7 +54,7 @@ const columns: readonly Column<User>[] = [
 ]
 
 export function Page() {
-  const [isAdding, setAdding] = useState(false)
+  const [isAdding, setAdding] = useAdding()
   const [acting, setActing] = useState<{ readonly subject: Subject; readonly action: AccessAction }>()
   const add = <Button onClick={() => setAdding(true)}>{texts.add}</Button>
   const actionsOf = ({ name, status }: User) => {

@@ -13,6 +13,7 @@ import { PageHeader } from '../components/page-header.tsx'
 import { SaveForm } from '../components/save-form.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
+import { useAdding } from '../components/use-adding.ts'
 import { strings } from '../strings.ts'
 
 type Variable = Entry<'GET /variable'>
@@ -25,11 +26,11 @@ const serverRefreshMs = 3000
 export function Page() {
   const queries = useQueryClient()
   const mayChange = useHasScope('backend.deploy')
-  /** The variable to set; null for a new one. */
-  const [setting, setSetting] = useState<Variable | null>()
+  const [isAdding, setAdding] = useAdding()
+  const [setting, setSetting] = useState<Variable>()
   const [removing, setRemoving] = useState<Variable>()
   const refresh = () => queries.invalidateQueries({ queryKey: ['variable'] })
-  const add = mayChange ? <Button onClick={() => setSetting(null)}>{texts.add}</Button> : null
+  const add = mayChange ? <Button onClick={() => setAdding(true)}>{texts.add}</Button> : null
   return (
     <>
       <PageHeader title={strings.pages.variables} text={texts.text} mode={strings.mode.atOnce} action={add} />
@@ -73,8 +74,15 @@ export function Page() {
           refreshMs={refreshMs}
         />
       </div>
-      {setting === undefined ? null : (
-        <SetDialog variable={setting} onClose={() => setSetting(undefined)} onDone={refresh} />
+      {setting === undefined && !isAdding ? null : (
+        <SetDialog
+          variable={setting ?? null}
+          onClose={() => {
+            setAdding(false)
+            setSetting(undefined)
+          }}
+          onDone={refresh}
+        />
       )}
       {removing === undefined ? null : (
         <UnsetDialog variable={removing} onClose={() => setRemoving(undefined)} onDone={refresh} />

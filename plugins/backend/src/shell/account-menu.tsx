@@ -4,12 +4,14 @@ import { config } from '../config.ts'
 import { sessionStore, signOut } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import { strings } from '../strings.ts'
+import { setShortcuts, shortcutStore } from '../components/list-keys.ts'
 
 const schemes = ['auto', 'light', 'dark'] as const satisfies readonly MantineColorScheme[]
 
 /** Who is signed in, the appearance, and signing out. */
 export function AccountMenu() {
   const session = useStore(sessionStore)
+  const hasShortcuts = useStore(shortcutStore)
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
     <Menu>
@@ -25,17 +27,21 @@ export function AccountMenu() {
         <Menu.Divider />
         <Menu.Label>{strings.account.theme}</Menu.Label>
         {schemes.map((scheme) => (
-          <Menu.Item
+          <Menu.RadioItem
             key={scheme}
-            role="menuitemradio"
-            aria-checked={colorScheme === scheme}
-            closeMenuOnClick={false}
-            rightSection={colorScheme === scheme ? <Check size={14} aria-hidden /> : null}
-            onClick={() => setColorScheme(scheme)}
+            value={scheme}
+            checked={colorScheme === scheme}
+            checkIcon={<Check size={14} aria-hidden />}
+            onChange={() => setColorScheme(scheme)}
           >
             {strings.account[scheme]}
-          </Menu.Item>
+          </Menu.RadioItem>
         ))}
+        <Menu.Divider />
+        <Menu.CheckboxItem checked={hasShortcuts} checkIcon={<Check size={14} aria-hidden />} onChange={setShortcuts}>
+          {strings.account.shortcuts}
+          <span className="menu-hint">{strings.account.shortcutKeys}</span>
+        </Menu.CheckboxItem>
         <Menu.Divider />
         <Menu.Item onClick={() => void signOut()}>{strings.account.signOut}</Menu.Item>
         <Menu.Label className="mono">Waypost {config.version}</Menu.Label>

@@ -24,13 +24,12 @@ function isUnavailable(error: Error): boolean {
   return error instanceof Problem && error.status === 503
 }
 
-const router = makeRouter()
-
 export function showApp(element: Element): void {
-  createRoot(element).render(<App />)
+  // Not before the address is that of the page: the router adds to its entry in the history what restores the scroll position.
+  createRoot(element).render(<App router={makeRouter()} />)
 }
 
-function App() {
+function App({ router }: { readonly router: ReturnType<typeof makeRouter> }) {
   return (
     <Provider>
       <ErrorBoundary>

@@ -1,46 +1,44 @@
-import { Modal, useMantineColorScheme } from '@mantine/core'
-import { useNavigate } from '@tanstack/react-router'
-import { useState, type KeyboardEvent } from 'react'
-import { signOut } from '../session/session.ts'
+import { Modal } from '@mantine/core'
+import { useId, useState, type KeyboardEvent } from 'react'
+import { MethodBadge } from '../components/badge.tsx'
 import { strings } from '../strings.ts'
-import { usePages } from './rail.tsx'
+import { findItems } from './find-items.ts'
+import { usePaletteItems, type PaletteItem } from './palette-items.ts'
 
-interface Command {
-  readonly label: string
-  readonly kind: string
-  run(): void
-}
+const { palette: texts } = strings
 
-/** Ctrl-K: goes to a page or runs a command. */
+/** Ctrl-K: goes to a page or to a thing by its name, or runs a command. */
 export function Palette({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
   return (
     <Modal.Root opened={opened} onClose={onClose} size={560} yOffset="12vh" centered={false}>
       <Modal.Overlay />
-      <Modal.Content aria-label={strings.palette.label}>
-        <Search onClose={onClose} />
-      </Modal.Content>
+      <Modal.Content aria-label={texts.label}>{opened ? <Search onClose={onClose} /> : null}</Modal.Content>
     </Modal.Root>
   )
 }
 
 function Search({ onClose }: { onClose(): void }) {
+  const id = useId()
   const [text, setText] = useState('')
-  const [selected, setSelected] = useState(0)
-  const words = text.toLowerCase().split(/\s+/)
-  const found = useCommands().filter(({ label, kind }) =>
-    words.every((word) => `${kind} ${label}`.toLowerCase().includes(word)),
+  const [chosen, setChosen] = useState<string>()
+  const groups = findItems(usePaletteItems(text), text)
+  const found = groups.flatMap(({ items }) => items)
+  // What arrives later does not move the choice away from the item under it.
+  const selected = Math.max(
+    0,
+    found.findIndex(({ key }) => key === chosen),
   )
-  const run = (command: Command | undefined) => {
-    if (command === undefined) return
+  const run = (item: PaletteItem | undefined) => {
+    if (item === undefined) return
     onClose()
-    command.run()
+    item.run()
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (event.key === 'Enter') run(found[selected])
+    if (event.key === 'Enter' && !event.nativeEvent.isComposing) run(found[selected])
     if (step === undefined || found.length === 0) return
     event.preventDefault()
-    setSelected((selected + step + found.length) % found.length)
+    setChosen(found[(selected + step + found.length) % found.length]?.key)
   }
   return (
     <div className="palette">
@@ -48,56 +46,53 @@ function Search({ onClose }: { onClose(): void }) {
         data-autofocus
         role="combobox"
         aria-expanded
-        aria-controls="palette-list"
-        aria-activedescendant={found.length === 0 ? undefined : `palette-${selected}`}
-        aria-label={strings.palette.placeholder}
-        placeholder={strings.palette.placeholder}
+        aria-controls={`${id}-list`}
+        aria-activedescendant={found.length === 0 ? undefined : `${id}-${selected}`}
+        aria-label={texts.placeholder}
+        placeholder={texts.placeholder}
+        autoComplete="off"
+        spellCheck={false}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value)
-          setSelected(0)
+          setChosen(undefined)
         }}
         onKeyDown={onKeyDown}
       />
-      <ul id="palette-list" role="listbox" aria-label={strings.palette.label}>
-        {found.map((command, index) => (
-          <li
-            key={`${command.kind} ${command.label}`}
-            id={`palette-${index}`}
-            role="option"
-            aria-selected={index === selected}
-            ref={index === selected ? scrollTo : undefined}
-            onMouseMove={() => setSelected(index)}
-            onClick={() => run(command)}
-          >
-            <span className="soft">{command.kind}</span> {command.label}
-          </li>
+      <div id={`${id}-list`} role="listbox" aria-label={texts.label} className="palette-list">
+        {groups.map(({ group, items }) => (
+          <div role="group" aria-label={group} key={group}>
+            <div className="palette-group" aria-hidden>
+              {group}
+            </div>
+            {items.map((item) => {
+              const index = found.indexOf(item)
+              return (
+                <div
+                  key={item.key}
+                  id={`${id}-${index}`}
+                  role="option"
+                  className="palette-item"
+                  aria-selected={index === selected}
+                  ref={index === selected ? scrollTo : undefined}
+                  onMouseMove={() => setChosen(item.key)}
+                  onClick={() => run(item)}
+                >
+                  {item.method === undefined ? null : <MethodBadge method={item.method} />}
+                  <bdi className={item.method === undefined ? 'ellipsis' : 'ellipsis mono'}>{item.label}</bdi>
+                </div>
+              )
+            })}
+          </div>
         ))}
-      </ul>
-      {found.length === 0 ? <p className="soft palette-none">{strings.palette.none}</p> : null}
+      </div>
+      <p role="status" className={found.length === 0 ? 'soft palette-none' : 'hidden'}>
+        {found.length === 0 ? texts.none : text === '' ? '' : texts.found(found.length)}
+      </p>
     </div>
   )
 }
 
 function scrollTo(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: 'nearest' })
-}
-
-function useCommands(): readonly Command[] {
-  const navigate = useNavigate()
-  const { setColorScheme } = useMantineColorScheme()
-  const { palette, account, nav } = strings
-  return [
-    ...usePages().map(({ title, path, group }) => ({
-      label: title,
-      kind: group === undefined ? palette.go : nav[group],
-      run: () => void navigate({ to: path }),
-    })),
-    ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
-      label: account[scheme],
-      kind: account.theme,
-      run: () => setColorScheme(scheme),
-    })),
-    { label: account.signOut, kind: account.label, run: () => void signOut() },
-  ]
 }

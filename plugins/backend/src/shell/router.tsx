@@ -34,6 +34,7 @@ export function makeRouter() {
     defaultErrorComponent: ({ error }) => <ProblemState error={error} />,
     defaultNotFoundComponent: NotFound,
     scrollRestoration: true,
+    scrollToTopSelectors: ['#content'],
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch(search) {
       const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')

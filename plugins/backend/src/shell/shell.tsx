@@ -64,7 +64,7 @@ export function Shell() {
         </header>
         {config.isReadOnly ? <p className="banner">{strings.mode.readOnly}</p> : null}
         <DraftBanner />
-        <main id="content" tabIndex={-1} ref={main} className="content">
+        <main id="content" data-scroll-restoration-id="content" tabIndex={-1} ref={main} className="content">
           <Suspense>
             <Outlet />
           </Suspense>
