@@ -288,6 +288,8 @@ describe('fields', () => {
   test('have keywords; new limits are next to the type', () => {
     const changed = changeKeyword({ type: 'string', description: 'D' }, 'maxLength', 3)
     assert.deepEqual(Object.keys(changed), ['type', 'maxLength', 'description'])
+    const both = changeKeyword(changed, 'minLength', 1)
+    assert.deepEqual(Object.keys(both), ['type', 'minLength', 'maxLength', 'description'])
     assert.deepEqual(changeKeyword(changed, 'maxLength', undefined), { type: 'string', description: 'D' })
   })
 })

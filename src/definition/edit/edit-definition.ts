@@ -382,7 +382,7 @@ function setMap(work: Editing, { cursor, keys }: Spot, value: WritableMap): void
   if (keys.at(-1) === orderedKey) orderEntries(work, { cursor, keys }, wanted)
 }
 
-/** Pairs removed keys with new ones that have their value and their place among the keys that stay. */
+/** Pairs removed keys with new ones that have their value and, if there are several, their place among the others. */
 function findRenamed(work: Editing, cursor: Cursor, value: WritableMap): readonly (readonly [string, string])[] {
   const { tree } = linksOf(work, cursor).at(-1)!
   const old = tree.kind === 'map' ? tree.entries.map(({ key }) => key) : []
@@ -391,12 +391,13 @@ function findRenamed(work: Editing, cursor: Cursor, value: WritableMap): readonl
   const placeIn = (list: readonly string[], key: string, stays: (key: string) => boolean) =>
     list.slice(0, list.indexOf(key)).findLast(stays)
   const pairs: [string, string][] = []
-  for (const [index, key] of old.entries()) {
-    if (Object.hasOwn(value, key)) continue
+  const removed = old.filter((key) => !Object.hasOwn(value, key))
+  for (const key of removed) {
+    const index = old.indexOf(key)
     const place = placeIn(old, key, (one) => Object.hasOwn(value, one))
     const found = added.findIndex(
       (one) =>
-        placeIn(Object.keys(value), one, (stays) => known.has(stays)) === place &&
+        (removed.length === 1 || placeIn(Object.keys(value), one, (stays) => known.has(stays)) === place) &&
         isEqual(work, childOf(cursor, index), value[one]!),
     )
     if (found !== -1) pairs.push([key, ...added.splice(found, 1)] as [string, string])

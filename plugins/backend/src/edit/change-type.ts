@@ -141,14 +141,15 @@ function allowNull(own: Json, kind: Kind): Json {
   return { ...own, type: [type, 'null'].flat(), ...rest }
 }
 
-/** The keywords before new limits. */
-const leading = new Set(['type', '$ref', 'const', 'format', 'enum'])
+/** The keywords before new limits, and the order of these. */
+const leading = ['type', '$ref', 'const', 'format', 'enum', ...new Set(Object.values(limitsOf).flat())]
 
 /** Changes one keyword of a schema; undefined removes it. */
 export function changeKeyword(schema: unknown, keyword: string, value: unknown): Json {
   const own = toKeywords(schema)
   if (value === undefined || keyword in own) return toKeywords(withValueAt(own, [keyword], value))
-  const last = Object.keys(own).findLast((one) => leading.has(one))
+  const before = new Set(leading.slice(0, leading.indexOf(keyword)))
+  const last = Object.keys(own).findLast((one) => before.has(one))
   if (!bound.has(keyword) || last === undefined) return { ...own, [keyword]: value }
   return insertEntry(own, Object.keys(own).indexOf(last) + 1, [keyword, value])
 }

@@ -48,6 +48,14 @@ const look = EditorView.theme({
   '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '600' },
   '.cm-completionDetail': { fontStyle: 'normal', color: 'var(--soft)' },
   '.cm-diagnostic': { fontFamily: 'var(--mantine-font-family)', padding: '4px 8px' },
+  // The images of CodeMirror are data: URLs, which the policy forbids.
+  '.cm-lintRange-error, .cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--bad)',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lint-marker-error': { content: '"●"', color: 'var(--bad)' },
+  '.cm-lint-marker-warning': { content: '"●"', color: 'var(--warn)' },
   '.cm-marked': { boxShadow: 'inset 2px 0 var(--accent)' },
 })
 

@@ -134,9 +134,9 @@ function FieldRow({ row }: { readonly row: Row }) {
             className="field-summary"
             id={editor.idOf(row, 'limits')}
             aria-expanded={isOpen}
-            aria-label={texts.of.limits(title)}
             onClick={() => editor.toggle(row.id, !isOpen)}
           >
+            <span className="hidden">{texts.of.limits(title)}</span>
             <Summary row={row} />
           </button>
         </div>
@@ -227,9 +227,10 @@ function Cells({ row, title }: CellsProps) {
 
 function NameInput({ row, title }: { readonly row: Row; readonly title: string }) {
   const editor = useEditor()
-  const [typed, setTyped] = useState<string>()
+  // What was typed if it cannot be the name. Another field can take the place of this one.
+  const [typed, setTyped] = useState<{ readonly of: string; readonly text: string }>()
   const before = useRef(row.name)
-  const shown = typed ?? row.name
+  const shown = typed?.of === row.name ? typed.text : row.name
   const siblings = parentOf(editor.tree, row)?.children ?? []
   const isTaken = shown !== row.name && siblings.some(({ role, name }) => role === 'field' && name === shown)
   const error = shown === '' ? texts.names.empty : isTaken ? texts.names.taken(shown) : undefined
@@ -258,7 +259,7 @@ function NameInput({ row, title }: { readonly row: Row; readonly title: string }
         }}
         onChange={({ currentTarget: { value } }) => {
           const renamed = value === '' ? undefined : renameField(editor.schema, row, value)
-          setTyped(renamed === undefined ? value : undefined)
+          setTyped(renamed === undefined ? { of: row.name, text: value } : undefined)
           if (renamed !== undefined) editor.change(renamed)
         }}
         onKeyDown={(event) => onNameKey(event, editor, row)}
