@@ -1,5 +1,6 @@
 import { Flags, WaypostCommand, plural, printAnnotations, printDiagnostics } from '../bin/cli/index.ts'
 import { readEnvironment, type Diagnostic } from '../src/kit/index.ts'
+import type { SystemVariables } from '../src/operate/index.ts'
 import type { ProjectCounts, TypeReport, ValidationReport } from '../src/project/index.ts'
 
 export default class Validate extends WaypostCommand {
@@ -13,7 +14,7 @@ export default class Validate extends WaypostCommand {
   static override enableJsonFlag = true
   static override flags = {
     types: Flags.boolean({ description: "Also run the project's TypeScript compiler" }),
-    env: Flags.boolean({ description: 'Report variables that are not set as errors' }),
+    env: Flags.boolean({ description: 'Report variables that are set neither here nor in System as errors' }),
     strict: Flags.boolean({ description: 'Treat warnings as errors' }),
     format: Flags.string({
       description: 'Output format: text, or github for GitHub Actions annotations',
@@ -29,8 +30,8 @@ export default class Validate extends WaypostCommand {
     const startedAt = performance.now()
     const folder = process.cwd()
     const { checkTypes, validateProject } = await import('../src/project/index.ts')
-    const variables = flags.env ? readEnvironment(folder) : undefined
-    const report = await validateProject(folder, variables)
+    const system = flags.env ? await this.#readSystem(folder) : undefined
+    const report = await validateProject(folder, system?.variables)
     const types = flags.types && report.ok ? await checkTypes(folder) : { ok: true, output: '', diagnostics: [] }
     const isSound = report.ok && !(flags.strict && report.diagnostics.length > 0)
     if (!isSound || !types.ok) process.exitCode = 1
@@ -38,13 +39,20 @@ export default class Validate extends WaypostCommand {
     if (!this.jsonEnabled()) {
       if (flags.format === 'github') printAnnotations([...report.diagnostics, ...types.diagnostics], folder)
       else this.#printProblems(report, types)
+      if (system !== undefined) this.note(describeSystem(system, report))
       this.#printResult(report, types.ok, performance.now() - startedAt)
     }
     return {
       ok: isSound && types.ok,
       diagnostics: report.diagnostics.map(flatten),
+      ...(system === undefined ? {} : { system: toJson(system, report) }),
       ...(flags.types ? { types: types.output.split('\n').filter(Boolean) } : {}),
     }
+  }
+
+  async #readSystem(folder: string): Promise<SystemVariables> {
+    const { readSystemVariables } = await import('../src/operate/index.ts')
+    return readSystemVariables({ folder, variables: readEnvironment(folder) })
   }
 
   #printProblems({ diagnostics }: ValidationReport, { output }: TypeReport): void {
@@ -59,6 +67,19 @@ export default class Validate extends WaypostCommand {
     if (!areTypesOk) this.note(`Type errors (${checked}; ${seconds})`)
     else if (diagnostics.length === 0) this.print(`No problems: ${checked} (${seconds})`)
   }
+}
+
+function describeSystem({ names, message }: SystemVariables, { variables }: ValidationReport): string {
+  if (names === undefined)
+    return `System was not read, so variables that are set only there count as not set: ${message}`
+  const used = variables.filter((name) => names.includes(name))
+  return used.length === 0 ? `${message} sets no variable of the project` : `${message} sets ${used.join(', ')}`
+}
+
+function toJson({ names, message }: SystemVariables, { variables }: ValidationReport) {
+  return names === undefined
+    ? { read: false, reason: message }
+    : { read: true, variables: variables.filter((name) => names.includes(name)) }
 }
 
 function describeCounts({ routes, schemas, events }: ProjectCounts): string {

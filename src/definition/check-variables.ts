@@ -30,7 +30,7 @@ function checkDeclared({ loading: { report }, declared }: DefinitionContext, val
   for (const [name, { variable: one, at }] of declared) {
     const text = variable(values, name)
     if (text === undefined && one.default === undefined) {
-      const hint = `Set ${name} in the environment or in .env${one.secret ? '' : ', or declare a default'}`
+      const hint = `Set ${name} in the environment, in .env or in System (env:set)${one.secret ? '' : ', or declare a default'}`
       report.add({ code: 'WP_DEFINITION_ENV_MISSING', at, parameters: { name }, hint })
     } else if (text !== undefined && parseVariable(text, one.type) === undefined) {
       const parameters = { name, mismatch: describeMismatch(one, text) }

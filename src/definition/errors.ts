@@ -85,7 +85,7 @@ export const errors = defineErrors({
   WP_DEFINITION_ENV_MISSING: {
     ...user,
     message: 'The variable "{name}" is not set',
-    hint: 'Set {name} in the environment or in .env, or add a default: ${env.{name}:-default}',
+    hint: 'Set {name} in the environment, in .env or in System (env:set), or add a default: ${env.{name}:-default}',
   },
   WP_DEFINITION_ENV_TYPE: {
     ...user,

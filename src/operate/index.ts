@@ -116,7 +116,12 @@ export {
   changeHostUserScopes,
 } from './users.ts'
 export { runCheck, type Finding, failure } from './doctor/finding.ts'
-export { openReadOnly, withReadableVariables } from './doctor/open-read-only.ts'
+export {
+  openReadOnly,
+  readSystemVariables,
+  type SystemVariables,
+  withReadableVariables,
+} from './doctor/open-read-only.ts'
 export { describeWaiting, maxSilenceMs } from './doctor/check-events.ts'
 
 export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {

@@ -12,6 +12,8 @@ export interface ValidationReport {
   readonly diagnostics: readonly Diagnostic[]
   /** What was checked, also if there are errors. */
   readonly counts: ProjectCounts
+  /** The variables that the project uses or declares. */
+  readonly variables: readonly string[]
 }
 
 export type ProjectCounts = LoadedProject['counts']
@@ -28,7 +30,12 @@ export async function validateProject(folder: string, variables?: Variables): Pr
     const shared = variables && built.definition ? warnOfSharedOrigin(built.definition, variables) : []
     const diagnostics = [...built.diagnostics, ...collectDefinitionFiles(folder, built).diagnostics, ...shared]
     const { counts } = built
-    return { ok: !hasErrors(diagnostics), diagnostics, counts }
+    return {
+      ok: !hasErrors(diagnostics),
+      diagnostics,
+      counts,
+      variables: Object.keys(built.definition?.variables ?? {}),
+    }
   } finally {
     await builder.close()
   }

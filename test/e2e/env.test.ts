@@ -45,6 +45,25 @@ routes:
     const set = await project.run('env:set GREETING', { input: 'hello from System\n' })
     assert.deepEqual([set.code, set.stdout], [0, '  Set        GREETING\n  Used by    nothing in the active release\n'])
     assert.doesNotMatch((await project.run('deploy --plan')).stdout, /GREETING.*not set on/)
+    const valid = await project.run('validate --env')
+    assert.equal(valid.code, 0, valid.stdout)
+    assert.match(valid.stderr, /^System .*system\.db sets GREETING$/m)
+    assert.deepEqual(JSON.parse(await project.ok('validate --env --json')).system, {
+      read: true,
+      variables: ['GREETING'],
+    })
+    // Another secret cannot decrypt it; a System that does not exist is not created.
+    for (const [other, reason] of [
+      [{ WAYPOST_SECRET: 'another-secret-of-more-than-thirty-two-characters' }, /cannot be decrypted/],
+      [{ WAYPOST_SYSTEM_URL: 'sqlite:other.db' }, /./],
+    ] as const) {
+      const unread = await project.run('validate --env', { env: other })
+      assert.equal(unread.code, 1)
+      assert.match(unread.stdout, /The variable "GREETING" is not set/)
+      const [line = ''] = /^System was not read, .*$/m.exec(unread.stderr) ?? []
+      assert.match(line, reason, unread.stderr)
+    }
+    assert.equal(existsSync(path.join(project.folder, 'other.db')), false)
     await project.ok('deploy --yes')
     assert.equal(await greeting(), 'hello from System')
     const { checks } = JSON.parse(await project.ok('doctor --json'))

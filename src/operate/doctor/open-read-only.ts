@@ -9,6 +9,7 @@ import {
   type Host,
   type OpenHostOptions,
 } from '../../host/index.ts'
+import type { Variables } from '../../kit/index.ts'
 import { failure, type Finding } from './finding.ts'
 
 export interface OpenResult {
@@ -45,6 +46,37 @@ export async function withReadableVariables(host: Host): Promise<Host> {
   // Without this check, a missing file would be created.
   if (hasSecretFile(host, await loadFacts(host.system)) && !existsSync(secretFile(host.folder))) return host
   return withSystemVariables(host).catch(() => host)
+}
+
+/** The variables of a host, with those in System if it could be read. */
+export interface SystemVariables {
+  readonly variables: Variables
+  /** The names in System; undefined if it could not be read. */
+  readonly names: readonly string[] | undefined
+  /** What was read, or why it was not. */
+  readonly message: string
+}
+
+/** Reads the variables in System without changing it. Never throws. */
+export async function readSystemVariables(
+  options: Pick<OpenHostOptions, 'folder' | 'variables'>,
+): Promise<SystemVariables> {
+  const { host, finding } = await openReadOnly(options)
+  const none = { variables: options.variables, names: undefined }
+  if (host === undefined) return { ...none, message: finding.message }
+  try {
+    const rows = await host.system.db.selectFrom('waypost_variable').select('id').orderBy('id').execute()
+    const own = await withReadableVariables(host)
+    const names = rows.map(({ id }) => id)
+    const message = `System ${nameTarget(host)}`
+    if (names.some((name) => own.variables[name] === undefined))
+      return { ...none, message: `${message} has variables that cannot be decrypted with the secret of this host` }
+    return { variables: { ...own.variables }, names, message }
+  } catch (error) {
+    return { ...none, message: failure('system', error).message }
+  } finally {
+    await host.close()
+  }
 }
 
 /** Uses a read-only handle, because a writable one would switch a SQLite file to write-ahead logging. */

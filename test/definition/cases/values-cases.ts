@@ -7,7 +7,7 @@ export const valuesCases: readonly Case[] = [
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: "${env.DB_FILE}" }\n' },
     options: { variables: { OTHER: 'x' } },
     problems: [
-      'waypost.yml:4:22 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment or in .env, or add a default: ${env.DB_FILE:-default}',
+      'waypost.yml:4:22 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment, in .env or in System (env:set), or add a default: ${env.DB_FILE:-default}',
     ],
   },
   {
@@ -15,7 +15,7 @@ export const valuesCases: readonly Case[] = [
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: "a/${env.DB_FILE}/b" }\n' },
     options: { variables: { DB_FILE: '' } },
     problems: [
-      'waypost.yml:4:24 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment or in .env, or add a default: ${env.DB_FILE:-default}',
+      'waypost.yml:4:24 «${env.DB_FILE}» WP_DEFINITION_ENV_MISSING The variable "DB_FILE" is not set | Set DB_FILE in the environment, in .env or in System (env:set), or add a default: ${env.DB_FILE:-default}',
     ],
   },
   {
