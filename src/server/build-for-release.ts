@@ -1,7 +1,7 @@
 import type { ConnectionSet } from '../connection/index.ts'
 import { makeDispatcher, type Dispatcher } from '../events/index.ts'
-import { defaultSettings, type Settings } from '../kit/index.ts'
-import type { PluginSet } from '../plugin/index.ts'
+import { defaultSettings, parseReferences, type Settings } from '../kit/index.ts'
+import type { LoadedPlugin, PluginSet } from '../plugin/index.ts'
 import { assertServable, findVariableUses, type Manifest, type ManifestMethod } from '../release/index.ts'
 import {
   buildGeneration,
@@ -31,7 +31,7 @@ import type { Shared } from './open-shared.ts'
 
 /** A generation that `dev` can update in place. */
 export interface ReleaseGeneration extends Generation {
-  readonly plugins: readonly HostedPlugin[]
+  readonly plugins: readonly ServedPlugin[]
   /** The scopes that routes of plugins require. */
   readonly pluginScopes: ReadonlySet<string>
   /** Finds methods with action classes that would fail, without running them. */
@@ -45,6 +45,21 @@ export interface ReleaseGeneration extends Generation {
   update(toServe: ReleaseToServe): Promise<boolean>
 }
 
+/** A plugin with routes or hooks in a generation. */
+export interface ServedPlugin extends HostedPlugin {
+  /** What its host uses. A plugin that is kept shares it with the previous generation, and it is moved to the next. */
+  readonly base: { connections: ConnectionSet; generation: Promise<Generation>; owner: object }
+  /** Whether it is kept from the previous generation, so that its hooks do not run. */
+  readonly isKept: boolean
+}
+
+/** Changed variables of the release that is already served. */
+export interface ChangedVariables {
+  readonly names: readonly string[]
+  /** The plugins of the generation with the previous values. */
+  readonly plugins: readonly ServedPlugin[]
+}
+
 /** Code compiled for replaced methods is freed only with the generation, so rebuild it from time to time. */
 const maxUpdates = 100
 
@@ -52,7 +67,7 @@ const maxUpdates = 100
 export async function buildForRelease(
   shared: Shared,
   toServe: ReleaseToServe | undefined,
-  changedVariables: readonly string[] = [],
+  changed: ChangedVariables = { names: [], plugins: [] },
 ): Promise<ReleaseGeneration> {
   const { options, registry } = shared
   const common = makeCommonOptions(shared)
@@ -76,14 +91,15 @@ export async function buildForRelease(
   const plugins = await shared.loadPlugins({ ...toServe, manifest })
   const actionFor = await loadActions(shared, plugins, toServe, methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections, plugins.connections)
-  await assertConnected(manifest, connections, changedVariables)
+  await assertConnected(manifest, connections, changed.names)
   for (const [name, reason] of connections.down)
     options.logger.warn({ connection: name, reason }, 'opening a connection failed')
   shared.schemas.beginGeneration()
   try {
     const built = Promise.withResolvers<Generation>()
     built.promise.catch(() => undefined)
-    const hosted = hostPlugins(shared, plugins, { release, connections, generation: built.promise })
+    const base = { connections, generation: built.promise, owner: {} }
+    const hosted = hostPlugins(shared, plugins, { release, base, changed })
     const pluginRoutes = mountPluginRoutes(shared.guard, hosted, manifest)
     const generation = await buildGeneration({
       ...common,
@@ -108,6 +124,7 @@ export async function buildForRelease(
       },
     })
     built.resolve(generation)
+    for (const plugin of hosted) Object.assign(plugin.base, base)
     return {
       ...generation,
       plugins: hosted,
@@ -122,7 +139,8 @@ export async function buildForRelease(
         return true
       },
       async close() {
-        await runPluginHooks(hosted, 'generation:closed', (error) => options.logger.warn({ err: error }, error.message))
+        const own = hosted.filter((plugin) => plugin.base.owner === base.owner) // others are in the next generation
+        await runPluginHooks(own, 'generation:closed', (error) => options.logger.warn({ err: error }, error.message))
         await generation.close()
         await connections.release()
       },
@@ -149,26 +167,45 @@ async function assertConnected(
 
 interface Hosting {
   readonly release: ReleaseToServe['release']
-  readonly connections: ConnectionSet
-  readonly generation: Promise<Generation>
+  readonly base: ServedPlugin['base']
+  readonly changed: ChangedVariables
 }
 
-/** What each plugin with routes or hooks gets from the generation. @throws WP_PLUGIN_CONFIG */
+/**
+ * What each plugin with routes or hooks gets from the generation. After a change of variables, plugins that do not depend
+ * on them are kept, with what their hooks started.
+ * @throws WP_PLUGIN_CONFIG
+ */
 function hostPlugins(
   { services }: Shared,
   { plugins }: PluginSet,
-  { release, connections, generation }: Hosting,
-): readonly HostedPlugin[] {
+  { release, base, changed }: Hosting,
+): readonly ServedPlugin[] {
   const hosted = plugins.filter(({ plugin: { routes, hooks } }) => routes !== undefined || hooks !== undefined)
-  return hosted.map((loaded) => ({
-    loaded,
-    host: {
-      ...services(loaded),
-      release: { id: release.id },
-      connection: (name) => connections.get(name).client,
-      call: async (operation, input, principal) => (await generation).call(operation, input, principal),
-    },
-  }))
+  return hosted.map((loaded) => {
+    const before = changed.plugins.find((one) => one.loaded.plugin.name === loaded.plugin.name)
+    if (before !== undefined && !dependsOn(release.manifest, loaded, changed.names)) return { ...before, isKept: true }
+    const own = { ...base }
+    return {
+      loaded,
+      base: own,
+      isKept: false,
+      host: {
+        ...services(loaded),
+        release: { id: release.id },
+        connection: (name) => own.connections.get(name).client,
+        call: async (operation, input, principal) => (await own.generation).call(operation, input, principal),
+      },
+    }
+  })
+}
+
+/** A plugin can use every connection, and keep its client. */
+function dependsOn(manifest: Manifest, { config }: LoadedPlugin, variables: readonly string[]): boolean {
+  const { references } = parseReferences(JSON.stringify(config))
+  const isOwn = references.some(({ name }) => variables.includes(name))
+  const places = variables.flatMap((name) => findVariableUses(manifest, name))
+  return isOwn || places.some((place) => place.startsWith('connection '))
 }
 
 /**

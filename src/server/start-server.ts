@@ -129,18 +129,18 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     async serveRelease(release, { artifacts, signal, changedVariables, isFullReload = false } = {}) {
       const loaded = artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts))
       const toServe = { release, artifacts: loaded, signal }
+      const changed = changedVariables && { names: changedVariables, plugins: generation.plugins }
       await cronjobs.follow(toServe, async () => {
         const next = termsOf(release, host.variables)
         const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))
-        if (!isUpdated) generation = await buildForRelease(shared, toServe, changedVariables)
+        if (!isUpdated) generation = await buildForRelease(shared, toServe, changed)
         terms = next
         if (isUpdated) return
         listener.swap(generation)
         options.traffic?.endStreams()
       })
-      void runPluginHooks(generation.plugins, 'generation:ready', (error) =>
-        options.logger.warn({ err: error }, error.message),
-      )
+      const started = generation.plugins.filter(({ isKept }) => changed === undefined || !isKept)
+      void runPluginHooks(started, 'generation:ready', (error) => options.logger.warn({ err: error }, error.message))
     },
     pluginScopes: () => generation.pluginScopes,
     recordStatistics: recording.write,

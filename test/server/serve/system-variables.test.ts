@@ -139,6 +139,56 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await shows(server, { count: 8, greeting: 'end' })
     })
 
+    test('runs the hooks of the plugins that depend on it; the hosts of others use the new generation', async () => {
+      const plugin = (name: string) => `import { definePlugin } from 'waypost'
+export default definePlugin({
+  name: '${name}',
+  config: { type: 'object', properties: { word: { type: 'string' } } },
+  routes(app, host) {
+    app.get('/${name}', { config: { public: true } }, async () => host.call('GET /env', {}))
+  },
+  hooks: {
+    'generation:ready'(host) { globalThis.boxEvents.push('ready ${name} ' + host.config.word); globalThis.hostOf${name} = host },
+    'generation:closed'() { globalThis.boxEvents.push('closed ${name}') },
+  },
+})
+`
+      const own = files()
+      const plugins = 'plugins: [./boxes.ts, { name: ./one.ts, config: { word: "${env.WORD:-a}" } }, ./two.ts]'
+      await site.deploy({
+        ...own,
+        'waypost.yml': own['waypost.yml']!.replace('plugins: [./boxes.ts]', plugins),
+        'one.ts': plugin('one'),
+        'two.ts': plugin('two'),
+      })
+      const server = await site.start()
+      const hooks = () => events.filter((one) => /^(ready|closed)/.test(one)).toSorted()
+      await until('the hooks', () => hooks().length === 2)
+      events.length = 0
+      await set('GREETING', 'good day')
+      await shows(server, { greeting: 'good day' })
+      await set('WORD', 'b')
+      await until('the hooks of one', () => hooks().length === 2)
+      assert.deepEqual(hooks(), ['closed one', 'ready one b'])
+      const { hostOftwo } = globalThis as unknown as {
+        hostOftwo: { call(name: string, input: object): Promise<unknown> }
+      }
+      assert.partialDeepStrictEqual(JSON.parse(JSON.stringify(await hostOftwo.call('GET /env', {}))), {
+        body: { greeting: 'good day' },
+      })
+      assert.equal((await send(server.port, { path: '/two' })).status, 200)
+      await set('RED', 'crimson')
+      await until('all hooks', () => hooks().length === 6)
+      assert.deepEqual(hooks(), [
+        'closed one',
+        'closed one',
+        'closed two',
+        'ready one b',
+        'ready one b',
+        'ready two undefined',
+      ])
+    })
+
     test('with an invalid value keeps the previous generation, and is reported until it is corrected', async () => {
       await site.deploy(files(`config: { body_limit: "\${env.LIMIT:-1mb}" }`))
       const server = await site.start()
