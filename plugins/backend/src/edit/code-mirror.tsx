@@ -2,7 +2,14 @@ import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { yaml } from '@codemirror/lang-yaml'
-import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language'
+import {
+  bracketMatching,
+  HighlightStyle,
+  indentOnInput,
+  indentService,
+  indentUnit,
+  syntaxHighlighting,
+} from '@codemirror/language'
 import { lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, RangeSetBuilder, type Text } from '@codemirror/state'
 import {
@@ -141,8 +148,9 @@ function makeExtensions(current: { readonly current: CodeEditorProps }, access: 
     indentUnit.of('  '),
     EditorState.tabSize.of(2),
     bracketMatching(),
+    EditorView.lineWrapping,
     closeBrackets(),
-    language === 'yaml' ? yaml() : json(),
+    language === 'yaml' ? [yaml(), indentYaml] : json(),
     syntaxHighlighting(colours),
     look,
     autocompletion({
@@ -171,6 +179,12 @@ function makeExtensions(current: { readonly current: CodeEditorProps }, access: 
     access.of(readOnly(onChange === undefined)),
   ]
 }
+
+/** A line begins below the one before it, or two columns further after a key without a value. */
+const indentYaml = indentService.of((context, position) => {
+  const { text } = context.lineAt(position, -1)
+  return text.search(/\S|$/) + (/:\s*(#.*)?$/.test(text) ? 2 : 0)
+})
 
 /** @param line and column count from 1 */
 function positionOf(doc: Text, line: number, column: number): number {

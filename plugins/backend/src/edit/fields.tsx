@@ -32,7 +32,9 @@ export function inputProps({ edit, at, label, description, isRequired = false, f
 }
 
 export function describeValue(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  if (typeof value === 'string') return value
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ')
+  return JSON.stringify(value) ?? ''
 }
 
 interface TextFieldProps extends FieldProps {

@@ -292,7 +292,9 @@ function Entries({ edit, at, schema, label, root, variables }: NodeProps) {
     <>
       {entries.map(([key]) => (
         <div key={key} className="form-item">
-          {inner === undefined ? (
+          {inner === undefined && typeof edit.get(at + pointerOf(key)) === 'object' ? (
+            <JsonField edit={edit} at={at + pointerOf(key)} label={key} />
+          ) : inner === undefined ? (
             <LooseText edit={edit} at={at + pointerOf(key)} label={key} />
           ) : (
             <Node
