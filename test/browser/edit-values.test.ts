@@ -85,6 +85,12 @@ describe('completion of YAML', () => {
     assert.equal(findPlace(lines, 6, '        # ti'), undefined)
   })
 
+  test('finds the class whose config the cursor is in', () => {
+    const config = ['list:', '  config:', '    limit:', '      ', '  class: sql-table', 'other:', '  class: none']
+    assert.deepEqual(findPlace(config, 3, '      ma')?.config, { class: 'sql-table', keys: ['limit'] })
+    assert.equal(findPlace(['list:', '  config:', '    '], 2, '    ')?.config, undefined)
+  })
+
   test('finds the keys that the definition language allows there', () => {
     const { properties } = schemasAt(schema, ['routes', '/todo', 'methods', 'GET']).find((one) => 'properties' in one)!
     assert.ok('dispatch' in (properties as object))

@@ -22,6 +22,8 @@ export interface CodeEditorProps {
     /** The keys of waypost.yml that the text is below. */
     readonly keys: readonly string[]
     readonly names?: CompletionNames
+    /** The schemas of configs, by the name of their class. */
+    readonly classes?: Readonly<Record<string, Json>>
   }
   /** Lines to mark, from 1; the text opens at the first. */
   readonly marked?: { readonly from: number; readonly to: number } | undefined

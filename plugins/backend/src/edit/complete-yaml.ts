@@ -8,6 +8,8 @@ interface Options {
   readonly schema: Json
   readonly keys: readonly string[]
   readonly names?: CompletionNames
+  /** The schemas of configs, by the name of their class. */
+  readonly classes?: Readonly<Record<string, Json>>
 }
 
 /** The place of the cursor in block style YAML. */
@@ -19,12 +21,14 @@ interface Place {
   /** The key whose value is typed; undefined if a key is typed. */
   readonly valueOf: string | undefined
   readonly from: number
+  /** The class beside the `config` that the cursor is in, and the keys within that config. */
+  readonly config?: { readonly class: string; readonly keys: readonly string[] }
 }
 
 /** Offers the keys and values that the schema of the definition allows at the cursor. */
 export function completeYaml(
   context: CompletionContext,
-  { schema, keys, names = {} }: Options,
+  { schema, keys, names = {}, classes = {} }: Options,
 ): CompletionResult | null {
   const { doc } = context.state
   const { number, from, text } = doc.lineAt(context.pos)
@@ -32,11 +36,14 @@ export function completeYaml(
   const place = findPlace(lines, number - 1, text.slice(0, context.pos - from))
   if (place === undefined || (!context.explicit && context.pos === from + place.from && place.valueOf === undefined))
     return null
-  const path = [...keys, ...place.keys]
+  const { config } = place
+  const own = config === undefined ? undefined : classes[config.class]
+  const root = own ?? schema
+  const path = own === undefined ? [...keys, ...place.keys] : config!.keys
   const options =
     place.valueOf === undefined
-      ? listKeys(schema, path, place.siblings)
-      : listValues(schema, [...path, place.valueOf], names)
+      ? listKeys(root, path, place.siblings)
+      : listValues(root, [...path, place.valueOf], names)
   return options.length === 0 ? null : { from: from + place.from, options, validFor: /^[\w./:-]*$/ }
 }
 
@@ -56,9 +63,14 @@ export function findPlace(lines: readonly string[], index: number, before: strin
 
 const keyLine = /^(?<dashes>\s*(?:- +)*)(?<key>"[^"]*"|'[^']*'|[^\s#:][^:]*):(?:\s|$)/
 
-function findKeys(lines: readonly string[], index: number, dashes: string): Pick<Place, 'keys' | 'siblings'> {
+function findKeys(
+  lines: readonly string[],
+  index: number,
+  dashes: string,
+): Pick<Place, 'keys' | 'siblings' | 'config'> {
   const keys: string[] = []
   const siblings: string[] = []
+  let config: Place['config']
   let level = dashes.length
   const addItems = (prefix: string, limit: number) => {
     for (let at = prefix.lastIndexOf('-'); at >= 0; at = prefix.lastIndexOf('-', at - 1)) {
@@ -79,6 +91,7 @@ function findKeys(lines: readonly string[], index: number, dashes: string): Pick
       if (prefix.length === level) addItems(prefix, level)
       continue
     }
+    if (key === 'config') config = findClass(lines, line, { indent: prefix.length, keys: [...keys] })
     keys.unshift(unquote(key))
     level = prefix.length
     addItems(prefix, level)
@@ -89,7 +102,26 @@ function findKeys(lines: readonly string[], index: number, dashes: string): Pick
     if ((found['dashes'] ?? '').length < own || found['dashes']!.includes('-')) break
     if (found['dashes']!.length === own) siblings.push(unquote(found['key']!))
   }
-  return { keys, siblings }
+  return { keys, siblings, ...(config === undefined ? {} : { config }) }
+}
+
+/** Finds the class beside a `config`. */
+function findClass(
+  lines: readonly string[],
+  at: number,
+  { indent, keys }: { readonly indent: number; readonly keys: readonly string[] },
+): Place['config'] {
+  for (const step of [-1, 1]) {
+    for (let line = at + step; line >= 0 && line < lines.length; line += step) {
+      const { dashes = '', key } = keyLine.exec(lines[line]!)?.groups ?? {}
+      if (key === undefined || dashes.length > indent) continue
+      if (dashes.length < indent) break
+      const name = key === 'class' ? /class:\s+(\S+)/.exec(lines[line]!)?.[1] : undefined
+      if (name !== undefined) return { class: unquote(name), keys }
+      if (dashes.includes('-')) break
+    }
+  }
+  return undefined
 }
 
 function unquote(text: string): string {

@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { call } from '../api/call.ts'
 import { definitionQuery } from '../api/definition.ts'
 import { ProblemAlert } from '../components/problem.tsx'
 import { useScopes } from '../components/access.tsx'
@@ -9,7 +10,7 @@ import { CodeEditor } from './code-editor.tsx'
 import type { CompletionNames } from './complete-yaml.ts'
 import { useHasDraft, useDefinitionSchema, useDraftValue, useFileEdit, type DraftValue } from './draft.ts'
 import { SaveBar } from './save-bar.tsx'
-import { keysOf } from './values.ts'
+import { isMap, keysOf } from './values.ts'
 
 /** What a new entry is written to. */
 const mainFile = 'waypost.yml'
@@ -90,8 +91,14 @@ function useCompletion(places: readonly string[] | undefined) {
   const schema = useDefinitionSchema()
   const { data: definition } = useQuery(definitionQuery)
   const scopes = useScopes().data
+  const { data: provided } = useQuery({
+    queryKey: ['class'],
+    queryFn: ({ signal }) => call('GET /class', {}, signal),
+    staleTime: 60_000,
+  })
   return useMemo(() => {
     if (schema === undefined) return undefined
+    const all = [...(provided?.connections ?? []), ...(provided?.actions ?? [])]
     const schemas = definition?.schemas.map(({ name }) => name) ?? []
     const rates = definition?.rates.map(({ name }) => name) ?? []
     const names: CompletionNames = {
@@ -101,8 +108,10 @@ function useCompletion(places: readonly string[] | undefined) {
       dispatch: definition?.events.map(({ name }) => name) ?? [],
       rate: rates,
       scopes: scopes?.entry.map(({ name }) => name).filter((name) => !name.startsWith('backend.')) ?? [],
+      class: all.map(({ name }) => name),
       action: definition?.actions.flatMap(({ kind, name }) => (kind === 'class' ? [] : [name])) ?? [],
     }
-    return { schema, names, keys: keysOf(places?.[0] ?? '') }
-  }, [schema, definition, scopes, places])
+    const classes = Object.fromEntries(all.flatMap(({ name, config }) => (isMap(config) ? [[name, config]] : [])))
+    return { schema, names, classes, keys: keysOf(places?.[0] ?? '') }
+  }, [schema, definition, scopes, provided, places])
 }
