@@ -15,15 +15,16 @@ export interface FieldProps {
   readonly isRequired?: boolean
   /** What holds if the value is not set; shown as a placeholder. */
   readonly fallback?: unknown
+  /** Whether the label is only for screen readers, because the same is above it. */
+  readonly isBare?: boolean
 }
 
 /** What the inputs of Mantine take from the properties of a field. The save bar finds them by `data-at`. */
-export function inputProps({ edit, at, label, description, isRequired = false, fallback }: FieldProps) {
+export function inputProps({ edit, at, label, description, isRequired = false, fallback, isBare }: FieldProps) {
   const error = edit.errorOf(at)
   return {
-    label,
+    ...(isBare === true ? { 'aria-label': label } : { label, withAsterisk: isRequired }),
     'data-at': at,
-    withAsterisk: isRequired,
     'aria-required': isRequired || undefined,
     ...(description === undefined ? {} : { description }),
     ...(error === undefined ? {} : { error }),
@@ -84,7 +85,7 @@ export function NumberField({ minimum, maximum, ...field }: NumberFieldProps) {
 export function SwitchField({ fallback = false, ...field }: FieldProps) {
   const { edit, at } = field
   const isOn = (edit.get(at) ?? fallback) === true
-  const { placeholder: _placeholder, withAsterisk: _asterisk, ...props } = inputProps(field)
+  const { placeholder: _placeholder, ...props } = inputProps({ ...field, isRequired: false })
   return (
     <Switch
       {...props}

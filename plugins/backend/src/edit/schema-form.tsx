@@ -58,6 +58,8 @@ interface PartProps {
 interface NodeProps extends PartProps {
   readonly label: string
   readonly isRequired?: boolean
+  /** Whether the label is only for screen readers. */
+  readonly isBare?: boolean
 }
 
 const maxOptional = 5
@@ -85,6 +87,7 @@ function Properties(part: PartProps) {
       schema={toSchema(inner)}
       label={key}
       isRequired={required.has(key)}
+      isBare={false}
     />
   )
   const others = properties.filter(([key]) => !main.has(key))
@@ -141,6 +144,7 @@ function Node(node: NodeProps): ReactNode {
     at,
     label,
     isRequired,
+    isBare: node.isBare === true,
     ...(description === undefined ? {} : { description }),
     ...(schema['default'] === undefined ? {} : { fallback: schema['default'] }),
   }
@@ -232,7 +236,7 @@ function List({ field, ...node }: NodeProps & { readonly field: Field }) {
       <Legend field={field} />
       {list.map((_, index) => (
         <div key={index} className="form-item">
-          <Node {...node} at={`${at}/${index}`} schema={items} label={texts.item(index)} isRequired />
+          <Node {...node} at={`${at}/${index}`} schema={items} label={texts.item(index)} isRequired isBare={false} />
           <RemoveButton label={texts.item(index)} onClick={() => edit.set(`${at}/${index}`, undefined)} />
         </div>
       ))}
@@ -254,7 +258,7 @@ function ObjectNode({ field, ...node }: NodeProps & { readonly field: Field }) {
   }
   const isClosed = Object.keys(schema['properties'] ?? {}).length > 0
   return (
-    <fieldset className="form-group" data-at={at}>
+    <fieldset className="form-group" data-at={at} aria-label={node.isBare === true ? label : undefined}>
       <Legend field={field}>
         {isRequired ? null : <RemoveButton label={label} onClick={() => edit.set(at, undefined)} />}
       </Legend>
@@ -267,11 +271,17 @@ function Legend({ field, children }: { readonly field: Field; readonly children?
   const error = field.edit.errorOf(field.at)
   return (
     <>
-      <legend>
-        <span dir="auto">{field.label}</span>
-        {field.isRequired === true ? <span aria-hidden> *</span> : null}
-        {children}
-      </legend>
+      {field.isBare === true ? null : (
+        <legend>
+          <span dir="auto">{field.label}</span>
+          {field.isRequired === true ? (
+            <span aria-hidden className="form-required">
+              *
+            </span>
+          ) : null}
+          {children}
+        </legend>
+      )}
       {field.description === undefined ? null : <p className="soft form-text">{field.description}</p>}
       {error === undefined ? null : <p className="picker-error">{error}</p>}
     </>
@@ -420,7 +430,7 @@ function Alternatives({ choices, ...node }: AlternativesProps) {
         onChange={(index) => choose(Number(index))}
       />
       {choice === undefined || 'const' in choice ? null : (
-        <Node {...node} schema={{ ...choice, description: undefined }} label={names[current] ?? label} isRequired />
+        <Node {...node} schema={{ ...choice, description: undefined }} label={label} isRequired isBare />
       )}
     </fieldset>
   )
@@ -436,16 +446,32 @@ function isVariable({ pattern }: Json): boolean {
 }
 
 function describeChoice(choice: Json, before: readonly Json[]): string {
-  const { kinds } = texts
-  const name =
-    'const' in choice
-      ? describeValue(choice['const'])
-      : (textOf(choice['title']) ??
-        { array: kinds.list, object: kinds.object, boolean: kinds.flag, integer: kinds.number, number: kinds.number }[
-          typeOf(choice) as 'array'
-        ] ??
-        (choice['x-waypost'] === undefined ? kinds.text : kinds.one))
-  return before.some((one) => describeChoice(one, []) === name) ? `${name} ${before.length + 1}` : name
+  const name = nameKind(choice)
+  return before.some((one) => nameKind(one) === name) ? `${name} ${before.length + 1}` : name
+}
+
+const maxKeys = 3
+
+function nameKind(choice: Json): string {
+  const { kinds, names, lists } = texts
+  if ('const' in choice) return describeValue(choice['const'])
+  const title = textOf(choice['title'])
+  if (title !== undefined) return title
+  const items = toSchema(choice['items'])
+  const keys = Object.keys(choice['properties'] ?? {})
+  switch (typeOf(choice)) {
+    case 'array':
+      return lists[items['x-waypost'] as NameKind] ?? kinds.list
+    case 'object':
+      return keys.length > 0 && keys.length <= maxKeys ? keys.join(', ') : kinds.object
+    case 'boolean':
+      return kinds.flag
+    case 'integer':
+    case 'number':
+      return kinds.number
+    default:
+      return names[choice['x-waypost'] as NameKind] ?? kinds.text
+  }
 }
 
 /** Whether a value is of the kind that a schema describes; not whether it is valid. */
