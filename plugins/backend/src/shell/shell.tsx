@@ -1,9 +1,11 @@
 import { ActionIcon, Drawer } from '@mantine/core'
 import { useDisclosure, useHotkeys, useMediaQuery } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon, Search } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
 import { config } from '../config.ts'
+import { draftQuery } from '../edit/draft.ts'
 import { ChangedFiles, DraftBanner } from '../edit/draft-bar.tsx'
 import { strings } from '../strings.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -18,6 +20,7 @@ export function Shell() {
   const isNarrow = useMediaQuery('(max-width: 767px)', undefined, { getInitialValueInEffect: false })
   const path = useRouterState({ select: (state) => state.location.pathname })
   const main = useRef<HTMLElement>(null)
+  const isWaiting = useQuery(draftQuery).isPending && config.isDevelopment // to show editors at once
   useHotkeys([['mod+K', palette.toggle]], [])
   useEffect(() => nav.close(), [path])
   return (
@@ -65,9 +68,7 @@ export function Shell() {
         {config.isReadOnly ? <p className="banner">{strings.mode.readOnly}</p> : null}
         <DraftBanner />
         <main id="content" data-scroll-restoration-id="content" tabIndex={-1} ref={main} className="content">
-          <Suspense>
-            <Outlet />
-          </Suspense>
+          <Suspense>{isWaiting ? null : <Outlet />}</Suspense>
         </main>
       </div>
       <Palette opened={isPaletteOpen} onClose={palette.close} />
