@@ -1,0 +1,333 @@
+// A developer edits the files of a project in `waypost dev`, in the browser and in an editor.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { findFlaws, openBrowser, openPage, storeScreenshot, type WatchedPage } from '../support/browser.ts'
+import { openDraft, type DraftWorld } from '../support/draft-world.ts'
+import { readTemplate } from '../support/template.ts'
+import { until } from '../support/until.ts'
+
+interface EditWorld extends AsyncDisposable {
+  readonly draft: DraftWorld
+  readonly page: Page
+  readonly complaints: readonly string[]
+  /** Opens a page of the backend. */
+  open(path: string): Promise<void>
+}
+
+/** A to-do project in git, served by `dev`, and a browser that is signed in. */
+async function openEditing(files: Readonly<Record<string, string>> = {}): Promise<EditWorld> {
+  await using stack = new AsyncDisposableStack()
+  const draft = stack.use(
+    await openDraft({ ...readTemplate('todo'), '.gitignore': '.waypost\nnode_modules\n', ...files }),
+  )
+  draft.git('init', '-q')
+  draft.git('add', '.')
+  draft.git('commit', '-qm', 'Start')
+  const browser = await openBrowser()
+  stack.defer(() => browser.close())
+  const link = new URL((await draft.dev.openBackend())!)
+  const opened: WatchedPage = stack.use(await openPage(browser, link.origin))
+  const { page, complaints } = opened
+  await page.goto(link.href)
+  await page.locator('#content h1').waitFor()
+  const kept = stack.move()
+  return {
+    draft,
+    page,
+    complaints,
+    async open(path) {
+      await page.goto(`${link.origin}/backend/ui${path}`)
+      await page.locator('#content h1').waitFor()
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+const savedText = /^Saved \d\d:\d\d/
+const main = 'waypost.yml'
+
+const looks = [
+  [1440, 'light'],
+  [390, 'light'],
+  [390, 'dark'],
+  [1440, 'dark'],
+] as const
+
+// axe cannot decide about what is scrolled out.
+const showAll = `document.querySelector('.shell').style.height = 'auto'
+  document.querySelector('#content').style.overflow = 'visible'`
+
+describe('editing in dev', { timeout: 600_000 }, () => {
+  test('an event is added, described, restricted to a new scope, undone and deleted; its file keeps comments', async () => {
+    const before = `# The to-do API
+${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new to-do\n')}`
+    await using world = await openEditing({ [main]: before })
+    const { draft, page, complaints } = world
+    await world.open('/events')
+    await page.getByText('You edit files in').waitFor()
+    await page.getByRole('link', { name: '0 files changed' }).waitFor()
+
+    await page.getByRole('button', { name: 'New event' }).click()
+    await page.getByLabel('Name').fill('todo_created')
+    await page.getByText('This event exists already').waitFor()
+    await page.getByLabel('Name').fill('todo_done')
+    await page.getByLabel('Description').fill('A to-do was completed')
+    await page.getByRole('button', { name: 'Add event' }).click()
+    await page.getByRole('heading', { name: 'todo_done' }).waitFor()
+    const added = `${before}  todo_done: { description: A to-do was completed }\n`
+    assert.equal(await draft.read(main), added)
+    await page.getByRole('link', { name: '1 file changed' }).waitFor()
+
+    await page.getByLabel('Description').fill('A to-do was completed or removed')
+    await page.getByRole('combobox', { name: 'Data' }).click()
+    await page.getByRole('option', { name: 'Todo', exact: true }).click()
+    await page.getByRole('button', { name: 'New scope…' }).click()
+    await page.getByRole('textbox', { name: 'Scope' }).fill('todo.watch')
+    await page.getByRole('dialog').getByLabel('Description').fill('See what happens to to-dos')
+    await page.getByRole('button', { name: 'Add scope' }).click()
+    await page.getByText('4 unsaved changes').waitFor()
+
+    await page.getByRole('link', { name: 'Routes' }).click() // leaving asks first
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click()
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    const text = await draft.read(main)
+    assert.match(text, /todo_done:.*A to-do was completed or removed.*Todo.*todo\.watch/s)
+    assert.match(text, /todo\.watch:.*See what happens to to-dos/s)
+    assert.ok(text.startsWith(before), 'everything before the new event is as it was')
+
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await until('the file is as before', async () => (await draft.read(main)) === added)
+    await page.getByRole('button', { name: 'Delete todo_done' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete todo_done' }).click()
+    await page.getByRole('heading', { name: 'Events' }).waitFor()
+    assert.equal(await draft.read(main), before)
+    assert.equal(draft.git('diff'), '')
+
+    const route = 'resources/routes/todo/collection.yml'
+    await draft.write(
+      route,
+      (await draft.read(route)).replace('request: Todo-Input', 'dispatch: todo_created\n    request: Todo-Input'),
+    )
+    await world.open('/events/todo_created')
+    await page.getByRole('link', { name: 'POST /todo' }).waitFor()
+    await page.getByRole('button', { name: 'Delete todo_created' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('These methods dispatch it.').waitFor()
+    assert.ok(await dialog.getByRole('button', { name: 'Delete todo_created' }).isDisabled())
+    assert.deepEqual(complaints, [])
+  })
+
+  test('changes in the form and in an editor at the same time are combined; for the same value the user chooses', async () => {
+    await using world = await openEditing()
+    const { draft, page } = world
+    await world.open('/events/todo_created')
+    await page.getByLabel('Description').fill('Mine')
+    const text = await draft.read(main)
+    await draft.write(main, text.replace('schema: Todo }', 'schema: Todo, scopes: [todo] }'))
+    await page.getByText('This was changed in the files since you began.').waitFor()
+    await page.keyboard.press('Control+S')
+    const dialog = page.getByRole('dialog', { name: 'Changed in the files since you began' })
+    await dialog.getByText('The changes are to different values. Both are kept.').waitFor()
+    await dialog.getByRole('button', { name: 'Continue with these values' }).click()
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    assert.match(await draft.read(main), /todo_created: \{ description: Mine, schema: Todo, scopes: \[ ?todo ?\] \}/)
+
+    await page.getByLabel('Description').fill('Mine again')
+    await draft.write(main, (await draft.read(main)).replace('Mine', 'Theirs'))
+    await page.getByRole('button', { name: 'Compare' }).click()
+    assert.deepEqual(await findFlaws(page), [])
+    await dialog.getByRole('radio', { name: /In the file Theirs/ }).waitFor()
+    await dialog.getByRole('radio', { name: /Yours Mine again/ }).click()
+    await dialog.getByRole('button', { name: 'Continue with these values' }).click()
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Mine again')
+    await page.keyboard.press('Control+S')
+    await until('the choice is saved', async () => (await draft.read(main)).includes('description: Mine again'))
+  })
+
+  test('a change with errors names its field; saved anyway, the last good state is served until it is fixed', async () => {
+    await using world = await openEditing()
+    const { draft, page } = world
+    await world.open('/settings')
+    await page.getByRole('textbox', { name: 'token_lifetime' }).fill('soon')
+    await page.getByRole('textbox', { name: 'title' }).fill('Shop')
+    await page.keyboard.press('Control+S')
+    await page.getByText('Not saved: this error would be new').waitFor()
+    await until('the field has the focus', () =>
+      page.getByRole('textbox', { name: 'token_lifetime' }).evaluate((one) => one === document.activeElement),
+    )
+    assert.ok(!(await draft.read(main)).includes('soon'))
+    await page.getByRole('button', { name: 'Save anyway' }).click()
+    await page.getByText('The last state without errors is served and shown here').waitFor()
+    assert.match(await draft.read(main), /token_lifetime: soon/)
+    await page.getByRole('textbox', { name: 'token_lifetime' }).fill('2h')
+    await page.keyboard.press('Control+S')
+    await page.getByText('You edit files in').waitFor()
+    assert.match(await draft.read(main), /token_lifetime: 2h/)
+  })
+
+  test('a file that cannot be parsed: the banner says where, the pages show the last good state, the text is fixed', async () => {
+    await using world = await openEditing()
+    const { draft, page } = world
+    const text = await draft.read(main)
+    await draft.write(main, text.replace('todo_created: {', 'todo_created: {{'))
+    await world.open('/events/todo_created')
+    const place = page.getByRole('link', { name: /^waypost\.yml:\d+$/ })
+    await place.waitFor()
+    assert.equal(await page.getByLabel('Description').count(), 0)
+    await page.getByText('A to-do was created').waitFor()
+    await place.click()
+    const editor = page.getByRole('textbox', { name: main })
+    await editor.waitFor()
+    await page.locator('.cm-lint-marker-error').first().waitFor()
+    await editor.press('Control+A')
+    await page.keyboard.insertText(text)
+    await page.keyboard.press('Control+S')
+    await page.getByText('You edit files in').waitFor()
+    assert.equal(await draft.read(main), text)
+  })
+
+  test('the YAML tab is the file itself, completes keys, and Esc Tab leaves it', async () => {
+    await using world = await openEditing()
+    const { draft, page, complaints } = world
+    await world.open('/events/todo_created?tab=yaml')
+    const editor = page.getByRole('textbox', { name: main })
+    await editor.click()
+    await editor.press('Control+End')
+    await page.keyboard.insertText('rat')
+    await editor.press('Control+Space')
+    await page.getByRole('option', { name: /^rate/ }).click()
+    await page.keyboard.type('\nslow: { limit: 10, window: 1m }')
+    await editor.press('Escape') // closes the completion
+    await editor.press('Escape')
+    await editor.press('Tab')
+    assert.ok(await editor.evaluate((one) => one !== document.activeElement))
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    assert.match(await draft.read(main), /\nrate: *\n *slow: \{ limit: 10, window: 1m \}/)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('a file that is edited as text and in an editor keeps both changes', async () => {
+    await using world = await openEditing()
+    const { draft, page } = world
+    const text = await draft.read(main)
+    await world.open(`/files/${main}`)
+    const editor = page.getByRole('textbox', { name: main })
+    await editor.click()
+    await editor.press('Control+End')
+    await page.keyboard.insertText('# mine\n')
+    await draft.write(main, `# theirs\n${text}`)
+    await page.getByRole('button', { name: 'Compare' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Changed in the files since you began' })
+    await dialog.getByRole('region', { name: `Differences of ${main}` }).waitFor()
+    assert.deepEqual(await findFlaws(page), [])
+    await dialog.getByRole('button', { name: 'Keep both changes' }).click()
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    assert.equal(await draft.read(main), `# theirs\n${text}# mine\n`)
+  })
+
+  test('the page Changes is the diff of git', async () => {
+    await using world = await openEditing()
+    const { draft, page } = world
+    await draft.write(main, (await draft.read(main)).replace('A to-do was created', 'A new to-do'))
+    await draft.write('resources/more.yml', 'a: 1\n')
+    await world.open('/changes')
+    const diff = page.getByRole('region', { name: `Differences of ${main}` })
+    await diff.waitFor()
+    const shown = await diff
+      .locator('.diff-added, .diff-removed, .diff-same')
+      .evaluateAll((rows) =>
+        rows.map((row) => row.querySelector('[aria-hidden]')!.textContent + row.querySelector('code')!.textContent),
+      )
+    const hunk = draft.git('diff', '--', main).split('\n').slice(5, -1)
+    assert.deepEqual(shown, hunk)
+    await page.getByText('waypost deploy --plan').first().waitFor()
+    const link = page.getByRole('link', { name: 'Open in VS Code' }).first()
+    assert.match((await link.getAttribute('href'))!, /^vscode:\/\/file\/.*\.yml:1$/)
+  })
+
+  test('an expired session asks to sign in again; the edit stays and is saved', async () => {
+    await using world = await openEditing()
+    const { draft, page } = world
+    await world.open('/events/todo_created')
+    await page.getByLabel('Description').fill('Typed before')
+    await page.context().clearCookies()
+    let isExpired = true
+    await page.route('**/backend/draft', (route) =>
+      isExpired && route.request().method() === 'PATCH' ? route.fulfill({ status: 401, body: '{}' }) : route.fallback(),
+    )
+    const refused = { status: 400, body: '{"error":"invalid_grant"}' }
+    await page.route('**/authorization/token', (route) => {
+      const wasExpired = isExpired
+      isExpired = false
+      return wasExpired ? route.fulfill(refused) : route.fallback()
+    })
+    const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
+    await page.keyboard.press('Control+S')
+    await dialog.waitFor()
+    const opening = page.context().waitForEvent('page')
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    const window = await opening
+    const { name, password } = draft.dev.started.user
+    await window.getByLabel('Username').fill(name)
+    await window.getByLabel('Password').fill(password)
+    await window.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText(savedText).waitFor()
+    assert.match(await draft.read(main), /Typed before/)
+  })
+
+  test('rates are added, changed and deleted', async () => {
+    await using world = await openEditing()
+    const { draft, page, complaints } = world
+    const before = await draft.read(main)
+    await world.open('/settings?tab=rates')
+    await page.getByRole('button', { name: 'New rate' }).click()
+    await page.getByLabel('Name').fill('slow')
+    await page.getByRole('button', { name: 'Add rate' }).click()
+    await page.getByRole('button', { name: 'Edit slow' }).click()
+    await page.getByLabel('Requests').fill('5')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/^5 requests in/).waitFor()
+    assert.match(await draft.read(main), /slow:[^#]*limit: 5/)
+    await page.getByRole('button', { name: 'Delete slow' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete slow' }).click()
+    await page.getByText('No rates are declared.').waitFor()
+    assert.ok((await draft.read(main)).startsWith(before))
+    assert.deepEqual(complaints, [])
+  })
+
+  test('is accessible in both colour schemes, also 390 pixels wide', async () => {
+    await using world = await openEditing()
+    const { draft, page, complaints } = world
+    await draft.write(main, (await draft.read(main)).replace('A to-do was created', 'A new to-do'))
+    const paths = [
+      '/events',
+      '/events/todo_created',
+      '/events/todo_created?tab=yaml',
+      '/settings',
+      '/settings?tab=rates',
+      '/files/waypost.yml',
+      '/changes',
+    ]
+    for (const path of paths) {
+      await world.open(path)
+      const loading = page.locator('#content :is(.mantine-Skeleton-root, [aria-busy="true"])')
+      await until('the page has loaded', async () => (await loading.count()) === 0)
+      for (const [width, colorScheme] of looks) {
+        await page.setViewportSize({ width, height: 900 })
+        await page.emulateMedia({ colorScheme })
+        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+        await page.locator('.rail').waitFor({ state: width < 768 ? 'detached' : 'visible' })
+        await storeScreenshot(page, `edit ${path.replaceAll(/\W+/g, ' ').trim()} ${width} ${colorScheme}`)
+        await page.evaluate(showAll)
+        assert.deepEqual(await findFlaws(page), [], `${path}, ${width}, ${colorScheme}`)
+      }
+    }
+    assert.deepEqual(complaints, [])
+  })
+})
