@@ -51,6 +51,7 @@ export {
   leaseMs,
   dueSlot,
 } from './cronjobs/ledger.ts'
+export { makeTimetable } from './cronjobs/timetable.ts'
 export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cronjobs.ts'
 export { silentLog } from './migrations/migration-databases.ts'
 export { makeLogger } from './make-logger.ts'

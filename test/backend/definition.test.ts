@@ -191,6 +191,18 @@ describe('the definition in the admin API', () => {
     assert.ok(!Number.isNaN(Date.parse(listed.entry[0].applied_at)))
   })
 
+  test('lists the next runs of a schedule', async () => {
+    const url = (schedule: string, timezone: string) => `GET /schedule?${new URLSearchParams({ schedule, timezone })}`
+    const { next, problem } = (await call(url('30 4 * * 1', 'Europe/Berlin'))).body
+    assert.equal(problem, null)
+    assert.equal(next.length, 5)
+    const inBerlin = new Intl.DateTimeFormat('en', { timeStyle: 'short', hourCycle: 'h23', timeZone: 'Europe/Berlin' })
+    for (const at of next) assert.match(inBerlin.format(new Date(at)), /04:30/)
+    assert.match((await call(url('61 * * * *', 'UTC'))).body.problem, /minute/)
+    assert.match((await call(url('0 4 * * *', 'Mars/Base'))).body.problem, /time zone "Mars\/Base"/)
+    assert.deepEqual((await call(url('0 0 30 2 *', 'UTC'))).body.next, [])
+  })
+
   test('lists classes and plugins', async () => {
     const { body } = await call('GET /class')
     assert.ok(body.connections.some((one: any) => one.name === 'postgresql' && one.config.properties.url.writeOnly))

@@ -151,6 +151,12 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/connections.tsx'),
   },
   {
+    path: '/connections/$name',
+    title: strings.pages.connection,
+    scopes: ['backend.read'],
+    load: () => import('./pages/connection.tsx'),
+  },
+  {
     path: '/live',
     title: strings.pages.live,
     group: 'build',

@@ -134,6 +134,7 @@ export const strings = {
     tables: 'Tables',
     table: 'Table',
     connections: 'Connections',
+    connection: 'Connection',
     events: 'Events',
     event: 'Event',
     settings: 'Settings',

@@ -6,6 +6,7 @@ import { draftPlanRoutes } from './routes/draft-plans.ts'
 import { draftRoutes } from './routes/draft.ts'
 import { definitionRoutes } from './routes/definition.ts'
 import { releaseRoutes } from './routes/releases.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { statisticRoutes } from './routes/statistics.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { trafficRoutes } from './routes/traffic.ts'
@@ -25,6 +26,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...draftRoutes,
   ...draftPlanRoutes,
   ...releaseRoutes,
+  ...scheduleRoutes,
   ...statisticRoutes,
   ...tokenRoutes,
   ...trafficRoutes,

@@ -754,6 +754,11 @@ export interface Operations {
     body: { against: string; message?: string }
     answer: { id: string; activated: boolean }
   }
+  /** The next runs of a crontab schedule, or what is wrong with it. */
+  'GET /schedule': {
+    query: { schedule: string; timezone?: string }
+    answer: { next: string[]; problem: string | null }
+  }
   /** Requests, errors and latency by minute or hour, and of all periods; those without requests are left out. */
   'GET /statistics': {
     query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }

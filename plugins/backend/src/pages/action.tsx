@@ -1,11 +1,29 @@
+import { useParams } from '@tanstack/react-router'
+import { lazy } from 'react'
 import { Json, Source, Users } from '../components/definition-parts.tsx'
 import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
+import { useCanEdit, useDraftValue } from '../edit/draft.ts'
+import { pointerOf } from '../edit/values.ts'
 import { build } from '../strings/build.ts'
 
 const { actions: texts } = build
 
+const ActionEditor = lazy(async () => ({ default: (await import('../editors/action.tsx')).ActionEditor }))
+
 export function Page() {
+  const { name = '' } = useParams({ strict: false })
+  return useCanEdit() ? <EditablePage name={name} key={name} /> : <ActionView />
+}
+
+/** A named action has an editor; a file is edited elsewhere. */
+function EditablePage({ name }: { readonly name: string }) {
+  const { data } = useDraftValue(pointerOf('action', name))
+  if (data === undefined) return null
+  return data.value === undefined ? <ActionView /> : <ActionEditor name={name} />
+}
+
+function ActionView() {
   return (
     <DefinitionPage
       notFound={texts.notFound}

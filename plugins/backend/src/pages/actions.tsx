@@ -1,14 +1,20 @@
+import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { DataTable } from '../components/data-table.tsx'
 import { Source, Users } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
+import { useCanEdit } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
+import { editing } from '../strings/editing.ts'
 
 const { actions: texts } = build
+const NewAction = lazy(async () => ({ default: (await import('../editors/action.tsx')).NewAction }))
 type Action = Definition['actions'][number]
 
 const lists = {
@@ -20,9 +26,12 @@ const lists = {
 
 export function Page() {
   const queries = useQueryClient()
+  const canEdit = useCanEdit()
+  const [isAdding, setAdding] = useState(false)
+  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.action.new}</Button> : undefined
   return (
     <>
-      <PageHeader title={strings.pages.actions} text={texts.text} />
+      <PageHeader title={strings.pages.actions} text={texts.text} action={add} />
       <DataTable
         label={strings.pages.actions}
         queryKey={['definition', 'actions']}
@@ -55,6 +64,8 @@ export function Page() {
         }
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
       />
+      {canEdit ? <LastSave /> : null}
+      <Suspense>{isAdding ? <NewAction onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
   )
 }

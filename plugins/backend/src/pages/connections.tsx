@@ -1,44 +1,56 @@
 import { Button, Skeleton } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
-import { State } from '../components/badge.tsx'
 import { Source } from '../components/definition-parts.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { sessionStore } from '../session/session.ts'
-import { useStore } from '../session/store.ts'
+import { TestConnection } from '../components/test-connection.tsx'
+import { useCanEdit } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
+import { editing } from '../strings/editing.ts'
 
 const { connections: texts } = build
 type Connection = Entry<'GET /connection'>
 
+const NewConnection = lazy(async () => ({ default: (await import('../editors/connection.tsx')).NewConnection }))
+
 export function Page() {
+  const canEdit = useCanEdit()
+  const [isAdding, setAdding] = useState(false)
+  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.connection.new}</Button> : undefined
   const { data, error, isError, refetch } = useQuery({
     queryKey: ['connection'],
     queryFn: ({ signal }) => call('GET /connection', {}, signal),
   })
   return (
     <>
-      <PageHeader title={strings.pages.connections} text={texts.text} />
+      <PageHeader title={strings.pages.connections} text={texts.text} action={add} />
       {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
       {data === undefined && !isError ? <Skeleton height={160} /> : null}
       <ul className="blocks">
         {data?.entry.map((connection) => (
           <li key={connection.name}>
-            <ConnectionBlock {...connection} />
+            <ConnectionBlock connection={connection} canEdit={canEdit} />
           </li>
         ))}
       </ul>
+      {canEdit ? <LastSave /> : null}
+      <Suspense>{isAdding ? <NewConnection onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
   )
 }
 
-function ConnectionBlock({ name, class: of, description, config, source, migrations }: Connection) {
-  const mayTest = useStore(sessionStore)?.scopes.includes('backend.deploy') === true
-  const testing = useMutation({
-    mutationFn: () => call('POST /connection/:name/test', { params: { name } }),
-  })
+interface ConnectionBlockProps {
+  readonly connection: Connection
+  readonly canEdit: boolean
+}
+
+function ConnectionBlock({ connection, canEdit }: ConnectionBlockProps) {
+  const { name, class: of, description, config, source, migrations } = connection
   const entries = Object.entries(config)
   return (
     <section className="block" aria-label={name}>
@@ -46,15 +58,10 @@ function ConnectionBlock({ name, class: of, description, config, source, migrati
         <h2 dir="auto">{name}</h2>
         <span className="soft">{of}</span>
         {migrations === 0 ? null : <span className="soft">{texts.migrations(migrations)}</span>}
-        {mayTest ? (
-          <Button
-            variant="default"
-            loading={testing.isPending}
-            aria-label={texts.testOf(name)}
-            onClick={() => testing.mutate()}
-          >
-            {texts.test}
-          </Button>
+        {canEdit && source !== null ? (
+          <Link to="/connections/$name" params={{ name }} aria-label={editing.entry.connection.editOf(name)}>
+            {editing.entry.connection.edit}
+          </Link>
         ) : null}
       </div>
       <p className="soft">{name === 'System' ? texts.system : description}</p>
@@ -66,16 +73,7 @@ function ConnectionBlock({ name, class: of, description, config, source, migrati
         </dl>
       )}
       <Source value={source} />
-      <div role="status">
-        {testing.data === undefined ? null : testing.data.ok ? (
-          <State tone="good">{texts.ok(build.ms(testing.data.ms))}</State>
-        ) : (
-          <p className="problem" dir="auto">
-            {texts.failed}: {testing.data.problem}
-          </p>
-        )}
-      </div>
-      {testing.isError ? <ProblemAlert error={testing.error} /> : null}
+      <TestConnection name={name} />
     </section>
   )
 }

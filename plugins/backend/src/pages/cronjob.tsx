@@ -1,7 +1,7 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { State, type Tone } from '../components/badge.tsx'
 import { CopyText } from '../components/copy.tsx'
@@ -11,6 +11,7 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useCanEdit } from '../edit/draft.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
@@ -21,9 +22,12 @@ const { cronjobs: texts, none } = strings.operate
 const refreshMs = 3000
 const tones: Readonly<Record<Run['status'], Tone>> = { running: 'accent', done: 'good', failed: 'bad', lost: 'bad' }
 
+const CronjobEditor = lazy(async () => ({ default: (await import('../editors/cronjob.tsx')).CronjobEditor }))
+
 export function Page() {
   const { name = '' } = useParams({ strict: false })
   const [isAsking, setAsking] = useState(false)
+  const canEdit = useCanEdit()
   const mayRun = useHasScope('backend.operate')
   const jobs = useQuery({
     queryKey: ['cronjob', 'all'],
@@ -31,19 +35,27 @@ export function Page() {
     refetchInterval: refreshMs,
   })
   const job = jobs.data?.entry.find((one) => one.name === name)
+  const run =
+    job && mayRun ? (
+      <Button variant={canEdit ? 'default' : 'filled'} disabled={job.is_running} onClick={() => setAsking(true)}>
+        {texts.run}
+      </Button>
+    ) : undefined
+  const dialog = isAsking ? <RunDialog name={name} onClose={() => setAsking(false)} /> : null
+  if (canEdit)
+    return (
+      <>
+        <CronjobEditor name={name} key={name} actions={run} runs={job && <Runs name={name} />} />
+        {dialog}
+      </>
+    )
   return (
     <>
       <PageHeader
         title={name}
         text={job && `${job.schedule} ${job.timezone}`}
         mode={strings.mode.atOnce}
-        action={
-          mayRun && job !== undefined ? (
-            <Button disabled={job.is_running} onClick={() => setAsking(true)}>
-              {texts.run}
-            </Button>
-          ) : undefined
-        }
+        action={run}
       />
       {jobs.isError ? <ProblemAlert error={jobs.error} onRetry={() => void jobs.refetch()} /> : null}
       {jobs.data !== undefined && job === undefined ? (
@@ -62,7 +74,7 @@ export function Page() {
         )}
         <Runs name={name} />
       </div>
-      {isAsking ? <RunDialog name={name} onClose={() => setAsking(false)} /> : null}
+      {dialog}
     </>
   )
 }

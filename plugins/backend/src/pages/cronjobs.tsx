@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { Button } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
 import { DataTable } from '../components/data-table.tsx'
@@ -6,20 +7,28 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { NextRun, RunDialog } from '../components/cronjob.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useCanEdit } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
+import { editing } from '../strings/editing.ts'
 
 type Cronjob = Entry<'GET /cronjob'>
 
 const { cronjobs: texts, pages, none } = strings.operate
 const refreshMs = 3000
 
+const NewCronjob = lazy(async () => ({ default: (await import('../editors/cronjob.tsx')).NewCronjob }))
+
 export function Page() {
   const [asked, setAsked] = useState<string>()
   const mayRun = useHasScope('backend.operate')
+  const canEdit = useCanEdit()
+  const [isAdding, setAdding] = useState(false)
+  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.cronjob.new}</Button> : undefined
   return (
     <>
-      <PageHeader title={pages.cronjobs} text={texts.text} mode={strings.mode.atOnce} />
+      <PageHeader title={pages.cronjobs} text={texts.text} mode={strings.mode.atOnce} action={add} />
       <DataTable
         label={pages.cronjobs}
         queryKey={['cronjob']}
@@ -55,6 +64,8 @@ export function Page() {
         refreshMs={refreshMs}
       />
       {asked === undefined ? null : <RunDialog name={asked} onClose={() => setAsked(undefined)} />}
+      {canEdit ? <LastSave /> : null}
+      <Suspense>{isAdding ? <NewCronjob onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { Skeleton, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { lazy } from 'react'
 import { call, type Answer } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { MethodBadge, State } from '../components/badge.tsx'
@@ -12,12 +13,15 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { TryIt } from '../components/try-it.tsx'
+import { useCanEdit } from '../edit/draft.ts'
 import { build } from '../strings/build.ts'
 
 const { route: texts } = build
 type Method = Answer<'GET /release/:id/method'>
 
 const tabs = ['method', 'try', 'definition', 'traffic'] as const
+
+const RouteEditor = lazy(async () => ({ default: (await import('../editors/route.tsx')).RouteEditor }))
 
 export function Page() {
   const { route: name = '' } = useParams({ strict: false })
@@ -30,6 +34,7 @@ export function Page() {
     queryFn: ({ signal }) =>
       call('GET /release/:id/method', { params: { id: 'active' }, query: { method, path } }, signal),
   })
+  if (useCanEdit()) return <RouteEditor name={name} key={name} served={found.data} />
   if (found.isError) return <Missing error={found.error} onRetry={() => void found.refetch()} />
   return (
     <>

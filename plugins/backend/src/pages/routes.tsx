@@ -1,14 +1,20 @@
+import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { definitionQuery, nameOf, type Route } from '../api/definition.ts'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
 import { Access, NoRelease } from '../components/definition-parts.tsx'
 import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
+import { useCanEdit } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
+import { routeEditor } from '../strings/route-editor.ts'
 
 const { routes: texts } = build
+const NewRoute = lazy(async () => ({ default: (await import('../editors/new-route.tsx')).NewRoute }))
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [
@@ -68,6 +74,8 @@ const lists = {
 
 export function Page() {
   const queries = useQueryClient()
+  const canEdit = useCanEdit()
+  const [isAdding, setAdding] = useState(false)
   const { data } = useQuery(definitionQuery)
   const paths = new Set(data?.routes.map(({ path }) => path))
   return (
@@ -75,6 +83,7 @@ export function Page() {
       <PageHeader
         title={strings.pages.routes}
         text={data === undefined || data.routes.length === 0 ? undefined : texts.text(data.routes.length, paths.size)}
+        action={canEdit ? <Button onClick={() => setAdding(true)}>{routeEditor.new.title}</Button> : undefined}
       />
       <div className="routes">
         <DataTable
@@ -93,6 +102,8 @@ export function Page() {
           empty={<NoRelease />}
         />
       </div>
+      {canEdit ? <LastSave /> : null}
+      <Suspense>{isAdding ? <NewRoute onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
   )
 }

@@ -1,0 +1,164 @@
+import { Input, NativeSelect, SegmentedControl, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { call } from '../api/call.ts'
+import { definitionQuery, nameOf } from '../api/definition.ts'
+import { announce } from '../components/announce.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { refreshDraft, saveChange, type Edit } from '../edit/draft.ts'
+import { useNames } from '../edit/pickers.tsx'
+import { pointerOf } from '../edit/values.ts'
+import { routeEditor } from '../strings/route-editor.ts'
+import { useActionNames } from './action-field.tsx'
+
+const { new: texts } = routeEditor
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+type Method = (typeof methods)[number]
+
+/** Adds a method of a path and opens its editor. */
+export function NewRoute({ onClose }: { onClose(): void }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const { data } = useQuery(definitionQuery)
+  const scopes = useNames('scope')
+  const actions = useActionNames()
+  const [method, setMethod] = useState<Method>('GET')
+  const [path, setPath] = useState('/')
+  const [isPublic, setPublic] = useState(false)
+  const [scope, setScope] = useState('')
+  const [kind, setKind] = useState<'file' | 'named'>('file')
+  const [action, setAction] = useState('')
+  const name = `${method} ${path}`
+  const isTaken = data?.routes.some((one) => nameOf(one) === name) === true
+  const problem = isTaken ? texts.taken(name) : path !== '' && !path.startsWith('/') ? texts.mustBegin : undefined
+  const isComplete = path !== '' && problem === undefined && (isPublic || scope !== '')
+
+  const add = async () => {
+    if (!isComplete) return
+    const access = isPublic ? { public: true } : { scopes: [scope] }
+    if (kind === 'file') {
+      await call('POST /draft/route', { body: { method, path, ...access } })
+      await refreshDraft(queries)
+    } else {
+      const hasPath = data?.routes.some((one) => one.path === path) === true
+      const value = { ...access, action }
+      const at = pointerOf('routes', path)
+      const parameters = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+      const route = {
+        ...(parameters.length === 0
+          ? {}
+          : { path: Object.fromEntries(parameters.map((one) => [one, { type: 'string' }])) }),
+        methods: { [method]: value },
+      }
+      const edit: Edit = hasPath
+        ? { at: at + pointerOf('methods', method), value, if: null }
+        : { at, value: route, if: null }
+      await saveChange(queries, { edits: [edit] })
+    }
+    announce(name)
+    onClose()
+    await navigate({ to: '/routes/$route', params: { route: name } })
+  }
+
+  return (
+    <Dialog title={texts.title} size={520} onClose={onClose}>
+      <SaveForm action={texts.add} onCancel={onClose} onSave={add}>
+        {(errorOf) => (
+          <>
+            <div className="method-path">
+              <NativeSelect
+                label={texts.method}
+                name="method"
+                data={[...methods]}
+                value={method}
+                onChange={(event) => setMethod(event.currentTarget.value as Method)}
+              />
+              <TextInput
+                label={texts.path}
+                name="path"
+                className="mono-input grow"
+                data-autofocus
+                required
+                error={problem ?? errorOf('path')}
+                value={path}
+                onChange={(event) => setPath(event.currentTarget.value.trim())}
+              />
+            </div>
+            <p className="soft form-text">{texts.pathText}</p>
+            <Choice
+              label={texts.access}
+              value={isPublic ? 'public' : 'scopes'}
+              options={texts.accesses}
+              onChange={(next) => setPublic(next === 'public')}
+            />
+            {isPublic ? null : (
+              <TextInput
+                label={texts.scope}
+                description={texts.scopeText}
+                name="scopes"
+                className="mono-input"
+                list="scopes-of-project"
+                required
+                error={errorOf('scopes')}
+                value={scope}
+                onChange={(event) => setScope(event.currentTarget.value.trim())}
+              />
+            )}
+            <datalist id="scopes-of-project">
+              {scopes.map((one) => (
+                <option key={one} value={one} />
+              ))}
+            </datalist>
+            {actions.length === 0 ? (
+              <p className="soft">{texts.actionText}</p>
+            ) : (
+              <Choice
+                label={texts.action}
+                value={kind}
+                options={texts.actions}
+                onChange={(next) => {
+                  setKind(next as 'file' | 'named')
+                  setAction(actions[0]!)
+                }}
+              />
+            )}
+            {kind === 'named' ? (
+              <NativeSelect
+                label={texts.named}
+                name="action"
+                data={[...actions]}
+                value={action}
+                onChange={(event) => setAction(event.currentTarget.value)}
+              />
+            ) : null}
+            <p className="soft form-text">{texts.tables}</p>
+          </>
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}
+
+interface ChoiceProps {
+  readonly label: string
+  readonly value: string
+  readonly options: Readonly<Record<string, string>>
+  onChange(value: string): void
+}
+
+function Choice({ label, value, options, onChange }: ChoiceProps) {
+  return (
+    <Input.Wrapper label={label} labelElement="div">
+      <div>
+        <SegmentedControl
+          aria-label={label}
+          value={value}
+          data={Object.entries(options).map(([one, text]) => ({ value: one, label: text }))}
+          onChange={onChange}
+        />
+      </div>
+    </Input.Wrapper>
+  )
+}

@@ -1,0 +1,475 @@
+import { Button, Input, NativeSelect, SegmentedControl } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { useState, type ReactNode } from 'react'
+import { definitionQuery, nameOf } from '../api/definition.ts'
+import type { Answer } from '../api/call.ts'
+import { announce } from '../components/announce.tsx'
+import { MethodBadge } from '../components/badge.tsx'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { Access, Source } from '../components/definition-parts.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { Traffic } from '../components/traffic.tsx'
+import { TryIt } from '../components/try-it.tsx'
+import { saveChange, useDraftEdit, useDraftValue, type DraftEdit } from '../edit/draft.ts'
+import { RenameDialog } from '../edit/rename-dialog.tsx'
+import { EditTabs } from '../edit/edit-page.tsx'
+import { SelectField, TextField, type FieldProps } from '../edit/fields.tsx'
+import { SchemaPicker, ScopesPicker, useNames } from '../edit/pickers.tsx'
+import { SchemaEditor } from '../edit/schema-editor.tsx'
+import { SchemaField, SchemaSheet, useNamedSchemas } from '../edit/schema-field.tsx'
+import { isMap, pointerOf } from '../edit/values.ts'
+import { build } from '../strings/build.ts'
+import { routeEditor as texts } from '../strings/route-editor.ts'
+import { ActionField } from './action-field.tsx'
+import { NewSchema } from './new-schema.tsx'
+
+interface RouteEditorProps {
+  /** `POST /todo` */
+  readonly name: string
+  /** The method as it is served; undefined while it is not. */
+  readonly served: Answer<'GET /release/:id/method'> | undefined
+}
+
+/** The places of a method in waypost.yml. */
+function placesOf(method: string, path: string) {
+  const route = pointerOf('routes', path)
+  return { route, method: `${route}${pointerOf('methods', method)}`, params: `${route}/path` }
+}
+
+/** The editor of a method and of what its path shares with other methods. */
+export function RouteEditor({ name, served }: RouteEditorProps) {
+  const [method = '', path = ''] = name.split(' ')
+  const at = placesOf(method, path)
+  const [sheets, setSheets] = useState<readonly string[]>([])
+  const [sheet, setSheet] = useState<string>()
+  const shared = [at.params, `${at.route}/scopes`, `${at.route}/rate`, `${at.route}/deprecated`]
+  const edit = useDraftEdit([at.method, ...shared, ...sheets.map((one) => pointerOf('schema', one))])
+  const [dialog, setDialog] = useState<'delete' | 'rename'>()
+  const navigate = useNavigate()
+  if (!edit.isLoading && edit.loadError === undefined && edit.before() === undefined)
+    return (
+      <EmptyState
+        title={build.route.notFound}
+        text={build.route.notFoundText}
+        link={{ to: '/routes', label: build.route.back }}
+      />
+    )
+  const openSchema = (schema: string) => {
+    setSheets((known) => (known.includes(schema) ? known : [...known, schema]))
+    setSheet(schema)
+  }
+  return (
+    <>
+      <PageHeader
+        title={
+          <span className="route-title">
+            <MethodBadge method={method} /> <span className="mono">{path}</span>
+          </span>
+        }
+        text={<Source value={edit.sourceOf() ?? null} />}
+      >
+        <Button variant="default" onClick={() => setDialog('rename')}>
+          {texts.rename.open}
+        </Button>
+        <Button variant="default" onClick={() => setDialog('delete')}>
+          {texts.remove.open(name)}
+        </Button>
+      </PageHeader>
+      <EditTabs
+        edit={edit}
+        at={at.method}
+        more={[
+          ...(served === undefined
+            ? []
+            : [{ name: 'try', label: build.route.tabs.try, content: <TryIt key={name} method={served} /> }]),
+          { name: 'traffic', label: build.route.tabs.traffic, content: <Traffic route={name} /> },
+        ]}
+      >
+        <div className="form form-wide page-sections">
+          <TextField edit={edit} at={`${at.method}/description`} label={texts.description} isLong />
+          <AccessSection edit={edit} method={method} path={path} served={served} />
+          <Section title={texts.action.title}>
+            <ActionField edit={edit} at={`${at.method}/action`} route={name} />
+          </Section>
+          <RequestSection edit={edit} method={method} path={path} onOpen={openSchema} />
+          <ResponseSection edit={edit} at={at.method} onOpen={openSchema} />
+          <MoreSection edit={edit} method={method} path={path} />
+        </div>
+      </EditTabs>
+      {sheet === undefined || edit.isLoading ? null : (
+        <SchemaSheet edit={edit} at={pointerOf('schema', sheet)} label={sheet} onClose={() => setSheet(undefined)} />
+      )}
+      {dialog === 'delete' ? <DeleteMethod name={name} served={served} onClose={() => setDialog(undefined)} /> : null}
+      {dialog === 'rename' ? (
+        <RenameDialog
+          at={at.route}
+          name={path}
+          example={`${path}-renamed`}
+          text={texts.rename.text}
+          problemOf={(to) => (to.startsWith('/') ? undefined : texts.new.mustBegin)}
+          onRenamed={(to) => navigate({ to: '/routes/$route', params: { route: `${method} ${to}` } })}
+          onClose={() => setDialog(undefined)}
+        />
+      ) : null}
+    </>
+  )
+}
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="stack">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+interface PartProps {
+  readonly edit: DraftEdit
+  readonly method: string
+  readonly path: string
+}
+
+type AccessKind = keyof typeof texts.access.kinds
+
+function AccessSection({ edit, method, path, served }: PartProps & Pick<RouteEditorProps, 'served'>) {
+  const at = placesOf(method, path)
+  const [chosen, setChosen] = useState<AccessKind>()
+  const routeScopes = edit.get(`${at.route}/scopes`)
+  const kind = chosen ?? accessOf(edit.get(at.method), routeScopes)
+  const kinds = Object.keys(texts.access.kinds) as AccessKind[]
+  const choose = (next: AccessKind) => {
+    setChosen(next)
+    const before = edit.before(at.method)
+    const hadPublic = isMap(before) && Object.hasOwn(before, 'public')
+    edit.set(
+      `${at.method}/public`,
+      next === 'public' ? true : hadPublic && before['public'] !== true ? false : undefined,
+    )
+    const own = isMap(before) && accessOf(before, routeScopes) === 'scopes' ? before['scopes'] : undefined
+    edit.set(`${at.method}/scopes`, next === 'any' ? [] : next === 'scopes' ? own : undefined)
+  }
+  const isUnchanged =
+    served !== undefined && kind === accessOf(edit.before(at.method), edit.before(`${at.route}/scopes`))
+  return (
+    <Section title={texts.access.title}>
+      <Input.Wrapper label={texts.access.kind} labelElement="div">
+        <div data-at={`${at.method}/public`}>
+          <SegmentedControl
+            aria-label={texts.access.kind}
+            value={kind}
+            data={kinds
+              .filter((one) => one !== 'route' || routeScopes !== undefined || kind === 'route')
+              .map((one) => ({ value: one, label: texts.access.kinds[one] }))}
+            onChange={choose}
+          />
+        </div>
+      </Input.Wrapper>
+      {kind === 'public' ? (
+        <p className="soft">{method === 'GET' ? texts.access.public : texts.access.publicChange}</p>
+      ) : null}
+      {kind === 'any' ? <p className="soft">{texts.access.any}</p> : null}
+      {kind === 'scopes' ? (
+        <ScopesPicker
+          edit={{ ...edit, set: (place, next) => edit.set(place, isNoScope(next) ? undefined : next) }}
+          at={`${at.method}/scopes`}
+          label={texts.access.scopes}
+          description={texts.access.scopesText}
+          isRequired
+        />
+      ) : null}
+      {kind === 'route' ? (
+        <ScopesPicker
+          edit={edit}
+          at={`${at.route}/scopes`}
+          label={texts.access.routeScopes(path)}
+          description={texts.access.routeScopesText}
+          isRequired
+        />
+      ) : null}
+      {isUnchanged && kind !== 'public' ? (
+        <p className="soft">
+          {texts.access.now} <Access {...served} />
+        </p>
+      ) : null}
+    </Section>
+  )
+}
+
+/** Without a scope, a method would accept any valid token. */
+function isNoScope(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+function accessOf(method: unknown, routeScopes: unknown): AccessKind {
+  if (!isMap(method)) return 'route'
+  if (method['public'] === true) return 'public'
+  const { scopes } = method
+  if (scopes === undefined) return routeScopes === undefined ? 'scopes' : 'route'
+  return isNoScope(scopes) ? 'any' : 'scopes'
+}
+
+interface SchemaChoiceProps extends FieldProps {
+  /** Whether there is no schema, as for the response 204. */
+  readonly isBodyless?: boolean
+  onOpen(schema: string): void
+  onRemove?(): void
+}
+
+/** A schema by name, defined in place, or new. */
+function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...field }: SchemaChoiceProps) {
+  const { edit, at, label } = field
+  const [isAdding, setAdding] = useState(false)
+  const value = edit.get(at)
+  const names = useNames('schema')
+  const remove =
+    onRemove === undefined ? null : (
+      <Button variant="subtle" aria-label={texts.responses.remove(label)} onClick={onRemove}>
+        {texts.responses.removeShort}
+      </Button>
+    )
+  if (hasNoBody)
+    return (
+      <div className="button-row">
+        <span>
+          {label}: <span className="soft">{texts.responses.noBody}</span>
+        </span>
+        {remove}
+      </div>
+    )
+  return (
+    <div className="stack-small">
+      <SchemaPicker {...field}>
+        <SchemaField edit={edit} at={at} label={label} />
+      </SchemaPicker>
+      <div className="button-row">
+        {typeof value === 'string' && names.includes(value) ? (
+          <Button variant="subtle" onClick={() => onOpen(value)}>
+            {texts.schema.edit(value)}
+          </Button>
+        ) : null}
+        {isMap(value) ? null : (
+          <Button variant="subtle" onClick={() => edit.set(at, { type: 'object' })}>
+            {texts.schema.inPlace}
+          </Button>
+        )}
+        <Button variant="subtle" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+          {texts.schema.new}
+        </Button>
+        {remove}
+      </div>
+      {isAdding ? <NewSchema onAdd={(name) => edit.set(at, name)} onClose={() => setAdding(false)} /> : null}
+    </div>
+  )
+}
+
+function RequestSection({ edit, method, path, onOpen }: PartProps & { onOpen(schema: string): void }) {
+  const at = placesOf(method, path)
+  const names = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+  const query = `${at.method}/parameters`
+  return (
+    <Section title={texts.request.title}>
+      {names.length === 0 ? null : (
+        <Parameters edit={edit} at={at.params} label={texts.request.path} required={names} />
+      )}
+      {edit.get(query) === undefined ? (
+        <div>
+          <Button
+            variant="default"
+            leftSection={<Plus size={14} aria-hidden />}
+            onClick={() => edit.set(query, { page: { type: 'integer', minimum: 0 } })}
+          >
+            {texts.request.addQuery}
+          </Button>
+        </div>
+      ) : (
+        <Parameters edit={edit} at={query} label={texts.request.query} />
+      )}
+      {method === 'GET' ? null : (
+        <SchemaChoice
+          edit={edit}
+          at={`${at.method}/request`}
+          label={texts.request.body}
+          description={texts.request.bodyText}
+          fallback={texts.request.anyBody}
+          onOpen={onOpen}
+        />
+      )}
+    </Section>
+  )
+}
+
+interface ParametersProps {
+  readonly edit: DraftEdit
+  readonly at: string
+  readonly label: string
+  /** Path parameters: all are required. */
+  readonly required?: readonly string[]
+}
+
+/** Parameters are a map of name to schema, an object schema, or the name of one. */
+function Parameters({ edit, at, label, required }: ParametersProps) {
+  const named = useNamedSchemas()
+  const value = edit.get(at)
+  if (typeof value === 'string') return <SchemaPicker edit={edit} at={at} label={label} />
+  const map = isMap(value) ? value : Object.fromEntries((required ?? []).map((name) => [name, { type: 'string' }]))
+  const isSchema = typeof map['type'] === 'string' || Array.isArray(map['required']) || '$ref' in map
+  const schema = isSchema ? map : { type: 'object', properties: map, ...(required === undefined ? {} : { required }) }
+  const change = (next: unknown) => {
+    if (isSchema || !isMap(next)) return edit.set(at, next)
+    const properties = isMap(next['properties']) ? next['properties'] : {}
+    const mustSend = Array.isArray(next['required']) && next['required'].length > 0 && required === undefined
+    if (mustSend) return edit.set(at, next)
+    return edit.set(at, Object.keys(properties).length === 0 ? undefined : properties)
+  }
+  return (
+    <section className="stack-small" data-at={at} aria-label={label}>
+      <SchemaEditor
+        schema={schema}
+        onChange={change}
+        named={named}
+        label={label}
+        at={at}
+        errorOf={(place) => edit.errorOf(isSchema ? place : place.replace(`${at}/properties`, at))}
+      />
+    </section>
+  )
+}
+
+const statuses = ['200', '201', '202', '204', '400', '401', '403', '404', '409', '422', '429', '500', '503']
+
+function ResponseSection({
+  edit,
+  at,
+  onOpen,
+}: {
+  readonly edit: DraftEdit
+  readonly at: string
+  onOpen(schema: string): void
+}) {
+  const all = edit.get(`${at}/responses`)
+  const others = isMap(all) ? Object.keys(all).toSorted() : []
+  const single = edit.get(`${at}/response`)
+  const used = new Set([...others, ...(single === undefined ? [] : ['200'])])
+  const places = [
+    ...(single === undefined ? [] : [['200', `${at}/response`] as const]),
+    ...others.map((status) => [status, `${at}/responses/${status}`] as const),
+  ]
+  const add = (status: string) =>
+    status === '200'
+      ? edit.set(`${at}/response`, { type: 'object' })
+      : edit.set(`${at}/responses/${status}`, isBodyless(status) ? null : { type: 'object' })
+  return (
+    <Section title={texts.responses.title}>
+      {places.map(([status, place]) => (
+        <SchemaChoice
+          key={place}
+          edit={edit}
+          at={place}
+          label={texts.responses.schema(status)}
+          onOpen={onOpen}
+          isBodyless={isBodyless(status)}
+          onRemove={() =>
+            edit.set(others.length === 1 && place.includes('/responses/') ? `${at}/responses` : place, undefined)
+          }
+        />
+      ))}
+      <NativeSelect
+        aria-label={texts.responses.add}
+        className="align-start"
+        value=""
+        data={[
+          { value: '', label: texts.responses.add },
+          ...statuses.filter((status) => !used.has(status)).map((status) => ({ value: status, label: status })),
+        ]}
+        onChange={(event) => event.currentTarget.value !== '' && add(event.currentTarget.value)}
+      />
+    </Section>
+  )
+}
+
+function isBodyless(status: string): boolean {
+  return ['204', '205', '304'].includes(status)
+}
+
+function MoreSection({ edit, method, path }: PartProps) {
+  const at = placesOf(method, path)
+  const rates = useNames('rate')
+  const events = useNames('event')
+  const routeRate = edit.get(`${at.route}/rate`)
+  return (
+    <Section title={texts.more.title}>
+      <SelectField
+        edit={edit}
+        at={`${at.method}/dispatch`}
+        label={texts.more.dispatch}
+        description={texts.more.dispatchText}
+        options={events}
+      />
+      <SelectField
+        edit={edit}
+        at={`${at.method}/rate`}
+        label={texts.more.rate}
+        options={rates}
+        {...(typeof routeRate === 'string' ? { fallback: texts.more.routeRate(routeRate) } : {})}
+      />
+      <TextField
+        edit={edit}
+        at={`${at.method}/timeout`}
+        label={texts.more.timeout}
+        description={texts.more.timeoutText}
+      />
+      <TextField
+        edit={edit}
+        at={`${at.route}/deprecated`}
+        label={texts.more.deprecated}
+        description={texts.more.deprecatedText}
+      />
+    </Section>
+  )
+}
+
+interface DeleteMethodProps {
+  readonly name: string
+  readonly served: RouteEditorProps['served']
+  onClose(): void
+}
+
+function DeleteMethod({ name, served, onClose }: DeleteMethodProps) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [method = '', path = ''] = name.split(' ')
+  const at = placesOf(method, path)
+  const route = useDraftValue(at.route).data
+  const own = useDraftValue(at.method).data
+  const { data } = useQuery(definitionQuery)
+  const methods = isMap(route?.value) && isMap(route.value['methods']) ? Object.keys(route.value['methods']) : []
+  const isLast = methods.length === 1
+  const target = isLast ? route : own
+  const calls = data?.routes.find((one) => nameOf(one) === name)?.calls ?? served?.calls ?? 0
+  const action = isMap(own?.value) ? own.value['action'] : undefined
+  return (
+    <ConfirmDialog
+      title={texts.remove.title(name)}
+      action={texts.remove.open(name)}
+      isDanger
+      isDisabled={target?.etag === undefined}
+      onConfirm={async () => {
+        await saveChange(queries, { edits: [{ at: isLast ? at.route : at.method, if: target!.etag! }] })
+        announce(texts.remove.done(name))
+        await navigate({ to: '/routes' })
+      }}
+      onClose={onClose}
+    >
+      <div className="stack-small">
+        <p className={calls > 0 ? 'strong' : undefined}>{texts.remove.calls(calls)}</p>
+        <p>{texts.remove.text}</p>
+        {isLast ? <p>{texts.remove.path}</p> : null}
+        {typeof action === 'string' && action.endsWith('.ts') ? <p>{texts.remove.keeps(action)}</p> : null}
+      </div>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,23 @@
+import { useParams } from '@tanstack/react-router'
+import { lazy } from 'react'
+import { EmptyState } from '../components/empty-state.tsx'
+import { useCanEdit } from '../edit/draft.ts'
+import { strings } from '../strings.ts'
+import { editing } from '../strings/editing.ts'
+
+const ConnectionEditor = lazy(async () => ({
+  default: (await import('../editors/connection.tsx')).ConnectionEditor,
+}))
+
+/** Only where it can be edited: the list shows all there is to a connection. */
+export function Page() {
+  const { name = '' } = useParams({ strict: false })
+  if (useCanEdit()) return <ConnectionEditor name={name} key={name} />
+  return (
+    <EmptyState
+      title={name}
+      text={editing.entry.connection.readOnly}
+      link={{ to: '/connections', label: strings.pages.connections }}
+    />
+  )
+}
