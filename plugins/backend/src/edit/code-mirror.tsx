@@ -61,8 +61,15 @@ const look = EditorView.theme({
     textDecoration: 'underline wavy var(--bad)',
     textUnderlineOffset: '3px',
   },
-  '.cm-lint-marker-error': { content: '"●"', color: 'var(--bad)' },
-  '.cm-lint-marker-warning': { content: '"●"', color: 'var(--warn)' },
+  '.cm-lint-marker-error, .cm-lint-marker-warning': {
+    content: 'normal',
+    width: '8px',
+    height: '8px',
+    margin: '6px 3px',
+    borderRadius: '50%',
+    backgroundColor: 'var(--bad)',
+  },
+  '.cm-lint-marker-warning': { backgroundColor: 'var(--warn)' },
   '.cm-marked': { boxShadow: 'inset 2px 0 var(--accent)' },
 })
 

@@ -1,30 +1,24 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
-import { send } from '../api/send.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { Source, Users } from '../components/definition-parts.tsx'
-import { Dialog } from '../components/dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
-import { ProblemAlert } from '../components/problem.tsx'
-import { SaveForm } from '../components/save-form.tsx'
-import { refreshDraft, saveChange, useDraftEdit, useDraftValue } from '../edit/draft.ts'
+import { saveChange, useDraftEdit, useDraftValue } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { ExampleCheck } from '../edit/example-check.tsx'
-import { useNames } from '../edit/pickers.tsx'
 import { SaveBar } from '../edit/save-bar.tsx'
 import { SchemaField, useNamedSchemas } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { schemaEditor } from '../strings/schema-editor.ts'
-import { problemOfName } from './schema-name.ts'
 
-const { page: texts, renaming, deleting } = schemaEditor
+const { page: texts, deleting } = schemaEditor
 
 type Uses = Definition['schemas'][number]['used_by']
 
@@ -33,7 +27,7 @@ export function SchemaPage({ name }: { readonly name: string }) {
   const at = pointerOf('schema', name)
   const edit = useDraftEdit(at)
   const [example, setExample] = useState<string>()
-  const [dialog, setDialog] = useState<'rename' | 'delete'>()
+  const [isDeleting, setDeleting] = useState(false)
   const named = useNamedSchemas()
   const { data } = useQuery(definitionQuery)
   const uses = data?.schemas.find((one) => one.name === name)?.used_by ?? []
@@ -43,10 +37,7 @@ export function SchemaPage({ name }: { readonly name: string }) {
   return (
     <>
       <PageHeader title={name} text={<Source value={edit.sourceOf() ?? null} />}>
-        <Button variant="default" onClick={() => setDialog('rename')}>
-          {texts.rename}
-        </Button>
-        <Button variant="default" onClick={() => setDialog('delete')}>
+        <Button variant="default" onClick={() => setDeleting(true)}>
           {texts.delete}
         </Button>
       </PageHeader>
@@ -83,83 +74,15 @@ export function SchemaPage({ name }: { readonly name: string }) {
       >
         <SchemaField edit={edit} at={at} label={name} />
       </EditTabs>
-      {dialog === 'rename' ? <RenameSchema name={name} onClose={() => setDialog(undefined)} /> : null}
-      {dialog === 'delete' ? <DeleteSchema name={name} uses={uses} onClose={() => setDialog(undefined)} /> : null}
+      {isDeleting ? <DeleteSchema name={name} uses={uses} onClose={() => setDeleting(false)} /> : null}
     </>
   )
 }
 
-interface Renaming {
-  readonly uses: readonly { readonly at: string; readonly source: string | null }[]
-}
-
-interface RenameSchemaProps {
+interface DeleteSchemaProps {
   readonly name: string
-  onClose(): void
-}
-
-/** Renames a schema and what refers to it, which is listed before. */
-function RenameSchema({ name, onClose }: RenameSchemaProps) {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const taken = useNames('schema')
-  const [to, setTo] = useState(name)
-  const problem = to === name ? undefined : problemOfName(to, taken)
-  const at = pointerOf('schema', name)
-  // The uses do not depend on the new name.
-  const preview = useQuery({
-    queryKey: ['draft', 'rename', at],
-    queryFn: ({ signal }) =>
-      send<Renaming>('POST', 'draft/rename', { body: { at, to: `${name}-renamed`, preview: true }, signal }),
-    staleTime: 0,
-  })
-  return (
-    <Dialog title={renaming.title(name)} onClose={onClose}>
-      <SaveForm
-        action={renaming.action}
-        onCancel={onClose}
-        onSave={async () => {
-          if (to === name || problem !== undefined) return
-          await send('POST', 'draft/rename', { body: { at, to, preview: false } })
-          await refreshDraft(queries)
-          announce(renaming.done(name, to))
-          onClose()
-          await navigate({ to: '/schemas/$name', params: { name: to } })
-        }}
-      >
-        {(errorOf) => (
-          <>
-            <TextInput
-              label={renaming.name}
-              name="to"
-              className="mono-input"
-              data-autofocus
-              error={problem ?? errorOf('to')}
-              value={to}
-              onChange={(event) => setTo(event.currentTarget.value.trim())}
-            />
-            {preview.isError ? <ProblemAlert error={preview.error} /> : null}
-            {preview.data === undefined ? null : (
-              <div className="stack-small">
-                <p>{renaming.uses(preview.data.uses.length)}</p>
-                <ul className="use-list">
-                  {preview.data.uses.map(({ at: place, source }) => (
-                    <li key={`${source} ${place}`}>
-                      <code className="wrap">{place}</code> <span className="soft mono">{source}</span>
-                    </li>
-                  ))}
-                </ul>
-              </div>
-            )}
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
-  )
-}
-
-interface DeleteSchemaProps extends RenameSchemaProps {
   readonly uses: Uses
+  onClose(): void
 }
 
 function DeleteSchema({ name, uses, onClose }: DeleteSchemaProps) {
