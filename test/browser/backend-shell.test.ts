@@ -123,7 +123,6 @@ describe('the frame of the pages', { timeout: 600_000 }, () => {
     await until('both are in the address', () => new URL(page.url()).search.length > 20)
     assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), { search: 'thing', sort: '-route' })
     const address = page.url()
-    // The router forgets what was scrolled before it has shown the filtered list.
     await page.getByRole('row', { name: '/book/:id' }).first().waitFor({ state: 'detached' })
     await search.focus()
     await page.keyboard.press('ArrowDown')
@@ -144,6 +143,8 @@ describe('the frame of the pages', { timeout: 600_000 }, () => {
     const top = () => page.evaluate<number>("document.querySelector('#content').scrollTop")
     const before = await top()
     assert.ok(before > 1000)
+    // The browser reports the scroll position with the next frame.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'GET /thing0', level: 1 }).waitFor()
     assert.equal(await top(), 0)
