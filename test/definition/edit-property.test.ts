@@ -4,6 +4,8 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { isMap, isScalar, isSeq, Lexer, parse, parseDocument, stringify, type Node as YamlNode, type Pair } from 'yaml'
 import { editDefinition, EditRefused, makeSourceCache, openEditing, type Writable } from '../../src/definition/index.ts'
+import { reparse } from '../../src/definition/edit/reparse.ts'
+import { parseTree, type Tree } from '../../src/definition/edit/source-tree.ts'
 import { isLong } from '../support/forms.ts'
 import { fc } from '../support/property.ts'
 import { part, whole } from './whole-project.ts'
@@ -408,7 +410,7 @@ function listComments(text: string): readonly { readonly comment: string; readon
   return found
 }
 
-const counts = { edits: 0, refused: new Map<string, number>(), comments: 0, above: 0, lost: 0 }
+const counts = { edits: 0, refused: new Map<string, number>(), comments: 0, above: 0, lost: 0, parts: 0 }
 const examples: string[] = []
 
 function check(
@@ -422,8 +424,42 @@ function check(
   for (const [file, old] of before) {
     const text = after.get(file)
     if (text === undefined || text === old) continue
+    checkReparsed(file, old, text)
     checkLines(file, { old, text }, { was: readAlone(before, file), now: readAlone(after, file) })
   }
+}
+
+/** A long file is parsed in part, with the same result. */
+function checkReparsed(file: string, old: string, text: string): void {
+  const [before, after] = [old, text].map((one) => one.replace(/^\u{FEFF}/u, '')) as [string, string]
+  let start = 0
+  while (start < before.length && before[start] === after[start]) start += 1
+  let tail = 0
+  const rest = Math.min(before.length, after.length) - start
+  while (tail < rest && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1
+  const tree = parseTree(file, before)
+  assert.ok(!('problem' in tree))
+  const splices = [{ start, end: before.length - tail, text: after.slice(start, after.length - tail) }]
+  for (const limit of [0, 60]) {
+    const parsed = reparse({ file, text: before, tree }, { splices, after, limit })
+    assert.deepEqual(plain(parsed), plain(parseTree(file, after)), `${before}\n=>\n${after}`)
+    if (limit === 0 && parsed !== undefined && 'entries' in parsed && 'entries' in tree)
+      counts.parts += countShared(parsed, tree)
+  }
+}
+
+/** Counts the trees that were kept. */
+function countShared(one: Tree, other: Tree): number {
+  const kept = new Set<unknown>()
+  const visit = (tree: Tree, see: (tree: Tree) => void): void => {
+    see(tree)
+    if ('entries' in tree) for (const { value } of tree.entries) visit(value, see)
+    if ('items' in tree) for (const { value } of tree.items) visit(value, see)
+  }
+  visit(other, (tree) => kept.add(tree))
+  let count = 0
+  visit(one, (tree) => (count += kept.has(tree) ? 1 : 0))
+  return count
 }
 
 function readAlone(files: Files, file: string): unknown {
@@ -516,6 +552,7 @@ test(
       `${counts.edits} edits; refused: ${refused.join('; ') || 'none'}; ${counts.lost} of ${counts.comments} comments lost\n`,
     )
     assert.deepEqual(examples, [])
+    assert.ok(counts.parts > counts.edits, 'most trees of other entries are kept')
   },
 )
 

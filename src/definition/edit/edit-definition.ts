@@ -1,15 +1,16 @@
 import path from 'node:path'
-import { makePointer } from '../../schema/index.ts'
 import { Include, isWritableMap, writeYaml, type Writable, type WritableMap } from '../write-yaml.ts'
 import {
   childrenOf,
   follow,
+  hasReferences,
   indexOf,
   isMerge,
   keepFile,
   linksOf,
   listReached,
   openFile,
+  pointerTo,
   referencesOf,
   refuse,
   refuseAt,
@@ -22,7 +23,8 @@ import {
   type Editing,
 } from './editing.ts'
 import { chooseRouteFile, chooseSchemaFile } from './choose-file.ts'
-import { isSameEntry, isSameTree, parseTree, type EditedFile, type Tree } from './source-tree.ts'
+import { EditedFile, isSameEntry, isSameTree, type Tree } from './source-tree.ts'
+import { reparse } from './reparse.ts'
 import {
   applySplices,
   insertChild,
@@ -69,13 +71,13 @@ export function editDefinition(editing: Editing, edits: readonly Edit[]): Edited
   const work: Editing = { ...editing, files: new Map(editing.files) }
   const reachedBefore = listReached(work)
   for (const one of edits) edit(work, one)
-  return collect(editing, work, reachedBefore)
+  return collectEdited(editing, work, reachedBefore)
 }
 
 /** Returns the files whose text changed, and those that are no longer reached. */
-function collect(editing: Editing, work: Editing, reachedBefore: readonly EditedFile[]): EditedFiles {
+export function collectEdited(editing: Editing, work: Editing, reachedBefore: readonly EditedFile[]): EditedFiles {
   const changed = new Map<string, string | undefined>()
-  const isBroken = reachedBefore.some(({ tree }) => 'problem' in tree)
+  const isBroken = reachedBefore.some((one) => hasReferences(one) && 'problem' in one.tree)
   const reached = new Set(isBroken ? [] : listReached(work).map(({ file }) => file))
   const removed = isBroken ? [] : reachedBefore.filter(({ file }) => !reached.has(file)).map(({ file }) => file)
   for (const [file, now] of work.files) {
@@ -138,11 +140,11 @@ function add(
   const isEmpty = tree.kind === 'scalar' && tree.value === null
   if (tree.kind === 'list') {
     if (key !== '-' && key !== String(tree.items.length))
-      throw refuse(work, cursor, `the list at ${makePointer(keys)} has no item ${key}`)
+      throw refuse(work, cursor, `the list at ${pointerTo(keys)} has no item ${key}`)
     insert(work, { cursor, keys }, { index: tree.items.length, key, value })
     return
   }
-  if (tree.kind !== 'map' && !isEmpty) throw refuse(work, cursor, `the value at ${makePointer(keys)} is not a map`)
+  if (tree.kind !== 'map' && !isEmpty) throw refuse(work, cursor, `the value at ${pointerTo(keys)} is not a map`)
   const placed = placeInFile(work, { keys: [...keys, key], value, file })
   if (isEmpty) setValue(work, { cursor, keys }, { [key]: placed })
   else insert(work, { cursor, keys }, { index: tree.kind === 'map' ? tree.entries.length : 0, key, value: placed })
@@ -166,7 +168,7 @@ function placeInFile(work: Editing, { keys, value, file }: Edit & { readonly val
 function writeNewFile(work: Editing, file: string | undefined, value: WritableMap): Writable {
   if (file === undefined) return value
   const text = writeYaml(makeRelative(value, file) as WritableMap)
-  work.files.set(file, { file, text, hasMark: false, tree: parseTree(file, text) })
+  work.files.set(file, new EditedFile({ file, text }))
   return new Include(file)
 }
 
@@ -580,7 +582,7 @@ function replace(work: Editing, { cursor, keys }: Spot, given: Writable): void {
 }
 
 function pageOf(work: Editing, { file }: Cursor): Page {
-  return makePage(file, openFile(work, file)!.text)
+  return makePage(openFile(work, file)!)
 }
 
 function containerOf(work: Editing, { cursor, keys }: Spot): Container {
@@ -603,13 +605,14 @@ function change(work: Editing, cursor: Cursor, wanted: Change, ways: readonly (r
 }
 
 function tryChange(work: Editing, cursor: Cursor, wanted: Change, ways: readonly (readonly Splice[])[]): boolean {
-  const before = openFile(work, cursor.file)!
+  const { file, text: before, hasMark, newline } = openFile(work, cursor.file)!
+  const old = treeOf(work, file)
   for (const splices of ways) {
-    const text = applySplices(before.text, splices)
-    const tree = parseTree(before.file, text)
-    if ('problem' in tree || !isExpected({ before: treeOf(work, before.file), now: tree }, cursor.steps, wanted))
-      continue
-    work.files.set(before.file, { file: before.file, text, hasMark: before.hasMark, tree })
+    if (splices.length === 0) continue
+    const text = applySplices(before, splices)
+    const tree = reparse({ file, text: before, tree: old }, { splices, after: text })
+    if ('problem' in tree || !isExpected({ before: old, now: tree }, cursor.steps, wanted)) continue
+    work.files.set(file, new EditedFile({ file, text, hasMark, newline, tree }))
     return true
   }
   return false
@@ -644,13 +647,12 @@ function isChanged(before: Tree, now: Tree, wanted: Change): boolean {
   if (wanted.kind === 'value') return isWritten(now, wanted.value, '')
   if (before.anchor !== now.anchor) return false
   if (wanted.kind === 'rename' || wanted.kind === 'order') return isRearranged(before, now, wanted)
-  const shift = wanted.kind === 'insert' ? 1 : -1
   const [longer, shorter] = wanted.kind === 'insert' ? [now, before] : [before, now]
   if (longer.kind === 'map' && shorter.kind === 'map') {
     const { entries } = longer
     return (
       before.kind === 'map' &&
-      shorter.entries.length === entries.length - Math.abs(shift) &&
+      shorter.entries.length === entries.length - 1 &&
       shorter.entries.every((entry, index) => isSameEntry(entry, entries[index < wanted.index ? index : index + 1]!)) &&
       (wanted.kind === 'remove' ||
         (entries[wanted.index]!.key === wanted.key && isWritten(entries[wanted.index]!.value, wanted.value, '')))
@@ -676,4 +678,20 @@ function isRearranged(before: Tree, now: Tree, wanted: Change): boolean {
       entry.key === wanted.key && entry.problem === undefined && isSameTree(before.entries[place]!.value, entry.value)
     )
   })
+}
+
+/** Renames the key of an entry. */
+export function renameKey(work: Editing, cursor: Cursor, key: string): void {
+  const index = cursor.steps.at(-1)!
+  const parent = { file: cursor.file, steps: cursor.steps.slice(0, -1) }
+  assertPlainMap(work, parent, index)
+  const page = pageOf(work, cursor)
+  change(work, parent, { kind: 'rename', index, key }, [
+    [renameChild(page, containerOf(work, { cursor: parent, keys: [] }), index, key)],
+  ])
+}
+
+/** Replaces a text, with the quotes of the old one. */
+export function replaceText(work: Editing, cursor: Cursor, text: string): void {
+  replace(work, { cursor, keys: [''] }, text)
 }

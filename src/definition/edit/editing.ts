@@ -1,10 +1,10 @@
 import path from 'node:path'
-import { parsePointer } from '../../schema/index.ts'
+import { escapeStep, parsePointer } from '../../schema/index.ts'
 import type { Location } from '../definition.ts'
 import { makeSourceCache, type SourceCache, type Texts } from '../load-context.ts'
 import { openFolder, readProjectFile, type ProjectFolder } from '../read-file.ts'
 import { EditRefused } from './edit-refused.ts'
-import { makeTree, parseTree, type EditedFile, type EntryTree, type Reference, type Tree } from './source-tree.ts'
+import { EditedFile, makeTree, type EntryTree, type Reference, type Tree } from './source-tree.ts'
 
 /**
  * The definition files of a project at one moment, parsed when they are needed. A file is read once. Nothing is written.
@@ -60,9 +60,9 @@ export function parseFile(cache: SourceCache, file: string, whole: string): Edit
   const known = kept.find((one) => one.text === text && one.hasMark === hasMark)
   if (known !== undefined) return known
   const source = cache.sources.get(file)
-  const tree =
-    source?.text === text && source.content !== undefined ? makeTree(source.content, text) : parseTree(file, text)
-  return keepFile(cache, { file, text, hasMark, tree })
+  const isParsed = source?.text === text && source.content !== undefined
+  const tree = isParsed ? makeTree(source.content, text) : undefined
+  return keepFile(cache, new EditedFile({ file, text, hasMark, tree }))
 }
 
 /** Adds a parsed text to the cache. */
@@ -135,6 +135,11 @@ interface Child {
 
 export function childrenOf(tree: Tree): readonly Child[] {
   return tree.kind === 'map' ? tree.entries : tree.kind === 'list' ? tree.items : []
+}
+
+/** Returns keys as a JSON pointer. */
+export function pointerTo(keys: readonly string[]): string {
+  return keys.map((key) => `/${escapeStep(key)}`).join('')
 }
 
 /** What was passed on the way to a value. */
@@ -311,6 +316,14 @@ export interface FoundEntry extends Location {
   readonly text: string
 }
 
+/** Returns the place of an entry or item. */
+export function placeOf(editing: Editing, { file, steps }: Cursor): Location {
+  const links = linksOf(editing, { file, steps })
+  const parent = links.at(-2)
+  const start = parent === undefined ? 0 : parent.start + childrenOf(parent.tree)[steps.at(-1)!]!.start
+  return { file, ...positionAt(openFile(editing, file)!.text, start) }
+}
+
 /** Returns the place and the text of the key at keys of `waypost.yml`; undefined if there is none. */
 export function findKey(editing: Editing, keys: readonly string[]): FoundEntry | undefined {
   const cursor = keys.length === 0 ? undefined : walkSafely(editing, keys)
@@ -338,8 +351,14 @@ export function referencesOf(opened: EditedFile): readonly Reference[] {
   return (opened.references ??= listReferences(opened))
 }
 
-function listReferences({ file, text, tree }: EditedFile): readonly Reference[] {
-  if (!/!include|\$ref/.test(text)) return []
+/** Whether a file includes others or refers to them. */
+export function hasReferences({ text }: EditedFile): boolean {
+  return /!include|\$ref/.test(text)
+}
+
+function listReferences(opened: EditedFile): readonly Reference[] {
+  if (!hasReferences(opened)) return []
+  const { file, text, tree } = opened
   const found: Reference[] = []
   const add = (target: string, isInclude: boolean): void => {
     const reference = parseReference(file, target)

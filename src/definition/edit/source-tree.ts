@@ -77,14 +77,37 @@ export interface TreeProblem {
 }
 
 /** A file as it is being edited. */
-export interface EditedFile {
+export class EditedFile {
   readonly file: string
   /** Without a byte order mark. */
   readonly text: string
   readonly hasMark: boolean
-  readonly tree: Tree | TreeProblem
+  readonly newline: string
+  #tree: Tree | TreeProblem | undefined
   /** The files that it includes or refers to, once they are known. */
   references?: readonly Reference[]
+
+  constructor({ file, text, hasMark = false, newline, tree }: EditedText) {
+    this.file = file
+    this.text = text
+    this.hasMark = hasMark
+    this.newline = newline ?? (text.includes('\r\n') ? '\r\n' : '\n')
+    this.#tree = tree
+  }
+
+  /** Parsed when it is needed first. */
+  get tree(): Tree | TreeProblem {
+    return (this.#tree ??= parseTree(this.file, this.text))
+  }
+}
+
+interface EditedText {
+  readonly file: string
+  readonly text: string
+  readonly hasMark?: boolean
+  /** By default that of the text. */
+  readonly newline?: string
+  readonly tree?: Tree | TreeProblem | undefined
 }
 
 /** An `!include`, or a `$ref` to a file. */
@@ -291,6 +314,9 @@ export function isSameTree(one: Tree, other: Tree): boolean {
   if (one.kind === 'scalar') return other.kind === 'scalar' && one.value === other.value
   if (one.kind === 'include') return other.kind === 'include' && one.target === other.target
   if (one.kind === 'alias') return other.kind === 'alias' && one.name === other.name
+  // The entries of a part that was not parsed again.
+  if (one.kind === 'map' && other.kind === 'map' && one.entries === other.entries) return true
+  if (one.kind === 'list' && other.kind === 'list' && one.items === other.items) return true
   if (one.kind === 'map') {
     return (
       other.kind === 'map' &&

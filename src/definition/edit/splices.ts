@@ -11,7 +11,7 @@ import {
   writeYaml,
   type Writable,
 } from '../write-yaml.ts'
-import { lineEndOf, lineStartOf, type ListTree, type MapTree, type Tree } from './source-tree.ts'
+import { lineEndOf, lineStartOf, type EditedFile, type ListTree, type MapTree, type Tree } from './source-tree.ts'
 
 /** A replacement of a part of a text. */
 export interface Splice {
@@ -47,10 +47,10 @@ export interface Placed {
 }
 
 /** Returns how a file is written. */
-export function makePage(file: string, text: string): Page {
+export function makePage({ file, text, newline }: EditedFile): Page {
   const isJson = file.endsWith('.json')
   const found = isJson ? /\n([ \t]+)\S/.exec(text) : /^[^\s#-][^\n]*:[ \t]*(?:#[^\n]*)?\r?\n( +)[^\s#-]/m.exec(text)
-  return { text, isJson, newline: text.includes('\r\n') ? '\r\n' : '\n', step: found?.[1] ?? ' '.repeat(indentation) }
+  return { text, isJson, newline, step: found?.[1] ?? ' '.repeat(indentation) }
 }
 
 interface Extent {

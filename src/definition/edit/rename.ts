@@ -1,0 +1,317 @@
+import type { JsonSchema } from '../../contract/index.ts'
+import { parsePointer } from '../../schema/index.ts'
+import type { ClassCatalog } from '../class-catalog.ts'
+import { typeNames } from '../schema-language.ts'
+import { collectEdited, renameKey, replaceText, type EditedFiles } from './edit-definition.ts'
+import {
+  childrenOf,
+  follow,
+  linksOf,
+  listReached,
+  placeOf,
+  pointerTo,
+  refuse,
+  rootFile,
+  toPlain,
+  walk,
+  type Cursor,
+  type Editing,
+} from './editing.ts'
+import type { Tree } from './source-tree.ts'
+
+/** A place that names what is renamed. */
+export interface Use {
+  /** JSON pointer of `waypost.yml`; undefined in a file that only a `$ref` reaches. */
+  readonly at: string | undefined
+  /** `file:line` */
+  readonly source: string
+}
+
+export interface Renamed {
+  readonly files: EditedFiles
+  /** The places that name it, which are changed with it. */
+  readonly uses: readonly Use[]
+}
+
+const kinds = ['schema', 'scope', 'event', 'action', 'connection', 'rate', 'cronjob', 'routes'] as const
+type Kind = (typeof kinds)[number]
+
+/**
+ * Renames a schema, scope, event, action, connection, rate, cronjob or route, and updates all places that name it. With
+ * the path of a route its parameters are renamed. Code is not changed.
+ * @param at the section and the name, for example `['schema', 'Todo']`; an undeclared scope has only uses
+ * @param options `classes` finds the names in configs of classes
+ * @throws WP_DEFINITION_EDIT_REFUSED also if the new name exists
+ */
+export function rename(
+  editing: Editing,
+  at: readonly string[],
+  { to, classes }: { readonly to: string; readonly classes?: ClassCatalog | undefined },
+): Renamed {
+  const work: Editing = { ...editing, files: new Map(editing.files) }
+  const reached = listReached(work)
+  const [section = '', name = ''] = at
+  const kind = kinds.find((one) => one === section)
+  const own = walk(work, at)
+  const root: Cursor = { file: rootFile, steps: [] }
+  if (kind === undefined || at.length !== 2) throw refuse(work, root, `${pointerTo(at)} cannot be renamed`)
+  const isDeclared = own.depth === 2
+  if (!isDeclared && kind !== 'scope') throw refuse(work, own.cursor, `${pointerTo(at)} does not exist`)
+  if (walk(work, [kind, to]).depth === 2) throw refuse(work, own.cursor, `${pointerTo([kind, to])} already exists`)
+  const uses = findUses(work, { kind, name, to, classes })
+  const listed = uses.map(({ keys, cursor }): Use => {
+    const { file, line } = placeOf(work, cursor)
+    return { at: keys === undefined ? undefined : pointerTo(keys), source: `${file}:${line}` }
+  })
+  // Keys after texts, so that the places of the texts stay.
+  for (const { cursor, text } of uses) replaceText(work, cursor, text)
+  if (kind === 'routes' && isDeclared) renameParameters(work, { name, to })
+  if (isDeclared) renameKey(work, walk(work, at).cursor, to)
+  return { files: collectEdited(editing, work, reached), uses: listed }
+}
+
+interface Wanted {
+  readonly kind: Kind
+  readonly name: string
+  readonly to: string
+  readonly classes: ClassCatalog | undefined
+}
+
+interface FoundUse {
+  readonly cursor: Cursor
+  readonly keys: readonly string[] | undefined
+  readonly text: string
+}
+
+/** A value of the definition and its keys. */
+interface At {
+  readonly cursor: Cursor
+  readonly keys: readonly string[]
+  readonly tree: Tree
+}
+
+function findUses(work: Editing, wanted: Wanted): readonly FoundUse[] {
+  const { kind, name, to } = wanted
+  const found = new Map<string, FoundUse>()
+  const add = ({ cursor, keys, text = to }: { cursor: Cursor; keys?: readonly string[]; text?: string }): void => {
+    const place = `${cursor.file} ${cursor.steps.join('.')}`
+    if (found.get(place)?.keys === undefined) found.set(place, { cursor, keys, text })
+  }
+  const addText = ({ tree, ...at }: At): void => {
+    if (tree.kind === 'scalar' && tree.value === name) add(at)
+  }
+  for (const pattern of patterns[kind]) for (const at of match(work, pattern)) addText(at)
+  if (kind === 'schema') {
+    for (const parameters of ['routes/*/path', 'routes/*/methods/*/parameters'])
+      for (const at of match(work, parameters))
+        if (!isSchema(at.tree)) for (const one of childrenAt(work, at)) addText(one)
+    for (const one of listReferences(work, name)) add({ ...one, text: `schema:///${to}${one.fragment}` })
+  }
+  const { classes } = wanted
+  if (classes === undefined) return [...found.values()]
+  for (const [place, of] of configPlaces) {
+    for (const at of match(work, place)) {
+      const schema = findConfigSchema(work, at, { of, classes })
+      const config = stepInto(work, at, 'config')
+      if (schema === undefined || config === undefined) continue
+      for (const one of findAnnotated(work, config, { kind, schema, root: schema })) addText(one)
+    }
+  }
+  return [...found.values()]
+}
+
+/** Where texts name something: keys of the definition; `*` stands for any key. */
+const patterns: Readonly<Record<Kind, readonly string[]>> = {
+  schema: [
+    'routes/*/path',
+    'routes/*/methods/*/parameters',
+    'routes/*/methods/*/request',
+    'routes/*/methods/*/response',
+    'routes/*/methods/*/responses/*',
+    'event/*/schema',
+    'schema/*',
+  ],
+  scope: ['routes/*/scopes/*', 'routes/*/methods/*/scopes/*', 'event/*/scopes/*', 'config/scopes_default/*'],
+  event: ['routes/*/methods/*/dispatch'],
+  action: ['routes/*/methods/*/action', 'cronjob/*/action'],
+  connection: ['rate/*/connection'],
+  rate: ['routes/*/rate', 'routes/*/methods/*/rate'],
+  cronjob: [],
+  routes: [],
+}
+
+const configPlaces: readonly (readonly [string, 'connections' | 'actions' | 'plugins'])[] = [
+  ['connection/*', 'connections'],
+  ['action/*', 'actions'],
+  ['routes/*/methods/*/action', 'actions'],
+  ['cronjob/*/action', 'actions'],
+  ['plugins/*', 'plugins'],
+]
+
+/** Returns the values at all keys that match a pattern, through includes and aliases. */
+function match(work: Editing, pattern: string): readonly At[] {
+  const root = follow(work, { file: rootFile, steps: [] })
+  let places: readonly At[] =
+    root === undefined ? [] : [{ cursor: root, keys: [], tree: linksOf(work, root).at(-1)!.tree }]
+  for (const step of pattern.split('/')) {
+    places = places.flatMap((at) => (step === '*' ? childrenAt(work, at) : (stepInto(work, at, step) ?? [])))
+  }
+  return places
+}
+
+function childrenAt(work: Editing, { cursor, keys, tree }: At): readonly At[] {
+  return childrenOf(tree).flatMap((_, index) => {
+    const at = follow(work, { file: cursor.file, steps: [...cursor.steps, index] })
+    const key = tree.kind === 'map' ? tree.entries[index]!.key : String(index)
+    return at === undefined ? [] : [{ cursor: at, keys: [...keys, key], tree: linksOf(work, at).at(-1)!.tree }]
+  })
+}
+
+function stepInto(work: Editing, at: At, key: string): At | undefined {
+  const index = at.tree.kind === 'map' ? at.tree.entries.findIndex((entry) => entry.key === key) : -1
+  return index === -1 ? undefined : childrenAt(work, at)[index]
+}
+
+/** Whether a map in place of parameters is a schema; otherwise it is a map of name to schema. */
+function isSchema(tree: Tree): boolean {
+  if (tree.kind !== 'map') return true
+  const valueOf = (key: string): Tree | undefined => tree.entries.find((entry) => entry.key === key)?.value
+  const type = valueOf('type')
+  const isType = type?.kind === 'list' || (type?.kind === 'scalar' && typeNames.some((one) => one === type.value))
+  return (
+    isType || ['$ref', 'allOf', 'anyOf', 'oneOf', 'required', 'properties'].some((key) => valueOf(key) !== undefined)
+  )
+}
+
+interface ReferenceUse {
+  readonly cursor: Cursor
+  readonly keys?: readonly string[]
+  readonly fragment: string
+}
+
+/** Returns each `$ref: schema:///NAME` of all files. */
+function listReferences(work: Editing, name: string): readonly ReferenceUse[] {
+  const found: ReferenceUse[] = []
+  for (const { file, text, tree } of listReached(work)) {
+    if (!text.includes('schema:') || 'problem' in tree) continue
+    const visit = (at: Tree, steps: readonly number[]): void => {
+      if (at.kind === 'map') {
+        for (const [index, { key, value }] of at.entries.entries()) {
+          const fragment = key === '$ref' && value.kind === 'scalar' ? fragmentOf(String(value.value), name) : undefined
+          if (fragment !== undefined) found.push({ cursor: { file, steps: [...steps, index] }, fragment })
+        }
+      }
+      for (const [index, { value }] of childrenOf(at).entries()) visit(value, [...steps, index])
+    }
+    visit(tree, [])
+  }
+  return found.map((use) => ({ ...use, ...keysOfPlace(work, use.cursor) }))
+}
+
+/** Returns what follows the name in a reference to it. */
+function fragmentOf(reference: string, name: string): string | undefined {
+  const [, found, fragment = ''] = /^schema:\/\/\/([^#/]+)(#.*)?$/s.exec(reference) ?? []
+  return found === name ? fragment : undefined
+}
+
+/** Returns the keys of a place in `waypost.yml`, or in a file that one of its entries includes as a whole. */
+function keysOfPlace(work: Editing, { file, steps }: Cursor): { keys?: readonly string[] } {
+  const keys = steps.map((step, depth) => {
+    const { tree } = linksOf(work, { file, steps: steps.slice(0, depth) }).at(-1)!
+    return tree.kind === 'map' ? tree.entries[step]!.key : String(step)
+  })
+  if (file === rootFile) return { keys }
+  for (const pattern of ['*', '*/*']) {
+    for (const at of match(work, pattern)) {
+      if (at.cursor.file === file && at.cursor.steps.length === 0) return { keys: [...at.keys, ...keys] }
+    }
+  }
+  return {}
+}
+
+function findConfigSchema(
+  work: Editing,
+  at: At,
+  { of, classes }: { readonly of: 'connections' | 'actions' | 'plugins'; readonly classes: ClassCatalog },
+): JsonSchema | undefined {
+  const named = stepInto(work, at, of === 'plugins' ? 'name' : 'class')
+  const name = named?.tree.kind === 'scalar' ? String(named.tree.value) : ''
+  const table: Readonly<Record<string, { readonly config: JsonSchema }>> = classes[of] ?? {}
+  return Object.hasOwn(table, name) ? table[name]!.config : undefined
+}
+
+interface Annotated {
+  readonly kind: Kind
+  readonly schema: unknown
+  /** The whole schema of the config, for references. */
+  readonly root: JsonSchema
+  readonly depth?: number
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the values of a config whose schema has `x-waypost` with the kind. */
+function findAnnotated(work: Editing, at: At, { kind, schema, root, depth = 0 }: Annotated): readonly At[] {
+  if (!isObject(schema) || depth > 50) return []
+  const inner = (one: At, below: unknown): readonly At[] =>
+    findAnnotated(work, one, { kind, schema: below, root, depth: depth + 1 })
+  const found: At[] = schema['x-waypost'] === kind ? [at] : []
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    const list = schema[keyword]
+    if (Array.isArray(list)) for (const one of list as unknown[]) found.push(...inner(at, one))
+  }
+  for (const keyword of ['then', 'else', 'if']) found.push(...inner(at, schema[keyword]))
+  if (typeof schema['$ref'] === 'string') found.push(...inner(at, resolveLocal(root, schema['$ref'])))
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
+  const patternProperties = isObject(schema['patternProperties']) ? schema['patternProperties'] : {}
+  for (const child of childrenAt(work, at)) {
+    const key = child.keys.at(-1)!
+    if (at.tree.kind === 'list') {
+      const prefix = Array.isArray(schema['prefixItems']) ? (schema['prefixItems'] as unknown[]) : []
+      found.push(...inner(child, prefix[Number(key)] ?? schema['items']))
+    } else if (Object.hasOwn(properties, key)) {
+      found.push(...inner(child, properties[key]))
+    } else {
+      for (const below of Object.values(patternProperties)) found.push(...inner(child, below))
+      found.push(...inner(child, schema['additionalProperties']))
+    }
+  }
+  return found
+}
+
+function resolveLocal(root: JsonSchema, reference: string): unknown {
+  const keys = reference.startsWith('#') ? parsePointer(reference.slice(1)) : undefined
+  return keys?.reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), root)
+}
+
+/** Renames the parameters of a path in its schema: those whose place in the path is the same. */
+function renameParameters(work: Editing, { name, to }: { readonly name: string; readonly to: string }): void {
+  const parametersOf = (path: string): readonly string[] =>
+    path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
+  const [before, after] = [parametersOf(name), parametersOf(to)]
+  if (before.length !== after.length) return
+  const changed = before.flatMap((one, index) => (one === after[index] ? [] : [[one, after[index]!] as const]))
+  const at = match(work, 'routes/*/path').find(({ keys }) => keys[1] === name)
+  if (at === undefined || changed.length === 0 || at.tree.kind !== 'map') return
+  const isWhole = isSchema(at.tree)
+  const map = isWhole ? stepInto(work, at, 'properties') : at
+  const required = isWhole ? toPlain(work, at.cursor) : undefined
+  // Through names that no parameter has, so that two can be exchanged.
+  const steps = [
+    ...changed.map(([one]) => [one, `${one}_before`] as const),
+    ...changed.map(([one, other]) => [`${one}_before`, other] as const),
+  ]
+  for (const [one, other] of steps) {
+    const tree = map === undefined ? undefined : linksOf(work, map.cursor).at(-1)!.tree
+    const index = tree?.kind === 'map' ? tree.entries.findIndex(({ key }) => key === one) : -1
+    if (map !== undefined && index !== -1)
+      renameKey(work, { file: map.cursor.file, steps: [...map.cursor.steps, index] }, other)
+  }
+  if (!isObject(required) || !Array.isArray(required['required'])) return
+  const list = stepInto(work, { ...at, tree: linksOf(work, at.cursor).at(-1)!.tree }, 'required')
+  for (const item of list === undefined ? [] : childrenAt(work, list)) {
+    const found = changed.find(([one]) => item.tree.kind === 'scalar' && item.tree.value === one)
+    if (found !== undefined) replaceText(work, item.cursor, found[1])
+  }
+}
