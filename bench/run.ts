@@ -4,6 +4,7 @@ import { measureAuth } from './auth.ts'
 import { measureBackend } from './backend.ts'
 import { measureDeliveryPages } from './delivery-pages.ts'
 import { measureDeploy } from './deploy.ts'
+import { measureEdits } from './edits.ts'
 import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
 import { measureLargeFiles } from './large-files.ts'
@@ -25,6 +26,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: measureStart,
   validate: measureValidate,
   files: measureLargeFiles,
+  edits: measureEdits,
   deploy: measureDeploy,
   routes: measureRoutes,
   tables: measureTables,

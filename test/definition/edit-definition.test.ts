@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { fc, runs } from '../support/property.ts'
 import { parse, stringify } from 'yaml'
 import {
+  editDefinition,
   EditRefused,
   findKey,
   findValue,
@@ -314,4 +315,116 @@ test('any map, however it is written, keeps its entries and gains one', () => {
     }),
     { numRuns: runs(300) },
   )
+})
+
+test('hostile files are edited or refused, and nothing else changes', () => {
+  const deep = `${'['.repeat(90)}1${']'.repeat(90)}`
+  const texts: readonly [name: string, text: string, expected: unknown][] = [
+    ['empty', '', { x: 1 }],
+    ['comments only', '# a\r\n# b', { x: 1 }],
+    ['a document marker', '---\n# a\n', { x: 1 }],
+    ['a directive', '%YAML 1.2\n---\na: 1\n...\n', { a: 1, x: 1 }],
+    ['two documents', 'a: 1\n---\nb: 1\n', undefined],
+    ['a tab as indentation', 'a:\n\tb: 1\n', undefined],
+    ['tabs between and behind values', 'a:\t1\t# c\nb:\t{\tc:\t1\t}\t\n', { a: 1, b: { c: 1 }, x: 1 }],
+    ['a list', '- 1\n', undefined],
+    ['deep lists', `a: ${deep}\n`, { a: JSON.parse(deep), x: 1 }],
+    ['too deep lists', `a: ${'['.repeat(50_000)}`, undefined],
+    ['an own __proto__', '__proto__: { a: 1 }\n', JSON.parse('{"__proto__":{"a":1},"x":1}')],
+    ['a text of one megabyte', `a: "${'x'.repeat(1_000_000)}"\n`, { a: 'x'.repeat(1_000_000), x: 1 }],
+    ['many lines', Array.from({ length: 20_000 }, (_, index) => `k${index}: ${index}\n`).join(''), undefined],
+  ]
+  for (const [name, text, expected] of texts) {
+    using project = makeProject({ 'waypost.yml': text })
+    const editing = openEditing(project.root)
+    let changed: string | undefined
+    try {
+      changed = edit(editing, ['x'], 1).get('waypost.yml')
+    } catch (error) {
+      assert.ok(error instanceof EditRefused, name)
+      assert.equal(expected, undefined, `${name}: ${error.message}`)
+      continue
+    }
+    if (name !== 'many lines') assert.deepEqual(parse(changed!), expected, name)
+    assert.equal(changed!.replace(/x: 1\r?\n?/, '').trimEnd(), text.trimEnd(), name)
+    const removed = edit(openEditing(project.root, { texts: new Map([['waypost.yml', changed!]]) }), ['x'], undefined)
+    assert.deepEqual(
+      parse(removed.get('waypost.yml')!) ?? {},
+      name === 'many lines' ? parse(text) : (parse(text) ?? {}),
+      name,
+    )
+  }
+})
+
+test('any key is set, renamed by its value, and removed again', () => {
+  for (const key of [
+    'a.b',
+    'a/b~c',
+    '"',
+    "it's",
+    'a\nb',
+    '🛒',
+    '__proto__',
+    'constructor',
+    '<<',
+    '',
+    '- x',
+    '#',
+    'null',
+    '*a',
+    ' a ',
+  ]) {
+    for (const text of ['a: 1 # c\n', '{ a: 1 }\n']) {
+      using project = makeProject({ 'waypost.yml': text })
+      const set = edit(openEditing(project.root), [key], { [key]: 1 })
+      const opened = openEditing(project.root, { texts: set })
+      assert.deepEqual(findValue(opened, [key, key]), 1)
+      assert.equal(edit(opened, [key], undefined).get('waypost.yml'), text)
+    }
+  }
+})
+
+test('a file that only the removed value included is deleted, with what only it includes', () => {
+  using project = makeProject({
+    'waypost.yml': 'routes:\n  /a: !include a.yml\n  /b: !include b.yml\nschema: !include s.yml\n',
+    'a.yml': 'methods: { GET: { response: { $ref: one.yml }, parameters: !include two.yml } }\n',
+    'b.yml': 'methods: { GET: { response: { $ref: one.yml } } }\n',
+    'one.yml': 'type: string\n',
+    'two.yml': 'x: { type: string }\n',
+    's.yml': '{}\n',
+  })
+  assert.deepEqual(
+    [...setInDefinition(openEditing(project.root), ['routes', '/a'], undefined)],
+    [
+      ['waypost.yml', 'routes:\n  /b: !include b.yml\nschema: !include s.yml\n'],
+      ['a.yml', undefined],
+      ['two.yml', undefined],
+    ],
+  )
+})
+
+test('several edits are made together or not at all', () => {
+  using project = makeProject({ 'waypost.yml': 'a: 1\nb: &x 2\nc: *x\n' })
+  const editing = openEditing(project.root)
+  const first = { keys: ['a'], value: 3 }
+  assert.throws(() => editDefinition(editing, [first, { keys: ['b'], value: 4 }]), EditRefused)
+  const changed = editDefinition(editing, [first, { keys: ['d'], value: [] }, { keys: ['d', '-'], value: 'x' }])
+  assert.equal(changed.get('waypost.yml'), 'a: 3\nb: &x 2\nc: *x\nd: [x]\n')
+})
+
+test('comments, quotes and order stay where a list or a map changes', () => {
+  const text =
+    "a:\n  - one # 1\n  # about two\n  - 'two' # 2\n  - three # 3\nb: # map\n  # x\n  x: 'it' # of x\n  y: { z: 1, w: 2 } # of y\n"
+  using project = makeProject({ 'waypost.yml': text })
+  const set = (keys: readonly string[], value: Writable) =>
+    edit(openEditing(project.root), keys, value).get('waypost.yml')
+  assert.equal(set(['a'], ['one', 'new', 'three']), text.replace("'two'", "'new'"))
+  assert.equal(set(['a'], ['one', 'three']), text.replace("  # about two\n  - 'two' # 2\n", ''))
+  assert.equal(set(['a'], ['one', 'two', 'three', { k: 'v' }]), text.replace('# 3\n', '# 3\n  - { k: v }\n'))
+  assert.equal(
+    set(['b'], { x: 'other', n: 1, y: { z: 1, w: { v: [] } } }),
+    text.replace("'it' # of x\n", "'other' # of x\n  n: 1\n").replace('w: 2', 'w: { v: [] }'),
+  )
+  assert.equal(set(['b', 'x'], { m: { k: 1 } }), text.replace("x: 'it'", 'x: { m: { k: 1 } }'))
+  assert.equal(set(['b'], 'text'), `${text.slice(0, text.indexOf('b:'))}b: text # map\n`)
 })

@@ -121,7 +121,9 @@ export function replaceValue(page: Page, container: Container, placed: Placed): 
   const rest = readRest(page.text, { from, start, end, old })
   const shown = head === '' ? '' : gap + head
   if (lines.length === 0)
-    return { start: from, end: isNone ? from : end, text: shown + (rest.isBehind ? '' : rest.comment) }
+    return rest.isBehind
+      ? { start: from, end: isNone ? from : end, text: shown }
+      : { start: from, end: rest.end, text: shown + rest.comment }
   const isCompact = entry === undefined && head !== '' && !/^[|>]/.test(head)
   const first =
     isCompact && rest.comment !== '' ? [rest.comment, ' '.repeat(column + '- '.length) + head] : [shown + rest.comment]
@@ -152,7 +154,13 @@ function readRest(text: string, { from, start, end, old }: OldValue) {
   if (isNone) return { comment: onKeyLine.trimEnd(), end: lineEndOf(text, from), isBehind: true }
   if (isBlock || start > from + onKeyLine.length) {
     const comment = /(^|[ \t])[ \t]*#.*$/.exec(onKeyLine)?.[0].trimEnd() ?? ''
-    return { comment: comment === '' || /^\s/.test(comment) ? comment : ` ${comment}`, end, isBehind: false }
+    // With the comment behind the last entry or item.
+    const lastLine = isBlockText(old) || text[end - 1] === '\n' ? end : lineEndOf(text, Math.max(start, end - 1))
+    return {
+      comment: comment === '' || /^\s/.test(comment) ? comment : ` ${comment}`,
+      end: lastLine,
+      isBehind: false,
+    }
   }
   const lineEnd = lineEndOf(text, Math.max(start, end - 1))
   return { comment: text.slice(end, lineEnd).trimEnd(), end: lineEnd, isBehind: true }
