@@ -549,7 +549,7 @@ test(
     )
     const refused = [...counts.refused].map(([reason, count]) => `${count} ${reason}`)
     process.stdout.write(
-      `${counts.edits} edits; refused: ${refused.join('; ') || 'none'}; ${counts.lost} of ${counts.comments} comments lost\n`,
+      `${counts.edits} edits; refused: ${refused.join('; ') || 'none'}; ${counts.lost} of ${counts.comments} comments lost, ${counts.above} removed with the entry below them\n`,
     )
     assert.deepEqual(examples, [])
     assert.ok(counts.parts > counts.edits, 'most trees of other entries are kept')
