@@ -2,12 +2,17 @@ import { Args, Flags, WaypostCommand, listFlag, printDiagnostics, wrap } from '.
 import { joinWords } from '../../src/kit/index.ts'
 import type { GeneratedTable } from '../../src/project/index.ts'
 
+const methodNames = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+type Method = (typeof methodNames)[number]
+const methodsFlag = Flags.option({ options: methodNames, multiple: true, delimiter: ',' })
+
 export default class GenerateFromTable extends WaypostCommand {
   static override description =
     'Make a table an API\nAdds an action of the class sql-table and its routes to waypost.yml: list, create, read, replace, change and delete rows.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> System app_order',
     '<%= config.bin %> <%= command.id %> System app_order --scopes order --owner user_id',
+    '<%= config.bin %> <%= command.id %> System app_todo --public GET --soft-delete status --event todo_created',
     '<%= config.bin %> <%= command.id %> Shop product --dry-run',
   ]
   static override enableJsonFlag = true
@@ -19,6 +24,13 @@ export default class GenerateFromTable extends WaypostCommand {
     scopes: listFlag({
       description: 'Scopes, separated by commas; a token needs one of them. By default, the name of the table',
     }),
+    path: Flags.string({ description: 'Path of the list, for example /shop/order. By default, named after the table' }),
+    methods: methodsFlag({ description: 'Only these methods, separated by commas, for example GET,POST' }),
+    public: methodsFlag({ description: 'Methods that need no token, separated by commas, for example GET' }),
+    'soft-delete': Flags.string({
+      description: 'Column that DELETE changes instead of removing the row, for example status (1 becomes 0)',
+    }),
+    event: Flags.string({ description: 'Event to add, which POST dispatches' }),
     owner: Flags.string({ description: 'Column with the id of the user who owns a row; others cannot see it' }),
     'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
   }
@@ -33,6 +45,10 @@ export default class GenerateFromTable extends WaypostCommand {
       table: args.table,
       scopes: flags.scopes,
       owner: flags.owner,
+      path: flags.path,
+      methods: readMethods(flags.methods, flags.public),
+      softDelete: flags['soft-delete'] === undefined ? undefined : { column: flags['soft-delete'] },
+      event: flags.event === undefined ? undefined : { name: flags.event },
       dryRun,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
@@ -48,6 +64,14 @@ export default class GenerateFromTable extends WaypostCommand {
     this.print(`  ${wrap(`${joinWords(methods)} need a token${describeScopes(scopes)}.`, 2)}`)
     if (servedAt !== undefined) this.print(`  dev already serves it: ${servedAt}`)
   }
+}
+
+function readMethods(chosen: readonly Method[] | undefined, open: readonly Method[] = []) {
+  if (chosen === undefined && open.length === 0) return undefined
+  return (chosen ?? methodNames).map((method) => ({
+    method,
+    access: open.includes(method) ? ('public' as const) : undefined,
+  }))
 }
 
 function describeScopes(scopes: readonly string[]): string {

@@ -198,6 +198,12 @@ export const errors = defineErrors({
     message: '"{file}" cannot be written: {reason}',
     hint: 'Files of the definition are waypost.yml, .yml and .json files in resources/ or included by them, and declared migrations.',
   },
+  WP_BACKEND_DRAFT_CONNECTION: {
+    kind: 'user',
+    status: 404,
+    message: 'There is no connection "{name}" that can have tables',
+    hint: 'Declare it under "connection:" in waypost.yml. Connections of a class without migrations have no tables.',
+  },
   WP_BACKEND_TRY_CLIENT: {
     kind: 'user',
     status: 403,

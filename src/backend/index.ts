@@ -28,3 +28,12 @@ export {
   type SurveyAnswer,
   type SurveyRequest,
 } from './deploy/protocol.ts'
+export type {
+  DesignedTable,
+  DesignRequest,
+  DraftTables,
+  PlannedFile,
+  PlannedMigration,
+  PlannedTableApi,
+  TableApiRequest,
+} from './draft/draft-tables.ts'

@@ -3,7 +3,14 @@
 export { buildRelease } from './build-release.ts'
 export { checkModules } from './check-modules.ts'
 export { checkSources } from './check-sources.ts'
-export { kindsOfConnections, loadTables, type LoadedTables } from './load-tables.ts'
+export { loadMigrations, type MigrationSource } from './load-migrations.ts'
+export {
+  kindsOfConnections,
+  loadTables,
+  loadTablesBefore,
+  type ConnectionKinds,
+  type LoadedTables,
+} from './load-tables.ts'
 export { makeSchemaType, makeTypes, type TypesOptions } from './make-types.ts'
 export { openBuilder, type Builder } from './open-builder.ts'
 export { describeActions } from './plugins/describe-actions.ts'

@@ -1,9 +1,9 @@
 import path from 'node:path'
 import type { TablesSnapshot } from '../contract/index.ts'
-import { openFolder, readProjectBytes, type Definition } from '../definition/index.ts'
-import type { Diagnostic } from '../kit/index.ts'
+import { openFolder, readProjectBytes, type DeclaredMigration, type Definition } from '../definition/index.ts'
+import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { ManifestPlugin } from '../release/index.ts'
-import { applySteps, parseSnapshot, type DatabaseKind, type Snapshot } from '../tables/index.ts'
+import { applySteps, parseSnapshot, revertSteps, type DatabaseKind, type Snapshot } from '../tables/index.ts'
 import { loadMigrations, type MigrationSource } from './load-migrations.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
@@ -45,6 +45,41 @@ export async function loadTables(root: string, connections: ConnectionKinds): Pr
     diagnostics: loaded.flatMap(({ diagnostics }) => diagnostics),
     files: loaded.flatMap(({ files }) => files),
   }
+}
+
+/** The tables as a migration finds them, to plan or amend it. */
+export interface TablesBefore {
+  readonly tables: TablesSnapshot
+  /** The migration that is amended; undefined for a new one. */
+  readonly migration: MigrationSource | undefined
+  /** The migrations before it. */
+  readonly earlier: readonly MigrationSource[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Returns the tables of a connection before its last migration, if that one is amended; otherwise after all.
+ * @param isAmended decides for the last migration if it is a declared one without errors
+ */
+export async function loadTablesBefore(
+  root: string,
+  { connection, kind }: { readonly connection: string; readonly kind: DatabaseKind | undefined },
+  isAmended: (last: MigrationSource & { readonly declared: DeclaredMigration }) => Promise<boolean>,
+): Promise<TablesBefore> {
+  const [found] = await loadSnapshots(root, { [connection]: kind })
+  const last = found!.migrations.at(-1)
+  const declared = last?.declared
+  const isChosen =
+    declared !== undefined && !hasErrors(declared.diagnostics) && (await isAmended({ ...last!, declared }))
+  if (!isChosen) return { ...completeSnapshot(found!), migration: undefined, earlier: found!.migrations }
+  const earlier = found!.migrations.slice(0, -1)
+  const { migrations: covered = {} } = found!.snapshot ?? {}
+  if (!Object.hasOwn(covered, last!.name))
+    return { ...completeSnapshot({ ...found!, migrations: earlier }), migration: last, earlier }
+  const { tables, diagnostics } = completeSnapshot(found!)
+  const reverted = revertSteps(declared.steps)
+  const before = 'steps' in reverted ? applySteps(tables, reverted.steps, { isPartial: true }).tables : tables
+  return { tables: before, migration: last, earlier, diagnostics }
 }
 
 /**

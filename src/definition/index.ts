@@ -29,4 +29,5 @@ export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-
 export { makeSourceCache, type SourceCache, type Texts } from './load-context.ts'
 export { parseMigration, type DeclaredMigration } from './parse-migration.ts'
 export { openFolder, readProjectBytes, readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
+export { writeMigration } from './write-migration.ts'
 export { Include, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'

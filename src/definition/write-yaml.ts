@@ -26,7 +26,11 @@ const maxInlineLength = 60
 const maxListLength = 120
 
 /** Keys whose maps are written with one entry per line. */
-const blockKeys: ReadonlySet<string> = new Set(['methods', 'parameters', 'path', 'properties'])
+const blockKeys: ReadonlySet<string> = new Set([
+  'methods', 'parameters', 'path', 'properties',
+  // of migrations
+  'columns', 'create_table', 'add_column', 'add_index', 'drop_index', 'rename_column', 'drop_column',
+]) // prettier-ignore
 
 /** Where lines are written: the spaces before them, and the spaces that each level adds. */
 export interface Indent {
@@ -117,10 +121,10 @@ export function writeInline(value: Writable): string {
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`
 }
 
-/** Keys are always read as text, so a status needs no quotes. */
+/** Keys are always read as text, so a status and null need no quotes. */
 export function writeKey(key: string, isInline = false): string {
   if (key === '<<') return '"<<"'
-  return /^[1-9]\d*$/.test(key) ? key : writeText(key, isInline)
+  return /^([1-9]\d*|null)$/.test(key) ? key : writeText(key, isInline)
 }
 
 /** Quotes a text if YAML would read it as another value. */

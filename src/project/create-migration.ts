@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, systemClock, type Clock, type Diagnostic } from '../kit/index.ts'
 import { notImplemented } from '../store/index.ts'
@@ -36,8 +36,7 @@ export async function createMigration(options: CreateMigrationOptions): Promise<
   const project = findProject(folder)
   if (connection !== 'System') await assertConnection(options, connection)
   const target = path.join(project.root, 'migrations', connection)
-  const files = existsSync(target) ? await readdir(target) : []
-  const file = `${nameBehind(files, words, new Date(clock.now()))}.${isYaml ? 'yml' : 'ts'}`
+  const file = `${nameMigration(target, words, new Date(clock.now()))}.${isYaml ? 'yml' : 'ts'}`
   await mkdir(target, { recursive: true })
   await writeFile(path.join(target, file), isYaml ? yamlTemplate : template(words), { flag: 'wx' })
   return `migrations/${connection}/${file}`
@@ -60,8 +59,8 @@ async function assertConnection({ folder, onDiagnostics }: CreateMigrationOption
 }
 
 /** Migrations run in order of their names, which begin with the date, and with the time if needed. */
-function nameBehind(files: readonly string[], words: string, now: Date): string {
-  const usedNames = files
+export function nameMigration(folder: string, words: string, now: Date): string {
+  const usedNames = (existsSync(folder) ? readdirSync(folder) : [])
     .filter((file) => /\.(ts|yml)$/.test(file) && file !== 'tables.ts')
     .map((file) => file.replace(/\.\w+$/, ''))
   const digits = now.toISOString().replaceAll(/\D/g, '')

@@ -6,6 +6,7 @@ import type { WaypostServer } from '../server/index.ts'
 import type { DevConsole } from './dev-console.ts'
 import type { FolderDraft } from './draft/folder-draft.ts'
 import type { Project } from './find-project.ts'
+import type { SessionMigrations } from './session-migrations.ts'
 
 export interface DevOptions {
   readonly folder: string
@@ -43,4 +44,5 @@ export interface DevSession {
   readonly server: WaypostServer
   readonly links: SignInLinks
   readonly draft: FolderDraft
+  readonly migrations: SessionMigrations
 }

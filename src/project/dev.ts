@@ -56,7 +56,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const { project, server } = session
   const builder = openBuilder({ ...project, version, isDevelopment: true })
   opened.defer(() => builder.close())
-  const reloadFiles = createReloader({ ...options, project, builder, server, migrations: new SessionMigrations() })
+  const reloadFiles = createReloader({ ...options, project, builder, server, migrations: session.migrations })
   const releaseHold = server.hold(true) // otherwise routes would return 404 until the project is built
   const first = await reloadFiles().finally(releaseHold)
   const user = await ensureDevelopmentUser(options.folder, server.host.system, 'failed' in first ? [] : first.scopes)
@@ -112,11 +112,12 @@ async function openSession(
   const check = makeHostCheck({ listening: address, baseUrl: identity.issuer, allowed: options.allowedHosts ?? [] })
   const refusedHost = warnOnce(check, console)
   const signInLinks = makeSignInLinks()
-  const draft = new FolderDraft(project, host.clock)
+  const migrations = new SessionMigrations()
+  const draft = new FolderDraft(project, { clock: host.clock, migrations })
   const own = { host, identity, address: { host: address, port }, refusedHost, signInLinks, draft }
   const server = await startDevServer(options, own)
   opened.defer(() => server.close())
-  return { session: { options, project, host, identity, server, links: signInLinks, draft }, applied }
+  return { session: { options, project, host, identity, server, links: signInLinks, draft, migrations }, applied }
 }
 
 function startDevServer(

@@ -1,3 +1,4 @@
+import type { ConnectionKinds } from '../build/index.ts'
 import { inspectDatabases, type ConnectionDatabase, type MigrationDatabases } from '../host/index.ts'
 import type { Clock } from '../kit/index.ts'
 import {
@@ -59,20 +60,29 @@ export class SessionMigrations {
   }
 
   /**
-   * Whether a migration may be amended instead of followed by another one: it did not run, or `redo` would run it again.
+   * Says whether a migration may be amended instead of followed by another one: because it did not run, or because `redo`
+   * would run it again.
    */
-  async canAmend(connection: string, name: string): Promise<boolean> {
-    let isAmendable = false
-    if (this.#databases === undefined) return true
+  async findState(connection: string, name: string): Promise<'pending' | 'redo' | 'applied'> {
+    if (this.#databases === undefined) return 'pending'
+    let state: 'pending' | 'redo' | 'applied' = 'pending'
     await inspectDatabases(this.#databases, [connection], async (_connection, database) => {
-      const { applied } = await planMigrations(database?.db, [])
+      if (database === undefined) return
+      const { applied } = await planMigrations(database.db, [])
       const ran = this.#ran.get(connection)
-      isAmendable =
-        database === undefined ||
-        applied.every((row) => row.name !== name) ||
-        (ran?.name === name && (await canRevert(ran, database)))
+      if (applied.every((row) => row.name !== name)) return
+      state = ran?.name === name && (await canRevert(ran, database)) ? 'redo' : 'applied'
     })
-    return isAmendable
+    return state
+  }
+
+  /** Returns the connections that can have migrations, with their databases. */
+  kinds(): ConnectionKinds {
+    const { release, plugins } = this.#databases ?? {}
+    const kinds = Object.entries(release?.manifest.connections ?? {}).map(([name, use]) => {
+      return [name, plugins?.connections.get(use.class)?.class.migrations] as const
+    })
+    return { ...Object.fromEntries(kinds.filter(([, kind]) => kind !== undefined)), System: undefined }
   }
 }
 

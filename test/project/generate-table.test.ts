@@ -58,7 +58,7 @@ test('a table with an owner becomes routes that validate without a warning', asy
     class: 'sql-table',
     config: {
       table: 'app_order',
-      columns: ['id', 'created_at', 'total', 'updated_at', 'version'],
+      columns: ['id', 'total', 'version', 'created_at', 'updated_at'],
       owner: 'user_id',
       set: { created_at: '$now', updated_at: '$now' },
       set_on_update: { updated_at: '$now' },
@@ -91,4 +91,78 @@ test('a mistake is reported, and nothing is written', async () => {
   assert.equal(await readYaml(), yaml)
   await generate('app_order')
   await assert.rejects(generate('app_order'), /The action "Order" already exists at waypost\.yml:/)
+})
+
+test('access, a path, soft deletion, an event and scopes can be chosen', async () => {
+  const yamlOfTodo = `create_table:
+  app_todo:
+    columns:
+      id: id
+      title: text(200)
+      status: { type: integer, default: 1 }
+      insert_date: { type: timestamp, default: now }
+    index: [[status, insert_date, id]]
+`
+  await writeFiles(folder, { 'migrations/System/20260102-todo.yml': yamlOfTodo, 'waypost.yml': 'routes: {}\n' })
+  const { methods } = await generate('app_todo', {
+    scopes: ['todo'],
+    methods: [
+      { method: 'GET', access: 'public' },
+      { method: 'POST' },
+      { method: 'PUT', access: ['todo', 'editor'] },
+      { method: 'DELETE' },
+    ],
+    softDelete: { column: 'status' },
+    event: { name: 'todo_created', description: 'A to-do was created' },
+    newScopes: { todo: 'Change to-dos', editor: 'Replace to-dos' },
+  })
+  assert.deepEqual(methods, ['GET /todo', 'POST /todo', 'GET /todo/:id', 'PUT /todo/:id', 'DELETE /todo/:id'])
+  const { routes, events, scopes } = await load()
+  assert.deepEqual(Object.keys(scopes), ['todo', 'editor'])
+  assert.deepEqual(events['todo_created']!.scopes, ['todo'])
+  const all = routes.flatMap((route) => route.methods.map((one) => ({ ...one, name: `${one.method} ${route.path}` })))
+  assert.equal(all.find(({ name }) => name === 'POST /todo')!.dispatch, 'todo_created')
+  const { config } = all[0]!.action as unknown as { config: object }
+  assert.deepEqual(config, {
+    table: 'app_todo',
+    columns: ['id', 'title', 'status', 'insert_date'],
+    set: { insert_date: '$now' },
+    where: { status: 1 },
+    delete: { status: 0 },
+    sort: ['-insert_date', '-id'],
+  })
+  assert.equal(
+    await readFile(path.join(folder, 'resources/routes/todo/entity.yml'), 'utf8'),
+    `methods:
+  GET:
+    public: true
+    action: Todo
+  PUT:
+    scopes: [todo, editor]
+    action: Todo
+  DELETE:
+    scopes: [todo]
+    action: Todo
+`,
+  )
+  await assert.rejects(generate('app_product', { path: '/todo' }), /The action "Todo" already exists/)
+  await assert.rejects(
+    generate('app_order', { event: { name: 'todo_created' } }),
+    /The event "todo_created" already exists/,
+  )
+})
+
+test('parameters of the path select rows, and public changes get a rate', async () => {
+  await generate('app_order', {
+    path: '/user/:user_id/order',
+    methods: [{ method: 'GET' }, { method: 'POST', access: 'public' }],
+    softDelete: { column: 'total', values: [1, 2] },
+  })
+  const { definition } = await loadProject({ root: folder, label: 'x' })
+  const { routes, rates } = definition!
+  assert.deepEqual(Object.keys(rates), ['public'])
+  const { config } = routes[1]!.methods[0]!.action as unknown as { config: { where: object } }
+  assert.deepEqual(config.where, { user_id: '$params.user_id', total: 1 })
+  await assert.rejects(generate('app_product', { softDelete: { column: 'name' } }), /cannot mark deleted rows/)
+  await assert.rejects(generate('stock', { methods: [{ method: 'GET', at: 'row' }] }), /GET is not possible for a row/)
 })

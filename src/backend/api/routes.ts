@@ -4,6 +4,7 @@ import { clientRoutes } from './routes/clients.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { draftPlanRoutes } from './routes/draft-plans.ts'
 import { draftRoutes } from './routes/draft.ts'
+import { draftTableRoutes } from './routes/draft-tables.ts'
 import { definitionRoutes } from './routes/definition.ts'
 import { releaseRoutes } from './routes/releases.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
@@ -24,6 +25,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...connectionRoutes,
   ...definitionRoutes,
   ...draftRoutes,
+  ...draftTableRoutes,
   ...draftPlanRoutes,
   ...releaseRoutes,
   ...scheduleRoutes,

@@ -1,5 +1,6 @@
 import type { Editing, Texts } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
+import type { DraftTables } from './draft-tables.ts'
 
 /** A definition that the pages of the backend edit: in `dev` the files of the project's folder. */
 export interface Draft {
@@ -8,6 +9,7 @@ export interface Draft {
   readonly folder: string
   /** The folder as shown to users: `~/todo`. */
   readonly place: string
+  readonly tables: DraftTables
   read(): Promise<DraftFiles>
   /** Returns what changes are compared with. */
   loadBase(): Promise<DraftBase>

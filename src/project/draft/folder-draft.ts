@@ -18,6 +18,8 @@ import { ChangedOnDisk, sortChanges, writeFiles } from '../generate/write-files.
 import { loadProject } from '../load-project.ts'
 import type { ReloadResult } from '../reloader.ts'
 import { isDefinitionFile, openFolderFiles, type FolderFiles } from './folder-files.ts'
+import type { SessionMigrations } from '../session-migrations.ts'
+import { FolderTables } from './folder-tables.ts'
 import { openBase } from './load-base.ts'
 
 /** The reload of files that are about to be written. */
@@ -33,6 +35,11 @@ export interface DraftConnection {
   readonly watching: { expect(files: readonly string[]): ExpectedReload }
   readonly pluginBuilder: PluginBuilder
   readonly variables: Variables
+}
+
+interface FolderDraftOptions {
+  readonly clock: Clock
+  readonly migrations: SessionMigrations
 }
 
 /** The folder of a project as the draft that the pages of the backend edit. */
@@ -52,9 +59,12 @@ export class FolderDraft implements Draft {
   #connection: DraftConnection | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(project: Project, clock: Clock) {
+  readonly tables: FolderTables
+
+  constructor(project: Project, { clock, migrations }: FolderDraftOptions) {
     this.name = project.label
     this.folder = path.resolve(project.root)
+    this.tables = new FolderTables({ project, migrations, clock, save: (changes) => this.#save(changes) })
     this.place = shorten(this.folder)
     this.#project = project
     this.#clock = clock
@@ -122,6 +132,16 @@ export class FolderDraft implements Draft {
     }
     const isReloaded = reload?.done ?? Promise.resolve(false)
     return { served: isReloaded.then((is) => is && this.#status.isServed) }
+  }
+
+  /** @returns why the written files are not served */
+  async #save(changes: readonly FileChange[]): Promise<string | undefined> {
+    const written = await this.exclusive(() => this.write(changes))
+    if (written === undefined) throw errors.WP_BACKEND_DRAFT_BUSY({ attempts: 1 })
+    await written.served
+    const { diagnostics, problem, isServed } = this.#status
+    if (isServed) return undefined
+    return problem?.message ?? diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
   }
 
   /** Records the result of a reload. */

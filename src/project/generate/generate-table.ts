@@ -1,10 +1,13 @@
-import { kindsOfConnections, loadTables } from '../../build/index.ts'
+import { kindsOfConnections, loadMigrations, loadTables } from '../../build/index.ts'
+import { openEditing } from '../../definition/index.ts'
 import { hasErrors, nearest, type Diagnostic } from '../../kit/index.ts'
+import { designTable } from '../../tables/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertDefinition, loadProject } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
-import { planTable, type TablePlan, type TableRequest } from './plan-table.ts'
+import { planTable, type TablePlan } from './plan-table.ts'
+import type { TableRequest } from './table-request.ts'
 import { waitUntilServed } from './wait-until-served.ts'
 import { findChanges, locateAdded, readTexts, writeFiles, type FileChange } from './write-files.ts'
 
@@ -32,33 +35,51 @@ export interface GeneratedTable extends Pick<TablePlan, 'action' | 'scopes' | 'm
 export async function generateTable(options: GenerateTableOptions): Promise<GeneratedTable> {
   const project = findProject(options.folder)
   const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
-  const loaded = await loadProject(project)
-  const definition = assertDefinition(loaded, report)
-  const kinds = kindsOfConnections(definition, loaded.plugins)
-  if (!Object.hasOwn(kinds, options.connection)) {
-    const guess = nearest(options.connection, Object.keys(kinds))
-    const hint = guess === undefined ? `Connections: ${Object.keys(kinds).join(', ')}.` : `Did you mean "${guess}"?`
-    throw errors.WP_PROJECT_GENERATE({
-      problem: `Connection "${options.connection}" is not defined in waypost.yml`,
-      hint,
-    })
-  }
-  const { tables, diagnostics } = await loadTables(project.root, kinds)
-  const stale = diagnostics.filter(({ file }) => file.startsWith(`migrations/${options.connection}/`))
-  if (hasErrors(stale)) {
-    report(stale)
-    throw errors.WP_PROJECT_BROKEN({ count: '1 error' })
-  }
-  const before = await readTexts(project, loaded.files)
-  const plan = planTable({ root: project.root, texts: before }, options, tables[options.connection])
-  const changes = findChanges(project, before, plan.texts)
-  await assertFits(project, plan, report)
+  const { plan, changes } = await planTableFiles(project, options, report)
   const generated = describe(project, plan, changes)
   if (options.dryRun) return generated
   await writeFiles(project.root, changes)
   await validateProject(project.root)
   const servedAt = await waitUntilServed(project.root, plan.methods[0]!)
   return servedAt === undefined ? generated : { ...generated, servedAt }
+}
+
+/**
+ * Plans the files that make a table an API, and checks that the project has no errors with them.
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_DEFINITION_EDIT_REFUSED
+ */
+export async function planTableFiles(
+  project: Project,
+  request: TableRequest,
+  report: (diagnostics: readonly Diagnostic[]) => void,
+): Promise<{ readonly plan: TablePlan; readonly changes: readonly FileChange[] }> {
+  const { connection, table } = request
+  const loaded = await loadProject(project)
+  const definition = assertDefinition(loaded, report)
+  const kinds = kindsOfConnections(definition, loaded.plugins)
+  if (!Object.hasOwn(kinds, connection)) {
+    const guess = nearest(connection, Object.keys(kinds))
+    const hint = guess === undefined ? `Connections: ${Object.keys(kinds).join(', ')}.` : `Did you mean "${guess}"?`
+    throw errors.WP_PROJECT_GENERATE({ problem: `Connection "${connection}" is not defined in waypost.yml`, hint })
+  }
+  const { tables, diagnostics } = await loadTables(project.root, kinds)
+  const stale = diagnostics.filter(({ file }) => file.startsWith(`migrations/${connection}/`))
+  if (hasErrors(stale)) {
+    report(stale)
+    throw errors.WP_PROJECT_BROKEN({ count: '1 error' })
+  }
+  const before = await readTexts(project, loaded.files)
+  const snapshot = tables[connection]
+  const known = snapshot && Object.hasOwn(snapshot.tables, table) ? snapshot.tables[table] : undefined
+  const migrations = (await loadMigrations(project.root)).filter((one) => one.connection === connection)
+  const steps = migrations.flatMap(({ declared }) => declared?.steps ?? [])
+  const plan = planTable(openEditing(project.root, { texts: before }), request, {
+    snapshot,
+    ...(known && { columns: designTable(table, known, steps).columns.map(({ name }) => name) }),
+  })
+  const changes = findChanges(project, before, plan.texts)
+  await assertFits(project, plan, report)
+  return { plan, changes }
 }
 
 /** Loads the project with the planned changes, so that problems are found before anything is written. */

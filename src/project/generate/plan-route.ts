@@ -62,7 +62,7 @@ export function planRoute(
   for (const [name, schema] of Object.entries(context.shape.schemas))
     add(`schema ${name}`, { keys: ['schema', name], value: schema })
   if (needsRate(context) && !Object.hasOwn(definition.rates, publicRate))
-    add(`rate ${publicRate}`, { keys: ['rate', publicRate], value: { limit: 60, window: '1m', by: 'address' } })
+    add(`rate ${publicRate}`, { keys: ['rate', publicRate], value: publicRateValue })
   const keys = ['routes', request.path]
   const isKnown = definition.routes.some(({ path }) => path === request.path)
   if (isKnown) add(route, { keys: [...keys, 'methods', request.method], value: describeMethod(context, action) })
@@ -71,7 +71,8 @@ export function planRoute(
 }
 
 /** The rate limit for public methods that change data. */
-const publicRate = 'public'
+export const publicRate = 'public'
+export const publicRateValue = { limit: 60, window: '1m', by: 'address' } as const
 
 /** `validate` warns about public methods that change data without a rate limit. */
 function needsRate({ editing, request }: PlanContext): boolean {

@@ -1,17 +1,17 @@
 import type { TableSnapshot, TablesSnapshot } from '../../contract/index.ts'
-import { findKey, openEditing, type Edit, type Texts, type WritableMap } from '../../definition/index.ts'
+import {
+  findKey,
+  type Edit,
+  type Editing,
+  type HttpMethod,
+  type Texts,
+  type WritableMap,
+} from '../../definition/index.ts'
 import { nearest } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
-import { applyEdits } from './plan-route.ts'
-
-export interface TableRequest {
-  readonly connection: string
-  readonly table: string
-  /** The scopes of the routes; by default one that is named after the table. */
-  readonly scopes?: readonly string[] | undefined
-  /** The column with the id of the user to whom a row belongs. */
-  readonly owner?: string | undefined
-}
+import { applyEdits, publicRate, publicRateValue } from './plan-route.ts'
+import { makeTableConfig } from './table-config.ts'
+import type { TableMethod, TableRequest } from './table-request.ts'
 
 /** The changes to files that make a table an API. */
 export interface TablePlan {
@@ -27,36 +27,72 @@ export interface TablePlan {
 
 /**
  * Plans an action of the class `sql-table` and its routes.
- * @throws WP_PROJECT_GENERATE
+ * @param columns the order of its columns, if it is known
+ * @throws WP_PROJECT_GENERATE, WP_DEFINITION_EDIT_REFUSED
  */
 export function planTable(
-  { root, texts: before }: { readonly root: string; readonly texts: Texts },
+  editing: Editing,
   request: TableRequest,
-  snapshot: TablesSnapshot | undefined,
+  { snapshot, columns }: { readonly snapshot: TablesSnapshot | undefined; readonly columns?: readonly string[] },
 ): TablePlan {
   const table = findTable(request, snapshot)
-  assertOwner(request, table)
-  const resource = nameResource(request.table)
+  assertColumn(request.owner, request, table)
+  assertColumn(request.softDelete?.column, request, table)
+  const path = request.path ?? `/${nameResource(request.table)}`
+  const resource = nameResource(path)
   const action = resource.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
   const scopes = request.scopes ?? [resource]
-  const editing = openEditing(root, { texts: before })
-  const taken = findKey(editing, ['action', action])
-  if (taken !== undefined) {
-    const problem = `The action "${action}" already exists at ${taken.file}:${taken.line}`
-    throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Remove it, or write the API of the table by hand.' })
-  }
-  const edits: Edit[] = [
-    { keys: ['action', action], value: { class: 'sql-table', config: makeConfig(request, table) } },
+  const config = makeTableConfig({ ...request, path }, table, columns)
+  const routes = makeRoutes({ ...request, path, scopes, action }, table)
+  const rates = routes.some(({ needsRate }) => needsRate) ? [publicRate] : []
+  const adds: readonly Addition[] = [
+    ...Object.entries(request.newScopes ?? {}).map(([name, description]) => ({
+      name: `scope ${name}`,
+      keys: ['scope', name],
+      value: description === '' ? {} : { description },
+    })),
+    ...rates.map((name) => ({ name: `rate ${name}`, keys: ['rate', name], value: publicRateValue, isShared: true })),
+    ...describeEvent(request, { resource, scopes }),
+    { name: `action ${action}`, keys: ['action', action], value: { class: 'sql-table', config } },
+    ...routes.map(({ path: name, value, file }) => ({ name, keys: ['routes', name], value, file })),
   ]
-  const added = [{ name: `action ${action}`, keys: ['action', action] }]
-  const methods: string[] = []
-  for (const { path, names, file } of makeRoutes(resource, table)) {
-    const keys = ['routes', path]
-    edits.push({ keys, value: { scopes, methods: Object.fromEntries(names.map((name) => [name, { action }])) }, file })
-    added.push({ name: path, keys })
-    methods.push(...names.map((name) => `${name} ${path}`))
+  const missing = adds.filter((one) => !assertFree(editing, one))
+  return {
+    texts: applyEdits(editing, missing),
+    action,
+    scopes,
+    methods: routes.flatMap(({ path: name, methods }) => methods.map((method) => `${method} ${name}`)),
+    added: missing,
   }
-  return { texts: applyEdits(editing, edits), action, scopes, methods, added }
+}
+
+interface Addition extends Edit {
+  /** For output. */
+  readonly name: string
+  /** Whether an existing entry is used. */
+  readonly isShared?: boolean
+}
+
+/** Whether an entry exists that the API shares. @throws WP_PROJECT_GENERATE if it cannot be shared */
+function assertFree(editing: Editing, { name, keys, isShared }: Addition): boolean {
+  const taken = findKey(editing, keys)
+  if (taken === undefined || isShared) return taken !== undefined
+  const kind = keys[0] === 'routes' ? `The route "${name}"` : `The ${keys[0]} "${keys[1]}"`
+  const hint =
+    keys[0] === 'action' || keys[0] === 'routes' ? 'Choose another path, or remove it.' : 'Choose another name.'
+  throw errors.WP_PROJECT_GENERATE({ problem: `${kind} already exists at ${taken.file}:${taken.line}`, hint })
+}
+
+function describeEvent(
+  { event, methods }: TableRequest,
+  { resource, scopes }: { readonly resource: string; readonly scopes: readonly string[] },
+): readonly Addition[] {
+  if (event === undefined) return []
+  const access = methods?.find(({ method }) => method === 'POST')?.access ?? scopes
+  const holders = event.scopes ?? (access === 'public' ? scopes : access)
+  const description = event.description ?? `A row was added to ${resource}`
+  const value = { description, ...(holders.length > 0 && { scopes: holders }) }
+  return [{ name: `event ${event.name}`, keys: ['event', event.name], value }]
 }
 
 function findTable({ connection, table: name }: TableRequest, snapshot: TablesSnapshot | undefined): TableSnapshot {
@@ -73,72 +109,88 @@ function findTable({ connection, table: name }: TableRequest, snapshot: TablesSn
   throw errors.WP_PROJECT_GENERATE({ problem: `"${connection}" has no table "${name}": ${known}`, hint })
 }
 
-function assertOwner({ owner, table: name }: TableRequest, table: TableSnapshot): void {
-  if (owner === undefined || Object.hasOwn(table.columns, owner)) return
+function assertColumn(column: string | undefined, { table: name }: TableRequest, table: TableSnapshot): void {
+  if (column === undefined || Object.hasOwn(table.columns, column)) return
   const names = Object.keys(table.columns)
-  const guess = nearest(owner, names)
+  const guess = nearest(column, names)
   const hint = guess === undefined ? `Its columns are ${names.join(', ')}.` : `Did you mean "${guess}"?`
-  throw errors.WP_PROJECT_GENERATE({ problem: `The table "${name}" has no column "${owner}"`, hint })
+  throw errors.WP_PROJECT_GENERATE({ problem: `The table "${name}" has no column "${column}"`, hint })
 }
 
-/** `app_order_item` becomes `order-item`. */
-function nameResource(table: string): string {
-  const name = table
+/** `app_order_item` and `/order/:order_id/item` become `order-item`. */
+function nameResource(name: string): string {
+  const resource = name
     .toLowerCase()
     .replace(/^app_(?=.)/, '')
+    .replaceAll(/:\w+/g, '')
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
-  return name === '' ? 'row' : name
-}
-
-const createdNames = ['insert_date', 'inserted_at', 'created_at', 'create_date', 'created']
-const changedNames = ['update_date', 'updated_at', 'change_date', 'changed_at', 'modified_at']
-
-function makeConfig({ connection, table: name, owner }: TableRequest, table: TableSnapshot): WritableMap {
-  const timeOf = (names: readonly string[]) => names.find((one) => table.columns[one]?.type === 'timestamp')
-  const [created, changed] = [timeOf(createdNames), timeOf(changedNames)]
-  const isVersioned = ['integer', 'bigint'].includes(table.columns['version']?.type ?? '')
-  const { key = [], index = [] } = table
-  const columns = [...new Set([...key, ...Object.keys(table.columns)])].filter(
-    (column) => column !== owner && table.columns[column]!.type !== 'other',
-  )
-  const now = '$now'
-  // A list in this order without an index would read the whole table.
-  const isSorted = index.some((one) => one[one[0] === owner ? 1 : 0] === created)
-  const isGiven = (column: string) => {
-    const { type, default: hasDefault, generated } = table.columns[column]!
-    return type !== 'id' && !hasDefault && !generated
-  }
-  const computed = new Set([created, changed, isVersioned ? 'version' : undefined])
-  // Callers of a table whose key is not generated choose it.
-  const write = key.some((column) => column !== owner && isGiven(column))
-    ? columns.filter((column) => !computed.has(column) && !table.columns[column]!.generated)
-    : undefined
-  return {
-    ...(connection === 'System' ? {} : { connection }),
-    table: name,
-    columns,
-    ...(write === undefined || table.view ? {} : { write }),
-    ...(owner === undefined ? {} : { owner }),
-    ...(created === undefined ? {} : { set: { [created]: now, ...(changed && { [changed]: now }) } }),
-    ...(changed === undefined ? {} : { set_on_update: { [changed]: now } }),
-    ...(isVersioned && table.view === undefined ? { version: 'version' } : {}),
-    ...(created === undefined || !isSorted ? {} : { sort: [`-${created}`, ...key.map((one) => `-${one}`)] }),
-  }
+  return resource === '' ? 'row' : resource
 }
 
 interface PlannedRoute {
   readonly path: string
-  readonly names: readonly string[]
+  readonly methods: readonly HttpMethod[]
+  readonly value: WritableMap
+  readonly needsRate: boolean
   /** Its file, if each route of the project has its own. */
   readonly file: string
 }
 
+type RoutesRequest = TableRequest & {
+  readonly path: string
+  readonly scopes: readonly string[]
+  readonly action: string
+}
+
+const allMethods: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
 /** The list, and the rows if one column identifies them. */
-function makeRoutes(resource: string, { view, key = [] }: TableSnapshot): readonly PlannedRoute[] {
-  const folder = `resources/routes/${resource}`
-  const list = { path: `/${resource}`, names: view ? ['GET'] : ['GET', 'POST'], file: `${folder}/collection.yml` }
-  if (key.length !== 1) return [list]
-  const names = view ? ['GET'] : ['GET', 'PUT', 'PATCH', 'DELETE']
-  return [list, { path: `/${resource}/:${key[0]}`, names, file: `${folder}/entity.yml` }]
+function makeRoutes(request: RoutesRequest, { view, key = [] }: TableSnapshot): readonly PlannedRoute[] {
+  const { path, methods = allMethods.map((method): TableMethod => ({ method })) } = request
+  const possible = {
+    list: view ? ['GET'] : ['GET', 'POST'],
+    row: key.length !== 1 ? [] : view ? ['GET'] : ['GET', 'PUT', 'PATCH', 'DELETE'],
+  }
+  const wrong = methods.find(({ method, at }) => at !== undefined && !possible[at].includes(method))
+  if (wrong !== undefined) {
+    const problem = `${wrong.method} is not possible for a ${wrong.at} of "${request.table}"`
+    throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Views are only read, and rows need a key of one column.' })
+  }
+  const places = [
+    { at: 'list' as const, path, file: 'collection.yml' },
+    { at: 'row' as const, path: `${path}/:${key[0]}`, file: 'entity.yml' },
+  ]
+  return places.flatMap((place) => {
+    const own = methods.filter(({ method, at = place.at }) => at === place.at && possible[at].includes(method))
+    const file = `resources/routes/${nameResource(path)}/${place.file}`
+    return own.length === 0 ? [] : [{ path: place.path, file, ...describeRoute(request, own) }]
+  })
+}
+
+function describeRoute(
+  { scopes, action, event }: RoutesRequest,
+  own: readonly TableMethod[],
+): Omit<PlannedRoute, 'path' | 'file'> {
+  const accesses = own.map(({ access = scopes }) => access)
+  const texts = new Set(accesses.filter((access) => access !== 'public').map((access) => JSON.stringify(access)))
+  const isUniform = texts.size === 1
+  const needsRate = (one: TableMethod) => one.access === 'public' && one.method !== 'GET'
+  const describe = (one: TableMethod, index: number): WritableMap => {
+    const access = accesses[index]!
+    return {
+      ...(access === 'public' ? { public: true } : isUniform ? {} : { scopes: access }),
+      ...(needsRate(one) && { rate: publicRate }),
+      action,
+      ...(one.method === 'POST' && event !== undefined && { dispatch: event.name }),
+    }
+  }
+  return {
+    methods: own.map(({ method }) => method),
+    needsRate: own.some(needsRate),
+    value: {
+      ...(isUniform && { scopes: accesses.find((access) => access !== 'public') as readonly string[] }),
+      methods: Object.fromEntries(own.map((one, index) => [one.method, describe(one, index)])),
+    },
+  }
 }

@@ -1,0 +1,217 @@
+import { Type, type Static } from 'typebox'
+import type { TableDesign } from '../../../tables/index.ts'
+import type { DraftTables, PlannedFile } from '../../draft/draft-tables.ts'
+import { errors } from '../../errors.ts'
+import { defineRoute } from '../route.ts'
+import { maybeText, oneOf, record, text } from '../shapes.ts'
+import { draftOf } from './draft-shapes.ts'
+
+const name = Type.String({ maxLength: 200 })
+const names = Type.Array(name, { maxItems: 1000 })
+const columnType = oneOf(
+  'id', 'integer', 'bigint', 'number', 'text', 'boolean', 'timestamp', 'date', 'json', 'uuid', 'other',
+) // prettier-ignore
+
+const column = record({
+  name,
+  /** Its name so far; absent for a new column. */
+  was: Type.Optional(name),
+  type: columnType,
+  /** Maximum number of characters of a text. */
+  length: Type.Optional(Type.Integer({ minimum: 1, maximum: 9_999_999 })),
+  null: Type.Optional(Type.Literal(true)),
+  /** A constant, or `now`. */
+  default: Type.Optional(Type.Unknown()),
+  unique: Type.Optional(Type.Literal(true)),
+  /** A table, whose key is meant, or `TABLE.COLUMN`. */
+  references: Type.Optional(name),
+  on_delete: Type.Optional(oneOf('cascade', 'set null', 'set default', 'restrict')),
+})
+
+const design = record({
+  name,
+  columns: Type.Array(column, { maxItems: 1000 }),
+  /** The primary key; empty for the column of type id. */
+  key: names,
+  /** Combinations of several columns. */
+  unique: Type.Array(names, { maxItems: 200 }),
+  index: Type.Array(names, { maxItems: 200 }),
+})
+
+const file = record({ file: text, before: maybeText, text: maybeText })
+
+function formatFile({ file: path, before, text: after }: PlannedFile) {
+  return { file: path, before: before ?? null, text: after ?? null }
+}
+
+const load = defineRoute({
+  name: 'getDraftTable',
+  summary: 'The connections that can have migrations, and a table to edit',
+  method: 'GET',
+  path: '/draft/table',
+  scopes: ['backend.read'],
+  usesDraft: true,
+  query: record({ connection: name, table: Type.Optional(name) }),
+  answer: record({
+    connections: Type.Array(record({ name: text, kind: Type.Union([oneOf('sqlite', 'postgresql'), Type.Null()]) })),
+    table: Type.Union([
+      record({
+        design,
+        /** The migration that a change amends, since it did not run or will run again. */
+        amends: maybeText,
+        /** The columns that can only be renamed and dropped. */
+        fixed: names,
+      }),
+      Type.Null(),
+    ]),
+  }),
+  async handle({ query: { connection, table }, ...call }) {
+    const tables = tablesOf(call, connection)
+    const found = table === undefined ? undefined : await tables.load(connection, table)
+    const kinds = Object.entries(tables.connections()).toSorted(
+      ([a], [b]) => Number(b === 'System') - Number(a === 'System'),
+    )
+    return {
+      connections: kinds.map(([own, kind]) => ({ name: own, kind: kind ?? null })),
+      table:
+        found === undefined
+          ? null
+          : { design: formatDesign(found.design), amends: found.amends ?? null, fixed: [...found.fixed] },
+    }
+  },
+})
+
+function formatDesign(found: TableDesign): Static<typeof design> {
+  return structuredClone(found) as Static<typeof design>
+}
+
+/** @throws WP_BACKEND_DRAFT, WP_BACKEND_DRAFT_CONNECTION */
+function tablesOf(call: Parameters<typeof draftOf>[0], connection: string): DraftTables {
+  const { tables } = draftOf(call)
+  if (!Object.hasOwn(tables.connections(), connection)) throw errors.WP_BACKEND_DRAFT_CONNECTION({ name: connection })
+  return tables
+}
+
+const texts = Type.Array(text)
+
+const migration = defineRoute({
+  name: 'changeDraftTable',
+  summary: 'Creates, changes or drops a table with a declared migration; amends the last one if it did not run',
+  method: 'POST',
+  path: '/draft/migration',
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  body: record({
+    connection: name,
+    /** Its current name; null for a new table. */
+    table: Type.Union([name, Type.Null()]),
+    /** Null drops the table. */
+    design: Type.Union([design, Type.Null()]),
+    /** Whether to write nothing. */
+    preview: Type.Boolean(),
+  }),
+  answer: record({
+    /** What happens to the migration; null if nothing changes. */
+    change: Type.Union([file, Type.Null()]),
+    sql: record({ sqlite: texts, postgresql: texts }),
+    /** What breaks code that uses the tables before. */
+    breaking: texts,
+    /** What is lost when it runs. */
+    losses: texts,
+    /** Nothing is written if there are any. */
+    problems: Type.Array(record({ pointer: text, message: text, hint: maybeText })),
+    saved: Type.Boolean(),
+    /** Why the migration could not run; null if it ran. */
+    failed: maybeText,
+  }),
+  fields: { WP_BACKEND_DRAFT_CONNECTION: 'body/connection' },
+  async handle({ body: { connection, table, design: wanted, preview }, ...call }) {
+    const tables = tablesOf(call, connection)
+    const designed = (wanted ?? undefined) as TableDesign | undefined
+    const plan = await tables.plan({ connection, table: table ?? undefined, design: designed })
+    const { change, sql, breaking, losses, problems } = plan
+    const saved = !preview && change !== undefined && problems.length === 0
+    const failed = saved ? await tables.write([change]) : undefined
+    return {
+      change: change === undefined ? null : formatFile(change),
+      sql,
+      breaking,
+      losses,
+      problems: problems.map(({ hint = null, ...problem }) => ({ ...problem, hint })),
+      saved,
+      failed: failed ?? null,
+    }
+  },
+})
+
+const api = defineRoute({
+  name: 'addDraftTableApi',
+  summary: 'Adds an action of the class sql-table for a table, its routes, scopes and event',
+  method: 'POST',
+  path: '/draft/table-api',
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  body: record({
+    connection: name,
+    table: name,
+    path: name,
+    methods: Type.Array(
+      record({
+        method: oneOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
+        at: oneOf('list', 'row'),
+        public: Type.Boolean(),
+        /** A token needs one of these; empty for any valid token. */
+        scopes: names,
+      }),
+      { maxItems: 6 },
+    ),
+    /** The column with the id of the user to whom a row belongs. */
+    owner: Type.Optional(name),
+    /** The column that DELETE changes instead of removing the row. */
+    soft_delete: Type.Optional(name),
+    /** The event that POST dispatches; subscribers need one of the scopes. */
+    event: Type.Optional(record({ name, description: name, scopes: names })),
+    /** Descriptions of scopes to add. */
+    new_scopes: Type.Array(record({ name, description: name }), { maxItems: 20 }),
+    /** Whether to write nothing. */
+    preview: Type.Boolean(),
+  }),
+  answer: record({
+    action: text,
+    methods: texts,
+    files: Type.Array(file),
+    warnings: texts,
+    saved: Type.Boolean(),
+    failed: maybeText,
+  }),
+  fields: { WP_BACKEND_DRAFT_CONNECTION: 'body/connection' },
+  async handle({ body, ...call }) {
+    const { connection, table, path, methods, owner, soft_delete: column, event, new_scopes: scopes, preview } = body
+    const tables = tablesOf(call, connection)
+    const plan = await tables.planApi({
+      connection,
+      table,
+      path,
+      methods: methods.map(({ method, at, public: isPublic, scopes: own }) => ({
+        method,
+        at,
+        access: isPublic ? ('public' as const) : own,
+      })),
+      owner,
+      softDelete: column === undefined ? undefined : { column },
+      event,
+      newScopes: Object.fromEntries(scopes.map((one) => [one.name, one.description])),
+    })
+    const failed = preview ? undefined : await tables.write(plan.changes)
+    return {
+      action: plan.action,
+      methods: plan.methods,
+      files: plan.changes.map(formatFile),
+      warnings: plan.warnings.map(({ message, hint }) => (hint === undefined ? message : `${message}. ${hint}`)),
+      saved: !preview,
+      failed: failed ?? null,
+    }
+  },
+})
+
+export const draftTableRoutes = [load, migration, api]

@@ -1,0 +1,86 @@
+import type { HttpMethod } from '../../definition/index.ts'
+import type { Diagnostic } from '../../kit/index.ts'
+import type { DatabaseKind, DesignProblem, TableDesign } from '../../tables/index.ts'
+
+/** Changes of the tables of a draft. */
+export interface DraftTables {
+  /** The connections that can have migrations, with their databases; undefined if it may be either. */
+  connections(): Readonly<Record<string, DatabaseKind | undefined>>
+  /** Returns a table to edit; undefined if there is none. */
+  load(connection: string, table: string): Promise<DesignedTable | undefined>
+  plan(request: DesignRequest): Promise<PlannedMigration>
+  planApi(request: TableApiRequest): Promise<PlannedTableApi>
+  /**
+   * Writes planned files, all or none, and waits until they are served.
+   * @returns why they are not served
+   */
+  write(changes: readonly PlannedFile[]): Promise<string | undefined>
+}
+
+export interface DesignedTable {
+  readonly design: TableDesign
+  /** The migration that a change amends, because it did not run or is run again; undefined if a change adds one. */
+  readonly amends: string | undefined
+  /** The columns that exist whether or not it runs: they can only be renamed and dropped. */
+  readonly fixed: readonly string[]
+}
+
+export interface DesignRequest {
+  readonly connection: string
+  /** Its current name; undefined for a new table. */
+  readonly table: string | undefined
+  /** Undefined drops the table. */
+  readonly design: TableDesign | undefined
+}
+
+/** The text of a file after a change. */
+export interface PlannedFile {
+  readonly file: string
+  /** Undefined if the file does not exist yet. */
+  readonly before: string | undefined
+  /** Undefined if the file is deleted. */
+  readonly text: string | undefined
+}
+
+export interface PlannedMigration {
+  /** Undefined if nothing changes. */
+  readonly change: PlannedFile | undefined
+  /** The statements of the whole migration. */
+  readonly sql: Readonly<Record<DatabaseKind, readonly string[]>>
+  readonly breaking: readonly string[]
+  readonly losses: readonly string[]
+  readonly problems: readonly DesignProblem[]
+}
+
+/** How a table becomes an API. */
+export interface TableApiRequest {
+  readonly connection: string
+  readonly table: string
+  readonly path?: string | undefined
+  readonly scopes?: readonly string[] | undefined
+  readonly methods?: readonly TableApiMethod[] | undefined
+  readonly owner?: string | undefined
+  readonly softDelete?: { readonly column: string } | undefined
+  readonly event?:
+    | {
+        readonly name: string
+        readonly description?: string | undefined
+        readonly scopes?: readonly string[] | undefined
+      }
+    | undefined
+  readonly newScopes?: Readonly<Record<string, string>> | undefined
+}
+
+export interface TableApiMethod {
+  readonly method: HttpMethod
+  readonly at: 'list' | 'row'
+  readonly access?: 'public' | readonly string[] | undefined
+}
+
+export interface PlannedTableApi {
+  readonly action: string
+  readonly methods: readonly string[]
+  /** New files first. */
+  readonly changes: readonly PlannedFile[]
+  readonly warnings: readonly Diagnostic[]
+}

@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type {
+  DesignedTable,
+  DesignRequest,
+  DraftTables,
+  PlannedFile,
+  PlannedMigration,
+  PlannedTableApi,
+  TableApiRequest,
+} from '../../backend/index.ts'
+import { loadTablesBefore, type MigrationSource } from '../../build/index.ts'
+import { parseMigration, writeMigration } from '../../definition/index.ts'
+import type { Clock, Diagnostic } from '../../kit/index.ts'
+import {
+  amendSteps,
+  applySteps,
+  describeBreaking,
+  describeLosses,
+  designTable,
+  writeStep,
+  type DatabaseKind,
+  type DesignProblem,
+  type Step,
+} from '../../tables/index.ts'
+import { nameMigration } from '../create-migration.ts'
+import type { Project } from '../find-project.ts'
+import { planTableFiles } from '../generate/generate-table.ts'
+import type { SessionMigrations } from '../session-migrations.ts'
+
+interface FolderTablesOptions {
+  readonly project: Project
+  readonly migrations: SessionMigrations
+  readonly clock: Clock
+  /** Writes files and waits until they are loaded. Returns why they are not served. */
+  save(changes: readonly PlannedFile[]): Promise<string | undefined>
+}
+
+/** Plans changes of the tables of a project in `dev`. */
+export class FolderTables implements DraftTables {
+  readonly #options: FolderTablesOptions
+
+  constructor(options: FolderTablesOptions) {
+    this.#options = options
+  }
+
+  connections(): Readonly<Record<string, DatabaseKind | undefined>> {
+    return this.#options.migrations.kinds()
+  }
+
+  async load(connection: string, name: string): Promise<DesignedTable | undefined> {
+    const before = await this.#before(connection, name)
+    const { tables } = applySteps(before.tables, before.steps, { isPartial: true })
+    const table = Object.hasOwn(tables.tables, name) ? tables.tables[name]! : undefined
+    if (table === undefined || table.view) return undefined
+    const design = designTable(name, table, [...before.earlier, ...before.steps])
+    const own = before.steps.filter((step) => step.table === name)
+    const added = new Set(
+      own.flatMap((step) => {
+        if (step.step === 'create_table') return design.columns.map((column) => column.name)
+        return step.step === 'add_column' ? [lastName(step.column, own)] : []
+      }),
+    )
+    const fixed = design.columns.map((column) => column.name).filter((column) => !added.has(column))
+    return { design, amends: before.migration?.file, fixed }
+  }
+
+  async plan({ connection, table, design }: DesignRequest): Promise<PlannedMigration> {
+    const { clock, project } = this.#options
+    const before = await this.#before(connection, table)
+    const kind = this.connections()[connection]
+    const { steps, problems } = amendSteps(before, { table, design }, { kind })
+    const file = before.migration?.file ?? this.#nameFile(connection, { table, name: design?.name, now: clock.now() })
+    const current = before.migration && (await readFile(path.join(project.root, file), 'utf8'))
+    const text = steps.length === 0 ? undefined : keepHead(current) + writeMigration(steps)
+    const hasChanges =
+      text !== current && (text === undefined || JSON.stringify(steps) !== JSON.stringify(before.steps))
+    return {
+      change: hasChanges ? { file, before: current, text } : undefined,
+      sql: { sqlite: writeSql(steps, 'sqlite'), postgresql: writeSql(steps, 'postgresql') },
+      breaking: describeBreaking(steps),
+      losses: describeLosses(steps),
+      problems:
+        problems.length > 0 ? problems : [...before.problems, ...(text === undefined ? [] : checkText(file, text))],
+    }
+  }
+
+  async planApi(request: TableApiRequest): Promise<PlannedTableApi> {
+    const warnings: Diagnostic[] = []
+    const { plan, changes } = await planTableFiles(this.#options.project, request, (found) => warnings.push(...found))
+    return { action: plan.action, methods: plan.methods, changes, warnings }
+  }
+
+  write(changes: readonly PlannedFile[]): Promise<string | undefined> {
+    return this.#options.save(changes)
+  }
+
+  /** A migration that did not run is amended; one that would be redone only if it is about the same table. */
+  async #before(connection: string, table: string | undefined) {
+    const { project, migrations } = this.#options
+    const kind = this.connections()[connection]
+    const found = await loadTablesBefore(project.root, { connection, kind }, async ({ name, declared }) => {
+      const state = await migrations.findState(connection, name)
+      return state === 'pending' || (state === 'redo' && declared.steps.some((step) => step.table === table))
+    })
+    const [stale] = found.diagnostics
+    const problems: DesignProblem[] = stale ? [{ pointer: '', message: stale.message, hint: stale.hint }] : []
+    return {
+      tables: found.tables,
+      earlier: stepsOf(found.earlier),
+      steps: found.migration?.declared?.steps ?? [],
+      migration: found.migration,
+      problems,
+    }
+  }
+
+  #nameFile(
+    connection: string,
+    {
+      table,
+      name,
+      now,
+    }: { readonly table: string | undefined; readonly name: string | undefined; readonly now: number },
+  ): string {
+    const verb = table === undefined ? 'create' : name === undefined ? 'drop' : 'change'
+    const words = (name ?? table ?? '')
+      .toLowerCase()
+      .replaceAll(/[^a-z\d]+/g, '-')
+      .replaceAll(/^-|-$/g, '')
+    const folder = path.join(this.#options.project.root, 'migrations', connection)
+    return `migrations/${connection}/${nameMigration(folder, `${verb}-${words || 'table'}`, new Date(now))}.yml`
+  }
+}
+
+function stepsOf(migrations: readonly MigrationSource[]): readonly Step[] {
+  return migrations.flatMap(({ declared }) => declared?.steps ?? [])
+}
+
+function lastName(column: string, steps: readonly Step[]): string {
+  return steps.reduce((name, step) => (step.step === 'rename_column' && step.column === name ? step.to : name), column)
+}
+
+/** The comment with which a file begins, which is not about a step. */
+function keepHead(text = ''): string {
+  return /^(#.*\r?\n)+(?=\r?\n|$)\r?\n?/.exec(text)?.[0] ?? ''
+}
+
+function writeSql(steps: readonly Step[], kind: DatabaseKind): readonly string[] {
+  return steps.flatMap((step) => writeStep(step, kind))
+}
+
+function checkText(file: string, text: string): readonly DesignProblem[] {
+  return parseMigration(file, text).diagnostics.map(({ message, hint }) => ({ pointer: '', message, hint }))
+}

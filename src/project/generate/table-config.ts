@@ -1,0 +1,65 @@
+import type { TableSnapshot } from '../../contract/index.ts'
+import type { WritableMap } from '../../definition/index.ts'
+import { errors } from '../errors.ts'
+import type { SoftDelete, TableRequest } from './table-request.ts'
+
+const createdNames = ['insert_date', 'inserted_at', 'created_at', 'create_date', 'created']
+const changedNames = ['update_date', 'updated_at', 'change_date', 'changed_at', 'modified_at']
+
+/** Returns the config of the action `sql-table` for a table. */
+export function makeTableConfig(
+  { connection, table: name, owner, softDelete, path }: TableRequest & { readonly path: string },
+  table: TableSnapshot,
+  order: readonly string[] = Object.keys(table.columns),
+): WritableMap {
+  const timeOf = (names: readonly string[]) => names.find((one) => table.columns[one]?.type === 'timestamp')
+  const [created, changed] = [timeOf(createdNames), timeOf(changedNames)]
+  const isVersioned = ['integer', 'bigint'].includes(table.columns['version']?.type ?? '')
+  const { key = [], index = [] } = table
+  const columns = [...new Set([...key, ...order, ...Object.keys(table.columns)])].filter(
+    (column) => column !== owner && (table.columns[column]?.type ?? 'other') !== 'other',
+  )
+  const given = [...path.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter!)
+  const [existing, deleted] = softDelete === undefined ? [] : valuesOf(softDelete, table)
+  const where: WritableMap = {
+    ...Object.fromEntries(given.map((parameter) => [parameter, `$params.${parameter}`])),
+    ...(softDelete && { [softDelete.column]: existing ?? null }),
+  }
+  const now = '$now'
+  // A list in this order without an index would read the whole table.
+  const fixed = new Set([owner, ...Object.keys(where)])
+  const isSorted = index.some((one) => one.find((column) => !fixed.has(column)) === created)
+  const isGiven = (column: string) => {
+    const { type, default: hasDefault, generated } = table.columns[column]!
+    return type !== 'id' && !hasDefault && !generated
+  }
+  const computed = new Set([created, changed, isVersioned ? 'version' : undefined, ...Object.keys(where)])
+  // Callers of a table whose key is not generated choose it.
+  const write = key.some((column) => column !== owner && isGiven(column))
+    ? columns.filter((column) => !computed.has(column) && !table.columns[column]!.generated)
+    : undefined
+  return {
+    ...(connection === 'System' ? {} : { connection }),
+    table: name,
+    columns,
+    ...(write === undefined || table.view ? {} : { write }),
+    ...(owner === undefined ? {} : { owner }),
+    ...(created === undefined ? {} : { set: { [created]: now, ...(changed && { [changed]: now }) } }),
+    ...(changed === undefined ? {} : { set_on_update: { [changed]: now } }),
+    ...(Object.keys(where).length === 0 ? {} : { where }),
+    ...(softDelete && { delete: { [softDelete.column]: deleted ?? null } }),
+    ...(isVersioned && table.view === undefined ? { version: 'version' } : {}),
+    ...(created === undefined || !isSorted ? {} : { sort: [`-${created}`, ...key.map((one) => `-${one}`)] }),
+  }
+}
+
+/** @throws WP_PROJECT_GENERATE */
+function valuesOf({ column, values }: SoftDelete, table: TableSnapshot): NonNullable<SoftDelete['values']> {
+  if (values !== undefined) return values
+  const { type, null: isNullable } = table.columns[column]!
+  if (type === 'integer' || type === 'bigint') return [1, 0]
+  if (type === 'boolean') return /delet|remov|archiv|hid/i.test(column) ? [false, true] : [true, false]
+  if (type === 'timestamp' && isNullable) return [null, '$now']
+  const problem = `The column "${column}" cannot mark deleted rows`
+  throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Use an integer, a boolean, or a timestamp that may be null.' })
+}

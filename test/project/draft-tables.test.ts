@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
+import { writeFiles } from '../support/project-server.ts'
+
+let root: string
+let server: DevServer
+let token: string
+
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), 'waypost-tables-'))
+  await writeFiles(root, { 'package.json': '{ "type": "module" }', 'waypost.yml': '# mine\nroutes: {}\n' })
+  const console = new Proxy({} as DevConsole, { get: () => () => undefined })
+  server = await dev({ folder: root, variables: {}, port: 0, deliver: false, console })
+  token = (await server.issueToken()).token
+})
+afterEach(async () => {
+  await server.close()
+  await rm(root, { recursive: true, force: true })
+})
+
+async function call(method: string, url: string, body?: unknown): Promise<{ status: number; body: Answer }> {
+  const response = await fetch(server.started.url + url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Answer }
+}
+// oxlint-disable-next-line typescript/no-explicit-any -- the schemas of the routes say what it is
+type Answer = any
+
+const change = async (table: string | null, design: unknown, preview = false) => {
+  const { status, body } = await call('POST', '/backend/draft/migration', {
+    connection: 'System',
+    table,
+    design,
+    preview,
+  })
+  assert.equal(status, 200, JSON.stringify(body))
+  return body
+}
+const load = async (table: string) =>
+  (await call('GET', `/backend/draft/table?connection=System&table=${table}`)).body.table
+const migrations = async () =>
+  (await readdir(path.join(root, 'migrations/System'))).filter((name) => name.endsWith('.yml'))
+const read = (file: string) => readFile(path.join(root, file), 'utf8')
+
+const todo = {
+  name: 'app_todo',
+  columns: [
+    { name: 'id', type: 'id' },
+    { name: 'title', type: 'text', length: 200 },
+    { name: 'content', type: 'text', null: true },
+    { name: 'status', type: 'integer', default: 1 },
+    { name: 'insert_date', type: 'timestamp', default: 'now' },
+  ],
+  key: [],
+  unique: [],
+  index: [['status', 'insert_date', 'id']],
+}
+const withName = (design: Answer, from: string, to: string) => ({
+  ...design,
+  columns: design.columns.map((one: Answer) => (one.name === from ? { ...one, name: to } : one)),
+})
+
+test('a table is created, amended while it is empty, and then changed by new migrations that keep its rows', async () => {
+  const preview = await change(null, todo, true)
+  assert.equal(preview.saved, false)
+  assert.match(preview.sql.postgresql[0], /create table "app_todo"/)
+  assert.match(preview.sql.sqlite[1], /create index/)
+  await assert.rejects(migrations())
+
+  const created = await change(null, todo)
+  assert.deepEqual([created.saved, created.failed, created.problems], [true, null, []])
+  const [file] = await migrations()
+  assert.match(file!, /^\d{8}-create-app-todo\.yml$/)
+  assert.equal(
+    await read(`migrations/System/${file}`),
+    `create_table:
+  app_todo:
+    columns:
+      id: id
+      title: text(200)
+      content: { type: text, null: true }
+      status: { type: integer, default: 1 }
+      insert_date: { type: timestamp, default: now }
+    index: [[status, insert_date, id]]
+`,
+  )
+  const empty = await load('app_todo')
+  assert.deepEqual([empty.amends, empty.fixed], [`migrations/System/${file}`, []])
+  assert.deepEqual(
+    empty.design.columns.map(({ was: _was, ...one }: Answer) => one),
+    todo.columns,
+  )
+  const amended = await change('app_todo', withName(empty.design, 'content', 'note'))
+  assert.deepEqual([amended.failed, await migrations()], [null, [file]])
+  assert.match(await read('migrations/System/tables.json'), /"note"/)
+
+  const api = {
+    connection: 'System',
+    table: 'app_todo',
+    path: '/todo',
+    methods: [
+      { method: 'GET', at: 'list', public: true, scopes: [] },
+      { method: 'POST', at: 'list', public: false, scopes: ['todo'] },
+      { method: 'GET', at: 'row', public: true, scopes: [] },
+      { method: 'PUT', at: 'row', public: false, scopes: ['todo'] },
+      { method: 'DELETE', at: 'row', public: false, scopes: ['todo'] },
+    ],
+    soft_delete: 'status',
+    event: { name: 'todo_created', description: 'A to-do was created', scopes: ['todo'] },
+    new_scopes: [{ name: 'todo', description: 'Change to-dos' }],
+  }
+  const planned = await call('POST', '/backend/draft/table-api', { ...api, preview: true })
+  assert.equal(planned.status, 200, JSON.stringify(planned.body))
+  assert.equal(await read('waypost.yml'), '# mine\nroutes: {}\n')
+  const added = await call('POST', '/backend/draft/table-api', { ...api, preview: false })
+  assert.deepEqual([added.body.saved, added.body.failed], [true, null])
+  assert.deepEqual(added.body.files, planned.body.files)
+  assert.match(await read('waypost.yml'), /^# mine\n/)
+  const again = await call('POST', '/backend/draft/table-api', { ...api, preview: true })
+  assert.match(again.body.detail, /already exists/)
+
+  token = (await server.issueToken()).token
+  const inserted = await call('POST', '/todo', { title: 'Milk', note: null })
+  assert.equal(inserted.status, 201, JSON.stringify(inserted.body))
+  const kept = await load('app_todo')
+  assert.equal(kept.amends, null)
+  assert.deepEqual(kept.fixed, ['id', 'title', 'note', 'status', 'insert_date'])
+  const renamed = await change('app_todo', withName(kept.design, 'note', 'text'))
+  assert.deepEqual(renamed.breaking, ['renames app_todo.note to text'])
+  assert.equal((await migrations()).length, 2)
+  assert.equal(await read(renamed.change.file), 'rename_column:\n  app_todo: { note: text }\n')
+})
+
+test('problems are reported at their fields, and nothing is written', async () => {
+  const wrong = await change(null, withName(todo, 'content', 'title'))
+  assert.deepEqual([wrong.saved, wrong.problems.map(({ pointer }: Answer) => pointer)], [false, ['/columns/2/name']])
+  const body = { connection: 'Nowhere', table: null, design: todo, preview: true }
+  assert.equal((await call('POST', '/backend/draft/migration', body)).status, 404)
+  await assert.rejects(migrations())
+})
+
+test('a table that was created by mistake is dropped with its migration', async () => {
+  await change(null, todo)
+  const dropped = await change('app_todo', null)
+  assert.deepEqual([dropped.saved, dropped.failed, dropped.losses], [true, null, []])
+  assert.deepEqual(await migrations(), [])
+  assert.equal(await load('app_todo'), null)
+})
