@@ -32,7 +32,7 @@ async function call(method: string, url: string, body?: unknown): Promise<{ stat
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Answer }
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
 }
 // oxlint-disable-next-line typescript/no-explicit-any -- the schemas of the routes say what it is
 type Answer = any
