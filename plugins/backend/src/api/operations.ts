@@ -609,6 +609,117 @@ export interface Operations {
       } | null
     }
   }
+  /** The connections that can have migrations, and a table to edit. */
+  'GET /draft/table': {
+    query: { connection: string; table?: string }
+    answer: {
+      connections: { name: string; kind: 'sqlite' | 'postgresql' | null }[]
+      table: {
+        design: {
+          name: string
+          columns: {
+            name: string
+            was?: string
+            type:
+              | 'id'
+              | 'integer'
+              | 'bigint'
+              | 'number'
+              | 'text'
+              | 'boolean'
+              | 'timestamp'
+              | 'date'
+              | 'json'
+              | 'uuid'
+              | 'other'
+            length?: number
+            null?: true
+            default?: unknown
+            unique?: true
+            references?: string
+            on_delete?: 'cascade' | 'set null' | 'set default' | 'restrict'
+          }[]
+          key: string[]
+          unique: string[][]
+          index: string[][]
+        }
+        amends: string | null
+        fixed: string[]
+      } | null
+    }
+  }
+  /** Creates, changes or drops a table with a declared migration; amends the last one if it did not run. */
+  'POST /draft/migration': {
+    body: {
+      connection: string
+      table: string | null
+      design: {
+        name: string
+        columns: {
+          name: string
+          was?: string
+          type:
+            | 'id'
+            | 'integer'
+            | 'bigint'
+            | 'number'
+            | 'text'
+            | 'boolean'
+            | 'timestamp'
+            | 'date'
+            | 'json'
+            | 'uuid'
+            | 'other'
+          length?: number
+          null?: true
+          default?: unknown
+          unique?: true
+          references?: string
+          on_delete?: 'cascade' | 'set null' | 'set default' | 'restrict'
+        }[]
+        key: string[]
+        unique: string[][]
+        index: string[][]
+      } | null
+      preview: boolean
+    }
+    answer: {
+      change: { file: string; before: string | null; text: string | null } | null
+      sql: { sqlite: string[]; postgresql: string[] }
+      breaking: string[]
+      losses: string[]
+      problems: { pointer: string; message: string; hint: string | null }[]
+      saved: boolean
+      failed: string | null
+    }
+  }
+  /** Adds an action of the class sql-table for a table, its routes, scopes and event. */
+  'POST /draft/table-api': {
+    body: {
+      connection: string
+      table: string
+      path: string
+      methods: {
+        method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+        at: 'list' | 'row'
+        public: boolean
+        scopes: string[]
+      }[]
+      owner?: string
+      soft_delete?: string
+      event?: { name: string; description: string; scopes: string[] }
+      new_scopes: { name: string; description: string }[]
+      preview: boolean
+    }
+    answer: {
+      action: string
+      methods: string[]
+      files: { file: string; before: string | null; text: string | null }[]
+      warnings: string[]
+      saved: boolean
+      failed: string | null
+    }
+  }
   /** Adds a method with its schemas and a class without code, like waypost generate:route. */
   'POST /draft/route': {
     body: {

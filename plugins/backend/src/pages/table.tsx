@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
 import { Users } from '../components/definition-parts.tsx'
@@ -8,15 +9,31 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
+import { useCanEdit } from '../edit/draft.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 
 const { tables: texts } = build
+
+const TableEditor = lazy(async () => ({ default: (await import('../editors/table.tsx')).TableEditor }))
 type Table = Entry<'GET /table'>
 type Column = Table['columns'][number]
 
+const NewTable = lazy(async () => ({ default: (await import('../editors/table.tsx')).NewTable }))
+
 export function Page() {
   const { name: full = '' } = useParams({ strict: false })
+  const canEdit = useCanEdit()
+  // The names of tables have a dot.
+  if (full !== 'new' || !canEdit) return <TablePage full={full} canEdit={canEdit} />
+  return (
+    <Suspense fallback={<Skeleton height={160} />}>
+      <NewTable />
+    </Suspense>
+  )
+}
+
+function TablePage({ full, canEdit }: { readonly full: string; readonly canEdit: boolean }) {
   const { data, error, isError, refetch } = useQuery({
     queryKey: ['table'],
     queryFn: ({ signal }) => call('GET /table', {}, signal),
@@ -25,6 +42,30 @@ export function Page() {
   if (data === undefined) return <Skeleton height={160} />
   const table = data.entry.find(({ connection, name }) => `${connection}.${name}` === full)
   if (table === undefined) return <EmptyState title={strings.problem.notFound} text={texts.notFound} />
+  const view = <TableView table={table} />
+  if (!canEdit || table.view) return view
+  return (
+    <Suspense fallback={<Skeleton height={160} />}>
+      <TableEditor key={full} connection={table.connection} name={table.name} fallback={view}>
+        <TableUsers table={table} />
+      </TableEditor>
+    </Suspense>
+  )
+}
+
+function TableUsers({ table }: { readonly table: Table }) {
+  return (
+    <>
+      <section>
+        <h2>{build.usedBy}</h2>
+        <Users uses={table.used_by} none={build.onlyCode} />
+      </section>
+      <p className="note">{texts.rows}</p>
+    </>
+  )
+}
+
+function TableView({ table }: { readonly table: Table }) {
   return (
     <>
       <PageHeader title={table.name} text={<Link to="/connections">{table.connection}</Link>} />
@@ -68,11 +109,7 @@ export function Page() {
           <h2>{texts.keys}</h2>
           <Keys table={table} />
         </section>
-        <section>
-          <h2>{build.usedBy}</h2>
-          <Users uses={table.used_by} none={build.onlyCode} />
-        </section>
-        <p className="note">{texts.rows}</p>
+        <TableUsers table={table} />
       </div>
     </>
   )

@@ -1,5 +1,6 @@
-import { Skeleton } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { call, type Entry } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
 import { DataTable } from '../components/data-table.tsx'
@@ -10,7 +11,9 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useCanEdit } from '../edit/draft.ts'
 import { strings } from '../strings.ts'
+import { tableEditor } from '../strings/table-editor.ts'
 import { build } from '../strings/build.ts'
 
 const { tables: texts } = build
@@ -24,9 +27,20 @@ const lists = {
 }
 
 export function Page() {
+  const canEdit = useCanEdit()
   return (
     <>
-      <PageHeader title={strings.pages.tables} text={texts.text} />
+      <PageHeader
+        title={strings.pages.tables}
+        text={texts.text}
+        action={
+          canEdit ? (
+            <Button renderRoot={(props) => <Link to="/tables/$name" params={{ name: 'new' }} {...props} />}>
+              {tableEditor.newTable}
+            </Button>
+          ) : undefined
+        }
+      />
       <div className="stack-wide">
         <DataTable
           label={strings.pages.tables}

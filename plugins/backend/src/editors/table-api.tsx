@@ -1,0 +1,330 @@
+import { Autocomplete, Checkbox, NativeSelect, Radio, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { call, type Input } from '../api/call.ts'
+import { announce } from '../components/announce.tsx'
+import { MethodBadge } from '../components/badge.tsx'
+import { CodeBlock } from '../components/copy.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { SaveForm } from '../components/save-form.tsx'
+import { DiffView } from '../edit/diff-view.tsx'
+import { refreshDraft } from '../edit/draft.ts'
+import { useNames } from '../edit/pickers.tsx'
+import { tableEditor } from '../strings/table-editor.ts'
+import type { Design } from './table-state.ts'
+
+const { api: texts } = tableEditor
+type Body = Input<'POST /draft/table-api'> extends { body: infer Value } ? Value : never
+type Method = Body['methods'][number]
+
+interface TableApiProps {
+  readonly connection: string
+  readonly design: Design
+  onClose(): void
+  onSaved(): void
+}
+
+interface ApiState {
+  readonly path: string
+  readonly methods: readonly {
+    readonly method: Method['method']
+    readonly at: Method['at']
+    readonly isOn: boolean
+    readonly access: string
+  }[]
+  readonly scope: string
+  readonly description: string
+  readonly owner: string
+  readonly softDelete: string
+  readonly hasEvent: boolean
+  readonly event: string
+  readonly holders: string
+}
+
+const isPublic = 'public'
+const anyToken = 'any'
+/** The access of methods that follow the scope of the sheet. */
+const ofScope = 'scope'
+
+/** Makes a table an API in one sheet: access, owner, deletion and event, with the files that will be written. */
+export function TableApi({ connection, design, onClose, onSaved }: TableApiProps) {
+  const queries = useQueryClient()
+  const [state, setState] = useState(() => propose(design))
+  const known = useNames('scope')
+  const set = (part: Partial<ApiState>) => setState({ ...state, ...part })
+  const isNewScope = state.scope !== '' && !known.includes(state.scope)
+  const body = makeBody(state, { connection, table: design.name, known })
+  const preview = usePreview(body)
+  const owners = design.columns.filter(
+    ({ type, name }) => (type === 'uuid' || type === 'text') && /user|owner|account|author/i.test(name),
+  )
+  const candidates = owners.length > 0 ? owners : design.columns.filter(({ type }) => type === 'uuid')
+  const count = body.methods.length
+  return (
+    <Dialog title={texts.title(design.name)} size={1040} onClose={onClose}>
+      <SaveForm
+        action={texts.create(count)}
+        onCancel={onClose}
+        onSave={async () => {
+          await call('POST /draft/table-api', { body: { ...body, preview: false } })
+          await refreshDraft(queries)
+          announce(texts.created(count))
+        }}
+        onSaved={onSaved}
+      >
+        {() => (
+          <div className="table-api">
+            <div className="stack">
+              <TextInput
+                label={texts.path}
+                name="path"
+                className="mono-input"
+                data-autofocus
+                value={state.path}
+                onChange={(event) => set({ path: event.currentTarget.value.trim() })}
+              />
+              <Autocomplete
+                label={texts.scope}
+                description={texts.scopeText}
+                name="scope"
+                className="mono-input"
+                data={[...known]}
+                value={state.scope}
+                onChange={(scope) => set({ scope: scope.trim() })}
+              />
+              {isNewScope ? (
+                <TextInput
+                  label={texts.newScope(state.scope)}
+                  placeholder={texts.newScopePlaceholder}
+                  dir="auto"
+                  value={state.description}
+                  onChange={(event) => set({ description: event.currentTarget.value })}
+                />
+              ) : null}
+              <Methods state={state} known={known} onChange={(methods) => set({ methods })} />
+              <fieldset className="plain-fieldset">
+                <Checkbox
+                  label={texts.owner}
+                  description={candidates.length === 0 ? texts.noOwner : texts.ownerText}
+                  disabled={candidates.length === 0}
+                  checked={state.owner !== ''}
+                  onChange={(event) => set({ owner: event.currentTarget.checked ? (candidates[0]?.name ?? '') : '' })}
+                />
+                {state.owner === '' || candidates.length < 2 ? null : (
+                  <NativeSelect
+                    label={texts.ownerColumn}
+                    data={candidates.map(({ name }) => name)}
+                    value={state.owner}
+                    onChange={(event) => set({ owner: event.currentTarget.value })}
+                  />
+                )}
+              </fieldset>
+              {softDeletes(design).length === 0 ? null : (
+                <Radio.Group
+                  label={texts.delete}
+                  value={state.softDelete}
+                  onChange={(softDelete) => set({ softDelete })}
+                >
+                  <div className="stack-small radio-list">
+                    {softDeletes(design).map((name) => (
+                      <Radio key={name} value={name} label={texts.softDelete(name)} />
+                    ))}
+                    <Radio value="" label={texts.deleteRow} />
+                  </div>
+                </Radio.Group>
+              )}
+              <fieldset className="plain-fieldset">
+                <Checkbox
+                  label={texts.event}
+                  checked={state.hasEvent}
+                  onChange={(event) => set({ hasEvent: event.currentTarget.checked })}
+                />
+                {state.hasEvent ? (
+                  <div className="two-fields">
+                    <TextInput
+                      label={texts.eventName}
+                      className="mono-input"
+                      value={state.event}
+                      onChange={(event) => set({ event: event.currentTarget.value.trim() })}
+                    />
+                    <NativeSelect
+                      label={texts.eventFor}
+                      data={[
+                        { value: ofScope, label: state.scope },
+                        ...known.filter((name) => name !== state.scope),
+                        { value: anyToken, label: texts.everyone },
+                      ]}
+                      value={state.holders}
+                      onChange={(event) => set({ holders: event.currentTarget.value })}
+                    />
+                  </div>
+                ) : null}
+              </fieldset>
+            </div>
+            <section className="stack-small api-preview">
+              <h3>{texts.preview}</h3>
+              {preview.error === null ? null : <ProblemAlert error={preview.error} />}
+              {preview.data?.warnings.map((warning) => (
+                <p key={warning} className="warnings">
+                  {warning}
+                </p>
+              ))}
+              {preview.data === undefined && preview.error === null ? <p className="soft">{texts.wait}</p> : null}
+              {preview.data?.files.map(({ file, before, text }) => (
+                <div key={file}>
+                  <p className="mono">
+                    {file} {before === null ? <span className="soft">{texts.newFile}</span> : null}
+                  </p>
+                  {before === null ? (
+                    <CodeBlock code={text ?? ''} label={file} />
+                  ) : (
+                    <DiffView label={file} before={before} after={text ?? ''} />
+                  )}
+                </div>
+              ))}
+            </section>
+          </div>
+        )}
+      </SaveForm>
+    </Dialog>
+  )
+}
+
+interface MethodsProps {
+  readonly state: ApiState
+  readonly known: readonly string[]
+  onChange(methods: ApiState['methods']): void
+}
+
+function Methods({ state, known, onChange }: MethodsProps) {
+  const { methods, path, scope, owner } = state
+  return (
+    <fieldset className="plain-fieldset">
+      <legend>{texts.methods}</legend>
+      {methods.map((one, index) => {
+        const place = one.at === 'list' ? path : `${path}/:…`
+        const label = `${one.method} ${place}`
+        const set = (part: Partial<(typeof methods)[number]>) =>
+          onChange(methods.map((other, at) => (at === index ? { ...other, ...part } : other)))
+        return (
+          <div key={`${one.at} ${one.method}`} className="api-method">
+            <Checkbox
+              aria-label={label}
+              checked={one.isOn}
+              onChange={(event) => set({ isOn: event.currentTarget.checked })}
+            />
+            <MethodBadge method={one.method} />
+            <span className="api-place">
+              <bdi className="mono">{place}</bdi>{' '}
+              <span className="soft">
+                {texts.operations[`${one.at} ${one.method}` as keyof typeof texts.operations]}
+              </span>
+            </span>
+            <NativeSelect
+              aria-label={texts.accessOf(label)}
+              disabled={!one.isOn}
+              data={[
+                ...(owner === '' ? [{ value: isPublic, label: texts.public }] : []),
+                { value: ofScope, label: texts.tokensWith(scope) },
+                ...known
+                  .filter((name) => name !== scope)
+                  .map((name) => ({ value: `=${name}`, label: texts.tokensWith(name) })),
+                { value: anyToken, label: texts.anyToken },
+              ]}
+              value={owner !== '' && one.access === isPublic ? ofScope : one.access}
+              onChange={(event) => set({ access: event.currentTarget.value })}
+            />
+          </div>
+        )
+      })}
+    </fieldset>
+  )
+}
+
+/** Reading is public unless rows have an owner, DELETE sets a status if there is one. */
+function propose(design: Design): ApiState {
+  const resource = design.name
+    .toLowerCase()
+    .replace(/^app_(?=.)/, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+  const hasRows = design.columns.some(({ type }) => type === 'id') || design.key.length === 1
+  const methods = [
+    ...(['GET', 'POST'] as const).map((method) => ({ method, at: 'list' as const })),
+    ...(hasRows ? (['GET', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => ({ method, at: 'row' as const })) : []),
+  ]
+  return {
+    path: `/${resource}`,
+    methods: methods.map((one) => ({
+      ...one,
+      isOn: one.method !== 'PATCH',
+      access: one.method === 'GET' ? isPublic : ofScope,
+    })),
+    scope: resource,
+    description: '',
+    owner:
+      design.columns.find(({ name, type }) => /^(user|owner)_id$/.test(name) && (type === 'uuid' || type === 'text'))
+        ?.name ?? '',
+    softDelete: softDeletes(design)[0] ?? '',
+    hasEvent: false,
+    event: `${resource.replaceAll('-', '_')}_created`,
+    holders: ofScope,
+  }
+}
+
+function softDeletes({ columns }: Design): readonly string[] {
+  return columns.flatMap(({ name, type, null: isNullable }) => {
+    const isMark =
+      (/^(status|state)$/.test(name) && type === 'integer') ||
+      (/delet|archiv|active/.test(name) && (type === 'boolean' || (type === 'timestamp' && isNullable === true)))
+    return isMark ? [name] : []
+  })
+}
+
+function makeBody(
+  state: ApiState,
+  {
+    connection,
+    table,
+    known,
+  }: { readonly connection: string; readonly table: string; readonly known: readonly string[] },
+): Omit<Body, 'preview'> {
+  const { path, methods, scope, description, owner, softDelete, hasEvent, event, holders } = state
+  const scopesOf = (access: string) =>
+    access === anyToken || access === isPublic ? [] : [access === ofScope ? scope : access.replace(/^=/, '')]
+  const chosen = methods.filter(({ isOn }) => isOn)
+  const used = chosen.some(({ access }) => access === ofScope || (owner !== '' && access === isPublic))
+  const isUsed = used || (hasEvent && holders === ofScope)
+  return {
+    connection,
+    table,
+    path,
+    methods: chosen.map(({ method, at, access }) => {
+      const isOpen = access === isPublic && owner === ''
+      return { method, at, public: isOpen, scopes: isOpen ? [] : scopesOf(access === isPublic ? ofScope : access) }
+    }),
+    ...(owner !== '' && { owner }),
+    ...(softDelete !== '' && { soft_delete: softDelete }),
+    ...(hasEvent && { event: { name: event, description: '', scopes: scopesOf(holders) } }),
+    new_scopes:
+      isUsed && scope !== '' && !known.includes(scope) && description !== '' ? [{ name: scope, description }] : [],
+  }
+}
+
+const previewMs = 300
+
+function usePreview(body: Omit<Body, 'preview'>) {
+  const text = JSON.stringify(body)
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), previewMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  return useQuery({
+    queryKey: ['draft', 'table-api', settled],
+    queryFn: ({ signal }) =>
+      call('POST /draft/table-api', { body: { ...(JSON.parse(settled) as typeof body), preview: true } }, signal),
+    retry: false,
+    gcTime: 0,
+  })
+}

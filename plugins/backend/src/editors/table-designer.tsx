@@ -1,0 +1,240 @@
+import { Button, NativeSelect, Tabs, TextInput } from '@mantine/core'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { call, type Answer } from '../api/call.ts'
+import { announce } from '../components/announce.tsx'
+import { CodeBlock } from '../components/copy.tsx'
+import { LeaveDialog } from '../components/leave-dialog.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { refreshDraft } from '../edit/draft.ts'
+import { tableEditor as texts } from '../strings/table-editor.ts'
+import { Columns, Keys } from './table-rows.tsx'
+import { newTable, toDesign, toState, type LoadedTable, type TableState } from './table-state.ts'
+
+type Plan = Answer<'POST /draft/migration'>
+
+interface TableDesignerProps {
+  readonly connection: string
+  readonly connections: readonly string[]
+  /** Undefined for a new table. */
+  readonly loaded?: LoadedTable
+  /** The tables that columns can reference. */
+  readonly tables: readonly string[]
+  onConnection?(connection: string): void
+  onSaved(name: string): void
+  /** Below the columns and keys. */
+  readonly children: ReactNode
+}
+
+/** Edits a table. Says what will be written and run, and writes it as one migration. */
+export function TableDesigner(props: TableDesignerProps) {
+  const { connection, connections, loaded, tables, onConnection, onSaved, children } = props
+  const queries = useQueryClient()
+  const [state, setState] = useState(() => (loaded === undefined ? newTable() : toState(loaded)))
+  const [first] = useState(() => JSON.stringify(toDesign(state)))
+  const [isTried, setTried] = useState(false)
+  const [result, setResult] = useState<{ readonly error?: unknown; readonly failed?: string | null }>({})
+  const [isSaving, setSaving] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const table = loaded?.design.name ?? null
+  const design = toDesign(withoutBlank(state))
+  const hasChanges = JSON.stringify(toDesign(state)) !== first
+  const plan = usePlan({ connection, table, design }, hasChanges)
+  const problems = plan?.problems ?? []
+  const errorOf = (pointer: string) => {
+    const found = problems.find((one) => one.pointer === pointer)
+    const isBlank = pointer.endsWith('/name') && found?.message.startsWith('Enter') === true
+    return found === undefined || (isBlank && !isTried)
+      ? undefined
+      : [found.message, found.hint].filter(Boolean).join('. ')
+  }
+  const save = async () => {
+    setTried(true)
+    setSaving(true)
+    try {
+      const body = { connection, table, design, preview: false }
+      const saved = await call('POST /draft/migration', { body })
+      setResult({ failed: saved.failed })
+      if (!saved.saved) return focusInvalid(form.current)
+      await refreshDraft(queries)
+      if (saved.failed !== null) return
+      announce(table === null ? texts.created(design.name) : texts.saved(design.name))
+      onSaved(design.name)
+    } catch (error) {
+      setResult({ error })
+    } finally {
+      setSaving(false)
+    }
+  }
+  const known = new Set(['/name', '/key', '/index', '/unique'])
+  const general = problems.filter(({ pointer }) => !known.has(pointer) && !pointer.startsWith('/columns/'))
+  const isRecreated = loaded !== undefined && loaded.fixed.length === 0
+  const parts = { state, isNew: loaded === undefined || isRecreated, onChange: setState, errorOf }
+  return (
+    <form
+      ref={form}
+      noValidate
+      className="table-designer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (hasChanges && !isSaving) void save()
+      }}
+      onKeyDown={(event) => {
+        if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return
+        event.preventDefault()
+        form.current?.requestSubmit()
+      }}
+    >
+      <div className="stack-wide">
+        {loaded === undefined ? (
+          <div className="two-fields">
+            <TextInput
+              label={texts.name}
+              name="name"
+              className="mono-input"
+              autoFocus
+              placeholder={texts.namePlaceholder}
+              value={state.name}
+              error={errorOf('/name')}
+              onChange={(event) => setState({ ...state, name: event.currentTarget.value.trim() })}
+            />
+            <NativeSelect
+              label={texts.connection}
+              data={[...connections]}
+              value={connection}
+              onChange={(event) => onConnection?.(event.currentTarget.value)}
+            />
+          </div>
+        ) : null}
+        <Columns {...parts} tables={tables} />
+        <Keys {...parts} />
+        {children}
+      </div>
+      <Preview plan={plan} />
+      <div className="save-bar" data-active={hasChanges || undefined}>
+        {result.error === undefined ? null : <ProblemAlert error={result.error} />}
+        {result.failed === undefined || result.failed === null ? null : (
+          <div className="problem" role="alert">
+            <p>{texts.failed}</p>
+            <p>{result.failed}</p>
+          </div>
+        )}
+        {isTried || general.length > 0
+          ? general.map(({ message, hint }) => (
+              <p key={message} className="warnings" role="alert">
+                {[message, hint].filter(Boolean).join('. ')}
+              </p>
+            ))
+          : null}
+        {hasChanges ? (
+          <div className="save-row">
+            <Consequences plan={plan} />
+            {loaded === undefined ? null : (
+              <Button
+                variant="default"
+                onClick={() => {
+                  setState(toState(loaded))
+                  setResult({})
+                }}
+              >
+                {texts.discard}
+              </Button>
+            )}
+            <Button type="submit" loading={isSaving} aria-keyshortcuts="Control+S Meta+S">
+              {loaded === undefined ? texts.create : texts.save}
+            </Button>
+          </div>
+        ) : null}
+      </div>
+      <LeaveDialog hasChanges={hasChanges && !isSaving} />
+    </form>
+  )
+}
+
+/** The last line is empty until it is filled in. */
+function withoutBlank(state: TableState): TableState {
+  const [last] = state.rows.slice(-1)
+  const isBlank = last !== undefined && last.name === '' && last.was === undefined && state.rows.length > 1
+  return isBlank ? { ...state, rows: state.rows.slice(0, -1) } : state
+}
+
+const previewMs = 250
+
+/** What saving would do, a moment after the last change. */
+function usePlan(body: Omit<Parameters<typeof sendPlan>[0], 'preview'>, isActive: boolean): Plan | undefined {
+  const text = JSON.stringify(body)
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), previewMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  const { data } = useQuery({
+    queryKey: ['draft', 'migration', settled],
+    queryFn: ({ signal }) => sendPlan({ ...(JSON.parse(settled) as typeof body), preview: true }, signal),
+    enabled: isActive,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  })
+  return isActive ? data : undefined
+}
+
+function sendPlan(
+  body: Parameters<typeof call<'POST /draft/migration'>>[1]['body'],
+  signal?: AbortSignal,
+): Promise<Plan> {
+  return call('POST /draft/migration', { body }, signal)
+}
+
+function focusInvalid(form: HTMLFormElement | null): void {
+  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+}
+
+/** What happens on Save. */
+export function Consequences({ plan }: { readonly plan: Plan | undefined }) {
+  if (plan?.change === undefined || plan.change === null) return <p className="save-state">{texts.unsaved}</p>
+  const { file, before, text } = plan.change
+  const what = text === null ? texts.deletes(file) : before === null ? texts.writes(file) : texts.amends(file)
+  return (
+    <div className="save-state consequences">
+      <p>{what}</p>
+      {plan.losses.length === 0 ? null : (
+        <p className="bad">
+          {texts.losses} {plan.losses.join(', ')}
+        </p>
+      )}
+      {plan.breaking.map((one) => (
+        <p key={one} className="warn">
+          {texts.breaking(one)}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+function Preview({ plan }: { readonly plan: Plan | undefined }) {
+  const sqlOf = (kind: 'sqlite' | 'postgresql') =>
+    plan === undefined ? '' : plan.sql[kind].map((one) => `${one};`).join('\n\n')
+  const codes = [
+    { name: 'yaml', label: texts.yaml, code: plan?.change?.text ?? '' },
+    { name: 'sqlite', label: texts.databases.sqlite, code: sqlOf('sqlite') },
+    { name: 'postgresql', label: texts.databases.postgresql, code: sqlOf('postgresql') },
+  ]
+  return (
+    <aside className="table-preview" aria-label={texts.preview}>
+      <Tabs defaultValue="yaml">
+        <Tabs.List>
+          {codes.map(({ name, label }) => (
+            <Tabs.Tab key={name} value={name}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {codes.map(({ name, label, code }) => (
+          <Tabs.Panel key={name} value={name}>
+            {code === '' ? <p className="soft">{texts.noPreview}</p> : <CodeBlock code={code} label={label} />}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </aside>
+  )
+}

@@ -1,0 +1,301 @@
+import { ActionIcon, Button, Checkbox, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
+import { Plus, RotateCcw, X } from 'lucide-react'
+import { tableEditor as texts } from '../strings/table-editor.ts'
+import { columnTypes, makeRow, suggestions, type ColumnType, type Row, type TableState } from './table-state.ts'
+
+interface PartProps {
+  readonly state: TableState
+  readonly isNew: boolean
+  onChange(state: TableState): void
+  errorOf(pointer: string): string | undefined
+}
+
+/** The columns of a table, one line for each. */
+export function Columns({
+  state,
+  isNew,
+  tables,
+  onChange,
+  errorOf,
+}: PartProps & { readonly tables: readonly string[] }) {
+  const { rows } = state
+  const set = (row: Row) => onChange({ ...state, rows: rows.map((one) => (one.id === row.id ? row : one)) })
+  const remove = (row: Row) => {
+    if (row.was !== undefined && row.isFixed) return set({ ...row, isRemoved: !row.isRemoved })
+    const without = (list: readonly number[]) => list.filter((id) => id !== row.id)
+    onChange({
+      ...state,
+      rows: rows.filter((one) => one !== row),
+      key: without(state.key),
+      unique: state.unique.map(without),
+      index: state.index.map(without),
+    })
+  }
+  const add = (row: Partial<Row>) => {
+    const [last] = rows.slice(-1)
+    const isBlank = last !== undefined && last.name === '' && row.name !== undefined
+    onChange({
+      ...state,
+      rows: [...(isBlank ? rows.slice(0, -1) : rows), makeRow({ isNull: !isNew && !row.default, ...row })],
+    })
+  }
+  const offered = suggestions.filter(({ name }) => rows.every((row) => row.name !== name))
+  // Pointers count the columns that remain.
+  const kept = rows.filter(({ isRemoved }) => !isRemoved)
+  return (
+    <section>
+      <h2>{texts.columns}</h2>
+      <div className="column-grid" role="table" aria-label={texts.columns}>
+        <div role="row" className="column-row column-head">
+          {[texts.column, texts.type, texts.default, texts.null, texts.unique, texts.references, ''].map((label) => (
+            <span role="columnheader" key={label}>
+              {label === '' ? <span className="hidden">{texts.remove('')}</span> : label}
+            </span>
+          ))}
+        </div>
+        {rows.map((row, index) => (
+          <ColumnRow
+            key={row.id}
+            row={row}
+            number={index + 1}
+            tables={tables}
+            onChange={set}
+            onRemove={() => remove(row)}
+            errorOf={(part) => (row.isRemoved ? undefined : errorOf(`/columns/${kept.indexOf(row)}/${part}`))}
+          />
+        ))}
+      </div>
+      <div className="column-add">
+        <Button variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => add({})}>
+          {texts.add}
+        </Button>
+        {offered.length === 0 ? null : <span className="soft">{texts.suggest}</span>}
+        {offered.map((one) => (
+          <Button key={one.name} variant="subtle" className="mono" onClick={() => add(one)}>
+            {one.name}
+          </Button>
+        ))}
+      </div>
+      {rows.some(({ isFixed }) => isFixed) ? <p className="note">{texts.fixed}</p> : null}
+    </section>
+  )
+}
+
+interface ColumnRowProps {
+  readonly row: Row
+  readonly number: number
+  readonly tables: readonly string[]
+  onChange(row: Row): void
+  onRemove(): void
+  errorOf(part: string): string | undefined
+}
+
+function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnRowProps) {
+  const name = row.name === '' ? texts.columnOf(number) : row.name
+  const isId = row.type === 'id'
+  const isLocked = row.isFixed || row.isRemoved
+  const fixedError = errorOf('null') ?? errorOf('unique') ?? errorOf('references') ?? errorOf('on_delete')
+  return (
+    <div role="row" className="column-row" data-removed={row.isRemoved || undefined}>
+      <div role="cell">
+        <TextInput
+          aria-label={texts.columnOf(number)}
+          className="mono-input"
+          value={row.name}
+          disabled={row.isRemoved}
+          autoFocus={row.name === '' && row.was === undefined && number > 2}
+          error={errorOf('name')}
+          onChange={(event) => onChange({ ...row, name: event.currentTarget.value.trim() })}
+        />
+        {row.isRemoved ? <p className="column-note bad">{texts.removed}</p> : null}
+        {!row.isRemoved && row.was !== undefined && row.was !== row.name ? (
+          <p className="column-note">{texts.renamed(row.was)}</p>
+        ) : null}
+        {fixedError === undefined ? null : <p className="column-note bad">{fixedError}</p>}
+      </div>
+      <div role="cell" className="column-type">
+        {isId ? (
+          <span className="soft">{texts.idText}</span>
+        ) : (
+          <NativeSelect
+            aria-label={texts.typeOf(name)}
+            data={row.type === 'other' ? ['other'] : [...columnTypes]}
+            value={row.type}
+            disabled={isLocked}
+            error={errorOf('type')}
+            onChange={(event) => onChange({ ...row, type: event.currentTarget.value as ColumnType, default: '' })}
+          />
+        )}
+        {row.type === 'text' ? (
+          <TextInput
+            aria-label={texts.lengthOf(name)}
+            placeholder={texts.length}
+            inputMode="numeric"
+            value={row.length}
+            disabled={isLocked}
+            onChange={(event) => onChange({ ...row, length: event.currentTarget.value.replaceAll(/\D/g, '') })}
+          />
+        ) : null}
+      </div>
+      <div role="cell">
+        {isId ? null : row.type === 'boolean' ? (
+          <NativeSelect
+            aria-label={texts.defaultOf(name)}
+            data={[{ value: '', label: texts.noDefault }, 'true', 'false']}
+            value={row.default}
+            disabled={isLocked}
+            onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
+          />
+        ) : (
+          <TextInput
+            aria-label={texts.defaultOf(name)}
+            placeholder={row.type === 'timestamp' ? 'now' : texts.noDefault}
+            value={row.default}
+            disabled={isLocked}
+            error={errorOf('default')}
+            onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
+          />
+        )}
+      </div>
+      <div role="cell" data-label={texts.null}>
+        {isId ? null : (
+          <Checkbox
+            aria-label={texts.nullOf(name)}
+            checked={row.isNull}
+            disabled={isLocked}
+            onChange={(event) => onChange({ ...row, isNull: event.currentTarget.checked })}
+          />
+        )}
+      </div>
+      <div role="cell" data-label={texts.unique}>
+        {isId ? null : (
+          <Checkbox
+            aria-label={texts.uniqueOf(name)}
+            checked={row.isUnique}
+            disabled={isLocked}
+            onChange={(event) => onChange({ ...row, isUnique: event.currentTarget.checked })}
+          />
+        )}
+      </div>
+      <div role="cell" className="column-reference">
+        {isId ? null : (
+          <NativeSelect
+            aria-label={texts.referencesOf(name)}
+            data={[
+              { value: '', label: texts.noReference },
+              ...new Set([...tables, ...(row.references === '' ? [] : [row.references])]),
+            ]}
+            value={row.references}
+            disabled={isLocked}
+            onChange={(event) => {
+              const references = event.currentTarget.value
+              onChange({
+                ...row,
+                references,
+                ...(references !== '' && !row.isFixed && row.type === 'text' ? { type: 'bigint' as const } : {}),
+              })
+            }}
+          />
+        )}
+        {row.references === '' ? null : (
+          <NativeSelect
+            aria-label={texts.onDeleteOf(name)}
+            data={Object.entries(texts.onDeletes).map(([value, label]) => ({
+              value,
+              label: `${texts.onDelete}: ${label}`,
+            }))}
+            value={row.onDelete}
+            disabled={isLocked}
+            onChange={(event) => onChange({ ...row, onDelete: event.currentTarget.value })}
+          />
+        )}
+      </div>
+      <div role="cell" className="column-remove">
+        <ActionIcon size={28} aria-label={row.isRemoved ? texts.restore(name) : texts.remove(name)} onClick={onRemove}>
+          {row.isRemoved ? <RotateCcw size={14} aria-hidden /> : <X size={14} aria-hidden />}
+        </ActionIcon>
+      </div>
+    </div>
+  )
+}
+
+/** The key, the indexes and the unique combinations of a table. */
+export function Keys({ state, isNew, onChange, errorOf }: PartProps) {
+  const named = state.rows.filter(({ name, isRemoved }) => name !== '' && !isRemoved)
+  const hasId = named.some(({ type }) => type === 'id')
+  const data = named.map(({ id, name }) => ({ value: String(id), label: name }))
+  const choose = (label: string, value: readonly number[], set: (ids: readonly number[]) => void, isFixed = false) => (
+    <MultiSelect
+      aria-label={label}
+      className="grow"
+      data={data}
+      value={value.map(String).filter((id) => data.some((one) => one.value === id))}
+      placeholder={value.length === 0 ? texts.chooseColumns : ''}
+      disabled={isFixed}
+      hidePickedOptions
+      onChange={(ids) => set(ids.map(Number))}
+    />
+  )
+  const lists = (part: 'unique' | 'index', labelOf: (index: number) => string, isFixed: boolean) =>
+    state[part].map((list, index) => {
+      const label = labelOf(index + 1)
+      const setAll = (all: TableState['index']) => onChange({ ...state, [part]: all })
+      return (
+        <div className="with-button" key={index}>
+          {choose(label, list, (ids) => setAll(state[part].map((one, at) => (at === index ? ids : one))), isFixed)}
+          {isFixed ? null : (
+            <ActionIcon
+              size={28}
+              aria-label={texts.remove(label)}
+              onClick={() => setAll(state[part].filter((_, at) => at !== index))}
+            >
+              <X size={14} aria-hidden />
+            </ActionIcon>
+          )}
+        </div>
+      )
+    })
+  const error = (pointer: string) => {
+    const problem = errorOf(pointer)
+    return problem === undefined ? null : <p className="column-note bad">{problem}</p>
+  }
+  return (
+    <section className="stack-small table-keys">
+      {hasId ? null : (
+        <>
+          <h2>{texts.key}</h2>
+          <p className="soft">{texts.keyText}</p>
+          {choose(texts.key, state.key, (key) => onChange({ ...state, key }), !isNew)}
+          {error('/key')}
+        </>
+      )}
+      <h2>{texts.indexes}</h2>
+      <p className="soft">{texts.indexText}</p>
+      {lists('index', texts.index, false)}
+      {error('/index')}
+      <div>
+        <Button
+          variant="default"
+          leftSection={<Plus size={14} aria-hidden />}
+          onClick={() => onChange({ ...state, index: [...state.index, []] })}
+        >
+          {texts.addIndex}
+        </Button>
+      </div>
+      {state.unique.length > 0 ? <h2>{texts.uniqueSets}</h2> : null}
+      {lists('unique', texts.uniqueSet, !isNew)}
+      {error('/unique')}
+      {isNew ? (
+        <div>
+          <Button
+            variant="default"
+            leftSection={<Plus size={14} aria-hidden />}
+            onClick={() => onChange({ ...state, unique: [...state.unique, []] })}
+          >
+            {texts.addUnique}
+          </Button>
+        </div>
+      ) : null}
+    </section>
+  )
+}

@@ -1,0 +1,123 @@
+import type { Answer, Input } from '../api/call.ts'
+
+export type Design = NonNullable<
+  Input<'POST /draft/migration'> extends { body: infer Body } ? Body : never
+>['design'] & {}
+export type DesignColumn = Design['columns'][number]
+export type ColumnType = DesignColumn['type']
+export type LoadedTable = NonNullable<Answer<'GET /draft/table'>['table']>
+
+/** A column in the form. */
+export interface Row {
+  /** Identifies the column in lists while its name changes. */
+  readonly id: number
+  readonly was?: string | undefined
+  readonly name: string
+  readonly type: ColumnType
+  readonly length: string
+  readonly default: string
+  readonly isNull: boolean
+  readonly isUnique: boolean
+  readonly references: string
+  readonly onDelete: string
+  /** Whether only its name can change. */
+  readonly isFixed: boolean
+  readonly isRemoved: boolean
+}
+
+/** A table in the form. Lists contain the ids of columns. */
+export interface TableState {
+  readonly name: string
+  readonly rows: readonly Row[]
+  readonly key: readonly number[]
+  readonly unique: readonly (readonly number[])[]
+  readonly index: readonly (readonly number[])[]
+}
+
+let lastId = 0
+
+export function makeRow(row: Partial<Row> = {}): Row {
+  lastId += 1
+  return {
+    name: '', type: 'text', length: '', default: '', isNull: false, isUnique: false, references: '', onDelete: '',
+    isFixed: false, isRemoved: false, ...row, id: lastId,
+  } // prettier-ignore
+}
+
+export function newTable(): TableState {
+  return { name: '', rows: [makeRow({ name: 'id', type: 'id' }), makeRow()], key: [], unique: [], index: [] }
+}
+
+export function toState({ design, fixed }: LoadedTable): TableState {
+  const rows = design.columns.map((column) =>
+    makeRow({
+      was: column.was,
+      name: column.name,
+      type: column.type,
+      length: column.length === undefined ? '' : String(column.length),
+      default: showDefault(column.default),
+      isNull: column.null === true,
+      isUnique: column.unique === true,
+      references: column.references ?? '',
+      onDelete: column.on_delete ?? '',
+      isFixed: fixed.includes(column.name),
+    }),
+  )
+  const idOf = (name: string) => rows.find((row) => row.name === name)?.id ?? 0
+  const idsOf = (lists: readonly (readonly string[])[]) => lists.map((list) => list.map(idOf))
+  return {
+    name: design.name,
+    rows,
+    key: design.key.map(idOf),
+    unique: idsOf(design.unique),
+    index: idsOf(design.index),
+  }
+}
+
+export function toDesign({ name, rows, key, unique, index }: TableState): Design {
+  const kept = rows.filter(({ isRemoved }) => !isRemoved)
+  const nameOf = (id: number) => kept.find((row) => row.id === id)?.name
+  const namesOf = (ids: readonly number[]) => ids.flatMap((id) => nameOf(id) ?? [])
+  const listsOf = (lists: readonly (readonly number[])[]) => lists.map(namesOf).filter((list) => list.length > 0)
+  const columns = kept.map((row): DesignColumn => {
+    const length = Number(row.length)
+    return {
+      name: row.name,
+      ...(row.was !== undefined && { was: row.was }),
+      type: row.type,
+      ...(row.type === 'text' && Number.isInteger(length) && length > 0 && { length }),
+      ...(row.isNull && { null: true }),
+      ...(row.default !== '' && { default: readDefault(row) }),
+      ...(row.isUnique && { unique: true }),
+      ...(row.references !== '' && { references: row.references }),
+      ...(row.references !== '' && row.onDelete !== '' && { on_delete: row.onDelete as 'cascade' }),
+    }
+  })
+  return { name, columns, key: namesOf(key), unique: listsOf(unique), index: listsOf(index) }
+}
+
+function showDefault(value: unknown): string {
+  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Text that is not a value of the type stays text: the server says what it must be. */
+function readDefault({ type, default: text }: Row): unknown {
+  if (type === 'text' || type === 'timestamp' || type === 'date' || type === 'uuid') return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Columns that many tables have. */
+export const suggestions: readonly Pick<Row, 'name' | 'type' | 'default'>[] = [
+  { name: 'status', type: 'integer', default: '1' },
+  { name: 'insert_date', type: 'timestamp', default: 'now' },
+  { name: 'user_id', type: 'uuid', default: '' },
+  { name: 'version', type: 'integer', default: '1' },
+]
+
+export const columnTypes: readonly ColumnType[] = [
+  'text', 'integer', 'bigint', 'number', 'boolean', 'timestamp', 'date', 'uuid', 'json',
+] // prettier-ignore

@@ -1,0 +1,150 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { call } from '../api/call.ts'
+import { announce } from '../components/announce.tsx'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { refreshDraft } from '../edit/draft.ts'
+import { useNames } from '../edit/pickers.tsx'
+import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
+import { build } from '../strings/build.ts'
+import { tableEditor as texts } from '../strings/table-editor.ts'
+import { Consequences, TableDesigner } from './table-designer.tsx'
+
+const TableApi = lazy(async () => ({ default: (await import('./table-api.tsx')).TableApi }))
+
+function useDraftTable(connection: string, table?: string) {
+  return useQuery({
+    queryKey: ['draft', 'table', connection, table],
+    queryFn: ({ signal }) =>
+      call('GET /draft/table', { query: table === undefined ? { connection } : { connection, table } }, signal),
+  })
+}
+
+export function NewTable() {
+  useCrumbTitle(texts.newTable)
+  const [connection, setConnection] = useState('System')
+  const { data, error } = useDraftTable('System')
+  const tables = useNames('table', { connection })
+  const navigate = useNavigate()
+  if (error !== null) return <ProblemAlert error={error} />
+  return (
+    <>
+      <PageHeader title={texts.newTable} text={texts.newText} />
+      {data === undefined ? (
+        <Skeleton height={240} />
+      ) : (
+        <TableDesigner
+          connection={connection}
+          connections={data.connections.map(({ name }) => name)}
+          tables={tables}
+          onConnection={setConnection}
+          onSaved={(name) => void navigate({ to: '/tables/$name', params: { name: `${connection}.${name}` } })}
+        >
+          <p className="note">{build.tables.rows}</p>
+        </TableDesigner>
+      )}
+    </>
+  )
+}
+
+interface TableEditorProps {
+  readonly connection: string
+  readonly name: string
+  /** What is shown if the table cannot be edited. */
+  readonly fallback: ReactNode
+  /** Below the columns. */
+  readonly children: ReactNode
+}
+
+/** The page of a table in `dev`. */
+export function TableEditor({ connection, name, fallback, children }: TableEditorProps) {
+  const [dialog, setDialog] = useState<'api' | 'drop'>()
+  const { data, error } = useDraftTable(connection, name)
+  const tables = useNames('table', { connection })
+  const navigate = useNavigate()
+  if (error !== null) return <ProblemAlert error={error} />
+  if (data === undefined) return <Skeleton height={240} />
+  const { table, connections } = data
+  if (table === null) return fallback
+  const close = () => setDialog(undefined)
+  return (
+    <>
+      <PageHeader
+        title={name}
+        text={<Link to="/connections">{connection}</Link>}
+        action={<Button onClick={() => setDialog('api')}>{texts.api.open}</Button>}
+      >
+        <Button variant="default" onClick={() => setDialog('drop')}>
+          {texts.drop}
+        </Button>
+      </PageHeader>
+      <TableDesigner
+        key={JSON.stringify(table)}
+        connection={connection}
+        connections={connections.map((one) => one.name)}
+        loaded={table}
+        tables={tables}
+        onSaved={() => undefined}
+      >
+        {children}
+      </TableDesigner>
+      <Suspense>
+        {dialog === 'api' ? (
+          <TableApi
+            connection={connection}
+            design={table.design}
+            onClose={close}
+            onSaved={() => {
+              close()
+              void navigate({ to: '/routes' })
+            }}
+          />
+        ) : null}
+      </Suspense>
+      {dialog === 'drop' ? <DropTable connection={connection} name={name} onClose={close} /> : null}
+    </>
+  )
+}
+
+function DropTable({
+  connection,
+  name,
+  onClose,
+}: {
+  readonly connection: string
+  readonly name: string
+  onClose(): void
+}) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const body = { connection, table: name, design: null }
+  const { data } = useQuery({
+    queryKey: ['draft', 'migration', 'drop', connection, name],
+    queryFn: ({ signal }) => call('POST /draft/migration', { body: { ...body, preview: true } }, signal),
+    gcTime: 0,
+  })
+  const isRevert = data?.change?.text === null
+  return (
+    <ConfirmDialog
+      title={texts.dropTitle(name)}
+      action={texts.drop}
+      isDanger
+      onConfirm={async () => {
+        const done = await call('POST /draft/migration', { body: { ...body, preview: false } })
+        const [problem] = done.problems
+        if (problem !== undefined) throw new Error([problem.message, problem.hint].filter(Boolean).join('. '))
+        await navigate({ to: '/tables' })
+        await refreshDraft(queries)
+        announce(texts.dropped(name))
+      }}
+      onClose={onClose}
+    >
+      <p>{isRevert ? texts.dropEmpty : texts.dropText}</p>
+      {data === undefined ? null : <Consequences plan={data} />}
+    </ConfirmDialog>
+  )
+}
