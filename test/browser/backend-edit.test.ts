@@ -155,9 +155,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.getByRole('textbox', { name: 'title' }).fill('Shop')
     await page.keyboard.press('Control+S')
     await page.getByText('Not saved: this error would be new').waitFor()
-    await until('the field has the focus', () =>
-      page.getByRole('textbox', { name: 'token_lifetime' }).evaluate((one) => one === document.activeElement),
-    )
+    await page.locator('[data-at="/config/token_lifetime"]:focus').waitFor()
     assert.ok(!(await draft.read(main)).includes('soon'))
     await page.getByRole('button', { name: 'Save anyway' }).click()
     await page.getByText('The last state without errors is served and shown here').waitFor()
@@ -203,7 +201,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await editor.press('Escape') // closes the completion
     await editor.press('Escape')
     await editor.press('Tab')
-    assert.ok(await editor.evaluate((one) => one !== document.activeElement))
+    await page.locator('.cm-editor:not(.cm-focused)').waitFor()
     await page.keyboard.press('Control+S')
     await page.getByText(savedText).waitFor()
     assert.match(await draft.read(main), /\nrate: *\n *slow: \{ limit: 10, window: 1m \}/)
