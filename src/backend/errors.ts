@@ -204,6 +204,18 @@ export const errors = defineErrors({
     message: 'There is no connection "{name}" that can have tables',
     hint: 'Declare it under "connection:" in waypost.yml. Connections of a class without migrations have no tables.',
   },
+  WP_BACKEND_DRAFT_BROKEN: {
+    kind: 'user',
+    status: 409,
+    message: 'The definition has errors',
+    hint: 'Fix the errors in "diagnostics" first.',
+  },
+  WP_BACKEND_DRAFT_VARIABLE: {
+    kind: 'user',
+    status: 422,
+    message: 'The variable "{name}" cannot be set: {reason}',
+    hint: 'Write it to the .env file of the folder by hand.',
+  },
   WP_BACKEND_TRY_CLIENT: {
     kind: 'user',
     status: 403,

@@ -29,7 +29,10 @@ export interface DraftWorld extends AsyncDisposable {
   git(...args: readonly string[]): string
 }
 
-export async function openDraft(files: Readonly<Record<string, string>>): Promise<DraftWorld> {
+export async function openDraft(
+  files: Readonly<Record<string, string>>,
+  options: { readonly host?: string } = {},
+): Promise<DraftWorld> {
   const root = await mkdtemp(path.join(tmpdir(), 'waypost-draft-'))
   const write = async (file: string, text: string) => {
     mkdirSync(path.dirname(path.join(root, file)), { recursive: true })
@@ -43,7 +46,14 @@ export async function openDraft(files: Readonly<Record<string, string>>): Promis
     get: (_, what: string) => (about: Record<string, unknown>) =>
       void (what !== 'answered' && reports.push({ what, about })),
   })
-  const server = await dev({ folder: root, variables: { ...process.env }, port: 0, deliver: false, console })
+  const server = await dev({
+    folder: root,
+    variables: { ...process.env },
+    port: 0,
+    deliver: false,
+    console,
+    ...options,
+  })
   await server.reload() // after the check for saves during the start
   const port = Number(new URL(server.started.url).port)
   const { token } = await server.issueToken()

@@ -1,6 +1,7 @@
 import type { Editing, Texts } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DraftTables } from './draft-tables.ts'
+import type { Manifest } from '../../release/index.ts'
 
 /** A definition that the pages of the backend edit: in `dev` the files of the project's folder. */
 export interface Draft {
@@ -15,6 +16,19 @@ export interface Draft {
   loadBase(): Promise<DraftBase>
   /** Returns the result of the last reload. */
   status(): DraftStatus
+  /** Returns the classes of the plugins that the definition lists. */
+  loadPlugins(): Promise<Pick<Manifest, 'plugins'>>
+  /** Lists the files with the class of an action. */
+  listActions(): Promise<readonly ActionFile[]>
+  /** Plans what `generate:route` writes. @throws WP_PROJECT_GENERATE, WP_BACKEND_DRAFT_BROKEN */
+  planRoute(route: DraftRoute): Promise<PlannedDraft & { readonly route: string; readonly action: string }>
+  /** Plans what `generate:action` writes. @throws WP_PROJECT_GENERATE, WP_BACKEND_DRAFT_BROKEN */
+  planAction(action: {
+    readonly file: string
+    readonly route?: string | undefined
+  }): Promise<PlannedDraft & { readonly use: string; readonly file: string; readonly text: string }>
+  /** Sets a variable of the folder, which nothing reads back. @throws WP_BACKEND_DRAFT_VARIABLE */
+  setVariable(name: string, value: string): Promise<void>
   /** Runs functions that change the draft one at a time. */
   exclusive<Result>(work: () => Promise<Result>): Promise<Result>
   /** Loads the definition with changes. Returns the errors that it does not have without them. Writes nothing. */
@@ -25,7 +39,35 @@ export interface Draft {
    * one of the files since it was read
    * @throws WP_BACKEND_DRAFT_REFUSED, WP_PROJECT_WRITE
    */
-  write(changes: readonly FileChange[]): Promise<{ readonly served: Promise<boolean> } | undefined>
+  write(
+    changes: readonly FileChange[],
+    options?: WriteOptions,
+  ): Promise<{ readonly served: Promise<boolean> } | undefined>
+}
+
+export interface WriteOptions {
+  /** New files with code that Waypost has generated. All other files must be files of the definition. */
+  readonly code?: readonly string[] | undefined
+}
+
+/** A method of a route to create. */
+export interface DraftRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  /** By default those of the route. */
+  readonly scopes?: readonly string[] | undefined
+  readonly public: boolean
+}
+
+export interface PlannedDraft extends WriteOptions {
+  readonly changes: readonly FileChange[]
+}
+
+/** A file with the class of an action. */
+export interface ActionFile {
+  readonly file: string
+  /** `GET /todo`, or `cronjob tidy`. */
+  readonly usedBy: readonly string[]
 }
 
 /** The new text of a file. */

@@ -138,10 +138,15 @@ function invert({ editing }: DraftFiles, { changed, changes, after }: Made): Pla
     const [before, now] = [findValue(editing, keysOf(at)), findValue(after, keysOf(at))]
     return { at, ...(before === undefined ? {} : { value: before }), if: now === undefined ? null : etagOfValue(now) }
   })
+  return { ...invertFiles(changes), edits }
+}
+
+/** Restores the files of a change. */
+export function invertFiles(changes: readonly FileChange[]): PlannedEdits['inverse'] {
   const files = changes.map(({ file, text, before }): FileEdit => {
     return { file, text: before ?? null, if: text === undefined ? null : etagOfValue(text) }
   })
-  return { edits, files, undo: true }
+  return { edits: [], files, undo: true }
 }
 
 /** The value that must be restored for keys: the first one on the way that did not exist, or the list around an item. */

@@ -1,14 +1,12 @@
-import { openEditing } from '../../definition/index.ts'
+import { openEditing, type Editing } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import { ProblemWith } from '../api/route.ts'
 import { errors } from '../errors.ts'
-import type { Draft, DraftFiles, FileChange } from './draft.ts'
+import type { Draft, DraftFiles, PlannedDraft } from './draft.ts'
 import { formatDiagnostics } from './format-diagnostics.ts'
 
 /** A change of the files of a draft, planned for their current state. */
-export interface Planned {
-  readonly changes: readonly FileChange[]
-}
+export type Planned = PlannedDraft
 
 export interface SavedChange<Plan extends Planned> {
   readonly plan: Plan
@@ -37,7 +35,7 @@ export async function saveChange<Plan extends Planned>(
       const names = planned.changes.map(({ file }) => file)
       if (names.length === 0) return { plan: planned, files: names, served: Promise.resolve(draft.status().isServed) }
       if (!withErrors) assertNoErrors(files, planned, await draft.findNewErrors(planned.changes))
-      const written = await draft.write(planned.changes)
+      const written = await draft.write(planned.changes, { code: planned.code })
       if (written !== undefined) return { plan: planned, files: names, served: written.served }
     }
     throw errors.WP_BACKEND_DRAFT_BUSY({ attempts: maxAttempts })
@@ -52,4 +50,25 @@ function assertNoErrors(files: DraftFiles, { changes }: Planned, found: readonly
   const kept = changes.flatMap(({ file, text }) => (text === undefined ? [] : [[file, text] as const]))
   const editing = openEditing(root, { texts: new Map([...files.texts, ...kept]), cache })
   throw new ProblemWith(errors.WP_BACKEND_DRAFT_ERRORS({ count }), { diagnostics: formatDiagnostics(editing, found) })
+}
+
+/** Nothing can be planned because the definition has errors. */
+export class DraftBroken extends Error {
+  readonly diagnostics: readonly Diagnostic[]
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super('the definition has errors')
+    this.diagnostics = diagnostics
+  }
+}
+
+/** @throws WP_BACKEND_DRAFT_BROKEN with the diagnostics, if planning fails because of them */
+export async function planOrExplain<Plan>(editing: Editing, work: () => Promise<Plan>): Promise<Plan> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DraftBroken)) throw error
+    const diagnostics = formatDiagnostics(editing, error.diagnostics)
+    throw new ProblemWith(errors.WP_BACKEND_DRAFT_BROKEN(), { diagnostics })
+  }
 }

@@ -8,14 +8,21 @@ import {
   type DraftFiles,
   type DraftStatus,
   type FileChange,
+  DraftBroken,
+  type ActionFile,
+  type WriteOptions,
 } from '../../backend/index.ts'
 import type { PluginBuilder } from '../../build/index.ts'
 import { makeSourceCache, openEditing, type Texts } from '../../definition/index.ts'
 import { isStorable, isWaypostError, messageOf, type Clock, type Diagnostic, type Variables } from '../../kit/index.ts'
-import { findFilesProblem, findPathProblem } from '../../release/index.ts'
+import { findFilesProblem, findPathProblem, type ManifestPlugin } from '../../release/index.ts'
 import type { Project } from '../find-project.ts'
 import { ChangedOnDisk, sortChanges, writeFiles } from '../generate/write-files.ts'
-import { loadProject } from '../load-project.ts'
+import { prepareAction } from '../generate/generate-action.ts'
+import { prepareRoute } from '../generate/generate-route.ts'
+import { loadProject, type LoadedProject } from '../load-project.ts'
+import { listActionFiles } from './list-action-files.ts'
+import { writeVariable } from './write-variable.ts'
 import type { ReloadResult } from '../reloader.ts'
 import { isDefinitionFile, openFolderFiles, type FolderFiles } from './folder-files.ts'
 import type { SessionMigrations } from '../session-migrations.ts'
@@ -93,6 +100,44 @@ export class FolderDraft implements Draft {
     return this.#status
   }
 
+  async loadPlugins(): Promise<{ plugins: readonly ManifestPlugin[] }> {
+    const { plugins } = await this.#load(new Map())
+    return { plugins: plugins.map(({ manifest }) => manifest) }
+  }
+
+  async listActions(): Promise<readonly ActionFile[]> {
+    const { definition, partial = definition } = await this.#load(new Map())
+    return listActionFiles(this.folder, partial)
+  }
+
+  async planRoute(route: Parameters<Draft['planRoute']>[0]): ReturnType<Draft['planRoute']> {
+    const { generated, changes } = await this.#plan((onDiagnostics) =>
+      prepareRoute({ ...route, folder: this.folder, onDiagnostics }),
+    )
+    return { route: generated.route, action: generated.action, changes, code: [generated.action] }
+  }
+
+  async planAction(action: Parameters<Draft['planAction']>[0]): ReturnType<Draft['planAction']> {
+    const { use, file, text } = await this.#plan((onDiagnostics) =>
+      prepareAction({ ...action, folder: this.folder, onDiagnostics }),
+    )
+    return { use: use.name, file, text, changes: [{ file, text, before: undefined }], code: [file] }
+  }
+
+  async #plan<Plan>(work: (report: (found: readonly Diagnostic[]) => void) => Promise<Plan>): Promise<Plan> {
+    let reported: readonly Diagnostic[] = []
+    try {
+      return await work((found) => (reported = found))
+    } catch (error) {
+      if (!isWaypostError(error) || error.code !== 'WP_PROJECT_BROKEN') throw error
+      throw new DraftBroken(reported)
+    }
+  }
+
+  setVariable(name: string, value: string): Promise<void> {
+    return this.exclusive(() => writeVariable(this.folder, name, value))
+  }
+
   exclusive<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(work)
     this.#last = result.catch(() => undefined)
@@ -107,21 +152,25 @@ export class FolderDraft implements Draft {
   }
 
   async #loadErrors(texts: ReadonlyMap<string, string | undefined>): Promise<readonly Diagnostic[]> {
-    const { pluginBuilder, variables } = this.#connection ?? {}
-    const { diagnostics, needsMigration } = await loadProject(this.#project, {
-      texts,
-      cache: this.#checked,
-      ...(variables && { variables }),
-      ...(pluginBuilder && { pluginBuilder }),
-    })
+    const { diagnostics, needsMigration } = await this.#load(texts)
     // The reload writes outdated tables again.
     const isOutdated = ({ file }: Diagnostic) => needsMigration && file.startsWith('migrations/')
     return diagnostics.filter((one) => one.severity === 'error' && !isOutdated(one))
   }
 
-  async write(changes: readonly FileChange[]): ReturnType<Draft['write']> {
+  #load(texts: ReadonlyMap<string, string | undefined>): Promise<LoadedProject> {
+    const { pluginBuilder, variables } = this.#connection ?? {}
+    return loadProject(this.#project, {
+      texts,
+      cache: this.#checked,
+      ...(variables && { variables }),
+      ...(pluginBuilder && { pluginBuilder }),
+    })
+  }
+
+  async write(changes: readonly FileChange[], { code = [] }: WriteOptions = {}): ReturnType<Draft['write']> {
     const { texts } = this.#files.read(this.#used)
-    assertWritable(this.folder, changes, texts)
+    assertWritable(this.folder, changes, { texts, code })
     const reload = this.#connection?.watching.expect(changes.map(({ file }) => file))
     try {
       await writeFiles(this.folder, sortChanges(changes))
@@ -160,21 +209,30 @@ function nameProblem({ code, file, message }: Diagnostic): string {
 }
 
 /** @throws WP_BACKEND_DRAFT_REFUSED */
-function assertWritable(root: string, changes: readonly FileChange[], texts: Texts): void {
+function assertWritable(
+  root: string,
+  changes: readonly FileChange[],
+  { texts, code }: { readonly texts: Texts; readonly code: readonly string[] },
+): void {
   for (const { file, text, before } of changes) {
+    const isCode = code.includes(file) && before === undefined && isActionFile(file)
     const reason =
-      findPathProblem(file) ??
-      (before === undefined && !mayCreate(file, texts) ? 'it is not a file of the definition' : undefined) ??
+      (isCode ? undefined : findPathProblem(file)) ??
+      (before === undefined && !isCode && !mayCreate(file, texts) ? 'it is not a file of the definition' : undefined) ??
       (text !== undefined && !isStorable(text) ? 'it contains a NUL character' : undefined) ??
-      (hasLink(root, file) ? 'a symbolic link leads to it' : undefined)
+      findLink(root, file)
     if (reason !== undefined) throw errors.WP_BACKEND_DRAFT_REFUSED({ file, reason })
   }
   const after = new Map<string, string | undefined>(texts)
   for (const { file } of changes) after.delete(file)
-  for (const { file, text } of changes) if (text !== undefined) after.set(file, text)
+  for (const { file, text } of changes) if (text !== undefined && !code.includes(file)) after.set(file, text)
   const problem = findFilesProblem([...after].map(([file, text]) => ({ path: file, bytes: Buffer.byteLength(text!) })))
-  if (problem !== undefined && changes.some(({ file }) => file === problem.path))
+  if (problem !== undefined && changes.some(({ file }) => file === problem.path || file.startsWith(`${problem.path}/`)))
     throw errors.WP_BACKEND_DRAFT_REFUSED({ file: problem.path, reason: problem.problem })
+}
+
+function isActionFile(file: string): boolean {
+  return /^[\w-]+(\/[\w.-]+)*(?<!\.d)\.[tj]s$/.test(file) && !/(^|\/)(\.|node_modules\/)/.test(file)
 }
 
 /** A new file has a place of its own or is next to another file of the definition. */
@@ -184,13 +242,16 @@ function mayCreate(file: string, texts: Texts): boolean {
   return isDefinitionFile(file) || isBeside
 }
 
-/** Whether the file or one of its folders is a symbolic link. */
-function hasLink(root: string, file: string): boolean {
+/** Returns why a path cannot be used: a part of it is a symbolic link, or a file instead of a folder. */
+function findLink(root: string, file: string): string | undefined {
   const steps = file.split('/')
-  return steps.some((_, index) => {
-    const part = path.join(root, ...steps.slice(0, index + 1))
-    return lstatSync(part, { throwIfNoEntry: false })?.isSymbolicLink() === true
-  })
+  for (const index of steps.keys()) {
+    const stats = lstatSync(path.join(root, ...steps.slice(0, index + 1)), { throwIfNoEntry: false })
+    if (stats === undefined) return undefined
+    if (stats.isSymbolicLink()) return 'a symbolic link leads to it'
+    if (index < steps.length - 1 && !stats.isDirectory()) return 'another file has it as its folder'
+  }
+  return undefined
 }
 
 function describe(error: unknown): DraftStatus['problem'] {

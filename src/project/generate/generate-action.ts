@@ -41,14 +41,10 @@ export interface GeneratedAction {
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_WRITE
  */
 export async function generateAction(options: GenerateActionOptions): Promise<GeneratedAction> {
-  const project = findProject(options.folder)
-  const file = assertFile(project, options.file)
-  const definition = await loadDespiteMissing(project, file, options)
-  const use = chooseUse(findUses(definition), { file, route: options.route })
-  const text = writeAction({ ...use, isTypeScript: file.endsWith('.ts') })
+  const { use, file, text } = await prepareAction(options)
   if (!options.dryRun) {
-    await writeFiles(project.root, [{ file, text, before: undefined }])
-    await validateProject(project.root) // writes the types that the new class uses
+    await writeFiles(options.folder, [{ file, text, before: undefined }])
+    await validateProject(options.folder) // writes the types that the new class uses
   }
   const { name, route, cronjob, at } = use
   const made = {
@@ -59,8 +55,22 @@ export async function generateAction(options: GenerateActionOptions): Promise<Ge
     text,
   }
   if (use.file !== file) return { ...made, answeredAt: `${at?.file}:${at?.line}` }
-  const servedAt = options.dryRun || route === undefined ? undefined : await waitUntilServed(project.root, route)
+  const servedAt = options.dryRun || route === undefined ? undefined : await waitUntilServed(options.folder, route)
   return servedAt === undefined ? made : { ...made, servedAt }
+}
+
+/**
+ * Plans the class of an action. Writes nothing.
+ * @throws see `generateAction`
+ */
+export async function prepareAction(
+  options: Omit<GenerateActionOptions, 'dryRun'>,
+): Promise<{ readonly use: Use; readonly file: string; readonly text: string }> {
+  const project = findProject(options.folder)
+  const file = assertFile(project, options.file)
+  const definition = await loadDespiteMissing(project, file, options)
+  const use = chooseUse(findUses(definition), { file, route: options.route })
+  return { use, file, text: writeAction({ ...use, isTypeScript: file.endsWith('.ts') }) }
 }
 
 function assertFile({ root }: Project, given: string): string {
@@ -76,7 +86,11 @@ function assertFile({ root }: Project, given: string): string {
 }
 
 /** Missing action files are expected here. All other errors are reported. */
-async function loadDespiteMissing(project: Project, file: string, options: GenerateActionOptions): Promise<Definition> {
+async function loadDespiteMissing(
+  project: Project,
+  file: string,
+  options: Pick<GenerateActionOptions, 'onDiagnostics'>,
+): Promise<Definition> {
   const { files } = await loadProject(project)
   const missing = files.filter((one) => /\.[tj]s$/.test(one))
   const loaded = await loadProject(project, { texts: new Map([file, ...missing].map((one) => [one, ''])) })
@@ -93,7 +107,7 @@ interface Use extends Omit<ActionText, 'isTypeScript'> {
   readonly at?: Location
 }
 
-function findUses({ routes, cronjobs }: Definition): readonly Use[] {
+export function findUses({ routes, cronjobs }: Definition): readonly Use[] {
   const methods = routes.flatMap((route) => route.methods.map((method) => describeMethod(route.path, method)))
   const jobs = Object.entries(cronjobs).map(([cronjob, { action }]): Use => {
     const name = `cronjob ${cronjob}`

@@ -21,6 +21,8 @@ export interface GenerateRouteOptions {
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
 }
 
+type PreparedOptions = Omit<GenerateRouteOptions, 'dryRun'>
+
 export interface GeneratedRoute {
   /** `POST /order` */
   readonly route: string
@@ -40,6 +42,21 @@ export interface GeneratedRoute {
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_GENERATE_ACCESS, WP_PROJECT_WRITE, WP_DEFINITION_EDIT_REFUSED
  */
 export async function generateRoute(options: GenerateRouteOptions): Promise<GeneratedRoute> {
+  const { generated, changes } = await prepareRoute(options)
+  if (options.dryRun) return generated
+  await writeFiles(options.folder, changes)
+  await validateProject(options.folder) // writes the types that the new class uses
+  const servedAt = await waitUntilServed(options.folder, generated.route)
+  return servedAt === undefined ? generated : { ...generated, servedAt }
+}
+
+/**
+ * Plans and checks a method of a route. Writes nothing.
+ * @throws see `generateRoute`
+ */
+export async function prepareRoute(
+  options: PreparedOptions,
+): Promise<{ readonly generated: GeneratedRoute; readonly changes: ReturnType<typeof findChanges> }> {
   const project = findProject(options.folder)
   const loaded = await loadProject(project)
   const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
@@ -50,12 +67,7 @@ export async function generateRoute(options: GenerateRouteOptions): Promise<Gene
   const found = await assertFits(project, plan, options)
   report(found.filter((one) => !loaded.diagnostics.some((known) => isSame(one, known))))
   const changes = findChanges(project, before, plan.texts)
-  const generated = describe(project, plan, { options, changes })
-  if (options.dryRun) return generated
-  await writeFiles(project.root, changes)
-  await validateProject(project.root) // writes the types that the new class uses
-  const servedAt = await waitUntilServed(project.root, generated.route)
-  return servedAt === undefined ? generated : { ...generated, servedAt }
+  return { generated: describe(project, plan, { options, changes }), changes }
 }
 
 /** Returns the definition of an empty waypost.yml, an error that the first route fixes. */
@@ -63,7 +75,7 @@ function findEmpty({ partial, diagnostics }: LoadedProject): Definition | undefi
   return diagnostics.every(({ code }) => code === 'WP_DEFINITION_EMPTY') ? partial : undefined
 }
 
-function assertNew({ routes }: Definition, { method, path: wanted }: GenerateRouteOptions): void {
+function assertNew({ routes }: Definition, { method, path: wanted }: PreparedOptions): void {
   const known = routes.find(({ path }) => path === wanted)?.methods.find((one) => one.method === method)
   if (known === undefined) return
   const { file, line } = known.at
@@ -81,11 +93,7 @@ function isSame(one: Diagnostic, other: Diagnostic): boolean {
  * Loads the project with the planned changes, so that errors are found before anything is written.
  * @returns its warnings
  */
-async function assertFits(
-  project: Project,
-  plan: RoutePlan,
-  options: GenerateRouteOptions,
-): Promise<readonly Diagnostic[]> {
+async function assertFits(project: Project, plan: RoutePlan, options: PreparedOptions): Promise<readonly Diagnostic[]> {
   const { method, path: wanted } = options
   const after = await loadProject(project, { texts: plan.texts })
   if (after.definition === undefined) throw validationError(after.diagnostics, `${method} ${wanted}`)
@@ -102,7 +110,7 @@ function validationError(diagnostics: readonly Diagnostic[], route: string): Err
 }
 
 interface GeneratedParts {
-  readonly options: GenerateRouteOptions
+  readonly options: PreparedOptions
   readonly changes: ReturnType<typeof findChanges>
 }
 

@@ -778,7 +778,48 @@ export interface Operations {
   /** Creates the file of an action with a class without code, like waypost generate:action. */
   'POST /draft/action': {
     body: { file: string; route?: string; preview?: boolean }
-    answer: { use: string; file: string; text: string; saved: boolean }
+    answer: {
+      use: string
+      file: string
+      text: string
+      files: { file: string; text: string | null; before: string | null }[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      saved: {
+        revision: string
+        saved_at: string
+        changes: number
+        files: string[]
+        diagnostics: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
+        is_served: boolean
+        inverse: {
+          edits: { at: string; value?: unknown; if?: string | null }[]
+          files: { file: string; text: string | null; if?: string | null }[]
+          undo: true
+        }
+      } | null
+    }
   }
   /** Writes a variable to the .env file of the folder, which is never read back. */
   'PUT /draft/variable/:name': {

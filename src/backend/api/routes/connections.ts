@@ -31,8 +31,10 @@ const classes = defineRoute({
     ),
     actions: Type.Array(record({ name: text, plugin: text, description: text, config: schema, routes_only: flag })),
   }),
-  async handle({ host }) {
-    const { connections, actions } = await loadCatalog((await findActiveManifest(host))?.manifest)
+  async handle({ host, draft }) {
+    // In `dev` also plugins that are not served yet.
+    const manifest = (await draft?.loadPlugins()) ?? (await findActiveManifest(host))?.manifest
+    const { connections, actions } = await loadCatalog(manifest)
     return {
       connections: [...connections].map(([key, one]) => ({
         name: key,

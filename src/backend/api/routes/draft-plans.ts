@@ -1,25 +1,77 @@
 import { Type } from 'typebox'
-import { errors } from '../../errors.ts'
-import type { Draft } from '../../draft/draft.ts'
-import { defineRoute } from '../route.ts'
+import type { Diagnostic } from '../../../kit/index.ts'
+import type { DraftFiles, PlannedDraft } from '../../draft/draft.ts'
+import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
+import { planOrExplain, saveChange } from '../../draft/save-changes.ts'
+import { invertFiles } from '../../draft/plan-edits.ts'
+import { defineRoute, type AdminSources } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
-import { diagnostic, draftOf, draftSaved, filePath } from './draft-shapes.ts'
+import { answerSaved, diagnostic, draftOf, draftSaved, filePath } from './draft-shapes.ts'
 
 // What the pages create from a description, as the commands generate:* do: with a preview of the files.
 
 const name = Type.String({ minLength: 1, maxLength: 200 })
 const flag = Type.Boolean()
-const scopes = Type.Optional(Type.Array(name, { maxItems: 100 }))
 /** Returns what would be written, and writes nothing. */
 const preview = Type.Optional(flag)
 
 const planned = {
   /** The texts before and after; null where there is no file. */
   files: Type.Array(record({ file: text, text: maybeText, before: maybeText })),
-  /** Problems that the change adds. */
+  /** Errors that the change adds. A change with some is not saved. */
   diagnostics: Type.Array(diagnostic),
   /** Null for a preview. */
   saved: Type.Union([draftSaved, Type.Null()]),
+}
+
+type Call = Pick<AdminSources, 'draft' | 'host'>
+
+/** Saves a plan, or only shows it. */
+async function saveOrShow<Plan extends PlannedDraft>(
+  call: Call,
+  isPreview: boolean | undefined,
+  plan: (files: DraftFiles) => Promise<Plan>,
+) {
+  const draft = draftOf(call)
+  const explained = (files: DraftFiles) => planOrExplain(files.editing, () => plan(files))
+  if (isPreview === true) {
+    const files = await draft.read()
+    const shown = await explained(files)
+    return describe(shown, { files, found: await draft.findNewErrors(shown.changes), saved: null })
+  }
+  const files = await draft.read()
+  const saved = await saveChange(draft, explained)
+  const { changes, code = [] } = saved.plan
+  // Code is not a part of the draft: it stays.
+  const inverse = invertFiles(changes.filter(({ file }) => !code.includes(file)))
+  const answer = await answerSaved(call, saved, { count: changes.length, inverse })
+  return describe(saved.plan, { files, found: [], saved: answer })
+}
+
+function describe<Plan extends PlannedDraft>(
+  plan: Plan,
+  {
+    files,
+    found,
+    saved,
+  }: {
+    readonly files: DraftFiles
+    readonly found: readonly Diagnostic[]
+    readonly saved: Awaited<ReturnType<typeof answerSaved>> | null
+  },
+) {
+  return {
+    plan,
+    answer: {
+      files: plan.changes.map(({ file, text: after, before }) => ({
+        file,
+        text: after ?? null,
+        before: before ?? null,
+      })),
+      diagnostics: formatDiagnostics(files.editing, found),
+      saved,
+    },
+  }
 }
 
 const route = defineRoute({
@@ -32,7 +84,7 @@ const route = defineRoute({
   body: record({
     method: oneOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
     path: Type.String({ minLength: 1, maxLength: 1000 }),
-    scopes,
+    scopes: Type.Optional(Type.Array(name, { maxItems: 100 })),
     public: Type.Optional(flag),
     preview,
   }),
@@ -43,7 +95,12 @@ const route = defineRoute({
     action: text,
     ...planned,
   }),
-  handle: notYet,
+  fields: { WP_PROJECT_GENERATE: 'body/path', WP_PROJECT_GENERATE_ACCESS: 'body/scopes' },
+  async handle({ body: { preview: isPreview, public: isPublic = false, ...body }, ...call }) {
+    const wanted = { ...body, public: isPublic }
+    const { plan, answer } = await saveOrShow(call, isPreview, () => draftOf(call).planRoute(wanted))
+    return { route: plan.route, action: plan.action, ...answer }
+  },
 })
 
 const actions = defineRoute({
@@ -57,12 +114,15 @@ const actions = defineRoute({
     entry: Type.Array(
       record({
         file: text,
-        /** `GET /todo`, `cronjob tidy`, or `action Todo`. */
+        /** `GET /todo`, or `cronjob tidy`. */
         used_by: Type.Array(text),
       }),
     ),
   }),
-  handle: notYet,
+  async handle(call) {
+    const listed = await draftOf(call).listActions()
+    return { entry: listed.map(({ file, usedBy }) => ({ file, used_by: usedBy })) }
+  },
 })
 
 const action = defineRoute({
@@ -84,10 +144,13 @@ const action = defineRoute({
     use: text,
     file: text,
     text,
-    /** Whether the file was written. */
-    saved: flag,
+    ...planned,
   }),
-  handle: notYet,
+  fields: { WP_PROJECT_GENERATE: 'body/file' },
+  async handle({ body: { preview: isPreview, ...body }, ...call }) {
+    const { plan, answer } = await saveOrShow(call, isPreview, () => draftOf(call).planAction(body))
+    return { use: plan.use, file: plan.file, text: plan.text, ...answer }
+  },
 })
 
 const variable = defineRoute({
@@ -99,12 +162,14 @@ const variable = defineRoute({
   usesDraft: true,
   params: record({ name: Type.String({ maxLength: 1000 }) }),
   body: record({ value: Type.String({ maxLength: 65_536 }) }),
-  handle: notYet,
+  fields: {
+    WP_SERVER_VARIABLE_NAME: 'params/name',
+    WP_SERVER_VARIABLE_RESERVED: 'params/name',
+    WP_BACKEND_DRAFT_VARIABLE: 'body/value',
+  },
+  async handle({ params, body, ...call }) {
+    await draftOf(call).setVariable(params.name, body.value)
+  },
 })
-
-async function notYet(call: { readonly draft?: Draft | undefined }): Promise<never> {
-  draftOf(call)
-  throw errors.WP_BACKEND_DRAFT()
-}
 
 export const draftPlanRoutes = [route, actions, action, variable]
