@@ -72,13 +72,18 @@ export function planEdits(
     edits.map((edit) => ({ keys: keysOf(edit.at), value: 'value' in edit ? (edit.value as Writable) : undefined })),
   )
   const all: EditedFiles = new Map([...files.map(({ file, text }) => [file, text ?? undefined] as const), ...edited])
-  const changes = [...all].flatMap(([file, text]): readonly FileChange[] => {
-    const before = draft.texts.get(file)
-    return text === before ? [] : [{ file, text, before }]
-  })
+  const changes = listEdited(draft, all)
   const changed = edits.filter((edit) => !isSame(findValue(draft.editing, keysOf(edit.at)), edit.value))
   const count = changed.length + files.filter(({ file, text }) => text !== (draft.texts.get(file) ?? null)).length
   return { changes, count, inverse: invert(draft, { changed, changes, after: withFiles(working, edited) }) }
+}
+
+/** Returns the files that an edit changes. */
+export function listEdited({ texts }: DraftFiles, edited: EditedFiles): readonly FileChange[] {
+  return [...edited].flatMap(([file, text]): readonly FileChange[] => {
+    const before = texts.get(file)
+    return text === before ? [] : [{ file, text, before }]
+  })
 }
 
 function chooseEdits(draft: DraftFiles, { edits = [], files = [], undo = false }: RequestedEdits) {
@@ -92,7 +97,8 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-function findValueConflict({ editing }: DraftFiles, edit: ValueEdit): readonly EditConflict[] {
+/** Returns the conflict of an edit whose condition does not hold. */
+export function findValueConflict({ editing }: DraftFiles, edit: ValueEdit): readonly EditConflict[] {
   if (edit.if === undefined) return []
   const value = findValue(editing, keysOf(edit.at))
   const etag = value === undefined ? null : etagOfValue(value)

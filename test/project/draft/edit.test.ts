@@ -192,6 +192,24 @@ describe('editing the draft of a folder', () => {
     assert.equal(elsewhere.is_served, false)
   })
 
+  test('rename lists the uses, and changes all of them as one revision that can be undone', async () => {
+    const body = { at: '/schema/Todo', to: 'Task' }
+    const shown = bodyOf(await world.call('POST /draft/rename', { ...body, preview: true }))
+    assert.deepEqual(shown.uses, [{ at: `${method}/response`, source: 'resources/routes/todo.yml:5' }])
+    assert.deepEqual([shown.at, shown.saved], ['/schema/Task', null])
+    assert.equal(await world.read('waypost.yml'), files['waypost.yml'])
+    const { headers } = await world.call(`GET ${valuePath('/schema/Todo')}`)
+    assert.equal((await world.call('POST /draft/rename', { ...body, if: '"other"' })).status, 412)
+    const done = bodyOf(await world.call('POST /draft/rename', { ...body, if: headers.etag }))
+    assert.deepEqual(done.files.toSorted(), ['resources/routes/todo.yml', 'waypost.yml'])
+    assert.equal(done.saved.is_served, true)
+    assert.equal(await world.read('waypost.yml'), files['waypost.yml'].replace('Todo:', 'Task:'))
+    const again = await world.call('POST /draft/rename', body)
+    assert.deepEqual([again.status, again.body.type], [422, 'urn:waypost:errors#WP_DEFINITION_EDIT_REFUSED'])
+    bodyOf(await world.call('PATCH /draft', done.saved.inverse))
+    assert.equal(await world.read('waypost.yml'), files['waypost.yml'])
+  })
+
   test('an invalid pointer, and a body with other keys, are refused', async () => {
     assert.equal((await patch({ edits: [{ at: 'routes', value: 1 }] })).status, 400)
     assert.equal((await patch({ edits: [{ at: '/routes', values: 1 }] })).status, 400)

@@ -580,7 +580,7 @@ export interface Operations {
   'POST /draft/rename': {
     body: { at: string; to: string; preview?: boolean; if?: string }
     answer: {
-      uses: { at: string; source: string }[]
+      uses: { at: string | null; source: string }[]
       at: string
       files: string[]
       saved: {

@@ -1,12 +1,20 @@
 import { Type } from 'typebox'
-import { EditRefused, findEntryText, findIncludes, findValue } from '../../../definition/index.ts'
+import {
+  EditRefused,
+  findEntryText,
+  findIncludes,
+  findValue,
+  rename,
+  type ClassCatalog,
+} from '../../../definition/index.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import { listChanges } from '../../draft/list-changes.ts'
 import type { Draft, DraftFiles } from '../../draft/draft.ts'
-import { planEdits, type RequestedEdits } from '../../draft/plan-edits.ts'
+import { findValueConflict, invertFiles, listEdited, planEdits, type RequestedEdits } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
-import { etagOfValue, keysOf } from '../../draft/values.ts'
+import { etagOfValue, keysOf, pointerOf } from '../../draft/values.ts'
 import { errors } from '../../errors.ts'
+import { loadCatalog } from '../../../operate/index.ts'
 import { defineRoute, ProblemWith, type AdminSources } from '../route.ts'
 import { formatMaybeTime, maybeText, maybeTime, oneOf, record, text } from '../shapes.ts'
 import { answerSaved, diagnostic, draftOf, draftSaved, edit, fileEdit, pointer, filePath } from './draft-shapes.ts'
@@ -288,18 +296,45 @@ const renaming = defineRoute({
   }),
   answer: record({
     /** What is renamed with it. */
-    uses: Type.Array(record({ at: text, source: text })),
+    uses: Type.Array(record({ at: maybeText, source: text })),
     /** The pointer after renaming. */
     at: text,
     files: Type.Array(text),
     saved: Type.Union([draftSaved, Type.Null()]),
   }),
-  handle: notYet,
+  async handle({ body: { at, to, preview, if: condition }, ...call }) {
+    const own = draftOf(call)
+    const classes = await loadClasses(own)
+    const plan = (files: DraftFiles) => {
+      const renamed = refuseAsProblem(() => rename(files.editing, keysOf(at), { to, classes }))
+      const conflicts = findValueConflict(files, { at, ...(condition === undefined ? {} : { if: condition }) })
+      if (conflicts.length > 0) throw new ProblemWith(errors.WP_BACKEND_CHANGED(), { conflicts })
+      const changes = listEdited(files, renamed.files)
+      return { changes, uses: renamed.uses.map((use) => ({ at: use.at ?? null, source: use.source })) }
+    }
+    const answer = { at: pointerOf([keysOf(at)[0]!, to]) }
+    if (preview === true) {
+      const { changes, uses } = plan(await own.read())
+      return { ...answer, uses, files: changes.map((one) => one.file), saved: null }
+    }
+    const done = await saveChange(own, plan)
+    const { changes, uses } = done.plan
+    const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(changes) })
+    return { ...answer, uses, files: done.files, saved }
+  },
 })
 
-async function notYet(call: { readonly draft?: Draft | undefined }): Promise<never> {
-  draftOf(call)
-  throw errors.WP_BACKEND_DRAFT()
+/** The configs of all classes, which name entries of the definition. */
+async function loadClasses(own: Draft): Promise<ClassCatalog> {
+  const { connections, actions, plugins } = await loadCatalog(await own.loadPlugins())
+  const listed = plugins.flatMap(({ from, catalog: { config = true } }) =>
+    from === undefined ? [] : [[from, { config }] as const],
+  )
+  return {
+    connections: Object.fromEntries(connections),
+    actions: Object.fromEntries(actions),
+    plugins: Object.fromEntries(listed),
+  }
 }
 
 export const draftRoutes = [
