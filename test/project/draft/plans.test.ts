@@ -128,7 +128,7 @@ describe('what the draft of a folder generates', () => {
       ['A-B', 'x'],
       ['A%0AB', 'x'],
       ['__proto__', 'x'],
-      ['TOKEN', `'"\``],
+      ['TOKEN', `\n'"\``],
     ] as const)
       assert.ok([400, 409, 422].includes((await set(name, value)).status), name)
     for (const target of ['/variable', '/draft', '/draft/file?path=.env', '/draft/value?at=', '/draft/diff'])
