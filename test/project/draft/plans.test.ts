@@ -144,7 +144,7 @@ test('an editor that saves in place while files are written loses nothing', asyn
   await using world = await openDraft(files)
   const file = 'resources/race.yml'
   await world.write(file, '')
-  let isOver = false
+  const editing = new AbortController()
   const lines: string[] = []
   const editor = async () => {
     for (let index = 0; index < 150; index += 1) {
@@ -152,11 +152,11 @@ test('an editor that saves in place while files are written loses nothing', asyn
       await world.write(file, (await world.read(file)) + line)
       lines.push(line)
     }
-    isOver = true
+    editing.abort()
   }
   let written = 0
   const pages = async () => {
-    while (!isOver) {
+    while (!editing.signal.aborted) {
       const before = await world.read(file)
       try {
         await writeFiles(world.root, [{ file, text: `${before}# page ${written}\n`, before }])
