@@ -620,18 +620,7 @@ export interface Operations {
           columns: {
             name: string
             was?: string
-            type:
-              | 'id'
-              | 'integer'
-              | 'bigint'
-              | 'number'
-              | 'text'
-              | 'boolean'
-              | 'timestamp'
-              | 'date'
-              | 'json'
-              | 'uuid'
-              | 'other'
+            type: 'id' | 'integer' | 'bigint' | 'number' | 'text' | 'boolean' | 'timestamp' | 'date' | 'json' | 'uuid' | 'other'
             length?: number
             null?: true
             default?: unknown
@@ -658,18 +647,7 @@ export interface Operations {
         columns: {
           name: string
           was?: string
-          type:
-            | 'id'
-            | 'integer'
-            | 'bigint'
-            | 'number'
-            | 'text'
-            | 'boolean'
-            | 'timestamp'
-            | 'date'
-            | 'json'
-            | 'uuid'
-            | 'other'
+          type: 'id' | 'integer' | 'bigint' | 'number' | 'text' | 'boolean' | 'timestamp' | 'date' | 'json' | 'uuid' | 'other'
           length?: number
           null?: true
           default?: unknown
