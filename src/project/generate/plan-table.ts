@@ -90,7 +90,8 @@ function describeEvent(
   if (event === undefined) return []
   const access = methods?.find(({ method }) => method === 'POST')?.access ?? scopes
   const holders = event.scopes ?? (access === 'public' ? scopes : access)
-  const description = event.description ?? `A row was added to ${resource}`
+  const description =
+    event.description === undefined || event.description === '' ? `A row was added to ${resource}` : event.description
   const value = { description, ...(holders.length > 0 && { scopes: holders }) }
   return [{ name: `event ${event.name}`, keys: ['event', event.name], value }]
 }

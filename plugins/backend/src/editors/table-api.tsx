@@ -321,7 +321,7 @@ function usePreview(body: Omit<Body, 'preview'>) {
     return () => clearTimeout(timer)
   }, [text])
   return useQuery({
-    queryKey: ['draft', 'table-api', settled],
+    queryKey: ['table-api', settled],
     queryFn: ({ signal }) =>
       call('POST /draft/table-api', { body: { ...(JSON.parse(settled) as typeof body), preview: true } }, signal),
     retry: false,
