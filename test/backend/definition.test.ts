@@ -192,7 +192,8 @@ describe('the definition in the admin API', () => {
   })
 
   test('lists the next runs of a schedule', async () => {
-    const url = (schedule: string, timezone: string) => `GET /schedule?${new URLSearchParams({ schedule, timezone })}`
+    const url = (schedule: string, timezone: string) =>
+      `GET /schedule?${new URLSearchParams({ schedule, timezone }).toString()}`
     const { next, problem } = (await call(url('30 4 * * 1', 'Europe/Berlin'))).body
     assert.equal(problem, null)
     assert.equal(next.length, 5)
