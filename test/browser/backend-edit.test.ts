@@ -1,9 +1,7 @@
 // A developer edits the files of a project in `waypost dev`, in the browser and in an editor.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
-import type { DraftWorld } from '../support/draft-world.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import { openEditing } from './edit-world.ts'
