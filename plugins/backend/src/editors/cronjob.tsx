@@ -57,12 +57,7 @@ export function CronjobEditor({ name, actions, runs }: CronjobEditorProps) {
               description={texts.timeoutText}
               fallback="1h"
             />
-            {runs === undefined ? null : (
-              <section className="stack-small">
-                <h2>{texts.runs}</h2>
-                {runs}
-              </section>
-            )}
+            {runs}
           </>
         )
       }}

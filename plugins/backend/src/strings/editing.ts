@@ -152,8 +152,6 @@ export const editing = {
       timeoutText: 'A duration of at most 24h, such as 30m. After it the run fails.',
       nextRuns: 'Next runs',
       never: 'It never runs.',
-      settings: 'Settings',
-      runs: 'Runs',
     },
   },
   rename: {
