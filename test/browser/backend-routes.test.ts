@@ -12,12 +12,12 @@ async function assertAccessible(page: Page): Promise<void> {
 }
 
 describe('the editors of routes, connections and cron jobs', { timeout: 600_000 }, () => {
-  test('a route is added with its file, restricted, and limited', async () => {
+  test('a route is added with its file, restricted, limited, renamed and deleted', async () => {
     await using world = await openEditing()
     const { draft, page, complaints } = world
     await world.open('/routes')
     await page.getByRole('button', { name: 'New route' }).click()
-    await page.getByLabel('Method').selectOption('POST')
+    await page.getByRole('dialog').getByLabel('Method').selectOption('POST')
     await page.getByLabel('Path').fill('/todo/:todo_id/comment')
     await page.getByRole('combobox', { name: 'Scope', exact: true }).fill('todo')
     await page.getByRole('button', { name: 'Add route' }).click()
@@ -36,7 +36,22 @@ describe('the editors of routes, connections and cron jobs', { timeout: 600_000 
     assert.match(text, /timeout: 5s/)
     await assertAccessible(page)
 
-    assert.deepEqual(complaints, [])
+    await page.getByRole('button', { name: 'Rename path…' }).click()
+    await page.getByLabel('New name').fill('/todo/:todo_id/note')
+    await page.getByRole('button', { name: 'Rename', exact: true }).click()
+    await page.getByRole('heading', { name: 'POST /todo/:todo_id/note' }).waitFor()
+
+    await page.getByRole('button', { name: 'Delete POST /todo/:todo_id/note' }).click()
+    await page.getByText('It was not called in the last 24 hours.').waitFor()
+    await page.getByText('It is the last method of its path').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete POST /todo/:todo_id/note' }).click()
+    await page.getByRole('heading', { name: 'Routes', level: 1 }).waitFor()
+    assert.doesNotMatch(await draft.read('waypost.yml'), /todo_id\/(comment|note)/)
+    // The browser logs answers that are errors: of methods that are no longer served, for example.
+    assert.deepEqual(
+      complaints.filter((one) => !one.startsWith('error: Failed to load resource')),
+      [],
+    )
   })
 
   test('a cron job is added with its next runs', async () => {

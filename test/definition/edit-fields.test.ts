@@ -138,7 +138,7 @@ test('any fields, moved, renamed, added and removed, have the new order', () => 
       const head = lines.length === 0 ? '  properties: {}' : '  properties:'
       const source = ['Todo:', '  type: object', head, ...lines, ''].join('\n')
       const edited = edit(source, fields(after)) ?? source
-      const { properties } = parse(edited).Todo
+      const { properties } = parse(edited, { stringKeys: true }).Todo
       assert.deepEqual(properties, after, source)
       assert.deepEqual(Object.keys(properties), Object.keys(after), source)
     }),

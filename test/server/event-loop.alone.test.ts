@@ -260,7 +260,8 @@ describe('no body keeps the event loop longer than 100 ms', () => {
     for (const { method, path } of routes) {
       const body = Buffer.alloc(limitOf(path) + 1, '[')
       const { status } = await measure({ method, path, headers: headersOf(path), body })
-      const refused = isForm(path) ? [400, 405, 413] : [405, 413] // OAuth2 does not define 413
+      // OAuth2 does not define 413. Only dev has a draft; other servers refuse before they read a body.
+      const refused = isForm(path) ? [400, 405, 413] : path.startsWith('/backend/draft') ? [404] : [405, 413]
       assert.ok(status === undefined || refused.includes(status), `${method} ${path} ${status}`)
     }
   })

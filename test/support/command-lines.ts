@@ -19,6 +19,7 @@ interface Flag {
   readonly allowNo?: boolean
   readonly required?: boolean
   readonly options?: readonly string[]
+  readonly delimiter?: string
 }
 
 /** The commands of the built command line, with their flags and arguments. */
@@ -73,10 +74,10 @@ function readWords(command: Command, words: readonly string[]): Given {
 function findWrongFlag({ word, flag, value }: GivenFlag, extent: Extent): string | undefined {
   if (flag === undefined) return `has no flag ${word}`
   if (flag.type === 'option' && value === undefined && extent === 'whole') return `${word} has no value`
-  const { options } = flag
-  return value !== undefined && options !== undefined && !options.includes(value)
-    ? `${word} takes no ${value}`
-    : undefined
+  const { options, delimiter } = flag
+  if (value === undefined || options === undefined) return undefined
+  const wrong = (delimiter === ',' ? value.split(',') : [value]).find((one) => !options.includes(one))
+  return wrong === undefined ? undefined : `${word} takes no ${wrong}`
 }
 
 function findMissing(

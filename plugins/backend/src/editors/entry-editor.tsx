@@ -63,7 +63,7 @@ export function EntryEditor({ section, name, actions, children }: EntryEditorPro
         {isNew ? null : (
           <>
             <Button variant="default" onClick={() => setDialog('rename')}>
-              {texts.rename}
+              {editing.rename.open}
             </Button>
             <Button variant="default" onClick={() => setDialog('delete')}>
               {texts.delete(name)}

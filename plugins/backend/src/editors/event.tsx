@@ -10,12 +10,14 @@ import { PageHeader } from '../components/page-header.tsx'
 import { saveChange, useDraftEdit, useDraftValue } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { TextField } from '../edit/fields.tsx'
-import { SchemaPicker, ScopesPicker } from '../edit/pickers.tsx'
+import { SchemaPicker, ScopesPicker, useNames } from '../edit/pickers.tsx'
+import { RenameDialog } from '../edit/rename-dialog.tsx'
 import { JsonField } from '../edit/schema-form.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
+import { problemOfEvent } from './new-event.tsx'
 
 const { events: texts } = editing
 
@@ -23,7 +25,10 @@ const { events: texts } = editing
 export function EventEditor({ name }: { readonly name: string }) {
   const at = pointerOf('event', name)
   const edit = useDraftEdit(at)
-  const [isDeleting, setDeleting] = useState(false)
+  const [dialog, setDialog] = useState<'rename' | 'delete'>()
+  const close = () => setDialog(undefined)
+  const navigate = useNavigate()
+  const taken = useNames('event')
   const { data } = useQuery(definitionQuery)
   const users = data?.events.find((one) => one.name === name)?.dispatched_by ?? []
   if (!edit.isLoading && edit.loadError === undefined && edit.before() === undefined)
@@ -31,7 +36,10 @@ export function EventEditor({ name }: { readonly name: string }) {
   return (
     <>
       <PageHeader title={name} text={<Source value={edit.sourceOf() ?? null} />}>
-        <Button variant="default" onClick={() => setDeleting(true)}>
+        <Button variant="default" onClick={() => setDialog('rename')}>
+          {editing.rename.open}
+        </Button>
+        <Button variant="default" onClick={() => setDialog('delete')}>
           {texts.delete(name)}
         </Button>
       </PageHeader>
@@ -54,7 +62,18 @@ export function EventEditor({ name }: { readonly name: string }) {
           </section>
         </div>
       </EditTabs>
-      {isDeleting ? <DeleteEvent name={name} users={users} onClose={() => setDeleting(false)} /> : null}
+      {dialog === 'rename' ? (
+        <RenameDialog
+          at={at}
+          name={name}
+          example={`${name}_renamed`}
+          text={texts.renameText}
+          problemOf={(to) => problemOfEvent(to, taken)}
+          onRenamed={(to) => navigate({ to: '/events/$name', params: { name: to } })}
+          onClose={close}
+        />
+      ) : null}
+      {dialog === 'delete' ? <DeleteEvent name={name} users={users} onClose={close} /> : null}
     </>
   )
 }

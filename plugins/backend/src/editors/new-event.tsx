@@ -12,6 +12,12 @@ import { editing } from '../strings/editing.ts'
 const { events: texts } = editing
 const namePattern = /^(?!waypost\.)[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 
+/** Says why an event cannot have a name. */
+export function problemOfEvent(name: string, taken: readonly string[]): string | undefined {
+  if (taken.includes(name)) return texts.nameTaken
+  return name === '' || namePattern.test(name) ? undefined : texts.nameInvalid
+}
+
 /** Adds an event and opens its editor. */
 export function NewEvent({ onClose }: { onClose(): void }) {
   const queries = useQueryClient()
@@ -19,8 +25,7 @@ export function NewEvent({ onClose }: { onClose(): void }) {
   const taken = useNames('event')
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
-  const isInvalid = name !== '' && !namePattern.test(name)
-  const problem = taken.includes(name) ? texts.nameTaken : isInvalid ? texts.nameInvalid : undefined
+  const problem = problemOfEvent(name, taken)
   return (
     <Dialog title={texts.new} onClose={onClose}>
       <SaveForm

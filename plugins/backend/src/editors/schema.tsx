@@ -11,12 +11,16 @@ import { PageHeader } from '../components/page-header.tsx'
 import { saveChange, useDraftEdit, useDraftValue } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { ExampleCheck } from '../edit/example-check.tsx'
+import { useNames } from '../edit/pickers.tsx'
+import { RenameDialog } from '../edit/rename-dialog.tsx'
 import { SaveBar } from '../edit/save-bar.tsx'
 import { SchemaField, useNamedSchemas } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
+import { editing } from '../strings/editing.ts'
 import { schemaEditor } from '../strings/schema-editor.ts'
+import { problemOfName } from './schema-name.ts'
 
 const { page: texts, deleting } = schemaEditor
 
@@ -27,7 +31,10 @@ export function SchemaPage({ name }: { readonly name: string }) {
   const at = pointerOf('schema', name)
   const edit = useDraftEdit(at)
   const [example, setExample] = useState<string>()
-  const [isDeleting, setDeleting] = useState(false)
+  const [dialog, setDialog] = useState<'rename' | 'delete'>()
+  const close = () => setDialog(undefined)
+  const navigate = useNavigate()
+  const taken = useNames('schema')
   const named = useNamedSchemas()
   const { data } = useQuery(definitionQuery)
   const uses = data?.schemas.find((one) => one.name === name)?.used_by ?? []
@@ -37,7 +44,10 @@ export function SchemaPage({ name }: { readonly name: string }) {
   return (
     <>
       <PageHeader title={name} text={<Source value={edit.sourceOf() ?? null} />}>
-        <Button variant="default" onClick={() => setDeleting(true)}>
+        <Button variant="default" onClick={() => setDialog('rename')}>
+          {editing.rename.open}
+        </Button>
+        <Button variant="default" onClick={() => setDialog('delete')}>
           {texts.delete}
         </Button>
       </PageHeader>
@@ -74,7 +84,17 @@ export function SchemaPage({ name }: { readonly name: string }) {
       >
         <SchemaField edit={edit} at={at} label={name} />
       </EditTabs>
-      {isDeleting ? <DeleteSchema name={name} uses={uses} onClose={() => setDeleting(false)} /> : null}
+      {dialog === 'rename' ? (
+        <RenameDialog
+          at={at}
+          name={name}
+          example={`${name}-renamed`}
+          problemOf={(to) => problemOfName(to, taken)}
+          onRenamed={(to) => navigate({ to: '/schemas/$name', params: { name: to } })}
+          onClose={close}
+        />
+      ) : null}
+      {dialog === 'delete' ? <DeleteSchema name={name} uses={uses} onClose={close} /> : null}
     </>
   )
 }

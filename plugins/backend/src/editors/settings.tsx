@@ -155,6 +155,8 @@ function RateDialog({ name, taken, onClose }: RateDialogProps) {
     await saveChange(queries, { edits: [{ at, value, if: name === undefined ? null : (data?.etag ?? null) }] })
     onClose()
   }
+  // Saved before it is loaded, the stored rate would seem to be another one.
+  if (name !== undefined && data === undefined) return null
   return (
     <Dialog title={name === undefined ? texts.new : texts.edit(name)} onClose={onClose}>
       <SaveForm action={name === undefined ? texts.add : editing.save} onCancel={onClose} onSave={save}>
@@ -228,7 +230,7 @@ function DeleteRate({ rate: { name, used_by: users }, onClose }: { readonly rate
       title={texts.deleteTitle(name)}
       action={texts.delete(name)}
       isDanger
-      isDisabled={users.length > 0}
+      isDisabled={users.length > 0 || data === undefined}
       onConfirm={async () => {
         await saveChange(queries, { edits: [{ at, ...(data?.etag === undefined ? {} : { if: data.etag }) }] })
       }}

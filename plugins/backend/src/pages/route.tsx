@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy } from 'react'
 import { call, type Answer } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
+import { definitionQuery, nameOf } from '../api/definition.ts'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { CodeBlock } from '../components/copy.tsx'
 import { Access, Json, Source } from '../components/definition-parts.tsx'
@@ -29,12 +30,16 @@ export function Page() {
   const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
   const tab = search['tab'] ?? 'method'
   const navigate = useNavigate()
+  const canEdit = useCanEdit()
+  const { data: definition } = useQuery({ ...definitionQuery, enabled: canEdit })
   const found = useQuery({
     queryKey: ['definition', 'method', name],
+    // A method that was just added or removed in the files is not served.
+    enabled: !canEdit || definition?.routes.some((one) => nameOf(one) === name) === true,
     queryFn: ({ signal }) =>
       call('GET /release/:id/method', { params: { id: 'active' }, query: { method, path } }, signal),
   })
-  if (useCanEdit()) return <RouteEditor name={name} key={name} served={found.data} />
+  if (canEdit) return <RouteEditor name={name} key={name} served={found.data} />
   if (found.isError) return <Missing error={found.error} onRetry={() => void found.refetch()} />
   return (
     <>

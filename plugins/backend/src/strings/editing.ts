@@ -86,6 +86,7 @@ export const editing = {
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleteText: 'Clients can no longer subscribe to it. Existing subscriptions receive nothing more.',
     inUse: 'These methods dispatch it. Remove it from them first.',
+    renameText: 'Subscriptions to the old name receive nothing more.',
   },
   settings: {
     text: 'Below config:, rate: and plugins: in waypost.yml',
@@ -120,7 +121,6 @@ export const editing = {
     name: 'Name',
     taken: (name: string) => `There is already an entry "${name}"`,
     invalid: 'Begin with a letter or a digit, and use letters, digits and . _ - only',
-    rename: 'Rename…',
     delete: (name: string) => `Delete ${name}`,
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleted: (name: string) => `${name} is deleted`,
@@ -155,6 +155,7 @@ export const editing = {
     },
   },
   rename: {
+    open: 'Rename…',
     title: (name: string) => `Rename ${name}`,
     name: 'New name',
     action: 'Rename',

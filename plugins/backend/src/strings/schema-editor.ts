@@ -117,7 +117,6 @@ export const schemaEditor = {
   },
   page: {
     new: 'New schema',
-    rename: 'Rename',
     delete: 'Delete',
     unused: 'No method, event or schema uses it.',
     self: 'A schema that refers to itself.',
@@ -139,18 +138,6 @@ export const schemaEditor = {
     uses: { read: 'Rows in responses', write: 'Rows that callers send' },
     preview: 'Fields',
     added: (name: string) => `${name} is added`,
-  },
-  renaming: {
-    title: (name: string) => `Rename ${name}`,
-    name: 'New name',
-    action: 'Rename',
-    uses: (amount: number) =>
-      amount === 0
-        ? 'Nothing else refers to it.'
-        : amount === 1
-          ? '1 use is changed too:'
-          : `${count.format(amount)} uses are changed too:`,
-    done: (name: string, to: string) => `${name} is now ${to}`,
   },
   deleting: {
     title: (name: string) => `Delete ${name}?`,
