@@ -2,7 +2,8 @@ import type { JsonSchema } from '../../contract/index.ts'
 import { parsePointer } from '../../schema/index.ts'
 import type { ClassCatalog } from '../class-catalog.ts'
 import { typeNames } from '../schema-language.ts'
-import { collectEdited, renameKey, replaceText, type EditedFiles } from './edit-definition.ts'
+import { renameKey, replaceText } from './change-entry.ts'
+import { collectEdited, type EditedFiles } from './edit-definition.ts'
 import {
   childrenOf,
   follow,

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { Include, isWritableMap, writeYaml, type Writable, type WritableMap } from '../write-yaml.ts'
 import { follow, linksOf, openFile, walk, type Editing } from './editing.ts'
+import { EditedFile } from './source-tree.ts'
+import { makeRelative } from './verify-change.ts'
 
 /** How the entries of a map at keys of `waypost.yml` are stored. */
 export interface MapHabit {
@@ -32,7 +35,7 @@ export function isAllInOne(editing: Editing): boolean {
 const schemaFile = 'resources/schema.yml'
 
 /** Returns the file for a new route, if each route of the project has its own. */
-export function chooseRouteFile(editing: Editing, route: string, preferred?: string): string | undefined {
+function chooseRouteFile(editing: Editing, route: string, preferred?: string): string | undefined {
   if (isAllInOne(editing)) return undefined
   const candidates = [...(preferred === undefined ? [] : [preferred]), ...nameRouteFiles(route)]
   const free = candidates.find((file) => !isTaken(editing, file))
@@ -44,7 +47,7 @@ export function chooseRouteFile(editing: Editing, route: string, preferred?: str
 }
 
 /** Returns the file for all schemas, if the project has none yet and is not a single file. */
-export function chooseSchemaFile(editing: Editing): string | undefined {
+function chooseSchemaFile(editing: Editing): string | undefined {
   return isAllInOne(editing) || isTaken(editing, schemaFile) ? undefined : schemaFile
 }
 
@@ -65,4 +68,33 @@ function nameRouteFiles(route: string): readonly string[] {
 export function folderOf(segments: readonly string[]): string {
   const names = segments.map((segment) => segment.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, ''))
   return names.filter((name) => name !== '').join('/') || 'root'
+}
+
+/** Moves new routes to files of their own, and the first schemas to a file for all, where the project does so. */
+export function placeInFile(
+  work: Editing,
+  {
+    keys,
+    value,
+    file,
+  }: { readonly keys: readonly string[]; readonly value: Writable; readonly file?: string | undefined },
+): Writable {
+  const [section, route, ...below] = keys
+  if (!isWritableMap(value) || Object.keys(value).length === 0 || below.length > 0) return value
+  if (section === 'routes' && route === undefined) {
+    const entries = Object.entries(value).map(([key, one]) => [
+      key,
+      placeInFile(work, { keys: [section, key], value: one }),
+    ])
+    return Object.fromEntries(entries) as WritableMap
+  }
+  if (section === 'routes') return writeNewFile(work, chooseRouteFile(work, route!, file), value)
+  return section === 'schema' && route === undefined ? writeNewFile(work, chooseSchemaFile(work), value) : value
+}
+
+function writeNewFile(work: Editing, file: string | undefined, value: WritableMap): Writable {
+  if (file === undefined) return value
+  const text = writeYaml(makeRelative(value, file) as WritableMap)
+  work.files.set(file, new EditedFile({ file, text }))
+  return new Include(file)
 }
