@@ -8,7 +8,7 @@ import { definePlugin } from '../../src/contract/index.ts'
 import { isWaypostError } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { send } from '../support/send.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { defaultKinds, isLong } from '../support/forms.ts'
 import { basic, bearer, startTestServer, testRoutes, type TestAnswer } from '../support/server.ts'
 import { listMounted, type Route } from './route-tree.ts'
 import { forge, forgeries, type Forger } from './forge.ts'
@@ -111,9 +111,12 @@ for (const kind of defaultKinds) {
       await askAll(basic(world.app.id, world.app.secret), (answer, at) => assert.equal(answer.status, 401, at))
     })
 
-    for (const forgery of forgeries) {
+    for (const [index, forgery] of forgeries.entries()) {
       test(`rejects a token ${forgery.name}`, async () => {
-        await askAll(bearer(await forge(forger, forgery)), assertInvalid)
+        const headers = bearer(await forge(forger, forgery))
+        // Outside the long form, each route gets every fourth forgery.
+        const some = routes.filter((_, turn) => isLong || (turn + index) % 4 === 0)
+        for (const route of some) assertInvalid(await call(route, headers), `${route.method} ${route.path}`)
       })
     }
 

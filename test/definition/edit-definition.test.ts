@@ -348,11 +348,9 @@ test('hostile files are edited or refused, and nothing else changes', () => {
     if (name !== 'many lines') assert.deepEqual(parse(changed!), expected, name)
     assert.equal(changed!.replace(/x: 1\r?\n?/, '').trimEnd(), text.trimEnd(), name)
     const removed = edit(openEditing(project.root, { texts: new Map([['waypost.yml', changed!]]) }), ['x'], undefined)
-    assert.deepEqual(
-      parse(removed.get('waypost.yml')!) ?? {},
-      name === 'many lines' ? parse(text) : (parse(text) ?? {}),
-      name,
-    )
+    // Searching for repeated keys takes time in the square of their number.
+    const read = (yaml: string) => parse(yaml, { uniqueKeys: false }) ?? {}
+    assert.deepEqual(read(removed.get('waypost.yml')!), read(text), name)
   }
 })
 
