@@ -20,7 +20,7 @@ export type { ActionToDescribe, DescribeActions, DescribedAction } from './descr
 export { editDefinition, setInDefinition, type Edit, type EditedFiles } from './edit/edit-definition.ts'
 export { EditRefused } from './edit/edit-refused.ts'
 export { findKey, findValue, openEditing, type Editing, type FoundEntry } from './edit/editing.ts'
-export { rename, type Renamed, type Use } from './edit/rename.ts'
+export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'
 export { findSecrets, hideSecrets } from './check-literal-secrets.ts'
 export { findEntryText, findIncludes, findPointers, type EntryText } from './locate-entries.ts'
 export { locateDefinition, type LocatedDefinition } from './locate-definition.ts'

@@ -1,10 +1,10 @@
 // A developer edits the files of a project in `waypost dev`, in the browser and in an editor.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { openEditing } from './edit-world.ts'
+import { openEditing, type EditWorld } from './edit-world.ts'
 
 const savedText = /^Saved \d\d:\d\d/
 const main = 'waypost.yml'
@@ -21,21 +21,27 @@ const showAll = `document.querySelector('.shell').style.height = 'auto'
   document.querySelector('#content').style.overflow = 'visible'`
 
 describe('editing in dev', { timeout: 600_000 }, () => {
+  let world: EditWorld
+  before(async () => {
+    world = await openEditing()
+  })
+  after(() => world[Symbol.asyncDispose]())
+
   test('an event is added, described, restricted to a new scope, undone and deleted; its file keeps comments', async () => {
     const before = `# The to-do API
 ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new to-do\n')}`
-    await using world = await openEditing({ [main]: before })
-    const { draft, page, complaints } = world
+    await world.start({ [main]: before })
+    const { draft, page } = world
     await world.open('/events')
     await page.getByText('You edit files in').waitFor()
     await page.getByRole('link', { name: '0 files changed' }).waitFor()
 
     await page.getByRole('button', { name: 'New event' }).click()
     await page.getByLabel('Name').fill('todo_created')
-    await page.getByText('This event exists already').waitFor()
+    await page.getByText('"todo_created" exists already').waitFor()
     await page.getByLabel('Name').fill('todo_done')
     await page.getByLabel('Description').fill('A to-do was completed')
-    await page.getByRole('button', { name: 'Add event' }).click()
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('heading', { name: 'todo_done' }).waitFor()
     const added = `${before}  todo_done: { description: A to-do was completed }\n`
     assert.equal(await draft.read(main), added)
@@ -45,7 +51,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.getByRole('combobox', { name: 'Data' }).click()
     await page.getByRole('option', { name: 'Todo', exact: true }).click()
     await page.getByRole('button', { name: 'New scope…' }).click()
-    await page.getByRole('textbox', { name: 'Scope' }).fill('todo.watch')
+    await page.getByRole('dialog').getByLabel('Name').fill('todo.watch')
     await page.getByRole('dialog').getByLabel('Description').fill('See what happens to to-dos')
     await page.getByRole('button', { name: 'Add scope' }).click()
     await page.getByText('4 unsaved changes').waitFor()
@@ -76,13 +82,13 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.getByRole('link', { name: 'POST /todo' }).waitFor()
     await page.getByRole('button', { name: 'Delete todo_created' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('These methods dispatch it.').waitFor()
+    await dialog.getByText('It is used here.').waitFor()
     assert.ok(await dialog.getByRole('button', { name: 'Delete todo_created' }).isDisabled())
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(world.complaints, [])
   })
 
   test('changes in the form and in an editor at the same time are combined; for the same value the user chooses', async () => {
-    await using world = await openEditing()
+    await world.start()
     const { draft, page } = world
     await world.open('/events/todo_created')
     await page.getByLabel('Description').fill('Mine')
@@ -110,7 +116,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
   })
 
   test('a change with errors names its field; saved anyway, the last good state is served until it is fixed', async () => {
-    await using world = await openEditing()
+    await world.start()
     const { draft, page } = world
     await world.open('/settings')
     await page.getByRole('textbox', { name: 'token_lifetime' }).fill('soon')
@@ -129,7 +135,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
   })
 
   test('a file that cannot be parsed: the banner says where, the pages show the last good state, the text is fixed', async () => {
-    await using world = await openEditing()
+    await world.start()
     const { draft, page } = world
     const text = await draft.read(main)
     await draft.write(main, text.replace('todo_created: {', 'todo_created: {{'))
@@ -150,8 +156,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
   })
 
   test('the YAML tab is the file itself, completes keys, and Esc Tab leaves it', async () => {
-    await using world = await openEditing()
-    const { draft, page, complaints } = world
+    await world.start()
+    const { draft, page } = world
     await world.open('/events/todo_created?tab=yaml')
     const editor = page.getByRole('textbox', { name: main })
     await editor.click()
@@ -167,11 +173,11 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.keyboard.press('Control+S')
     await page.getByText(savedText).waitFor()
     assert.match(await draft.read(main), /\nrate: *\n *slow: \{ limit: 10, window: 1m \}/)
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(world.complaints, [])
   })
 
   test('a file that is edited as text and in an editor keeps both changes', async () => {
-    await using world = await openEditing()
+    await world.start()
     const { draft, page } = world
     const text = await draft.read(main)
     await world.open(`/files/${main}`)
@@ -191,7 +197,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
   })
 
   test('the page Changes is the diff of git', async () => {
-    await using world = await openEditing()
+    await world.start()
     const { draft, page } = world
     await draft.write(main, (await draft.read(main)).replace('A to-do was created', 'A new to-do'))
     await draft.write('resources/more.yml', 'a: 1\n')
@@ -211,7 +217,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
   })
 
   test('an expired session asks to sign in again; the edit stays and is saved', async () => {
-    await using world = await openEditing()
+    await world.start()
     const { draft, page } = world
     await world.open('/events/todo_created')
     await page.getByLabel('Description').fill('Typed before')
@@ -242,8 +248,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
   })
 
   test('rates are added, changed and deleted', async () => {
-    await using world = await openEditing()
-    const { draft, page, complaints } = world
+    await world.start()
+    const { draft, page } = world
     const before = await draft.read(main)
     await world.open('/settings?tab=rates')
     await page.getByRole('button', { name: 'New rate' }).click()
@@ -258,12 +264,12 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.getByRole('dialog').getByRole('button', { name: 'Delete slow' }).click()
     await page.getByText('No rates are declared.').waitFor()
     assert.ok((await draft.read(main)).startsWith(before))
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(world.complaints, [])
   })
 
   test('is accessible in both colour schemes, also 390 pixels wide', async () => {
-    await using world = await openEditing()
-    const { draft, page, complaints } = world
+    await world.start()
+    const { draft, page } = world
     await draft.write(main, (await draft.read(main)).replace('A to-do was created', 'A new to-do'))
     const paths = [
       '/events',
@@ -288,6 +294,6 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
         assert.deepEqual(await findFlaws(page), [], `${path}, ${width}, ${colorScheme}`)
       }
     }
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(world.complaints, [])
   })
 })

@@ -1,11 +1,11 @@
 // A developer builds and changes schemas in `waypost dev`, in the browser.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { openEditing } from './edit-world.ts'
+import { openEditing, type EditWorld } from './edit-world.ts'
 
 const savedText = /^Saved \d\d:\d\d/
 const file = 'resources/schema.yml'
@@ -56,14 +56,20 @@ async function nameField(page: Page, name: string): Promise<void> {
 }
 
 describe('the schema editor', { timeout: 600_000 }, () => {
+  let world: EditWorld
+  before(async () => {
+    world = await openEditing()
+  })
+  after(() => world[Symbol.asyncDispose]())
+
   test('builds a schema with nested objects, lists, references and alternatives; the file keeps its comments', async () => {
     const before = `# What the API speaks\n${readTemplate('todo')[file]!.replace('    title: { type: string }\n', '    title: { type: string } # short\n')}`
-    await using world = await openEditing({ [file]: before })
-    const { draft, page, complaints } = world
+    await world.start({ [file]: before })
+    const { draft, page } = world
     await world.open('/schemas')
     await page.getByRole('button', { name: 'New schema' }).click()
     await page.getByLabel('Name').fill('Todo')
-    await page.getByText('There is already a schema "Todo"').waitFor()
+    await page.getByText('"Todo" exists already').waitFor()
     await page.getByLabel('Name').fill('Order')
     await page.getByRole('button', { name: 'Add schema' }).click()
     await page.getByRole('heading', { name: 'Order', exact: true }).waitFor()
@@ -136,12 +142,12 @@ describe('the schema editor', { timeout: 600_000 }, () => {
 `,
     )
     await checkLooks(page, 'fields')
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(world.complaints, [])
   })
 
   test('an example is checked while it is typed, and kept', async () => {
-    await using world = await openEditing()
-    const { draft, page, complaints } = world
+    await world.start()
+    const { draft, page } = world
     await world.open('/schemas/Todo-Input')
     await page.getByRole('tab', { name: 'Example' }).click()
     await page.getByText('The example fits the schema.').waitFor()
@@ -162,7 +168,7 @@ describe('the schema editor', { timeout: 600_000 }, () => {
     await page.keyboard.press('Control+S')
     await page.getByText(savedText).waitFor()
     assert.match(await draft.read(file), /examples:/)
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(world.complaints, [])
   })
 
   test('a field is renamed and moved with its comment, moved into an object, and removed', async () => {
@@ -170,7 +176,7 @@ describe('the schema editor', { timeout: 600_000 }, () => {
       '    title: { type: string }\n',
       '    title: { type: string } # short\n',
     )
-    await using world = await openEditing({ [file]: before })
+    await world.start({ [file]: before })
     const { draft, page } = world
     await world.open('/schemas/Todo')
     await page.getByLabel('Name of title').fill('heading')
@@ -204,7 +210,7 @@ describe('the schema editor', { timeout: 600_000 }, () => {
   })
 
   test('a schema that is used cannot be deleted; one that is not used can', async () => {
-    await using world = await openEditing()
+    await world.start()
     const { draft, page } = world
     await world.open('/schemas/Todo')
     await page.getByRole('tab', { name: 'Used by' }).click()

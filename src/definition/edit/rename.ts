@@ -49,26 +49,54 @@ export function rename(
   at: readonly string[],
   { to, classes }: { readonly to: string; readonly classes?: ClassCatalog | undefined },
 ): Renamed {
-  const work: Editing = { ...editing, files: new Map(editing.files) }
+  const work = copyOf(editing)
   const reached = listReached(work)
-  const [section = '', name = ''] = at
-  const kind = kinds.find((one) => one === section)
-  const own = walk(work, at)
-  const root: Cursor = { file: rootFile, steps: [] }
-  if (kind === undefined || at.length !== 2) throw refuse(work, root, `${pointerTo(at)} cannot be renamed`)
-  const isDeclared = own.depth === 2
-  if (!isDeclared && kind !== 'scope') throw refuse(work, own.cursor, `${pointerTo(at)} does not exist`)
-  if (walk(work, [kind, to]).depth === 2) throw refuse(work, own.cursor, `${pointerTo([kind, to])} already exists`)
+  const { kind, name, isDeclared, cursor } = findEntry(work, at)
+  if (walk(work, [kind, to]).depth === 2) throw refuse(work, cursor, `${pointerTo([kind, to])} already exists`)
   const uses = findUses(work, { kind, name, to, classes })
-  const listed = uses.map(({ keys, cursor }): Use => {
-    const { file, line } = placeOf(work, cursor)
-    return { at: keys === undefined ? undefined : pointerTo(keys), source: `${file}:${line}` }
-  })
+  const listed = describeUses(work, uses)
   // Keys after texts, so that the places of the texts stay.
-  for (const { cursor, text } of uses) replaceText(work, cursor, text)
+  for (const { cursor: place, text } of uses) replaceText(work, place, text)
   if (kind === 'routes' && isDeclared) renameParameters(work, { name, to })
   if (isDeclared) renameKey(work, walk(work, at).cursor, to)
   return { files: collectEdited(editing, work, reached), uses: listed }
+}
+
+/**
+ * Lists the places that name an entry, which `rename` would change.
+ * @throws WP_DEFINITION_EDIT_REFUSED if the entry does not exist, or is of another kind than those of `rename`
+ */
+export function listUses(
+  editing: Editing,
+  at: readonly string[],
+  { classes }: { readonly classes?: ClassCatalog | undefined } = {},
+): readonly Use[] {
+  const work = copyOf(editing)
+  listReached(work)
+  const { kind, name } = findEntry(work, at)
+  return describeUses(work, findUses(work, { kind, name, to: name, classes }))
+}
+
+function copyOf(editing: Editing): Editing {
+  return { ...editing, files: new Map(editing.files) }
+}
+
+function findEntry(work: Editing, at: readonly string[]) {
+  const [section = '', name = ''] = at
+  const kind = kinds.find((one) => one === section)
+  const { depth, cursor } = walk(work, at)
+  const root: Cursor = { file: rootFile, steps: [] }
+  if (kind === undefined || at.length !== 2) throw refuse(work, root, `${pointerTo(at)} cannot be renamed`)
+  const isDeclared = depth === 2
+  if (!isDeclared && kind !== 'scope') throw refuse(work, cursor, `${pointerTo(at)} does not exist`)
+  return { kind, name, isDeclared, cursor }
+}
+
+function describeUses(work: Editing, uses: readonly FoundUse[]): readonly Use[] {
+  return uses.map(({ keys, cursor }): Use => {
+    const { file, line } = placeOf(work, cursor)
+    return { at: keys === undefined ? undefined : pointerTo(keys), source: `${file}:${line}` }
+  })
 }
 
 interface Wanted {

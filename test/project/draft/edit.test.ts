@@ -192,16 +192,17 @@ describe('editing the draft of a folder', () => {
     assert.equal(elsewhere.is_served, false)
   })
 
-  test('rename lists the uses, and changes all of them as one revision that can be undone', async () => {
+  test('renaming changes the uses that are listed, all of them as one revision that can be undone', async () => {
     const body = { at: '/schema/Todo', to: 'Task' }
-    const shown = bodyOf(await world.call('POST /draft/rename', { ...body, preview: true }))
-    assert.deepEqual(shown.uses, [{ at: `${method}/response`, source: 'resources/routes/todo.yml:5' }])
-    assert.deepEqual([shown.at, shown.saved], ['/schema/Task', null])
-    assert.equal(await world.read('waypost.yml'), files['waypost.yml'])
+    const uses = [{ at: `${method}/response`, source: 'resources/routes/todo.yml:5' }]
+    assert.deepEqual(bodyOf(await world.call('GET /draft/use?at=/schema/Todo')).entry, uses)
+    assert.deepEqual(bodyOf(await world.call('GET /draft/use?at=/schema/Unknown')).entry, [])
+    assert.equal((await world.call('GET /draft/use?at=/routes/~1todo/methods')).status, 422)
     const { headers } = await world.call(`GET ${valuePath('/schema/Todo')}`)
     assert.equal((await world.call('POST /draft/rename', { ...body, if: '"other"' })).status, 412)
     const done = bodyOf(await world.call('POST /draft/rename', { ...body, if: headers.etag }))
-    assert.deepEqual(done.files.toSorted(), ['resources/routes/todo.yml', 'waypost.yml'])
+    assert.deepEqual([done.at, done.uses], ['/schema/Task', uses])
+    assert.deepEqual(done.saved.files.toSorted(), ['resources/routes/todo.yml', 'waypost.yml'])
     assert.equal(done.saved.is_served, true)
     assert.equal(await world.read('waypost.yml'), files['waypost.yml'].replace('Todo:', 'Task:'))
     const again = await world.call('POST /draft/rename', body)

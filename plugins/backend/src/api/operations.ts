@@ -576,13 +576,17 @@ export interface Operations {
       }
     }
   }
-  /** Renames an entry and all its uses, or lists them. */
+  /** The places that name an entry. */
+  'GET /draft/use': {
+    query: { at: string }
+    answer: { entry: { at: string | null; source: string }[] }
+  }
+  /** Renames an entry and all its uses. */
   'POST /draft/rename': {
-    body: { at: string; to: string; preview?: boolean; if?: string }
+    body: { at: string; to: string; if?: string | null }
     answer: {
       uses: { at: string | null; source: string }[]
       at: string
-      files: string[]
       saved: {
         revision: string
         saved_at: string
@@ -606,7 +610,7 @@ export interface Operations {
           files: { file: string; text: string | null; if?: string | null }[]
           undo: true
         }
-      } | null
+      }
     }
   }
   /** The connections that can have migrations, and a table to edit. */

@@ -100,11 +100,23 @@ async function orNothing<Value>(answer: Promise<Value>): Promise<Value | null> {
 /** The last save of this window, which can be undone. */
 export const lastSave = makeStore<Saved | undefined>(undefined)
 
+interface SaveOptions {
+  /** Whether new errors in the definition do not refuse the change. */
+  readonly withErrors?: boolean
+  /** Called before the pages load the new state: leaves the page of what no longer exists. */
+  onSaved?(): Promise<unknown>
+}
+
 /** Writes a change as one revision. @throws Problem, for example with diagnostics or conflicts */
-export async function saveChange(queries: QueryClient, change: Change, withErrors = false): Promise<Saved> {
+export async function saveChange(
+  queries: QueryClient,
+  change: Change,
+  { withErrors = false, onSaved }: SaveOptions = {},
+): Promise<Saved> {
   const body = { ...change, ...(withErrors ? { with_errors: true } : {}) }
   const saved = await call('PATCH /draft', { body })
   lastSave.set(saved)
+  await onSaved?.()
   await refreshDraft(queries)
   return saved
 }
@@ -120,7 +132,7 @@ export async function refreshDraft(queries: QueryClient): Promise<void> {
 export async function undoLastSave(queries: QueryClient): Promise<void> {
   const saved = lastSave.get()
   if (saved === undefined) return
-  await saveChange(queries, saved.inverse, true)
+  await saveChange(queries, saved.inverse, { withErrors: true })
   lastSave.set(undefined)
 }
 
@@ -283,7 +295,7 @@ function useSaving(queries: QueryClient) {
     async run(change: Change, withErrors: boolean): Promise<boolean> {
       setState({ ...idle, isSaving: true })
       try {
-        await saveChange(queries, change, withErrors)
+        await saveChange(queries, change, { withErrors })
         setState(idle)
         return true
       } catch (error) {

@@ -8,6 +8,7 @@ import { Dialog } from '../components/dialog.tsx'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { SaveForm } from '../components/save-form.tsx'
 import { editing } from '../strings/editing.ts'
+import { NameEntry } from './entry-dialogs.tsx'
 import { describeValue, inputProps, ListField, SelectField, type FieldProps } from './fields.tsx'
 import { isMap, pointerOf } from './values.ts'
 
@@ -130,10 +131,15 @@ export function ScopesPicker(field: FieldProps) {
         {texts.newScope}
       </Button>
       {isAdding ? (
-        <NewScope
+        <NameEntry
+          kind="scope"
+          title={texts.newScope.replace('…', '')}
+          action={texts.addScope}
+          nameText={editing.entry.scope.nameText}
+          description={texts.scopeText}
           taken={options}
           onClose={() => setAdding(false)}
-          onAdd={(name, description) => {
+          onSave={(name, description) => {
             edit.set(pointerOf('scope', name), description === '' ? {} : { description })
             choose([...list, name])
             setAdding(false)
@@ -141,58 +147,6 @@ export function ScopesPicker(field: FieldProps) {
         />
       ) : null}
     </div>
-  )
-}
-
-const scopePattern = /^[!#-+\--[\]-~]+$/
-
-interface NewScopeProps {
-  readonly taken: readonly string[]
-  onAdd(name: string, description: string): void
-  onClose(): void
-}
-
-function NewScope({ taken, onAdd, onClose }: NewScopeProps) {
-  const [name, setName] = useState('')
-  const [description, setDescription] = useState('')
-  const error = taken.includes(name)
-    ? texts.scopeTaken
-    : name !== '' && !scopePattern.test(name)
-      ? texts.scopeInvalid
-      : undefined
-  return (
-    <Dialog title={texts.newScope.replace('…', '')} onClose={onClose}>
-      <SaveForm
-        action={texts.addScope}
-        onCancel={onClose}
-        onSave={async () => {
-          if (name !== '' && error === undefined) onAdd(name, description)
-        }}
-      >
-        {() => (
-          <>
-            <TextInput
-              label={texts.scope}
-              name="name"
-              className="mono-input"
-              data-autofocus
-              required
-              error={error}
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value.trim())}
-            />
-            <TextInput
-              label={texts.description}
-              description={texts.scopeText}
-              name="description"
-              dir="auto"
-              value={description}
-              onChange={(event) => setDescription(event.currentTarget.value)}
-            />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
   )
 }
 

@@ -92,7 +92,7 @@ function Properties(part: PartProps) {
   )
   const others = properties.filter(([key]) => !main.has(key))
   return (
-    <div className="form-fields">
+    <div className="stack">
       {properties.filter(([key]) => main.has(key)).map(render)}
       {isOpen && unknown.length > 0 ? (
         <JsonField
@@ -107,7 +107,7 @@ function Properties(part: PartProps) {
           <summary>
             {texts.optional} <span className="soft">{describeKeys(others.map(([key]) => key))}</span>
           </summary>
-          <div className="form-fields">{others.map(render)}</div>
+          <div className="stack">{others.map(render)}</div>
         </details>
       )}
     </div>

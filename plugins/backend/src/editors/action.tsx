@@ -4,7 +4,6 @@ import { NativeSelect } from '@mantine/core'
 import { definitionQuery } from '../api/definition.ts'
 import { Users } from '../components/definition-parts.tsx'
 import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
 import { routeEditor } from '../strings/route-editor.ts'
 import { ClassAction, useActionClasses } from './action-field.tsx'
 import { EntryEditor, NewEntry, sections } from './entry-editor.tsx'
@@ -34,12 +33,7 @@ export function NewAction({ onClose }: { onClose(): void }) {
   const [chosen, setChosen] = useState('')
   const name = chosen === '' ? classes[0]?.name : chosen
   return (
-    <NewEntry
-      section={sections.action}
-      nameText={editing.entry.action.nameText}
-      value={{ class: name }}
-      onClose={onClose}
-    >
+    <NewEntry section={sections.action} value={{ class: name }} onClose={onClose}>
       <NativeSelect
         label={routeEditor.action.class}
         description={classes.find((one) => one.name === name)?.description}

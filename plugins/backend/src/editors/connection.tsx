@@ -63,12 +63,7 @@ export function NewConnection({ onClose }: { onClose(): void }) {
   const [chosen, setChosen] = useState('')
   const name = chosen === '' ? classes[0]?.name : chosen
   return (
-    <NewEntry
-      section={sections.connection}
-      nameText={editing.entry.connection.nameText}
-      value={{ class: name }}
-      onClose={onClose}
-    >
+    <NewEntry section={sections.connection} value={{ class: name }} onClose={onClose}>
       <NativeSelect
         label={editing.entry.connection.class}
         description={classes.find((one) => one.name === name)?.description}

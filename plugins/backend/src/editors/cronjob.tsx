@@ -113,12 +113,15 @@ export function NewCronjob({ onClose }: { onClose(): void }) {
   return (
     <NewEntry
       section={sections.cronjob}
-      nameText={texts.nameText}
       add={async (name, queries) => {
         const file = `src/${name}.ts`
         const value = { schedule, action: file }
         // The file can only be generated for a cron job that exists.
-        await saveChange(queries, { edits: [{ at: pointerOf('cronjob', name), value, if: null }] }, true)
+        await saveChange(
+          queries,
+          { edits: [{ at: pointerOf('cronjob', name), value, if: null }] },
+          { withErrors: true },
+        )
         const files = await call('GET /draft/action', {})
         if (!files.entry.some((one) => one.file === file)) await call('POST /draft/action', { body: { file } })
         await refreshDraft(queries)

@@ -1,51 +1,26 @@
-import { Button } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { definitionQuery } from '../api/definition.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { Source, Users } from '../components/definition-parts.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
-import { PageHeader } from '../components/page-header.tsx'
-import { saveChange, useDraftEdit, useDraftValue } from '../edit/draft.ts'
-import { EditTabs } from '../edit/edit-page.tsx'
+import { Users } from '../components/definition-parts.tsx'
+import { saveChange } from '../edit/draft.ts'
 import { TextField } from '../edit/fields.tsx'
-import { SchemaPicker, ScopesPicker, useNames } from '../edit/pickers.tsx'
-import { RenameDialog } from '../edit/rename-dialog.tsx'
+import { SchemaPicker, ScopesPicker } from '../edit/pickers.tsx'
 import { JsonField } from '../edit/schema-form.tsx'
 import { pointerOf } from '../edit/values.ts'
-import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
-import { problemOfEvent } from './new-event.tsx'
+import { EntryEditor, NewEntry, sections } from './entry-editor.tsx'
 
-const { events: texts } = editing
+const { event: texts } = editing.entry
 
 /** The editor of an event. */
 export function EventEditor({ name }: { readonly name: string }) {
-  const at = pointerOf('event', name)
-  const edit = useDraftEdit(at)
-  const [dialog, setDialog] = useState<'rename' | 'delete'>()
-  const close = () => setDialog(undefined)
-  const navigate = useNavigate()
-  const taken = useNames('event')
   const { data } = useQuery(definitionQuery)
   const users = data?.events.find((one) => one.name === name)?.dispatched_by ?? []
-  if (!edit.isLoading && edit.loadError === undefined && edit.before() === undefined)
-    return <EmptyState title={strings.problem.notFound} text={build.events.notFound} />
   return (
-    <>
-      <PageHeader title={name} text={<Source value={edit.sourceOf() ?? null} />}>
-        <Button variant="default" onClick={() => setDialog('rename')}>
-          {editing.rename.open}
-        </Button>
-        <Button variant="default" onClick={() => setDialog('delete')}>
-          {texts.delete(name)}
-        </Button>
-      </PageHeader>
-      <EditTabs edit={edit} at={at}>
-        <div className="form stack">
-          <TextField edit={edit} at={`${at}/description`} label={texts.description} isLong />
+    <EntryEditor section={sections.event} name={name}>
+      {(edit, at) => (
+        <>
+          <TextField edit={edit} at={`${at}/description`} label={editing.entry.description} isLong />
           <SchemaPicker
             edit={edit}
             at={`${at}/schema`}
@@ -60,55 +35,23 @@ export function EventEditor({ name }: { readonly name: string }) {
             <h2>{texts.dispatchedBy}</h2>
             {users.length === 0 ? <p className="soft">{build.events.code}</p> : <Users uses={users} />}
           </section>
-        </div>
-      </EditTabs>
-      {dialog === 'rename' ? (
-        <RenameDialog
-          at={at}
-          name={name}
-          example={`${name}_renamed`}
-          text={texts.renameText}
-          problemOf={(to) => problemOfEvent(to, taken)}
-          onRenamed={(to) => navigate({ to: '/events/$name', params: { name: to } })}
-          onClose={close}
-        />
-      ) : null}
-      {dialog === 'delete' ? <DeleteEvent name={name} users={users} onClose={close} /> : null}
-    </>
+        </>
+      )}
+    </EntryEditor>
   )
 }
 
-interface DeleteEventProps {
-  readonly name: string
-  readonly users: readonly string[]
-  onClose(): void
-}
-
-function DeleteEvent({ name, users, onClose }: DeleteEventProps) {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const at = pointerOf('event', name)
-  const { data } = useDraftValue(at)
+/** Adds an event and opens its editor. */
+export function NewEvent({ onClose }: { onClose(): void }) {
   return (
-    <ConfirmDialog
-      title={texts.deleteTitle(name)}
-      action={texts.delete(name)}
-      isDanger
-      isDisabled={users.length > 0}
-      onConfirm={async () => {
-        await saveChange(queries, { edits: [{ at, ...(data?.etag === undefined ? {} : { if: data.etag }) }] })
-        await navigate({ to: '/events' })
+    <NewEntry
+      section={sections.event}
+      description
+      add={(name, queries, description) => {
+        const value = description === '' ? {} : { description }
+        return saveChange(queries, { edits: [{ at: pointerOf('event', name), value, if: null }] })
       }}
       onClose={onClose}
-    >
-      {users.length === 0 ? (
-        <p>{texts.deleteText}</p>
-      ) : (
-        <div className="stack-small">
-          <p>{texts.inUse}</p>
-          <Users uses={users} />
-        </div>
-      )}
-    </ConfirmDialog>
+    />
   )
 }

@@ -1,23 +1,22 @@
-import { Input, NativeSelect, SegmentedControl, TextInput } from '@mantine/core'
+import { Input, NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
-import { Dialog } from '../components/dialog.tsx'
-import { SaveForm } from '../components/save-form.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { parseJson } from '../edit/check-example.ts'
 import { CodeEditor } from '../edit/code-editor.tsx'
 import { saveChange } from '../edit/draft.ts'
+import { NameEntry } from '../edit/entry-dialogs.tsx'
 import { schemaOfExample, schemaOfTable } from '../edit/make-schema.ts'
-import { useNames } from '../edit/pickers.tsx'
 import { useNamedSchemas } from '../edit/schema-field.tsx'
 import { pointerOf } from '../edit/values.ts'
+import { editing } from '../strings/editing.ts'
 import { schemaEditor } from '../strings/schema-editor.ts'
-import { problemOfName } from './schema-name.ts'
 
-const { create: texts, page } = schemaEditor
+const { create: texts } = schemaEditor
+const { schema: entry } = editing.entry
 
 type Start = keyof typeof texts.starts
 
@@ -32,65 +31,49 @@ interface NewSchemaProps {
 export function NewSchema({ start: firstStart = 'empty', onAdd, onClose }: NewSchemaProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const taken = useNames('schema')
   const named = useNamedSchemas()
-  const [name, setName] = useState('')
   const [start, setStart] = useState<Start>(firstStart)
   const [schema, setSchema] = useState<unknown>()
   const made = start === 'empty' ? { type: 'object' } : schema
-  const problem = problemOfName(name, taken)
   return (
-    <Dialog title={page.new} size={560} onClose={onClose}>
-      <SaveForm
-        action={texts.add}
-        onCancel={onClose}
-        onSave={async () => {
-          if (name === '' || problem !== undefined || made === undefined) return
-          await saveChange(queries, { edits: [{ at: pointerOf('schema', name), value: made, if: null }] })
-          announce(texts.added(name))
-          onClose()
-          if (onAdd !== undefined) onAdd(name)
-          else await navigate({ to: '/schemas/$name', params: { name } })
-        }}
-      >
-        {(errorOf) => (
-          <>
-            <TextInput
-              label={texts.name}
-              description={texts.nameText}
-              name="name"
-              className="mono-input"
-              data-autofocus
-              required
-              error={problem ?? errorOf('name')}
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value.trim())}
-            />
-            <Input.Wrapper label={texts.from} labelElement="div">
-              <div>
-                <SegmentedControl
-                  aria-label={texts.from}
-                  value={start}
-                  onChange={(next) => {
-                    setStart(next as Start)
-                    setSchema(undefined)
-                  }}
-                  data={Object.entries(texts.starts).map(([value, label]) => ({ value, label }))}
-                />
-              </div>
-            </Input.Wrapper>
-            {start === 'example' ? <FromExample onChange={setSchema} /> : null}
-            {start === 'table' ? <FromTable onChange={setSchema} /> : null}
-            {start === 'empty' || schema === undefined ? null : (
-              <section>
-                <h3>{texts.preview}</h3>
-                <SchemaView schema={schema} named={named} label={texts.preview} />
-              </section>
-            )}
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+    <NameEntry
+      kind="schema"
+      title={entry.new}
+      action={texts.add}
+      nameText={entry.nameText}
+      size={560}
+      onSave={async (name) => {
+        if (made === undefined) return
+        await saveChange(queries, { edits: [{ at: pointerOf('schema', name), value: made, if: null }] })
+        announce(texts.added(name))
+        onClose()
+        if (onAdd !== undefined) onAdd(name)
+        else await navigate({ to: '/schemas/$name', params: { name } })
+      }}
+      onClose={onClose}
+    >
+      <Input.Wrapper label={texts.from} labelElement="div">
+        <div>
+          <SegmentedControl
+            aria-label={texts.from}
+            value={start}
+            onChange={(next) => {
+              setStart(next as Start)
+              setSchema(undefined)
+            }}
+            data={Object.entries(texts.starts).map(([value, label]) => ({ value, label }))}
+          />
+        </div>
+      </Input.Wrapper>
+      {start === 'example' ? <FromExample onChange={setSchema} /> : null}
+      {start === 'table' ? <FromTable onChange={setSchema} /> : null}
+      {start === 'empty' || schema === undefined ? null : (
+        <section>
+          <h3>{texts.preview}</h3>
+          <SchemaView schema={schema} named={named} label={texts.preview} />
+        </section>
+      )}
+    </NameEntry>
   )
 }
 

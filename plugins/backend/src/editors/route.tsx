@@ -1,27 +1,26 @@
 import { Button, Input, NativeSelect, SegmentedControl } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { definitionQuery, nameOf } from '../api/definition.ts'
 import type { Answer } from '../api/call.ts'
-import { announce } from '../components/announce.tsx'
 import { MethodBadge } from '../components/badge.tsx'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { Access, Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { TryIt } from '../components/try-it.tsx'
-import { saveChange, useDraftEdit, useDraftValue, type DraftEdit } from '../edit/draft.ts'
-import { RenameDialog } from '../edit/rename-dialog.tsx'
+import { useDraftEdit, useDraftValue, type DraftEdit } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
+import { DeleteEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
 import { SelectField, TextField, type FieldProps } from '../edit/fields.tsx'
 import { SchemaPicker, ScopesPicker, useNames } from '../edit/pickers.tsx'
 import { SchemaEditor } from '../edit/schema-editor.tsx'
 import { SchemaField, SchemaSheet, useNamedSchemas } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { build } from '../strings/build.ts'
+import { editing } from '../strings/editing.ts'
 import { routeEditor as texts } from '../strings/route-editor.ts'
 import { ActionField } from './action-field.tsx'
 import { NewSchema } from './new-schema.tsx'
@@ -75,7 +74,7 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
           {texts.rename.open}
         </Button>
         <Button variant="default" onClick={() => setDialog('delete')}>
-          {texts.remove.open(name)}
+          {editing.entry.delete(name)}
         </Button>
       </PageHeader>
       <EditTabs
@@ -104,12 +103,9 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
       )}
       {dialog === 'delete' ? <DeleteMethod name={name} served={served} onClose={() => setDialog(undefined)} /> : null}
       {dialog === 'rename' ? (
-        <RenameDialog
+        <RenameEntry
           at={at.route}
-          name={path}
-          example={`${path}-renamed`}
           text={texts.rename.text}
-          problemOf={(to) => (to.startsWith('/') ? undefined : texts.new.mustBegin)}
           onRenamed={(to) => navigate({ to: '/routes/$route', params: { route: `${method} ${to}` } })}
           onClose={() => setDialog(undefined)}
         />
@@ -439,7 +435,6 @@ interface DeleteMethodProps {
 }
 
 function DeleteMethod({ name, served, onClose }: DeleteMethodProps) {
-  const queries = useQueryClient()
   const navigate = useNavigate()
   const [method = '', path = ''] = name.split(' ')
   const at = placesOf(method, path)
@@ -448,28 +443,18 @@ function DeleteMethod({ name, served, onClose }: DeleteMethodProps) {
   const { data } = useQuery(definitionQuery)
   const methods = isMap(route?.value) && isMap(route.value['methods']) ? Object.keys(route.value['methods']) : []
   const isLast = methods.length === 1
-  const target = isLast ? route : own
-  const calls = data?.routes.find((one) => nameOf(one) === name)?.calls ?? served?.calls ?? 0
   const action = isMap(own?.value) ? own.value['action'] : undefined
   return (
-    <ConfirmDialog
-      title={texts.remove.title(name)}
-      action={texts.remove.open(name)}
-      isDanger
-      isDisabled={target?.etag === undefined}
-      onConfirm={async () => {
-        await saveChange(queries, { edits: [{ at: isLast ? at.route : at.method, if: target!.etag! }] })
-        announce(texts.remove.done(name))
-        await navigate({ to: '/routes' })
-      }}
+    <DeleteEntry
+      at={isLast ? at.route : at.method}
+      name={name}
+      calls={data?.routes.find((one) => nameOf(one) === name)?.calls ?? served?.calls ?? 0}
+      onDeleted={() => navigate({ to: '/routes' })}
       onClose={onClose}
     >
-      <div className="stack-small">
-        <p className={calls > 0 ? 'strong' : undefined}>{texts.remove.calls(calls)}</p>
-        <p>{texts.remove.text}</p>
-        {isLast ? <p>{texts.remove.path}</p> : null}
-        {typeof action === 'string' && action.endsWith('.ts') ? <p>{texts.remove.keeps(action)}</p> : null}
-      </div>
-    </ConfirmDialog>
+      <p>{texts.remove.text}</p>
+      {isLast ? <p>{texts.remove.path}</p> : null}
+      {typeof action === 'string' && action.endsWith('.ts') ? <p>{texts.remove.keeps(action)}</p> : null}
+    </DeleteEntry>
   )
 }

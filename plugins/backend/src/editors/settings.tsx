@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
-import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { Users } from '../components/definition-parts.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -12,6 +11,7 @@ import { Plugins } from '../components/plugins.tsx'
 import { SaveForm } from '../components/save-form.tsx'
 import { saveChange, useDefinitionSchema, useDraftEdit, useDraftValue } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
+import { DeleteEntry, findNameProblem, useEntryNames } from '../edit/entry-dialogs.tsx'
 import { describeValue } from '../edit/fields.tsx'
 import { LastSave } from '../edit/last-save.tsx'
 import { useNames } from '../edit/pickers.tsx'
@@ -21,7 +21,7 @@ import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
 
-const { rates: texts } = editing
+const { rates: texts, entry } = editing
 type Rate = Definition['rates'][number]
 
 /** The editor of `config` and `rate`. */
@@ -66,7 +66,7 @@ function RatesEditor() {
   const { data } = useQuery(definitionQuery)
   /** The rate to edit; null for a new one. */
   const [editingRate, setEditing] = useState<Rate | null>()
-  const [deleting, setDeleting] = useState<Rate>()
+  const [deleting, setDeleting] = useState<string>()
   const rates = data?.rates ?? []
   return (
     <div className="stack">
@@ -102,7 +102,7 @@ function RatesEditor() {
                   <ActionIcon aria-label={texts.edit(rate.name)} onClick={() => setEditing(rate)}>
                     <Pencil size={14} aria-hidden />
                   </ActionIcon>
-                  <ActionIcon aria-label={texts.delete(rate.name)} onClick={() => setDeleting(rate)}>
+                  <ActionIcon aria-label={entry.delete(rate.name)} onClick={() => setDeleting(rate.name)}>
                     <Trash2 size={14} aria-hidden />
                   </ActionIcon>
                 </span>
@@ -112,14 +112,10 @@ function RatesEditor() {
         />
       )}
       <LastSave />
-      {editingRate === undefined ? null : (
-        <RateDialog
-          name={editingRate?.name}
-          taken={rates.map(({ name }) => name)}
-          onClose={() => setEditing(undefined)}
-        />
+      {editingRate === undefined ? null : <RateDialog name={editingRate?.name} onClose={() => setEditing(undefined)} />}
+      {deleting === undefined ? null : (
+        <DeleteEntry at={pointerOf('rate', deleting)} name={deleting} onClose={() => setDeleting(undefined)} />
       )}
-      {deleting === undefined ? null : <DeleteRate rate={deleting} onClose={() => setDeleting(undefined)} />}
     </div>
   )
 }
@@ -127,15 +123,13 @@ function RatesEditor() {
 interface RateDialogProps {
   /** Undefined for a new rate. */
   readonly name: string | undefined
-  readonly taken: readonly string[]
   onClose(): void
 }
 
-const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
-
-function RateDialog({ name, taken, onClose }: RateDialogProps) {
+function RateDialog({ name, onClose }: RateDialogProps) {
   const queries = useQueryClient()
   const { data } = useDraftValue(pointerOf('rate', name ?? ''))
+  const taken = useEntryNames('rate')
   const [newName, setNewName] = useState('')
   const [typed, setTyped] = useState<Readonly<Record<string, unknown>>>({})
   const connections = useNames('connection').filter((one) => one !== 'System')
@@ -143,11 +137,7 @@ function RateDialog({ name, taken, onClose }: RateDialogProps) {
   const value = Object.fromEntries(
     Object.entries({ ...stored, ...typed }).filter(([, one]) => one !== undefined && one !== ''),
   )
-  const nameProblem = taken.includes(newName)
-    ? texts.nameTaken
-    : newName === '' || namePattern.test(newName)
-      ? undefined
-      : texts.nameInvalid
+  const nameProblem = findNameProblem('rate', newName, taken)
   const set = (key: string) => (next: unknown) => setTyped({ ...typed, [key]: next })
   const save = async () => {
     if (name === undefined && (newName === '' || nameProblem !== undefined)) return
@@ -164,7 +154,7 @@ function RateDialog({ name, taken, onClose }: RateDialogProps) {
           <>
             {name === undefined ? (
               <TextInput
-                label={texts.name}
+                label={entry.name}
                 description={texts.nameText}
                 name="name"
                 className="mono-input"
@@ -218,32 +208,5 @@ function RateDialog({ name, taken, onClose }: RateDialogProps) {
         )}
       </SaveForm>
     </Dialog>
-  )
-}
-
-function DeleteRate({ rate: { name, used_by: users }, onClose }: { readonly rate: Rate; onClose(): void }) {
-  const queries = useQueryClient()
-  const at = pointerOf('rate', name)
-  const { data } = useDraftValue(at)
-  return (
-    <ConfirmDialog
-      title={texts.deleteTitle(name)}
-      action={texts.delete(name)}
-      isDanger
-      isDisabled={users.length > 0 || data === undefined}
-      onConfirm={async () => {
-        await saveChange(queries, { edits: [{ at, ...(data?.etag === undefined ? {} : { if: data.etag }) }] })
-      }}
-      onClose={onClose}
-    >
-      {users.length === 0 ? (
-        <p>{texts.deleteText}</p>
-      ) : (
-        <div className="stack-small">
-          <p>{texts.inUse}</p>
-          <Users uses={users} />
-        </div>
-      )}
-    </ConfirmDialog>
   )
 }

@@ -103,7 +103,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                 />
               ) : null}
               <Methods state={state} known={known} onChange={(methods) => set({ methods })} />
-              <fieldset className="plain-fieldset">
+              <fieldset>
                 <Checkbox
                   label={texts.owner}
                   description={candidates.length === 0 ? texts.noOwner : texts.ownerText}
@@ -134,7 +134,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                   </div>
                 </Radio.Group>
               )}
-              <fieldset className="plain-fieldset">
+              <fieldset>
                 <Checkbox
                   label={texts.event}
                   checked={state.hasEvent}
@@ -200,7 +200,7 @@ interface MethodsProps {
 function Methods({ state, known, onChange }: MethodsProps) {
   const { methods, path, scope, owner } = state
   return (
-    <fieldset className="plain-fieldset">
+    <fieldset>
       <legend>{texts.methods}</legend>
       {methods.map((one, index) => {
         const place = one.at === 'list' ? path : `${path}/:…`

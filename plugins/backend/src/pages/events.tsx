@@ -14,7 +14,7 @@ import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
 
 const { events: texts } = build
-const NewEvent = lazy(async () => ({ default: (await import('../editors/new-event.tsx')).NewEvent }))
+const NewEvent = lazy(async () => ({ default: (await import('../editors/event.tsx')).NewEvent }))
 type Event = Definition['events'][number]
 
 const lists = {
@@ -27,7 +27,7 @@ export function Page() {
   const queries = useQueryClient()
   const canEdit = useCanEdit()
   const [isAdding, setAdding] = useState(false)
-  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.events.new}</Button> : undefined
+  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.event.new}</Button> : undefined
   return (
     <>
       <PageHeader title={strings.pages.events} text={texts.text} action={add} />

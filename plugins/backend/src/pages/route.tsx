@@ -32,12 +32,14 @@ export function Page() {
   const navigate = useNavigate()
   const canEdit = useCanEdit()
   const { data: definition } = useQuery({ ...definitionQuery, enabled: canEdit })
+  // A method that was just added or removed in the files is not served: ask the release that has it.
+  const id = canEdit ? (definition?.id ?? '') : 'active'
   const found = useQuery({
-    queryKey: ['definition', 'method', name],
-    // A method that was just added or removed in the files is not served.
+    queryKey: ['method', name, id],
     enabled: !canEdit || definition?.routes.some((one) => nameOf(one) === name) === true,
-    queryFn: ({ signal }) =>
-      call('GET /release/:id/method', { params: { id: 'active' }, query: { method, path } }, signal),
+    queryFn: ({ signal }) => call('GET /release/:id/method', { params: { id }, query: { method, path } }, signal),
+    // The next release has the same method, perhaps changed.
+    placeholderData: (last, query) => (query?.queryKey[1] === name ? last : undefined),
   })
   if (canEdit) return <RouteEditor name={name} key={name} served={found.data} />
   if (found.isError) return <Missing error={found.error} onRetry={() => void found.refetch()} />

@@ -12,7 +12,7 @@ import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
-import { schemaEditor } from '../strings/schema-editor.ts'
+import { editing } from '../strings/editing.ts'
 
 const { schemas: texts } = build
 const NewSchema = lazy(async () => ({ default: (await import('../editors/new-schema.tsx')).NewSchema }))
@@ -28,7 +28,7 @@ export function Page() {
   const queries = useQueryClient()
   const canEdit = useCanEdit()
   const [isAdding, setAdding] = useState(false)
-  const add = canEdit ? <Button onClick={() => setAdding(true)}>{schemaEditor.page.new}</Button> : undefined
+  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.schema.new}</Button> : undefined
   return (
     <>
       <PageHeader title={strings.pages.schemas} text={texts.text} action={add} />

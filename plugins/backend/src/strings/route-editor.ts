@@ -1,7 +1,5 @@
 // Texts of the editors of routes and of actions.
 
-const count = new Intl.NumberFormat('en')
-
 export const routeEditor = {
   description: 'Description',
   access: {
@@ -92,15 +90,8 @@ export const routeEditor = {
     text: 'All methods of the path are renamed. Callers of the old path get a 404 response.',
   },
   remove: {
-    open: (name: string) => `Delete ${name}`,
-    title: (name: string) => `Delete ${name}?`,
-    calls: (calls: number) =>
-      calls === 0
-        ? 'It was not called in the last 24 hours.'
-        : `It was called ${count.format(calls)} ${calls === 1 ? 'time' : 'times'} in the last 24 hours.`,
     text: 'Callers get a 404 response, or 405 if the path has other methods.',
     path: 'It is the last method of its path, so the path is removed too.',
     keeps: (file: string) => `The file ${file} stays.`,
-    done: (name: string) => `${name} is deleted`,
   },
 } as const

@@ -116,17 +116,11 @@ export const schemaEditor = {
     kept: 'The schema contains this example. It is shown in the API reference.',
   },
   page: {
-    new: 'New schema',
-    delete: 'Delete',
     unused: 'No method, event or schema uses it.',
     self: 'A schema that refers to itself.',
   },
   create: {
     add: 'Add schema',
-    name: 'Name',
-    nameText: 'Letters, digits and . _ -, such as Todo or Todo-Input',
-    taken: (name: string) => `There is already a schema "${name}"`,
-    invalid: 'Begin with a letter or a digit, and use letters, digits and . _ - only',
     from: 'Start from',
     starts: { empty: 'No fields', example: 'An example', table: 'A table' },
     example: 'JSON',
@@ -138,13 +132,6 @@ export const schemaEditor = {
     uses: { read: 'Rows in responses', write: 'Rows that callers send' },
     preview: 'Fields',
     added: (name: string) => `${name} is added`,
-  },
-  deleting: {
-    title: (name: string) => `Delete ${name}?`,
-    action: (name: string) => `Delete ${name}`,
-    text: 'Nothing uses it.',
-    inUse: 'It is used here. Choose other schemas for these first.',
-    done: (name: string) => `${name} is deleted`,
   },
   sheet: {
     done: 'Done',

@@ -32,7 +32,7 @@ export const diagnostic = record({
 })
 
 /** What must be there before a change: an ETag, or null if nothing may be. */
-const condition = Type.Optional(Type.Union([text, Type.Null()]))
+export const condition = Type.Optional(Type.Union([text, Type.Null()]))
 
 export const edit = record({
   at: pointer,

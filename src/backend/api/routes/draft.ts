@@ -4,8 +4,10 @@ import {
   findEntryText,
   findIncludes,
   findValue,
+  listUses,
   rename,
   type ClassCatalog,
+  type Use,
 } from '../../../definition/index.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import { listChanges } from '../../draft/list-changes.ts'
@@ -17,7 +19,17 @@ import { errors } from '../../errors.ts'
 import { loadCatalog } from '../../../operate/index.ts'
 import { defineRoute, ProblemWith, type AdminSources } from '../route.ts'
 import { formatMaybeTime, maybeText, maybeTime, oneOf, record, text } from '../shapes.ts'
-import { answerSaved, diagnostic, draftOf, draftSaved, edit, fileEdit, pointer, filePath } from './draft-shapes.ts'
+import {
+  answerSaved,
+  condition,
+  diagnostic,
+  draftOf,
+  draftSaved,
+  edit,
+  fileEdit,
+  pointer,
+  filePath,
+} from './draft-shapes.ts'
 
 const status = oneOf('added', 'changed', 'removed')
 const count = Type.Integer()
@@ -281,46 +293,57 @@ const deleteFile = defineRoute({
     saveEdits(call, { files: [{ file: query.path, text: null, ...conditionOf(call) }] }, query.with_errors === 'true'),
 })
 
+const uses = Type.Array(record({ at: maybeText, source: text }))
+
+const use = defineRoute({
+  name: 'listUsesInDraft',
+  summary: 'The places that name an entry',
+  method: 'GET',
+  path: '/draft/use',
+  scopes: ['backend.read'],
+  usesDraft: true,
+  query: record({ at: pointer }),
+  answer: record({ entry: uses }),
+  async handle({ query: { at }, ...call }) {
+    const own = draftOf(call)
+    const { editing } = await own.read()
+    // Already removed: a 404 response would be an error in the console of the browser.
+    if (findValue(editing, keysOf(at)) === undefined && keysOf(at)[0] !== 'scope') return { entry: [] }
+    const classes = await loadClasses(own)
+    return { entry: formatUses(refuseAsProblem(() => listUses(editing, keysOf(at), { classes }))) }
+  },
+})
+
+function formatUses(found: readonly Use[]) {
+  return found.map(({ at, source }) => ({ at: at ?? null, source }))
+}
+
 const renaming = defineRoute({
   name: 'renameInDraft',
-  summary: 'Renames an entry and all its uses, or lists them',
+  summary: 'Renames an entry and all its uses',
   method: 'POST',
   path: '/draft/rename',
   scopes: ['backend.deploy'],
   usesDraft: true,
-  body: record({
-    at: pointer,
-    to: Type.String({ maxLength: 1000 }),
-    preview: Type.Optional(Type.Boolean()),
-    if: Type.Optional(text),
-  }),
+  body: record({ at: pointer, to: Type.String({ maxLength: 1000 }), if: condition }),
   answer: record({
     /** What is renamed with it. */
-    uses: Type.Array(record({ at: maybeText, source: text })),
+    uses,
     /** The pointer after renaming. */
     at: text,
-    files: Type.Array(text),
-    saved: Type.Union([draftSaved, Type.Null()]),
+    saved: draftSaved,
   }),
-  async handle({ body: { at, to, preview, if: condition }, ...call }) {
+  async handle({ body: { at, to, if: expected }, ...call }) {
     const own = draftOf(call)
     const classes = await loadClasses(own)
-    const plan = (files: DraftFiles) => {
-      const renamed = refuseAsProblem(() => rename(files.editing, keysOf(at), { to, classes }))
-      const conflicts = findValueConflict(files, { at, ...(condition === undefined ? {} : { if: condition }) })
+    const done = await saveChange(own, (files) => {
+      const conflicts = findValueConflict(files, { at, ...(expected === undefined ? {} : { if: expected }) })
       if (conflicts.length > 0) throw new ProblemWith(errors.WP_BACKEND_CHANGED(), { conflicts })
-      const changes = listEdited(files, renamed.files)
-      return { changes, uses: renamed.uses.map((use) => ({ at: use.at ?? null, source: use.source })) }
-    }
-    const answer = { at: pointerOf([keysOf(at)[0]!, to]) }
-    if (preview === true) {
-      const { changes, uses } = plan(await own.read())
-      return { ...answer, uses, files: changes.map((one) => one.file), saved: null }
-    }
-    const done = await saveChange(own, plan)
-    const { changes, uses } = done.plan
-    const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(changes) })
-    return { ...answer, uses, files: done.files, saved }
+      const renamed = refuseAsProblem(() => rename(files.editing, keysOf(at), { to, classes }))
+      return { changes: listEdited(files, renamed.files), uses: formatUses(renamed.uses) }
+    })
+    const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
+    return { uses: done.plan.uses, at: pointerOf([keysOf(at)[0]!, to]), saved }
   },
 })
 
@@ -347,5 +370,6 @@ export const draftRoutes = [
   file,
   putFile,
   deleteFile,
+  use,
   renaming,
 ]
