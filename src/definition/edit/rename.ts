@@ -149,7 +149,7 @@ function findUses(work: Editing, wanted: Wanted): readonly FoundUse[] {
   return [...found.values()]
 }
 
-/** Where texts name something: keys of the definition; `*` stands for any key. */
+/** The keys of the texts that name something of a kind; `*` is any key. */
 const patterns: Readonly<Record<Kind, readonly string[]>> = {
   schema: [
     'routes/*/path',

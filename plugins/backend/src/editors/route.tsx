@@ -209,7 +209,7 @@ function accessOf(method: unknown, routeScopes: unknown): AccessKind {
 }
 
 interface SchemaChoiceProps extends FieldProps {
-  /** Whether there is no schema, as for the response 204. */
+  /** The response has no body, such as 204. */
   readonly isBodyless?: boolean
   onOpen(schema: string): void
   onRemove?(): void

@@ -1,4 +1,5 @@
 import { html } from './html.ts'
+import { renderCredentials } from './login-page.ts'
 import { renderBadge, renderName, renderPage } from './page.ts'
 
 export interface FirstRunPage {
@@ -35,28 +36,7 @@ export function renderFirstRun({ base, service, csrf, code, user, problem }: Fir
           required
           autofocus${described}
         />
-        <label for="username">Username</label>
-        <input
-          id="username"
-          name="username"
-          autocomplete="username"
-          autocapitalize="none"
-          autocorrect="off"
-          spellcheck="false"
-          value="${user}"
-          required
-        />
-        <label for="password">Password</label>
-        <input
-          id="password"
-          name="password"
-          type="password"
-          autocomplete="new-password"
-          minlength="8"
-          aria-describedby="rule"
-          required
-        />
-        <p class="soft small" id="rule">At least 8 characters</p>
+        ${renderCredentials({ user, passwordKind: 'new-password' })}
         <div class="actions"><button class="strong">Create administrator</button></div>
       </form>`,
   )

@@ -58,22 +58,33 @@ interface Form {
 }
 
 function renderForm({ base, csrf, request, reason, problem, user }: Omit<LoginPage, 'canRegister'>, form: Form): Html {
-  const invalid = problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="problem"`
+  const { path, button, passwordKind } = form
+  // The login page focuses the password if the name is already filled in.
+  const focus = path === 'login' && user !== undefined ? 'password' : 'username'
   return html`${reason === undefined ? undefined : html`<p class="box note">${reason}</p>`}
     ${problem === undefined ? undefined : html`<p class="box bad" role="alert" id="problem">${problem}</p>`}
-    <form method="post" action="${base}/authorization/${form.path}">
+    <form method="post" action="${base}/authorization/${path}">
       <input type="hidden" name="csrf" value="${csrf}" />
       <input type="hidden" name="request" value="${request}" />
-      ${renderFields(user, invalid, form)}
-      <div class="actions"><button class="strong">${form.button}</button></div>
+      ${renderCredentials({ user, passwordKind, isInvalid: problem !== undefined, focus })}
+      <div class="actions"><button class="strong">${button}</button></div>
     </form>`
 }
 
-/** On the login page, focuses the password if the name is already filled in. */
-function renderFields(user: string | undefined, invalid: Html | undefined, { path, passwordKind }: Form): Html {
-  const isNew = path === 'register'
-  const [first, second] = isNew || user === undefined ? [html` autofocus`, undefined] : [undefined, html` autofocus`]
-  const ruled = html` minlength="8" aria-describedby="${invalid === undefined ? 'rule' : 'problem rule'}"`
+export interface Credentials {
+  readonly user: string | undefined
+  readonly passwordKind: 'current-password' | 'new-password'
+  /** Whether the element `problem` describes what is wrong with them. */
+  readonly isInvalid?: boolean
+  readonly focus?: 'username' | 'password'
+}
+
+/** Renders the fields for name and password. */
+export function renderCredentials({ user, passwordKind, isInvalid = false, focus }: Credentials): Html {
+  const isNew = passwordKind === 'new-password'
+  const autofocus = (field: Credentials['focus']) => (field === focus ? html` autofocus` : undefined)
+  const invalid = isInvalid ? html` aria-invalid="true" aria-describedby="problem"` : undefined
+  const ruled = html` minlength="8" aria-describedby="${isInvalid ? 'problem rule' : 'rule'}"`
   return html`<label for="username">Username</label>
     <input
       id="username"
@@ -83,7 +94,7 @@ function renderFields(user: string | undefined, invalid: Html | undefined, { pat
       autocorrect="off"
       spellcheck="false"
       value="${user}"
-      required${invalid}${first}
+      required${invalid}${autofocus('username')}
     />
     <label for="password">Password</label>
     <input
@@ -91,7 +102,7 @@ function renderFields(user: string | undefined, invalid: Html | undefined, { pat
       name="password"
       type="password"
       autocomplete="${passwordKind}"
-      required${isNew ? ruled : invalid}${second}
+      required${isNew ? ruled : invalid}${autofocus('password')}
     />
     ${isNew ? html`<p class="soft small" id="rule">At least 8 characters</p>` : undefined}`
 }
