@@ -198,6 +198,12 @@ export const errors = defineErrors({
     message: '"{file}" cannot be written: {reason}',
     hint: 'Files of the definition are waypost.yml, .yml and .json files in resources/ or included by them, and declared migrations.',
   },
+  WP_BACKEND_DRAFT_MIGRATION: {
+    kind: 'user',
+    status: 409,
+    message: '"{file}" cannot change: the migration ran, and reverting it would lose data',
+    hint: 'Change the table with a new migration: edit it on its page.',
+  },
   WP_BACKEND_DRAFT_CONNECTION: {
     kind: 'user',
     status: 404,

@@ -6,7 +6,16 @@ export type { SentManifest } from './deploy/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'
 export { makeTrafficLog, type TrafficLog } from './api/traffic-log.ts'
 export type { AdminRoute, AdminSources } from './api/route.ts'
-export type { ActionFile, Draft, DraftBase, DraftFiles, DraftStatus, FileChange, WriteOptions } from './draft/draft.ts'
+export type {
+  ActionFile,
+  Draft,
+  DraftBase,
+  DraftFiles,
+  DraftStatus,
+  FileChange,
+  PlannedDraft,
+  WriteOptions,
+} from './draft/draft.ts'
 export { DraftBroken } from './draft/save-changes.ts'
 export { errors as draftErrors } from './errors.ts'
 export { adminRoutes } from './api/routes.ts'

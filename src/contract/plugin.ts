@@ -17,7 +17,8 @@ declare module 'fastify' {
 /**
  * A JSON Schema (2020-12) as data, for example made with TypeBox. In config schemas of plugins and classes,
  * `writeOnly: true` marks a secret, `variable: true` allows `${env.NAME}` in a config of an action, and
- * `x-waypost: 'table' | 'column' | 'connection' | 'event' | 'schema' | 'scope'` says what a string names.
+ * `x-waypost: 'table' | 'column' | 'sort' | 'connection' | 'event' | 'schema' | 'scope'` says what a string names; `sort` is
+ * a column that may begin with `-`.
  */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 

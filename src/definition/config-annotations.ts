@@ -77,14 +77,14 @@ function checkNamed(context: DefinitionContext, { names, name }: ConfigName, at:
 }
 
 /** A table that a config names, with the columns that it names. */
-export interface TableInConfig {
+export interface TableInConfig<Name extends ConfigName = ConfigName> {
   readonly connection: string
-  readonly table: ConfigName
-  readonly columns: readonly ConfigName[]
+  readonly table: Name
+  readonly columns: readonly Name[]
 }
 
 /** Connects columns with their table, and tables with their connection: those of the same object or the next outer one. */
-export function findTablesInConfig(names: readonly ConfigName[]): readonly TableInConfig[] {
+export function findTablesInConfig<Name extends ConfigName>(names: readonly Name[]): readonly TableInConfig<Name>[] {
   const of = (what: string) => names.filter((one) => one.names === what)
   const tables = of('table')
   const ownerOf = new Map(of('column').map((column) => [column, findClosest(tables, column)]))
@@ -95,10 +95,10 @@ export function findTablesInConfig(names: readonly ConfigName[]): readonly Table
   }))
 }
 
-function findClosest(candidates: readonly ConfigName[], { at }: ConfigName): ConfigName | undefined {
+function findClosest<Name extends ConfigName>(candidates: readonly Name[], { at }: ConfigName): Name | undefined {
   const levelOf = (one: ConfigName) => one.at.split('/').length
   const outer = candidates.filter((one) => at.startsWith(one.at.slice(0, one.at.lastIndexOf('/') + 1)))
-  return outer.reduce<ConfigName | undefined>(
+  return outer.reduce<Name | undefined>(
     (best, one) => (best === undefined || levelOf(one) > levelOf(best) ? one : best),
     undefined,
   )

@@ -21,6 +21,7 @@ export { editDefinition, setInDefinition, type Edit, type EditedFiles } from './
 export { EditRefused } from './edit/edit-refused.ts'
 export { findKey, findValue, openEditing, type Editing, type FoundEntry } from './edit/editing.ts'
 export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'
+export { findColumnUses, renameColumns, type ColumnUse, type TableColumns } from './edit/rename-columns.ts'
 export { findSecrets, hideSecrets } from './check-literal-secrets.ts'
 export { findEntryText, findIncludes, findPointers, type EntryText } from './locate-entries.ts'
 export { locateDefinition, type LocatedDefinition } from './locate-definition.ts'

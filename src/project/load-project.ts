@@ -12,7 +12,7 @@ import {
   type BuiltPlugin,
   type PluginBuilder,
 } from '../build/index.ts'
-import type { JsonSchema } from '../contract/index.ts'
+import type { JsonSchema, TablesSnapshot } from '../contract/index.ts'
 import {
   loadDefinition,
   type ClassCatalog,
@@ -54,6 +54,8 @@ export interface LoadProjectOptions extends Omit<LoadOptions, 'classes' | 'descr
    * need tables that only exist after it.
    */
   readonly describes?: boolean
+  /** The tables of connections, in place of those that the migrations of the folder create. */
+  readonly tables?: Readonly<Record<string, TablesSnapshot>> | undefined
 }
 
 /**
@@ -61,13 +63,13 @@ export interface LoadProjectOptions extends Omit<LoadOptions, 'classes' | 'descr
  * that it lists, and runs them in a child process to learn what they provide.
  */
 export async function loadProject(project: Project, options: LoadProjectOptions = {}): Promise<LoadedProject> {
-  const { pluginBuilder, describes = true, ...rest } = options
+  const { pluginBuilder, describes = true, tables: given = {}, ...rest } = options
   const builder = pluginBuilder ?? openPluginBuilder(project.root)
   try {
     const builtIn = joinPlugins(await loadBuiltInPlugins())
     const load = async (plugins: readonly BuiltPlugin[]) => {
       const tables: UsedTables = { diagnostics: [], files: [] }
-      const sources = { builtIn: builtIn.actions, plugins, builder }
+      const sources = { builtIn: builtIn.actions, plugins, builder, given }
       const loaded = await loadDefinition(project.root, {
         ...rest,
         classes: joinClasses(builtIn, plugins),
@@ -104,11 +106,18 @@ interface UsedTables {
 
 function makeDescribe(
   { root }: Project,
-  sources: Omit<Parameters<typeof describeActions>[0], 'tables'>,
+  {
+    given,
+    ...sources
+  }: Omit<Parameters<typeof describeActions>[0], 'tables'> & {
+    readonly given: Readonly<Record<string, TablesSnapshot>>
+  },
   found: UsedTables,
 ): DescribeActions {
   return async (actions, definition) => {
-    const { tables, diagnostics, files } = await loadTables(root, kindsOfConnections(definition, sources.plugins))
+    const loaded = await loadTables(root, kindsOfConnections(definition, sources.plugins))
+    const { diagnostics, files } = loaded
+    const tables = { ...loaded.tables, ...given }
     const { results, used } = await describeActions({ ...sources, tables }, actions)
     const named = new Set([...used, ...actions.flatMap(({ tablesOf }) => tablesOf)])
     const isUsed = (file: string) => named.has(file.split('/')[1] ?? '')

@@ -10,8 +10,8 @@ import {
 } from '../store/index.ts'
 
 /**
- * The last migration of each connection that this `dev` ran. While its tables are empty, `dev` redoes it when its file
- * changes, so that a table that is being designed needs one migration only.
+ * The last migration of each connection that this `dev` ran. While nothing is lost by reverting it, `dev` redoes it when
+ * its file changes, so that a table that is being designed needs one migration only.
  */
 export class SessionMigrations {
   readonly #ran = new Map<string, ProjectMigration>()
@@ -86,7 +86,10 @@ export class SessionMigrations {
   }
 }
 
-/** Whether a migration was the last one to run, has the text that ran, can be reverted, and no table of it has rows. */
+/**
+ * Whether a migration was the last one to run, has the text that ran, and can be reverted without a loss: the tables that
+ * it creates or adds columns to have no rows.
+ */
 async function canRevert(
   { name, checksum, migration }: ProjectMigration,
   { db }: Pick<ConnectionDatabase, 'db'>,
@@ -94,5 +97,6 @@ async function canRevert(
   const { steps, down } = migration as DeclaredMigration
   const last = (await planMigrations(db, [])).applied.at(-1)
   if (steps === undefined || down === undefined || last?.name !== name || last.checksum !== checksum) return false
-  return areTablesEmpty(db, [...new Set(steps.map(({ table }) => table))])
+  const adding = steps.filter(({ step }) => step === 'create_table' || step === 'add_column')
+  return areTablesEmpty(db, [...new Set(adding.map(({ table }) => table))])
 }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
 import { writeFiles } from '../support/project-server.ts'
+import { until } from '../support/until.ts'
 
 let root: string
 let server: DevServer
@@ -73,13 +74,16 @@ const withName = (design: Answer, from: string, to: string) => ({
 
 test('a table is created, amended while it is empty, and then changed by new migrations that keep its rows', async () => {
   const preview = await change(null, todo, true)
-  assert.equal(preview.saved, false)
+  assert.equal(preview.saved, null)
   assert.match(preview.sql.postgresql[0], /create table "app_todo"/)
   assert.match(preview.sql.sqlite[1], /create index/)
   await assert.rejects(migrations())
 
   const created = await change(null, todo)
-  assert.deepEqual([created.saved, created.failed, created.problems], [true, null, []])
+  assert.deepEqual(
+    [created.saved.is_served, created.failed, created.problems, created.can_undo],
+    [true, null, [], true],
+  )
   const [file] = await migrations()
   assert.match(file!, /^\d{8}-create-app-todo\.yml$/)
   assert.equal(
@@ -136,15 +140,53 @@ test('a table is created, amended while it is empty, and then changed by new mig
   const kept = await load('app_todo')
   assert.equal(kept.amends, null)
   assert.deepEqual(kept.fixed, ['id', 'title', 'note', 'status', 'insert_date'])
+  const mine = { 'waypost.yml': await read('waypost.yml'), tables: await read('migrations/System/tables.json') }
+  await writeFiles(root, {
+    'waypost.yml': mine['waypost.yml'].replace(
+      /^ +Todo:/m,
+      '  Find: { class: sql-query, config: { query: "select id from app_todo where note is null" } }\n$&',
+    ),
+  })
+  await until('it is served', async () => (await call('GET', '/backend/draft')).body.is_served)
+  const before = await read('waypost.yml')
+  const looked = await change('app_todo', withName(kept.design, 'note', 'text'), true)
+  assert.deepEqual(
+    looked.uses.map(({ column, to, source, problem }: Answer) => [column, to, source.split(':')[0], problem]),
+    [
+      ['note', 'text', 'waypost.yml', 'SQL is not changed automatically'],
+      ['note', 'text', 'waypost.yml', null],
+    ],
+  )
+  assert.equal(await read('waypost.yml'), before)
   const renamed = await change('app_todo', withName(kept.design, 'note', 'text'))
   assert.deepEqual(renamed.breaking, ['renames app_todo.note to text'])
+  assert.deepEqual([renamed.saved.is_served, renamed.failed, renamed.can_undo], [true, null, true])
   assert.equal((await migrations()).length, 2)
   assert.equal(await read(renamed.change.file), 'rename_column:\n  app_todo: { note: text }\n')
+  assert.equal(await read('waypost.yml'), before.replace(/(columns: .*)note/, '$1text'))
+  assert.match(await (await fetch(`${server.started.url}/todo`)).text(), /"text":null/)
+
+  // Rows are kept, so the rename can be undone; nothing else of the files changes.
+  const undone = await call('PATCH', '/backend/draft', renamed.saved.inverse)
+  assert.deepEqual([undone.status, undone.body.is_served], [200, true], JSON.stringify(undone.body))
+  assert.equal((await migrations()).length, 1)
+  assert.equal(await read('waypost.yml'), before)
+  assert.equal(await read('migrations/System/tables.json'), mine.tables)
+  assert.match(await (await fetch(`${server.started.url}/todo`)).text(), /"note":null/)
+
+  const dropping = { ...kept.design, columns: kept.design.columns.filter(({ name }: Answer) => name !== 'note') }
+  const blocked = await change('app_todo', dropping)
+  assert.equal(blocked.saved, null)
+  assert.match(blocked.problems[0].message, /^"note" is used at waypost\.yml:\d+$/)
+  const dropped = await change('app_todo', null)
+  assert.match(dropped.problems[0].message, /^"app_todo" is used at waypost\.yml:\d+$/)
+  const frozen = await call('PATCH', '/backend/draft', { files: [{ file: `migrations/System/${file}`, text: null }] })
+  assert.deepEqual([frozen.status, frozen.body.type], [409, 'urn:waypost:errors#WP_BACKEND_DRAFT_MIGRATION'])
 })
 
 test('problems are reported at their fields, and nothing is written', async () => {
   const wrong = await change(null, withName(todo, 'content', 'title'))
-  assert.deepEqual([wrong.saved, wrong.problems.map(({ pointer }: Answer) => pointer)], [false, ['/columns/2/name']])
+  assert.deepEqual([wrong.saved, wrong.problems.map(({ pointer }: Answer) => pointer)], [null, ['/columns/2/name']])
   const body = { connection: 'Nowhere', table: null, design: todo, preview: true }
   assert.equal((await call('POST', '/backend/draft/migration', body)).status, 404)
   await assert.rejects(migrations())
@@ -153,7 +195,7 @@ test('problems are reported at their fields, and nothing is written', async () =
 test('a table that was created by mistake is dropped with its migration', async () => {
   await change(null, todo)
   const dropped = await change('app_todo', null)
-  assert.deepEqual([dropped.saved, dropped.failed, dropped.losses], [true, null, []])
+  assert.deepEqual([dropped.saved.is_served, dropped.failed, dropped.losses], [true, null, []])
   assert.deepEqual(await migrations(), [])
   assert.equal(await load('app_todo'), null)
 })

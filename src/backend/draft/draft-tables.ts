@@ -1,6 +1,7 @@
 import type { HttpMethod } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DatabaseKind, DesignProblem, TableDesign } from '../../tables/index.ts'
+import type { TablesSnapshot } from '../../contract/index.ts'
 
 /** Changes of the tables of a draft. */
 export interface DraftTables {
@@ -15,6 +16,10 @@ export interface DraftTables {
    * @returns why they are not served
    */
   write(changes: readonly PlannedFile[]): Promise<string | undefined>
+  /** Returns the tables of the connections whose last migration changes, afterwards. */
+  loadAfter(changes: readonly PlannedFile[]): Promise<Readonly<Record<string, TablesSnapshot>>>
+  /** Whether a change edits or deletes a migration that ran and cannot be run again without losing data. */
+  isFrozen(change: PlannedFile): Promise<boolean>
 }
 
 export interface DesignedTable {
@@ -45,6 +50,12 @@ export interface PlannedFile {
 export interface PlannedMigration {
   /** Undefined if nothing changes. */
   readonly change: PlannedFile | undefined
+  /** New names of existing columns. */
+  readonly renamed: ReadonlyMap<string, string>
+  /** Existing columns that are dropped. */
+  readonly dropped: readonly string[]
+  /** The tables of the connection afterwards. */
+  readonly tables: TablesSnapshot
   /** The statements of the whole migration. */
   readonly sql: Readonly<Record<DatabaseKind, readonly string[]>>
   readonly breaking: readonly string[]

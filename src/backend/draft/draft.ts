@@ -1,4 +1,5 @@
 import type { Editing, Texts } from '../../definition/index.ts'
+import type { TablesSnapshot } from '../../contract/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DraftTables } from './draft-tables.ts'
 import type { Manifest } from '../../release/index.ts'
@@ -32,7 +33,7 @@ export interface Draft {
   /** Runs functions that change the draft one at a time. */
   exclusive<Result>(work: () => Promise<Result>): Promise<Result>
   /** Loads the definition with changes. Returns the errors that it does not have without them. Writes nothing. */
-  findNewErrors(changes: readonly FileChange[]): Promise<readonly Diagnostic[]>
+  findNewErrors(plan: PlannedDraft): Promise<readonly Diagnostic[]>
   /**
    * Writes all files or none.
    * @returns whether they are served, when that is known; undefined if another program has changed
@@ -61,6 +62,8 @@ export interface DraftRoute {
 
 export interface PlannedDraft extends WriteOptions {
   readonly changes: readonly FileChange[]
+  /** The tables of the connections whose migrations change, afterwards. */
+  readonly tables?: Readonly<Record<string, TablesSnapshot>> | undefined
 }
 
 /** A file with the class of an action. */

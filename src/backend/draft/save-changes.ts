@@ -34,7 +34,7 @@ export async function saveChange<Plan extends Planned>(
       const planned = await plan(files)
       const names = planned.changes.map(({ file }) => file)
       if (names.length === 0) return { plan: planned, files: names, served: Promise.resolve(draft.status().isServed) }
-      if (!withErrors) assertNoErrors(files, planned, await draft.findNewErrors(planned.changes))
+      if (!withErrors) assertNoErrors(files, planned, await draft.findNewErrors(planned))
       const written = await draft.write(planned.changes, { code: planned.code })
       if (written !== undefined) return { plan: planned, files: names, served: written.served }
     }

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../contract/index.ts'
 import { parsePointer } from '../../schema/index.ts'
 import type { ClassCatalog } from '../class-catalog.ts'
 import { typeNames } from '../schema-language.ts'
-import { renameKey, replaceText } from './change-entry.ts'
+import { childOf, renameKey, replaceText } from './change-entry.ts'
 import { collectEdited, type EditedFiles } from './edit-definition.ts'
 import {
   childrenOf,
@@ -56,7 +56,7 @@ export function rename(
   const uses = findUses(work, { kind, name, to, classes })
   const listed = describeUses(work, uses)
   // Keys after texts, so that the places of the texts stay.
-  for (const { cursor: place, text } of uses) replaceText(work, place, text)
+  for (const { cursor: place, text, isKey } of uses) (isKey ? renameKey : replaceText)(work, place, text)
   if (kind === 'routes' && isDeclared) renameParameters(work, { name, to })
   if (isDeclared) renameKey(work, walk(work, at).cursor, to)
   return { files: collectEdited(editing, work, reached), uses: listed }
@@ -110,21 +110,23 @@ interface FoundUse {
   readonly cursor: Cursor
   readonly keys: readonly string[] | undefined
   readonly text: string
+  /** Whether it is the key of the place. */
+  readonly isKey?: boolean
 }
 
 /** A value of the definition and its keys. */
-interface At {
+export interface At {
   readonly cursor: Cursor
   readonly keys: readonly string[]
   readonly tree: Tree
 }
 
-function findUses(work: Editing, wanted: Wanted): readonly FoundUse[] {
+export function findUses(work: Editing, wanted: Wanted): readonly FoundUse[] {
   const { kind, name, to } = wanted
   const found = new Map<string, FoundUse>()
-  const add = ({ cursor, keys, text = to }: { cursor: Cursor; keys?: readonly string[]; text?: string }): void => {
-    const place = `${cursor.file} ${cursor.steps.join('.')}`
-    if (found.get(place)?.keys === undefined) found.set(place, { cursor, keys, text })
+  const add = ({ cursor, keys, text = to, isKey = false }: Partial<FoundUse> & Pick<FoundUse, 'cursor'>): void => {
+    const place = `${isKey} ${cursor.file} ${cursor.steps.join('.')}`
+    if (found.get(place)?.keys === undefined) found.set(place, { cursor, keys, text, isKey })
   }
   const addText = ({ tree, ...at }: At): void => {
     if (tree.kind === 'scalar' && tree.value === name) add(at)
@@ -143,7 +145,7 @@ function findUses(work: Editing, wanted: Wanted): readonly FoundUse[] {
       const schema = findConfigSchema(work, at, { of, classes })
       const config = stepInto(work, at, 'config')
       if (schema === undefined || config === undefined) continue
-      for (const one of findAnnotated(work, config, { kind, schema, root: schema })) addText(one)
+      for (const one of listAnnotated(work, config, schema)) if (one.names === kind && one.name === name) add(one)
     }
   }
   return [...found.values()]
@@ -169,7 +171,7 @@ const patterns: Readonly<Record<Kind, readonly string[]>> = {
   routes: [],
 }
 
-const configPlaces: readonly (readonly [string, 'connections' | 'actions' | 'plugins'])[] = [
+export const configPlaces: readonly (readonly [string, 'connections' | 'actions' | 'plugins'])[] = [
   ['connection/*', 'connections'],
   ['action/*', 'actions'],
   ['routes/*/methods/*/action', 'actions'],
@@ -178,7 +180,7 @@ const configPlaces: readonly (readonly [string, 'connections' | 'actions' | 'plu
 ]
 
 /** Returns the values at all keys that match a pattern, through includes and aliases. */
-function match(work: Editing, pattern: string): readonly At[] {
+export function match(work: Editing, pattern: string): readonly At[] {
   const root = follow(work, { file: rootFile, steps: [] })
   let places: readonly At[] =
     root === undefined ? [] : [{ cursor: root, keys: [], tree: linksOf(work, root).at(-1)!.tree }]
@@ -188,7 +190,7 @@ function match(work: Editing, pattern: string): readonly At[] {
   return places
 }
 
-function childrenAt(work: Editing, { cursor, keys, tree }: At): readonly At[] {
+export function childrenAt(work: Editing, { cursor, keys, tree }: At): readonly At[] {
   return childrenOf(tree).flatMap((_, index) => {
     const at = follow(work, { file: cursor.file, steps: [...cursor.steps, index] })
     const key = tree.kind === 'map' ? tree.entries[index]!.key : String(index)
@@ -196,7 +198,7 @@ function childrenAt(work: Editing, { cursor, keys, tree }: At): readonly At[] {
   })
 }
 
-function stepInto(work: Editing, at: At, key: string): At | undefined {
+export function stepInto(work: Editing, at: At, key: string): At | undefined {
   const index = at.tree.kind === 'map' ? at.tree.entries.findIndex((entry) => entry.key === key) : -1
   return index === -1 ? undefined : childrenAt(work, at)[index]
 }
@@ -258,7 +260,7 @@ function keysOfPlace(work: Editing, { file, steps }: Cursor): { keys?: readonly 
   return {}
 }
 
-function findConfigSchema(
+export function findConfigSchema(
   work: Editing,
   at: At,
   { of, classes }: { readonly of: 'connections' | 'actions' | 'plugins'; readonly classes: ClassCatalog },
@@ -269,44 +271,59 @@ function findConfigSchema(
   return Object.hasOwn(table, name) ? table[name]!.config : undefined
 }
 
-interface Annotated {
-  readonly kind: Kind
-  readonly schema: unknown
-  /** The whole schema of the config, for references. */
-  readonly root: JsonSchema
-  readonly depth?: number
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the values of a config whose schema has `x-waypost` with the kind. */
-function findAnnotated(work: Editing, at: At, { kind, schema, root, depth = 0 }: Annotated): readonly At[] {
-  if (!isObject(schema) || depth > 50) return []
-  const inner = (one: At, below: unknown): readonly At[] =>
-    findAnnotated(work, one, { kind, schema: below, root, depth: depth + 1 })
-  const found: At[] = schema['x-waypost'] === kind ? [at] : []
-  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-    const list = schema[keyword]
-    if (Array.isArray(list)) for (const one of list as unknown[]) found.push(...inner(at, one))
-  }
-  for (const keyword of ['then', 'else', 'if']) found.push(...inner(at, schema[keyword]))
-  if (typeof schema['$ref'] === 'string') found.push(...inner(at, resolveLocal(root, schema['$ref'])))
-  const properties = isObject(schema['properties']) ? schema['properties'] : {}
-  const patternProperties = isObject(schema['patternProperties']) ? schema['patternProperties'] : {}
-  for (const child of childrenAt(work, at)) {
-    const key = child.keys.at(-1)!
-    if (at.tree.kind === 'list') {
-      const prefix = Array.isArray(schema['prefixItems']) ? (schema['prefixItems'] as unknown[]) : []
-      found.push(...inner(child, prefix[Number(key)] ?? schema['items']))
-    } else if (Object.hasOwn(properties, key)) {
-      found.push(...inner(child, properties[key]))
-    } else {
-      for (const below of Object.values(patternProperties)) found.push(...inner(child, below))
-      found.push(...inner(child, schema['additionalProperties']))
+/** A text or a key of a config that names something. */
+export interface Annotated {
+  /** What it names: `x-waypost` in the schema. */
+  readonly names: unknown
+  readonly name: string
+  readonly cursor: Cursor
+  /** The keys of the value. */
+  readonly keys: readonly string[]
+  readonly isKey: boolean
+}
+
+/** Returns what a config names, as the schema of its class says. */
+export function listAnnotated(work: Editing, config: At, root: JsonSchema): readonly Annotated[] {
+  const found: Annotated[] = []
+  const visit = (at: At, schema: unknown, depth: number): void => {
+    if (!isObject(schema) || depth > 50) return
+    const { cursor, keys, tree } = at
+    const names = schema['x-waypost']
+    if (names !== undefined && tree.kind === 'scalar' && typeof tree.value === 'string')
+      found.push({ names, name: tree.value, cursor, keys, isKey: false })
+    for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+      const list = schema[keyword]
+      if (Array.isArray(list)) for (const one of list as unknown[]) visit(at, one, depth + 1)
     }
+    for (const keyword of ['then', 'else', 'if']) visit(at, schema[keyword], depth + 1)
+    if (typeof schema['$ref'] === 'string') visit(at, resolveLocal(root, schema['$ref']), depth + 1)
+    const keyNames = isObject(schema['propertyNames']) ? schema['propertyNames']['x-waypost'] : undefined
+    if (keyNames !== undefined && tree.kind === 'map')
+      for (const [index, { key }] of tree.entries.entries())
+        found.push({ names: keyNames, name: key, cursor: childOf(cursor, index), keys: [...keys, key], isKey: true })
+    for (const child of childrenAt(work, at))
+      for (const below of schemasBelow(schema, at, child.keys.at(-1)!)) visit(child, below, depth + 1)
   }
+  visit(config, root, 0)
   return found
+}
+
+/** Returns the schemas of an item or a property. */
+function schemasBelow(
+  schema: Readonly<Record<string, unknown>>,
+  { tree }: Pick<At, 'tree'>,
+  key: string,
+): readonly unknown[] {
+  if (tree.kind === 'list') {
+    const prefix = Array.isArray(schema['prefixItems']) ? (schema['prefixItems'] as unknown[]) : []
+    return [prefix[Number(key)] ?? schema['items']]
+  }
+  const [properties, patterns] = [schema['properties'], schema['patternProperties']]
+  if (isObject(properties) && Object.hasOwn(properties, key)) return [properties[key]]
+  return [...(isObject(patterns) ? Object.values(patterns) : []), schema['additionalProperties']]
 }
 
 function resolveLocal(root: JsonSchema, reference: string): unknown {
@@ -315,7 +332,7 @@ function resolveLocal(root: JsonSchema, reference: string): unknown {
 }
 
 /** Renames the parameters of a path in its schema: those whose place in the path is the same. */
-function renameParameters(work: Editing, { name, to }: { readonly name: string; readonly to: string }): void {
+export function renameParameters(work: Editing, { name, to }: { readonly name: string; readonly to: string }): void {
   const parametersOf = (path: string): readonly string[] =>
     path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
   const [before, after] = [parametersOf(name), parametersOf(to)]

@@ -8,6 +8,7 @@ import {
   type DraftFiles,
   type DraftStatus,
   type FileChange,
+  type PlannedDraft,
   DraftBroken,
   type ActionFile,
   type WriteOptions,
@@ -144,24 +145,28 @@ export class FolderDraft implements Draft {
     return result
   }
 
-  async findNewErrors(changes: readonly FileChange[]): Promise<readonly Diagnostic[]> {
-    const found = await this.#loadErrors(new Map(changes.map(({ file, text }) => [file, text])))
+  async findNewErrors({ changes, tables }: PlannedDraft): Promise<readonly Diagnostic[]> {
+    const found = await this.#loadErrors(new Map(changes.map(({ file, text }) => [file, text])), tables)
     if (found.length === 0) return []
     const known = Map.groupBy(await this.#loadErrors(new Map()), nameProblem)
     return found.filter((one) => known.get(nameProblem(one))?.pop() === undefined)
   }
 
-  async #loadErrors(texts: ReadonlyMap<string, string | undefined>): Promise<readonly Diagnostic[]> {
-    const { diagnostics, needsMigration } = await this.#load(texts)
+  async #loadErrors(
+    texts: ReadonlyMap<string, string | undefined>,
+    tables?: PlannedDraft['tables'],
+  ): Promise<readonly Diagnostic[]> {
+    const { diagnostics, needsMigration } = await this.#load(texts, tables)
     // The reload writes outdated tables again.
     const isOutdated = ({ file }: Diagnostic) => needsMigration && file.startsWith('migrations/')
     return diagnostics.filter((one) => one.severity === 'error' && !isOutdated(one))
   }
 
-  #load(texts: ReadonlyMap<string, string | undefined>): Promise<LoadedProject> {
+  #load(texts: ReadonlyMap<string, string | undefined>, tables?: PlannedDraft['tables']): Promise<LoadedProject> {
     const { pluginBuilder, variables } = this.#connection ?? {}
     return loadProject(this.#project, {
       texts,
+      tables,
       cache: this.#checked,
       ...(variables && { variables }),
       ...(pluginBuilder && { pluginBuilder }),

@@ -4,12 +4,14 @@ import type {
   DesignedTable,
   DesignRequest,
   DraftTables,
+  FileChange,
   PlannedFile,
   PlannedMigration,
   PlannedTableApi,
   TableApiRequest,
 } from '../../backend/index.ts'
 import { loadTablesBefore, type MigrationSource } from '../../build/index.ts'
+import type { TablesSnapshot } from '../../contract/index.ts'
 import { parseMigration, writeMigration } from '../../definition/index.ts'
 import type { Clock, Diagnostic } from '../../kit/index.ts'
 import {
@@ -69,7 +71,11 @@ export class FolderTables implements DraftTables {
     const { clock, project } = this.#options
     const before = await this.#before(connection, table)
     const kind = this.connections()[connection]
-    const { steps, problems } = amendSteps(before, { table, design }, { kind })
+    const { steps, problems, tables } = amendSteps(before, { table, design }, { kind })
+    const columns = listColumns(before, table)
+    const was = (design?.columns ?? []).flatMap((column) =>
+      column.was === undefined ? [] : [[column.was, column.name] as const],
+    )
     const file = before.migration?.file ?? this.#nameFile(connection, { table, name: design?.name, now: clock.now() })
     const current = before.migration && (await readFile(path.join(project.root, file), 'utf8'))
     const text = steps.length === 0 ? undefined : keepHead(current) + writeMigration(steps)
@@ -77,6 +83,9 @@ export class FolderTables implements DraftTables {
       text !== current && (text === undefined || JSON.stringify(steps) !== JSON.stringify(before.steps))
     return {
       change: hasChanges ? { file, before: current, text } : undefined,
+      renamed: new Map(was.filter(([from, to]) => from !== to && columns.includes(from))),
+      dropped: design === undefined ? [] : columns.filter((name) => was.every(([from]) => from !== name)),
+      tables,
       sql: { sqlite: writeSql(steps, 'sqlite'), postgresql: writeSql(steps, 'postgresql') },
       breaking: describeBreaking(steps),
       losses: describeLosses(steps),
@@ -93,6 +102,29 @@ export class FolderTables implements DraftTables {
 
   write(changes: readonly PlannedFile[]): Promise<string | undefined> {
     return this.#options.save(changes)
+  }
+
+  async loadAfter(changes: readonly FileChange[]): Promise<Readonly<Record<string, TablesSnapshot>>> {
+    const loaded: Record<string, TablesSnapshot> = {}
+    for (const { file, text = '' } of changes) {
+      const { connection = '' } = parseMigrationPath(file)
+      if (!Object.hasOwn(this.connections(), connection)) continue
+      const kind = this.connections()[connection]
+      const last = { connection, kind }
+      const found = await loadTablesBefore(this.#options.project.root, last, async (one) => one.file === file)
+      const isLast = found.migration !== undefined || found.earlier.every((one) => one.file < file)
+      if (!isLast) continue
+      loaded[connection] = applySteps(found.tables, parseMigration(file, text).steps, { kind, isPartial: true }).tables
+    }
+    return loaded
+  }
+
+  async isFrozen({ file, text, before }: FileChange): Promise<boolean> {
+    const { connection, name } = parseMigrationPath(file)
+    if (connection === undefined || before === undefined) return false
+    const checksums = [before, text ?? ''].map((one) => parseMigration(file, one).checksum)
+    if (checksums[0] === checksums[1] || !Object.hasOwn(this.connections(), connection)) return false
+    return (await this.#options.migrations.findState(connection, name!)) === 'applied'
   }
 
   /** A migration that did not run is amended; one that would be redone only if it is about the same table. */
@@ -130,6 +162,18 @@ export class FolderTables implements DraftTables {
     const folder = path.join(this.#options.project.root, 'migrations', connection)
     return `migrations/${connection}/${nameMigration(folder, `${verb}-${words || 'table'}`, new Date(now))}.yml`
   }
+}
+
+function listColumns(
+  { tables, steps }: { readonly tables: TablesSnapshot; readonly steps: readonly Step[] },
+  table = '',
+) {
+  const now = applySteps(tables, steps, { isPartial: true }).tables.tables
+  return Object.hasOwn(now, table) ? Object.keys(now[table]!.columns) : []
+}
+
+function parseMigrationPath(file: string): { readonly connection?: string; readonly name?: string } {
+  return { .../^migrations\/(?<connection>[^/]+)\/(?<name>[^/]+)\.yml$/.exec(file)?.groups }
 }
 
 function stepsOf(migrations: readonly MigrationSource[]): readonly Step[] {

@@ -664,14 +664,47 @@ export interface Operations {
         index: string[][]
       } | null
       preview: boolean
+      with_errors?: boolean
     }
     answer: {
       change: { file: string; before: string | null; text: string | null } | null
+      files: { file: string; before: string | null; text: string | null }[]
       sql: { sqlite: string[]; postgresql: string[] }
       breaking: string[]
       losses: string[]
+      uses: {
+        column: string | null
+        to: string | null
+        at: string | null
+        source: string
+        problem: string | null
+      }[]
       problems: { pointer: string; message: string; hint: string | null }[]
-      saved: boolean
+      saved: {
+        revision: string
+        saved_at: string
+        changes: number
+        files: string[]
+        diagnostics: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
+        is_served: boolean
+        inverse: {
+          edits: { at: string; value?: unknown; if?: string | null }[]
+          files: { file: string; text: string | null; if?: string | null }[]
+          undo: true
+        }
+      } | null
+      can_undo: boolean
       failed: string | null
     }
   }

@@ -70,7 +70,7 @@ export function SaveBar({ edit, action = texts.save, onSaved }: SaveBarProps) {
 }
 
 /** The errors that a change would add, with links to their fields. */
-function Refused({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }) {
+export function Refused({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }) {
   return (
     <div role="alert" className="problem">
       <p>{texts.refused(diagnostics.length)}</p>

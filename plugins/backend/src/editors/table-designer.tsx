@@ -1,15 +1,20 @@
 import { Button, NativeSelect, Tabs, TextInput } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { call, type Answer } from '../api/call.ts'
+import { Problem } from '../api/send.ts'
 import { announce } from '../components/announce.tsx'
 import { CodeBlock } from '../components/copy.tsx'
 import { LeaveDialog } from '../components/leave-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { refreshDraft } from '../edit/draft.ts'
+import { lastSave, refreshDraft, useDraft, type Diagnostic } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
+import { Refused } from '../edit/save-bar.tsx'
+import { editing } from '../strings/editing.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Columns, Keys } from './table-rows.tsx'
-import { newTable, toDesign, toState, type LoadedTable, type TableState } from './table-state.ts'
+import { newTable, toDesign, toState, type LoadedTable, type Row, type TableState } from './table-state.ts'
 
 type Plan = Answer<'POST /draft/migration'>
 
@@ -30,15 +35,18 @@ interface TableDesignerProps {
 export function TableDesigner(props: TableDesignerProps) {
   const { connection, connections, loaded, tables, onConnection, onSaved, children } = props
   const queries = useQueryClient()
-  const [state, setState] = useState(() => (loaded === undefined ? newTable() : toState(loaded)))
-  const [first] = useState(() => JSON.stringify(toDesign(state)))
+  const isServed = useDraft()?.is_served === true
+  const base = useBase(loaded)
+  // What others change meanwhile does not replace what was edited.
+  const [edited, setState] = useState<TableState>()
+  const state = edited === undefined ? base : withFixed(edited, loaded)
   const [isTried, setTried] = useState(false)
   const [result, setResult] = useState<{ readonly error?: unknown; readonly failed?: string | null }>({})
   const [isSaving, setSaving] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const table = loaded?.design.name ?? null
   const design = toDesign(withoutBlank(state))
-  const hasChanges = JSON.stringify(toDesign(state)) !== first
+  const hasChanges = JSON.stringify(toDesign(state)) !== JSON.stringify(toDesign(base))
   const plan = usePlan({ connection, table, design }, hasChanges)
   const problems = plan?.problems ?? []
   const errorOf = (pointer: string) => {
@@ -48,15 +56,18 @@ export function TableDesigner(props: TableDesignerProps) {
       ? undefined
       : [found.message, found.hint].filter(Boolean).join('. ')
   }
-  const save = async () => {
+  const save = async (withErrors = false) => {
     setTried(true)
     setSaving(true)
     try {
-      const body = { connection, table, design, preview: false }
+      const body = { connection, table, design, preview: false, with_errors: withErrors }
       const saved = await call('POST /draft/migration', { body })
       setResult({ failed: saved.failed })
-      if (!saved.saved) return focusInvalid(form.current)
+      if (saved.saved === null) return focusInvalid(form.current)
+      lastSave.set(saved.can_undo ? saved.saved : undefined)
       await refreshDraft(queries)
+      setState(undefined)
+      setTried(false)
       if (saved.failed !== null) return
       announce(table === null ? texts.created(design.name) : texts.saved(design.name))
       onSaved(design.name)
@@ -70,6 +81,10 @@ export function TableDesigner(props: TableDesignerProps) {
   const general = problems.filter(({ pointer }) => !known.has(pointer) && !pointer.startsWith('/columns/'))
   const isRecreated = loaded !== undefined && loaded.fixed.length === 0
   const parts = { state, isNew: loaded === undefined || isRecreated, onChange: setState, errorOf }
+  const refused =
+    result.error instanceof Problem
+      ? (result.error.body['diagnostics'] as readonly Diagnostic[] | undefined)
+      : undefined
   return (
     <form
       ref={form}
@@ -107,13 +122,15 @@ export function TableDesigner(props: TableDesignerProps) {
           </div>
         ) : null}
         <Columns {...parts} tables={tables} />
+        <Uses uses={plan?.uses ?? []} />
         <Keys {...parts} />
         {children}
       </div>
       <Preview plan={plan} />
       <div className="save-bar" data-active={hasChanges || undefined}>
-        {result.error === undefined ? null : <ProblemAlert error={result.error} />}
-        {result.failed === undefined || result.failed === null ? null : (
+        {refused === undefined ? null : <Refused diagnostics={refused} />}
+        {result.error === undefined || refused !== undefined ? null : <ProblemAlert error={result.error} />}
+        {result.failed === undefined || result.failed === null || isServed ? null : (
           <div className="problem" role="alert">
             <p>{texts.failed}</p>
             <p>{result.failed}</p>
@@ -133,22 +150,41 @@ export function TableDesigner(props: TableDesignerProps) {
               <Button
                 variant="default"
                 onClick={() => {
-                  setState(toState(loaded))
+                  setState(undefined)
                   setResult({})
                 }}
               >
                 {texts.discard}
               </Button>
             )}
+            {refused === undefined ? null : (
+              <Button variant="default" loading={isSaving} onClick={() => void save(true)}>
+                {editing.saveAnyway}
+              </Button>
+            )}
             <Button type="submit" loading={isSaving} aria-keyshortcuts="Control+S Meta+S">
               {loaded === undefined ? texts.create : texts.save}
             </Button>
           </div>
-        ) : null}
+        ) : loaded === undefined ? null : (
+          <LastSave />
+        )}
       </div>
       <LeaveDialog hasChanges={hasChanges && !isSaving} />
     </form>
   )
+}
+
+/** The table as loaded. It is another object only if the table is another one. */
+function useBase(loaded: LoadedTable | undefined): TableState {
+  const text = JSON.stringify(loaded)
+  return useMemo(() => (text === undefined ? newTable() : toState(JSON.parse(text) as LoadedTable)), [text])
+}
+
+/** A row that was inserted meanwhile fixes the columns. */
+function withFixed(state: TableState, loaded: LoadedTable | undefined): TableState {
+  const isFixed = ({ was }: Row) => was !== undefined && loaded?.fixed.includes(was) === true
+  return { ...state, rows: state.rows.map((row) => ({ ...row, isFixed: isFixed(row) })) }
 }
 
 /** The last line is empty until it is filled in. */
@@ -193,10 +229,13 @@ function focusInvalid(form: HTMLFormElement | null): void {
 export function Consequences({ plan }: { readonly plan: Plan | undefined }) {
   if (plan?.change === undefined || plan.change === null) return <p className="save-state">{texts.unsaved}</p>
   const { file, before, text } = plan.change
+  const updated = plan.files.map((one) => one.file)
   const what = text === null ? texts.deletes(file) : before === null ? texts.writes(file) : texts.amends(file)
   return (
     <div className="save-state consequences">
-      <p>{what}</p>
+      <p>
+        {what} {updated.length === 0 ? null : texts.updates(updated)}
+      </p>
       {plan.losses.length === 0 ? null : (
         <p className="bad">
           {texts.losses} {plan.losses.join(', ')}
@@ -208,6 +247,43 @@ export function Consequences({ plan }: { readonly plan: Plan | undefined }) {
         </p>
       ))}
     </div>
+  )
+}
+
+/** What names the columns that are renamed or dropped, before anything is saved. */
+function Uses({ uses }: { readonly uses: Plan['uses'] }) {
+  if (uses.length === 0) return null
+  const groups = [
+    { title: texts.changed, list: uses.filter(({ to, problem }) => to !== null && problem === null) },
+    { title: texts.unchanged, list: uses.filter(({ to, problem }) => to !== null && problem !== null) },
+    { title: texts.blocking, list: uses.filter(({ to, problem }) => to === null && problem === null) },
+    { title: texts.mentions, list: uses.filter(({ to, problem }) => to === null && problem !== null) },
+  ]
+  return (
+    <section className="stack-small table-uses" aria-label={texts.uses}>
+      {groups.map(({ title, list }) =>
+        list.length === 0 ? null : (
+          <div key={title(1)}>
+            <h2>{title(list.length)}</h2>
+            <ul className="use-list">
+              {list.map(({ column, to, at, source, problem }) => {
+                const [file = '', line = ''] = source.split(/:(\d+)$/)
+                return (
+                  <li key={`${source} ${at} ${column}`}>
+                    <Link to="/files/$file" params={{ file }} className="mono">
+                      {file}:{line}
+                    </Link>{' '}
+                    <bdi className="mono">{to === null || problem !== null ? column : `${column} → ${to}`}</bdi>{' '}
+                    <code className="wrap soft">{at}</code>
+                    {problem === null ? null : <span className="warn"> {problem}</span>}
+                  </li>
+                )
+              })}
+            </ul>
+          </div>
+        ),
+      )}
+    </section>
   )
 }
 

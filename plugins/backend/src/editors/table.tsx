@@ -7,7 +7,7 @@ import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { refreshDraft } from '../edit/draft.ts'
+import { lastSave, refreshDraft } from '../edit/draft.ts'
 import { useNames } from '../edit/pickers.tsx'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { build } from '../strings/build.ts'
@@ -83,7 +83,6 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
         </Button>
       </PageHeader>
       <TableDesigner
-        key={JSON.stringify(table)}
         connection={connection}
         connections={connections.map((one) => one.name)}
         loaded={table}
@@ -137,6 +136,7 @@ function DropTable({
         const done = await call('POST /draft/migration', { body: { ...body, preview: false } })
         const [problem] = done.problems
         if (problem !== undefined) throw new Error([problem.message, problem.hint].filter(Boolean).join('. '))
+        lastSave.set(done.saved !== null && done.can_undo ? done.saved : undefined)
         await navigate({ to: '/tables' })
         await refreshDraft(queries)
         announce(texts.dropped(name))

@@ -37,7 +37,7 @@ async function saveOrShow<Plan extends PlannedDraft>(
   if (isPreview === true) {
     const files = await draft.read()
     const shown = await explained(files)
-    return describe(shown, { files, found: await draft.findNewErrors(shown.changes), saved: null })
+    return describe(shown, { files, found: await draft.findNewErrors(shown), saved: null })
   }
   const files = await draft.read()
   const saved = await saveChange(draft, explained)

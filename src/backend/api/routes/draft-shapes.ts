@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import { EditRefused, type ClassCatalog } from '../../../definition/index.ts'
+import { loadCatalog } from '../../../operate/index.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import type { PlannedEdits } from '../../draft/plan-edits.ts'
 import type { Planned, SavedChange } from '../../draft/save-changes.ts'
 import { errors } from '../../errors.ts'
-import type { AdminSources } from '../route.ts'
+import { ProblemWith, type AdminSources } from '../route.ts'
 import { formatTime, maybeText, oneOf, record, text, time } from '../shapes.ts'
 
 // Parts of the schemas of the routes below /draft.
@@ -87,4 +89,27 @@ export async function answerSaved(
 export function draftOf({ draft }: { readonly draft?: Draft | undefined }): Draft {
   if (draft === undefined) throw errors.WP_BACKEND_DRAFT()
   return draft
+}
+
+/** The answer to a refused edit names the file and line. */
+export function refuseAsProblem<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof EditRefused)) throw error
+    throw new ProblemWith(error, { file: error.file, line: error.line })
+  }
+}
+
+/** The configs of all classes, which name entries of the definition. */
+export async function loadClasses(own: Draft): Promise<ClassCatalog> {
+  const { connections, actions, plugins } = await loadCatalog(await own.loadPlugins())
+  const listed = plugins.flatMap(({ from, catalog: { config = true } }) =>
+    from === undefined ? [] : [[from, { config }] as const],
+  )
+  return {
+    connections: Object.fromEntries(connections),
+    actions: Object.fromEntries(actions),
+    plugins: Object.fromEntries(listed),
+  }
 }

@@ -1,10 +1,14 @@
 import { Type, type Static } from 'typebox'
 import type { TableDesign } from '../../../tables/index.ts'
-import type { DraftTables, PlannedFile } from '../../draft/draft-tables.ts'
+import { findColumnUses, renameColumns, type ColumnUse } from '../../../definition/index.ts'
+import type { Draft, DraftFiles, PlannedDraft } from '../../draft/draft.ts'
+import type { DesignRequest, DraftTables, PlannedFile, PlannedMigration } from '../../draft/draft-tables.ts'
+import { invertFiles, listEdited } from '../../draft/plan-edits.ts'
+import { saveChange } from '../../draft/save-changes.ts'
 import { errors } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
-import { draftOf } from './draft-shapes.ts'
+import { answerSaved, draftOf, draftSaved, loadClasses, refuseAsProblem } from './draft-shapes.ts'
 
 const name = Type.String({ maxLength: 200 })
 const names = Type.Array(name, { maxItems: 1000 })
@@ -109,40 +113,127 @@ const migration = defineRoute({
     design: Type.Union([design, Type.Null()]),
     /** Whether to write nothing. */
     preview: Type.Boolean(),
+    /** Save also if the definition then has new errors. */
+    with_errors: Type.Optional(Type.Boolean()),
   }),
   answer: record({
     /** What happens to the migration; null if nothing changes. */
     change: Type.Union([file, Type.Null()]),
+    /** The other files that change, since they name renamed columns. */
+    files: Type.Array(file),
     sql: record({ sqlite: texts, postgresql: texts }),
     /** What breaks code that uses the tables before. */
     breaking: texts,
     /** What is lost when it runs. */
     losses: texts,
+    /** The places that name renamed or dropped columns, or the dropped table. */
+    uses: Type.Array(
+      record({
+        /** Null for the table. */
+        column: maybeText,
+        /** The new name; null if it is dropped. */
+        to: maybeText,
+        at: maybeText,
+        source: text,
+        /** Why the place is not changed with it; null if it is. */
+        problem: maybeText,
+      }),
+    ),
     /** Nothing is written if there are any. */
     problems: Type.Array(record({ pointer: text, message: text, hint: maybeText })),
-    saved: Type.Boolean(),
+    /** Null if nothing was written. */
+    saved: Type.Union([draftSaved, Type.Null()]),
+    /** Whether `saved.inverse` can undo it now, without losing data. */
+    can_undo: Type.Boolean(),
     /** Why the migration could not run; null if it ran. */
     failed: maybeText,
   }),
   fields: { WP_BACKEND_DRAFT_CONNECTION: 'body/connection' },
-  async handle({ body: { connection, table, design: wanted, preview }, ...call }) {
+  async handle({ body: { connection, table, design: wanted, preview, with_errors: withErrors }, ...call }) {
+    const draft = draftOf(call)
     const tables = tablesOf(call, connection)
-    const designed = (wanted ?? undefined) as TableDesign | undefined
-    const plan = await tables.plan({ connection, table: table ?? undefined, design: designed })
-    const { change, sql, breaking, losses, problems } = plan
-    const saved = !preview && change !== undefined && problems.length === 0
-    const failed = saved ? await tables.write([change]) : undefined
+    const request = { connection, table: table ?? undefined, design: (wanted ?? undefined) as TableDesign | undefined }
+    const plan = (files: DraftFiles) => planTable(draft, files, request)
+    const shown = await plan(await draft.read())
+    if (preview || shown.changes.length === 0)
+      return { ...formatTable(shown), saved: null, can_undo: false, failed: null }
+    const done = await saveChange(draft, plan, { withErrors })
+    const { changes } = done.plan
+    const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(changes) })
+    const frozen = await Promise.all(
+      changes.map((one) => tables.isFrozen({ ...one, text: undefined, before: one.text })),
+    )
     return {
-      change: change === undefined ? null : formatFile(change),
-      sql,
-      breaking,
-      losses,
-      problems: problems.map(({ hint = null, ...problem }) => ({ ...problem, hint })),
+      ...formatTable(done.plan),
       saved,
-      failed: failed ?? null,
+      can_undo: !frozen.includes(true),
+      failed: done.isServed ? null : describeFailure(draft),
     }
   },
 })
+
+interface PlannedTable extends PlannedDraft {
+  readonly migration: PlannedMigration
+  readonly uses: readonly (ColumnUse & { readonly to?: string | undefined })[]
+}
+
+/** Plans a migration with the edits of what names its columns. Nothing changes if there are problems. */
+async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest): Promise<PlannedTable> {
+  const migration = await draft.tables.plan(request)
+  const { change, renamed, dropped, problems } = migration
+  const { connection, table = '', design: wanted } = request
+  const isUsed = renamed.size > 0 || dropped.length > 0 || wanted === undefined
+  const known = { connection, table, classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} } }
+  const named = refuseAsProblem(() => renameColumns(files.editing, { ...known, columns: renamed }))
+  const lost = !isUsed ? [] : findColumnUses(files.editing, { ...known, columns: wanted && dropped })
+  const blocking = [
+    ...Map.groupBy(
+      lost.filter(({ isGuess }) => !isGuess),
+      ({ column = table }) => column,
+    ),
+  ]
+  const all = [
+    ...problems,
+    ...blocking.map(([name, uses]) => ({
+      pointer: '',
+      message: `"${name}" is used at ${uses.map(({ source }) => source).join(', ')}`,
+      hint: 'Remove these uses first',
+    })),
+  ]
+  return {
+    migration: { ...migration, problems: all },
+    uses: [
+      ...named.uses.map((use) => ({ ...use, to: renamed.get(use.column!) })),
+      ...lost.map((use) => ({ ...use, problem: use.isGuess ? use.problem : undefined })),
+    ],
+    changes: change === undefined || all.length > 0 ? [] : [change, ...listEdited(files, named.files)],
+    tables: { [connection]: migration.tables },
+  }
+}
+
+function formatTable({ migration, uses, changes }: PlannedTable) {
+  const { change, sql, breaking, losses, problems } = migration
+  return {
+    change: change === undefined ? null : formatFile(change),
+    files: changes.filter((one) => one !== change).map(formatFile),
+    sql,
+    breaking,
+    losses,
+    uses: uses.map(({ column = null, to = null, at = null, source, problem = null }) => ({
+      column,
+      to,
+      at,
+      source,
+      problem,
+    })),
+    problems: problems.map(({ hint = null, ...problem }) => ({ ...problem, hint })),
+  }
+}
+
+function describeFailure(draft: Draft): string {
+  const { problem, diagnostics } = draft.status()
+  return problem?.message ?? diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
+}
 
 const api = defineRoute({
   name: 'addDraftTableApi',

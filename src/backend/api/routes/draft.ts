@@ -1,22 +1,12 @@
 import { Type } from 'typebox'
-import {
-  EditRefused,
-  findEntryText,
-  findIncludes,
-  findValue,
-  listUses,
-  rename,
-  type ClassCatalog,
-  type Use,
-} from '../../../definition/index.ts'
+import { findEntryText, findIncludes, findValue, listUses, rename, type Use } from '../../../definition/index.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import { listChanges } from '../../draft/list-changes.ts'
-import type { Draft, DraftFiles } from '../../draft/draft.ts'
+import type { DraftFiles } from '../../draft/draft.ts'
 import { findValueConflict, invertFiles, listEdited, planEdits, type RequestedEdits } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
 import { etagOfValue, keysOf, pointerOf } from '../../draft/values.ts'
 import { errors } from '../../errors.ts'
-import { loadCatalog } from '../../../operate/index.ts'
 import { defineRoute, ProblemWith, type AdminSources } from '../route.ts'
 import { formatMaybeTime, maybeText, maybeTime, oneOf, record, text } from '../shapes.ts'
 import {
@@ -27,8 +17,10 @@ import {
   draftSaved,
   edit,
   fileEdit,
-  pointer,
   filePath,
+  loadClasses,
+  pointer,
+  refuseAsProblem,
 } from './draft-shapes.ts'
 
 const status = oneOf('added', 'changed', 'removed')
@@ -201,24 +193,17 @@ async function saveEdits(
 ) {
   const saved = await saveChange(
     draftOf(call),
-    (files) => {
+    async (files) => {
       const planned = refuseAsProblem(() => planEdits(files, request))
-      if (!('conflicts' in planned)) return planned
-      throw new ProblemWith(errors.WP_BACKEND_CHANGED(), planned)
+      if ('conflicts' in planned) throw new ProblemWith(errors.WP_BACKEND_CHANGED(), planned)
+      const { tables } = draftOf(call)
+      for (const one of planned.changes)
+        if (await tables.isFrozen(one)) throw errors.WP_BACKEND_DRAFT_MIGRATION({ file: one.file })
+      return { ...planned, tables: await tables.loadAfter(planned.changes) }
     },
     { withErrors },
   )
   return answerSaved(call, saved, saved.plan)
-}
-
-/** The answer to a refused edit names the file and line. */
-function refuseAsProblem<Result>(work: () => Result): Result {
-  try {
-    return work()
-  } catch (error) {
-    if (!(error instanceof EditRefused)) throw error
-    throw new ProblemWith(error, { file: error.file, line: error.line })
-  }
 }
 
 function conditionOf({ condition }: { readonly condition: string | null | undefined }) {
@@ -346,19 +331,6 @@ const renaming = defineRoute({
     return { uses: done.plan.uses, at: pointerOf([keysOf(at)[0]!, to]), saved }
   },
 })
-
-/** The configs of all classes, which name entries of the definition. */
-async function loadClasses(own: Draft): Promise<ClassCatalog> {
-  const { connections, actions, plugins } = await loadCatalog(await own.loadPlugins())
-  const listed = plugins.flatMap(({ from, catalog: { config = true } }) =>
-    from === undefined ? [] : [[from, { config }] as const],
-  )
-  return {
-    connections: Object.fromEntries(connections),
-    actions: Object.fromEntries(actions),
-    plugins: Object.fromEntries(listed),
-  }
-}
 
 export const draftRoutes = [
   draft,

@@ -1,0 +1,324 @@
+import type { ClassCatalog } from '../class-catalog.ts'
+import { findTablesInConfig, type ConfigName } from '../config-annotations.ts'
+import { renameKey, replaceText } from './change-entry.ts'
+import { collectEdited, type EditedFiles } from './edit-definition.ts'
+import { linksOf, listReached, openFile, placeOf, pointerTo, walk, type Cursor, type Editing } from './editing.ts'
+import {
+  childrenAt,
+  configPlaces,
+  findConfigSchema,
+  findUses,
+  listAnnotated,
+  match,
+  renameParameters,
+  stepInto,
+  type Annotated,
+  type At,
+  type Use,
+} from './rename.ts'
+
+/** A place that names a column of a table, or the table itself. */
+export interface ColumnUse extends Use {
+  /** Undefined for the table. */
+  readonly column: string | undefined
+  /** Why renaming does not change the place. */
+  readonly problem: string | undefined
+  /** Whether it is in a text such as SQL, and may mean something else. */
+  readonly isGuess: boolean
+}
+
+export interface TableColumns {
+  readonly connection: string
+  readonly table: string
+  /** The configs of all classes: they say what names a column. */
+  readonly classes: ClassCatalog
+}
+
+/**
+ * Renames columns of a table in configs, in the schemas of methods that use the table, and in path parameters. Texts with
+ * SQL and schemas that something else uses too are not changed: their uses have a `problem`.
+ * @param columns the new name by column
+ * @throws WP_DEFINITION_EDIT_REFUSED
+ */
+export function renameColumns(
+  editing: Editing,
+  { columns, ...table }: TableColumns & { readonly columns: ReadonlyMap<string, string> },
+): { readonly files: EditedFiles; readonly uses: readonly ColumnUse[] } {
+  const work: Editing = { ...editing, files: new Map(editing.files) }
+  const reached = listReached(work)
+  const found = findPlaces(work, { ...table, columns: [...columns.keys()] })
+  const uses = found.map((place) => describeUse(work, place))
+  const changed = found.filter(({ problem }) => problem === undefined)
+  for (const { cursor, column, kind, prefix = '', suffix = '' } of changed)
+    if (kind === 'text') replaceText(work, cursor, `${prefix}${columns.get(column!)!}${suffix}`)
+  renameKeys(work, changed, columns)
+  for (const route of new Set(changed.flatMap(({ route = [] }) => route))) {
+    const to = route
+      .split('/')
+      .map((step) => (step.startsWith(':') ? `:${columns.get(step.slice(1)) ?? step.slice(1)}` : step))
+      .join('/')
+    renameParameters(work, { name: route, to })
+    renameKey(work, walk(work, ['routes', route]).cursor, to)
+  }
+  return { files: collectEdited(editing, work, reached), uses }
+}
+
+/** Two columns may exchange their names: then each gets a free one first. */
+function renameKeys(work: Editing, places: readonly Place[], columns: ReadonlyMap<string, string>): void {
+  const keys = places.filter(({ kind }) => kind === 'key')
+  const isExchange = [...columns.values()].some((to) => columns.has(to))
+  if (isExchange) for (const { cursor, column } of keys) renameKey(work, cursor, `${column} before`)
+  for (const { cursor, column, suffix = '' } of keys) renameKey(work, cursor, `${columns.get(column!)!}${suffix}`)
+}
+
+/**
+ * Returns the places that name columns of a table.
+ * @param columns by default those that name the table
+ */
+export function findColumnUses(
+  editing: Editing,
+  table: TableColumns & { readonly columns?: readonly string[] | undefined },
+): readonly ColumnUse[] {
+  return findPlaces(editing, table).map((place) => describeUse(editing, place))
+}
+
+interface Place {
+  readonly column: string | undefined
+  readonly cursor: Cursor
+  readonly keys: readonly string[]
+  /** `route`: a parameter in the path of a route. */
+  readonly kind: 'text' | 'key' | 'route'
+  readonly prefix?: string
+  readonly suffix?: string
+  readonly route?: string
+  readonly problem?: string
+  readonly line?: number
+}
+
+function describeUse(work: Editing, { column, cursor, keys, problem, line }: Place): ColumnUse {
+  const place = placeOf(work, cursor)
+  const source = `${place.file}:${line ?? place.line}`
+  return { column, at: pointerTo(keys), source, problem, isGuess: line !== undefined }
+}
+
+type Wanted = TableColumns & { readonly columns?: readonly string[] | undefined }
+
+function findPlaces(work: Editing, wanted: Wanted): readonly Place[] {
+  const { columns } = wanted
+  const owners = new Set<string>()
+  const found = configPlaces.flatMap(([pattern, of]) =>
+    match(work, pattern).flatMap((owner) => {
+      const schema = findConfigSchema(work, owner, { of, classes: wanted.classes })
+      const config = stepInto(work, owner, 'config')
+      if (schema === undefined || config === undefined) return []
+      const names = listAnnotated(work, config, schema)
+      const own = findInConfig(names, config, wanted)
+      if (own.length > 0) owners.add(pointerTo(owner.keys))
+      return [
+        ...own.filter(({ column }) => columns?.includes(column!) ?? column === undefined),
+        ...findInTexts(work, config, { names, wanted }),
+      ]
+    }),
+  )
+  if (columns === undefined) return distinct(found)
+  const methods = match(work, 'routes/*/methods/*').filter((method) => isOwned(work, method, owners))
+  const inSchemas = findInSchemas(work, methods, { columns, classes: wanted.classes })
+  return distinct([...found, ...inSchemas, ...findInPaths(work, methods, columns)])
+}
+
+function distinct(places: readonly Place[]): readonly Place[] {
+  return [...new Map(places.map((one) => [`${one.kind} ${one.column} ${placeText(one.cursor)}`, one])).values()]
+}
+
+function placeText({ file, steps }: Cursor): string {
+  return `${file} ${steps.join('.')}`
+}
+
+interface NamedPart extends ConfigName {
+  readonly of: Annotated
+  readonly prefix: string
+}
+
+/** Returns the names of the table in a config, and of all its columns. */
+function findInConfig(names: readonly Annotated[], config: At, { connection, table }: Wanted): readonly Place[] {
+  const parts = names.map((of): NamedPart => {
+    const isSort = of.names === 'sort'
+    const prefix = isSort && of.name.startsWith('-') ? '-' : ''
+    const at = pointerTo(of.keys.slice(config.keys.length))
+    return { names: isSort ? 'column' : of.names, name: of.name.slice(prefix.length), at, of, prefix }
+  })
+  return findTablesInConfig(parts).flatMap((one): readonly Place[] => {
+    if (one.connection !== connection || one.table.name !== table) return []
+    const columns = one.columns.map(({ name, of, prefix }) => toPlace(of, { column: name, prefix }))
+    return [toPlace(one.table.of, { column: undefined }), ...columns]
+  })
+}
+
+function toPlace({ cursor, keys, isKey }: Annotated, rest: Pick<Place, 'column' | 'prefix'>): Place {
+  return { cursor, keys, kind: isKey ? 'key' : 'text', ...rest }
+}
+
+/** Returns the texts of a config, such as SQL, that contain the table and a column as words. */
+function findInTexts(
+  work: Editing,
+  config: At,
+  { names, wanted }: { readonly names: readonly Annotated[]; readonly wanted: Wanted },
+): readonly Place[] {
+  const { connection, table, columns = [undefined] } = wanted
+  const known = new Set(names.map((one) => placeText(one.cursor)))
+  const used = names.find((one) => one.names === 'connection')?.name ?? 'System'
+  if (used !== connection) return []
+  const found: Place[] = []
+  const visit = (at: At): void => {
+    if (at.tree.kind !== 'scalar' || typeof at.tree.value !== 'string') {
+      for (const child of childrenAt(work, at)) visit(child)
+      return
+    }
+    const text = at.tree.value
+    if (known.has(placeText(at.cursor)) || !/\s/.test(text) || !wordOf(table).test(text)) return
+    for (const column of columns) {
+      const word = wordOf(column ?? table)
+      if (!word.test(text)) continue
+      const problem = 'SQL is not changed automatically'
+      found.push({ column, cursor: at.cursor, keys: at.keys, kind: 'text', problem, line: lineOf(work, at, word) })
+    }
+  }
+  visit(config)
+  return found
+}
+
+function wordOf(name: string): RegExp {
+  return new RegExp(`(?<![\\w$])${name.replaceAll(/[^\w]/g, '\\$&')}(?![\\w$])`, 'i')
+}
+
+/** Returns the line of a word in a value. */
+function lineOf(work: Editing, { cursor }: At, word: RegExp): number {
+  const links = linksOf(work, cursor)
+  const { text } = openFile(work, cursor.file)!
+  const { start } = links.at(-1)!
+  const end = links.length === 1 ? text.length : links.at(-2)!.start + links.at(-1)!.tree.end
+  const index = Math.max(text.slice(start, end).search(word), 0)
+  return text.slice(0, start + index).split('\n').length
+}
+
+/** Whether a method has one of the actions. */
+function isOwned(work: Editing, method: At, owners: ReadonlySet<string>): boolean {
+  const action = stepInto(work, method, 'action')
+  const name = action?.tree.kind === 'scalar' ? ['action', String(action.tree.value)] : action?.keys
+  return name !== undefined && owners.has(pointerTo(name))
+}
+
+interface SchemaSearch {
+  readonly columns: readonly string[]
+  readonly classes: TableColumns['classes']
+}
+
+/** Returns the columns in the schemas of methods and of the events that they dispatch. */
+function findInSchemas(work: Editing, methods: readonly At[], { columns, classes }: SchemaSearch): readonly Place[] {
+  const found: (Place & { readonly of?: string | undefined })[] = []
+  const visited = new Set<string>()
+  const named = new Set<string>()
+  const addChild = (at: At, index: number, of: string | undefined): void => {
+    const { key } = (at.tree as Extract<At['tree'], { kind: 'map' }>).entries[index]!
+    const column = columns.find((one) => key === one || key.startsWith(`${one}.`))
+    if (column === undefined) return
+    const cursor = { file: at.cursor.file, steps: [...at.cursor.steps, index] }
+    found.push({ column, cursor, keys: [...at.keys, key], kind: 'key', suffix: key.slice(column.length), of })
+  }
+  const addKeys = (at: At | undefined, of: string | undefined): void => {
+    if (at?.tree.kind === 'map') for (const index of at.tree.entries.keys()) addChild(at, index, of)
+  }
+  const addName = (name: string, cursor: Cursor): void => {
+    visited.add(placeText(cursor))
+    const target = match(work, 'schema/*').find(({ keys }) => keys[1] === name)
+    if (named.has(name) || target === undefined) return
+    named.add(name)
+    visit(target, name)
+  }
+  const visit = (at: At | undefined, of: string | undefined): void => {
+    if (at === undefined) return
+    if (at.tree.kind === 'scalar') return addName(String(at.tree.value), at.cursor)
+    const reference = stepInto(work, at, '$ref')
+    if (reference?.tree.kind === 'scalar') {
+      const [, name] = /^schema:\/\/\/([^#/]+)$/.exec(String(reference.tree.value)) ?? []
+      if (name !== undefined) addName(name, reference.cursor)
+    }
+    addKeys(stepInto(work, at, 'properties'), of)
+    for (const key of ['default', 'example']) addKeys(stepInto(work, at, key), of)
+    for (const one of itemsAt(work, stepInto(work, at, 'examples'))) addKeys(one, of)
+    for (const { tree, cursor, keys } of itemsAt(work, stepInto(work, at, 'required')))
+      if (tree.kind === 'scalar' && columns.includes(String(tree.value)))
+        found.push({ column: String(tree.value), cursor, keys, kind: 'text', of })
+    for (const key of ['allOf', 'anyOf', 'oneOf'])
+      for (const one of itemsAt(work, stepInto(work, at, key))) visit(one, of)
+    // Lists of rows: an array, or `entry` of a list response.
+    visit(stepInto(work, at, 'items'), of)
+    visit(follow(work, at, ['properties', 'entry', 'items']), of)
+  }
+  for (const method of methods) {
+    for (const key of ['request', 'response']) visit(stepInto(work, method, key), undefined)
+    const responses = stepInto(work, method, 'responses')
+    for (const one of responses === undefined ? [] : childrenAt(work, responses)) visit(one, undefined)
+    const parameters = stepInto(work, method, 'parameters')
+    visit(parameters, undefined)
+    addKeys(parameters, undefined)
+  }
+  for (const event of findOwnEvents(work, methods)) visit(stepInto(work, event, 'schema'), undefined)
+  const shared = new Map(
+    [...named].flatMap((name) => {
+      const other = findUses(work, { kind: 'schema', name, to: name, classes }).find(
+        ({ cursor }) => !visited.has(placeText(cursor)),
+      )
+      return other === undefined ? [] : [[name, placeOf(work, other.cursor)] as const]
+    }),
+  )
+  return found.map(({ of, ...place }) => {
+    const other = of === undefined ? undefined : shared.get(of)
+    if (other === undefined) return place
+    return { ...place, problem: `the schema "${of}" is also used at ${other.file}:${other.line}` }
+  })
+}
+
+function itemsAt(work: Editing, at: At | undefined): readonly At[] {
+  return at?.tree.kind === 'list' ? childrenAt(work, at) : []
+}
+
+function follow(work: Editing, from: At, keys: readonly string[]): At | undefined {
+  return keys.reduce<At | undefined>((at, key) => at && stepInto(work, at, key), from)
+}
+
+/** Returns the events that only these methods dispatch. */
+function findOwnEvents(work: Editing, methods: readonly At[]): readonly At[] {
+  const own = new Set(methods.map(({ keys }) => pointerTo(keys)))
+  const dispatched = match(work, 'routes/*/methods/*/dispatch')
+  return match(work, 'event/*').filter(({ keys: [, name] }) => {
+    const by = dispatched.filter(({ tree }) => tree.kind === 'scalar' && tree.value === name)
+    return by.length > 0 && by.every(({ keys }) => own.has(pointerTo(keys.slice(0, -1))))
+  })
+}
+
+/** Returns the path parameters that are named after a key column. */
+function findInPaths(work: Editing, methods: readonly At[], columns: readonly string[]): readonly Place[] {
+  const routes = [...new Set(methods.map(({ keys }) => keys[1]!))]
+  return routes.flatMap((route) => {
+    const own = methods.filter(({ keys }) => keys[1] === route)
+    const parameters = new Set(route.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : [])))
+    return columns.flatMap((column): readonly Place[] => {
+      if (!parameters.has(column) || own.some((method) => isUsedParameter(work, method, column))) return []
+      const all = match(work, 'routes/*/methods/*').filter(({ keys }) => keys[1] === route)
+      const problem = all.length > own.length ? 'other methods of the route use the parameter' : undefined
+      const { cursor } = walk(work, ['routes', route])
+      return [{ column, cursor, keys: ['routes', route], kind: 'route', route, ...(problem && { problem }) }]
+    })
+  })
+}
+
+/** Whether the config of a method takes a parameter by its name. */
+function isUsedParameter(work: Editing, method: At, name: string): boolean {
+  const action = stepInto(work, method, 'action')
+  const used = action?.tree.kind === 'scalar' ? ['action', String(action.tree.value)] : undefined
+  const owner = used === undefined ? action : match(work, 'action/*').find(({ keys }) => keys[1] === used[1])
+  const contains = (at: At): boolean =>
+    at.tree.kind === 'scalar' ? at.tree.value === `$params.${name}` : childrenAt(work, at).some(contains)
+  return owner !== undefined && contains(owner)
+}

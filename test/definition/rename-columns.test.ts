@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findColumnUses, openEditing, renameColumns, type ClassCatalog } from '../../src/definition/index.ts'
+import { joinPlugins, loadBuiltInPlugins } from '../../src/plugin/index.ts'
+import { makeProject } from './project.ts'
+
+const files = {
+  'waypost.yml': `# the API
+connection: { Main: { class: sqlite, config: { file: main.db } } }
+action:
+  Todo:
+    class: sql-table
+    config:
+      table: app_todo
+      columns: [id, title, content] # what callers see
+      set: { content: none, "title": $params.title }
+      sort: [-content, id]
+      filter: [ 'content' ]
+  Other: { class: sql-table, config: { table: app_other, columns: [content] } }
+  Elsewhere: { class: sql-table, config: { connection: Main, table: app_todo, columns: [content] } }
+  Find:
+    class: sql-query
+    config:
+      query: |
+        select id
+        from app_todo
+        where content = :content
+routes:
+  /todo:
+    methods:
+      GET:
+        action: Todo
+        parameters: { content: { type: string }, content.contains: { type: string }, size: { type: integer } }
+        response: { type: object, properties: { entry: { type: array, items: { $ref: "schema:///Todo" } } } }
+      POST:
+        action: Todo
+        request: NewTodo
+        dispatch: todo_created
+  /todo/:id: !include routes/todo.yml # one
+  /other: { methods: { POST: { action: Other, request: Shared } } }
+  /find: { methods: { GET: { action: Find, response: Todo } } }
+schema:
+  NewTodo:
+    type: object
+    required: [title, content]
+    properties: { title: { type: string }, content: { type: string, title: content } }
+    example: { title: Milk, content: content }
+  Todo: { type: object, properties: { content: { type: string } } }
+  Shared: { type: object, properties: { content: { type: string } } }
+  Event: { properties: { content: { type: string } } }
+event:
+  todo_created: { schema: Event }
+`,
+  'routes/todo.yml': `path: { id: { type: integer } }
+methods:
+  PATCH: { action: Todo, request: Shared }
+  PUT:
+    action: { class: sql-table, config: { table: app_todo, columns: [id, content], write: [content] } } # inline
+`,
+}
+
+const { actions, connections } = joinPlugins(await loadBuiltInPlugins())
+const classes = Object.fromEntries(
+  Object.entries({ actions, connections }).map(([kind, all]) => [
+    kind,
+    Object.fromEntries([...all].map(([name, one]) => [name, { config: one.class.config }])),
+  ]),
+) as unknown as ClassCatalog
+const table = { connection: 'System', table: 'app_todo', classes }
+
+test('columns are renamed in configs, schemas and paths of their table only', () => {
+  using project = makeProject(files)
+  const columns = new Map([
+    ['content', 'note'],
+    ['id', 'todo_id'],
+  ])
+  const { files: changed, uses } = renameColumns(openEditing(project.root), { ...table, columns })
+  assert.deepEqual(Object.fromEntries(changed), {
+    'waypost.yml': [
+      ['[id, title, content]', '[todo_id, title, note]'],
+      ['{ content: none', '{ note: none'],
+      ['[-content, id]', '[-note, todo_id]'],
+      ["'content'", "'note'"],
+      ['{ content: { type: string }, content.contains', '{ note: { type: string }, note.contains'],
+      ['required: [title, content]', 'required: [title, note]'],
+      ['content: { type: string, title', 'note: { type: string, title'],
+      ['Milk, content:', 'Milk, note:'],
+      ['Event: { properties: { content', 'Event: { properties: { note'],
+      ['/todo/:id', '/todo/:todo_id'],
+    ].reduce((text, [from, to]) => text.replace(from!, to!), files['waypost.yml']),
+    'routes/todo.yml': files['routes/todo.yml']
+      .replace('{ id:', '{ todo_id:')
+      .replace('[id, content], write: [content]', '[todo_id, note], write: [note]'),
+  })
+  const problems = uses.flatMap(({ column, source, problem }) =>
+    problem === undefined ? [] : [`${column} ${source} ${problem}`],
+  )
+  assert.deepEqual(problems.toSorted(), [
+    'content waypost.yml:20 SQL is not changed automatically',
+    'content waypost.yml:41 the schema "Todo" is also used at waypost.yml:34',
+    'content waypost.yml:42 the schema "Shared" is also used at waypost.yml:33',
+    'id waypost.yml:18 SQL is not changed automatically',
+  ])
+  assert.equal(uses.filter(({ problem }) => problem === undefined).length, 16)
+})
+
+test('columns exchange their names', () => {
+  using project = makeProject({
+    'waypost.yml':
+      'action:\n  A: { class: sql-table, config: { table: app_todo, columns: [a, b], set: { a: 1, b: 2 } } }\n',
+  })
+  const columns = new Map([
+    ['a', 'b'],
+    ['b', 'a'],
+  ])
+  const { files: changed } = renameColumns(openEditing(project.root), { ...table, columns })
+  assert.match(changed.get('waypost.yml')!, /columns: \[b, a\], set: \{ b: 1, a: 2 \}/)
+})
+
+test('the uses of a table are the configs and texts that name it', () => {
+  using project = makeProject(files)
+  const uses = findColumnUses(openEditing(project.root), table)
+  assert.deepEqual(
+    uses.map(({ source }) => source),
+    ['waypost.yml:7', 'waypost.yml:19', 'routes/todo.yml:5'],
+  )
+})
