@@ -22,7 +22,12 @@ export interface TableConfig {
 
 const column = { type: 'string', minLength: 1, 'x-waypost': 'column' }
 const columns = { type: 'array', items: column, uniqueItems: true }
-const sort = { type: 'array', items: { type: 'string', pattern: '^-?[^-]', 'x-waypost': 'sort' }, uniqueItems: true, minItems: 1 }
+const sort = {
+  type: 'array',
+  items: { type: 'string', pattern: '^-?[^-]', 'x-waypost': 'sort' },
+  uniqueItems: true,
+  minItems: 1,
+}
 const values = { type: 'object', propertyNames: { 'x-waypost': 'column' }, minProperties: 1 }
 
 /** The highest number of rows that a list may be configured to answer. */
