@@ -51,6 +51,11 @@ const column = Type.Union(
   { title: 'a column type, or a map such as { type: text, null: true }' },
 )
 
+const change = Type.Object(
+  { type: Type.Optional(columnType), null: Type.Optional(Type.Boolean()), default: Type.Optional(Type.Unknown()) },
+  { title: 'the changes of a column', additionalProperties: false, minProperties: 1 },
+)
+
 const columns = byName(column, 'a column', 'a map of name to column')
 
 const table = Type.Object(
@@ -67,6 +72,9 @@ const steps = Type.Object(
   {
     create_table: Type.Optional(byName(table, 'a table', 'a map of name to table')),
     add_column: Type.Optional(byName(columns, 'a table', 'a map of table to columns')),
+    alter_column: Type.Optional(
+      byName(byName(change, 'a column', 'a map of column to its changes'), 'a table', 'a map of table to columns'),
+    ),
     add_index: Type.Optional(byName(columnLists, 'a table', 'a map of table to lists of columns')),
     drop_index: Type.Optional(byName(columnLists, 'a table', 'a map of table to lists of columns')),
     rename_column: Type.Optional(

@@ -1,7 +1,7 @@
 import { devNull } from 'node:os'
 import { isNode, visit } from 'yaml'
 import { hasErrors, sha256, type Diagnostic } from '../kit/index.ts'
-import { checkDefault, type ColumnDeclaration, type Step } from '../tables/index.ts'
+import { checkDefault, type ColumnChange, type ColumnDeclaration, type Step } from '../tables/index.ts'
 import { checkStructure, type Shape } from './check-structure.ts'
 import { compose } from './compose.ts'
 import { createLoadContext, loadSource, makeSourceCache, type LoadContext } from './load-context.ts'
@@ -77,7 +77,7 @@ function parseContent(source: Source, loading: LoadContext): Content {
   if (report.hasErrors()) return { root, steps: [] }
   const groups = root.kind === 'list' ? root.items : [root]
   const steps = groups.flatMap((group) => entriesOf(group).flatMap(readSteps))
-  for (const { value } of steps) reportDefaults(value, loading)
+  for (const one of steps) reportDefaults(one, loading)
   return { root, steps }
 }
 
@@ -110,6 +110,12 @@ function readTableSteps(step: Step['step'], { key: table, keySpan, value }: Entr
     case 'add_column':
       return entriesOf(value).map((entry) => ({
         step: { step, table, column: entry.key, as: readColumn(entry.value) },
+        at: keySpan,
+        value,
+      }))
+    case 'alter_column':
+      return entriesOf(value).map((entry) => ({
+        step: { step, table, column: entry.key, change: readChange(entry.value) },
         at: keySpan,
         value,
       }))
@@ -159,11 +165,28 @@ function readColumn(node: Node): ColumnDeclaration {
   }
 }
 
+function readChange(node: Node): ColumnChange {
+  const [type, length] = textOf(valueOf(node, 'type'))?.split(/[()]/) ?? []
+  const [isNullable, fallback] = ['null', 'default'].map((key) => valueOf(node, key))
+  return {
+    ...(type && { type: type as ColumnDeclaration['type'] }),
+    ...(length && { length: Number(length) }),
+    ...(isNullable && { null: toValue(isNullable) === true }),
+    ...(fallback && { default: toValue(fallback) }),
+  }
+}
+
 /** Checks the defaults of the columns in a step: those of a table, or those that are added. */
-function reportDefaults(value: Node, { report }: LoadContext): void {
+function reportDefaults({ step: { step }, value }: PlacedStep, { report }: LoadContext): void {
   for (const column of entriesOf(valueOf(value, 'columns') ?? value)) {
     const given = valueOf(column.value, 'default')
     if (given === undefined) continue
+    if (step === 'alter_column' && toValue(given) === null) continue
+    if (step === 'alter_column' && valueOf(column.value, 'type') === undefined) {
+      const problem = `The new default of "${column.key}" needs the type of the column`
+      report.add({ code: 'WP_DEFINITION_MIGRATION', at: given, parameters: { problem }, hint: 'Add "type"' })
+      continue
+    }
     const expected = checkDefault(readColumn(column.value))
     if (expected === undefined) continue
     const problem = `The default of "${column.key}" must be ${expected}, not ${describeNode(given)}`

@@ -1,4 +1,4 @@
-import type { ColumnDeclaration, Step } from '../tables/index.ts'
+import type { ColumnChange, ColumnDeclaration, Step } from '../tables/index.ts'
 import { indentation, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'
 
 /** Returns the text of a declared migration with steps, in their order. */
@@ -42,6 +42,8 @@ function addStep(before: Writable | undefined, step: Step): Writable {
       return { ...tables, [step.table]: writeTable(step) }
     case 'add_column':
       return { ...tables, [step.table]: { ...map, [step.column]: writeColumn(step.as) } }
+    case 'alter_column':
+      return { ...tables, [step.table]: { ...map, [step.column]: writeChange(step.change) } }
     case 'rename_column':
       return { ...tables, [step.table]: { ...map, [step.column]: step.to } }
     case 'drop_column':
@@ -58,6 +60,11 @@ function writeTable({ columns, key, unique, index }: Extract<Step, { step: 'crea
     ...(unique && { unique }),
     ...(index && { index }),
   }
+}
+
+function writeChange({ type, length, ...rest }: ColumnChange): WritableMap {
+  const written = length === undefined ? type : `${type}(${length})`
+  return { ...(written !== undefined && { type: written }), ...(rest as WritableMap) }
 }
 
 function writeColumn({ type, length, ...rest }: ColumnDeclaration): Writable {

@@ -83,7 +83,7 @@ export default {
 }
 
 /** A file without steps stays pending. */
-const yamlTemplate = `# Steps: create_table, add_column, add_index, drop_index, rename_column, drop_column, drop_table
+const yamlTemplate = `# Steps: create_table, add_column, alter_column, add_index, drop_index, rename_column, drop_column, drop_table
 # Types: id, integer, bigint, number, text, text(LENGTH), boolean, timestamp, date, json, uuid
 #
 # create_table:

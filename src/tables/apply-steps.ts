@@ -53,6 +53,8 @@ function applyStep(step: Step, context: StepContext): void {
       return createTable(step, context)
     case 'add_column':
       return addColumn(step, context)
+    case 'alter_column':
+      return alterColumn(step, context)
     case 'add_index':
       return addIndex(step, context)
     case 'drop_index':
@@ -140,6 +142,82 @@ function reportAddition({ column, as }: StepOf<'add_column'>, { report, isSqlite
   if (as.unique && isSqlite) report([column, 'unique'], 'SQLite cannot add a unique column to a table')
   if (as.references !== undefined && as.default !== undefined && isSqlite)
     report([column, 'references'], 'SQLite cannot add a reference with a default', instead)
+}
+
+function alterColumn(step: StepOf<'alter_column'>, context: StepContext): void {
+  const { table: name, column, change } = step
+  const table = findTable(name, context)
+  if (table === undefined || !reportColumn(table, { table: name, column }, context)) return
+  const known = table.columns[column]!
+  reportChange(step, table, context)
+  const { type = known.type, length, null: isNullable = known.null === true } = change
+  const hasDefault = change.default === undefined ? known.default : change.default !== null
+  context.tables.set(name, {
+    ...table,
+    columns: {
+      ...table.columns,
+      [column]: {
+        type,
+        ...(change.type === undefined ? known.length !== undefined && { length: known.length } : length && { length }),
+        ...(known.as !== undefined && { as: known.as }),
+        ...(isNullable && { null: true as const }),
+        ...(hasDefault && { default: true as const }),
+        ...(known.generated && { generated: true as const }),
+      },
+    },
+  })
+}
+
+/** Reports changes that could lose values or fail on rows. */
+function reportChange(
+  { table: name, column, change }: StepOf<'alter_column'>,
+  table: TableSnapshot,
+  { report }: StepContext,
+): void {
+  const known = table.columns[column]!
+  const instead = 'Add another column, copy the values in a TypeScript migration, and drop this one'
+  if (known.type === 'id' || known.generated || known.type === 'other') {
+    const reason = known.type === 'other' ? 'Waypost does not know its type' : 'the database computes it'
+    const part = Object.keys(change).at(-1)!
+    report([column, part], `"${column}" of "${name}" cannot change: ${reason}`, 'Write a TypeScript migration')
+    return
+  }
+  if (change.type !== undefined && !isWider(known, { type: change.type, length: change.length }))
+    report(
+      [column, 'type'],
+      `"${column}" cannot change from ${showType(known)} to ${showType(change)}: values may not fit`,
+      `Only text can get longer, and integer become bigint. ${instead}`,
+    )
+  if (change.null === true && table.key?.includes(column))
+    report([column, 'null'], `The key column "${column}" must not be null`)
+  const hasDefault = change.default === undefined ? known.default === true : change.default !== null
+  const isRequired = change.null === false && known.null === true
+  if (isRequired && !hasDefault)
+    report([column, 'null'], `"${column}" needs a default, which the rows with NULL get`, 'Add a default')
+  const rule = table.references?.find(({ columns }) => columns.includes(column))?.on_delete
+  if (rule === 'set null' && change.null === false)
+    report([column, 'null'], `"${column}" becomes NULL when the row that it references is deleted`)
+  if (rule === 'set default' && change.default === null)
+    report([column, 'default'], `"${column}" gets its default when the row that it references is deleted`)
+}
+
+function isWider(
+  from: ColumnSnapshot,
+  to: { readonly type: ColumnSnapshot['type']; readonly length: number | undefined },
+): boolean {
+  if (from.type === 'integer' && to.type === 'bigint') return true
+  if (from.type !== to.type) return false
+  return to.type !== 'text' || (to.length ?? Infinity) >= (from.length ?? Infinity)
+}
+
+function showType({
+  type,
+  length,
+}: {
+  readonly type?: string | undefined
+  readonly length?: number | undefined
+}): string {
+  return length === undefined ? (type ?? '') : `${type}(${length})`
 }
 
 function addIndex({ table: name, columns }: StepOf<'add_index'>, context: StepContext): void {

@@ -22,9 +22,7 @@ export function checkDesign({ name, columns }: TableDesign): readonly DesignProb
         columns.slice(0, index).map((one) => one.name),
       )
       const expected =
-        column.default === undefined || column.was !== undefined || column.type === 'other'
-          ? undefined
-          : checkDefault(column as ColumnDeclaration)
+        column.default === undefined || column.type === 'other' ? undefined : checkDefault(column as ColumnDeclaration)
       return [
         ...checkName(column.name, `${at}/name`),
         ...(same === undefined || same === ''
@@ -39,11 +37,21 @@ export function checkDesign({ name, columns }: TableDesign): readonly DesignProb
   ]
 }
 
-const fixedParts = ['type', 'length', 'null', 'default', 'unique', 'references', 'on_delete'] as const
+const instead = 'Add another column, copy the values in a TypeScript migration, and drop this one'
 
-/** No step changes the type, the constraints or the key of a table that exists. */
+/** What no step changes, and what to do instead. */
+const fixedParts = [
+  [
+    'unique',
+    'Unique columns of an existing table cannot change: SQLite has no statement for it',
+    'Create or drop a unique index in a TypeScript migration',
+  ],
+  ['references', 'The reference of an existing column cannot change: SQLite has no statement for it', instead],
+  ['on_delete', 'What happens to the row cannot change: SQLite has no statement for it', instead],
+] as const
+
+/** No step changes the constraints or the key of a table that exists. */
 export function checkChanges(before: TableDesign, after: TableDesign): readonly DesignProblem[] {
-  const hint = 'Write a TypeScript migration, or add another column and drop this one'
   const problems: DesignProblem[] = []
   const kept = new Map<string, string>()
   for (const [index, column] of after.columns.entries()) {
@@ -52,22 +60,26 @@ export function checkChanges(before: TableDesign, after: TableDesign): readonly 
     const pointer = `/columns/${index}`
     if (old === undefined || kept.has(column.was)) problems.push({ pointer, message: `Unknown column "${column.was}"` })
     else
-      for (const part of fixedParts)
+      for (const [part, message, way] of fixedParts)
         if (JSON.stringify(column[part]) !== JSON.stringify(old[part]))
-          problems.push({
-            pointer: `${pointer}/${part}`,
-            message: 'This part of an existing column cannot change',
-            hint,
-          })
+          problems.push({ pointer: `${pointer}/${part}`, message, hint: way })
     kept.set(column.was, column.name)
   }
   const renameAll = (lists: TableDesign['unique']) => lists.map((list) => list.map((name) => kept.get(name) ?? name))
   const sorted = (lists: TableDesign['unique']) => JSON.stringify(lists.map((list) => JSON.stringify(list)).toSorted())
   const remaining = before.unique.filter((list) => list.every((name) => kept.has(name)))
   if (sorted(renameAll(remaining)) !== sorted(after.unique))
-    problems.push({ pointer: '/unique', message: 'The unique columns of an existing table cannot change', hint })
+    problems.push({
+      pointer: '/unique',
+      message: 'The unique columns of an existing table cannot change',
+      hint: 'Create or drop a unique index in a TypeScript migration',
+    })
   if (!isSameList(renameAll([before.key])[0]!, after.key))
-    problems.push({ pointer: '/key', message: 'The key of an existing table cannot change', hint })
+    problems.push({
+      pointer: '/key',
+      message: 'The key of an existing table cannot change',
+      hint: 'Create another table, copy the rows in a TypeScript migration, and drop this one',
+    })
   if (before.name !== after.name)
     problems.push({
       pointer: '/name',

@@ -1,6 +1,6 @@
 import type { ColumnType, ForeignKeySnapshot, TableSnapshot } from '../contract/index.ts'
 import { hasList, isSameList } from './step-context.ts'
-import type { ColumnDeclaration, Step, TableDeclaration } from './steps.ts'
+import type { ColumnChange, ColumnDeclaration, Step, TableDeclaration } from './steps.ts'
 
 /** A table as a form edits it. */
 export interface TableDesign {
@@ -65,12 +65,23 @@ function nameTarget({ table, to }: ForeignKeySnapshot, declared: ColumnDeclarati
   return declared?.references === table ? table : `${table}.${to.join()}`
 }
 
+function alterDeclaration(
+  { length: before, ...declared }: ColumnDeclaration = { type: 'text' },
+  { type, length = type === undefined ? before : undefined, default: fallback }: ColumnChange,
+): ColumnDeclaration {
+  const { default: _, ...rest } = { ...declared, ...(type && { type }), ...(length !== undefined && { length }) }
+  const value = fallback === undefined ? declared.default : (fallback ?? undefined)
+  return { ...rest, ...(value !== undefined && { default: value }) }
+}
+
 /** Returns the columns of a table as they were declared, under their current names. */
 function declareColumns(name: string, steps: readonly Step[]): TableDeclaration['columns'] {
   let columns: TableDeclaration['columns'] = {}
   for (const step of steps.filter(({ table }) => table === name)) {
     if (step.step === 'create_table') columns = step.columns
     else if (step.step === 'add_column') columns = { ...columns, [step.column]: step.as }
+    else if (step.step === 'alter_column')
+      columns = { ...columns, [step.column]: alterDeclaration(columns[step.column], step.change) }
     else if (step.step === 'drop_table') columns = {}
     else if (step.step === 'rename_column' || step.step === 'drop_column') {
       const next = step.step === 'rename_column' ? [step.to] : []

@@ -7,5 +7,6 @@ export { designTable, type DesignedColumn, type DesignProblem, type TableDesign 
 export { amendSteps, describeLosses } from './plan-design.ts'
 export { parseSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
 export type { StepProblem } from './step-context.ts'
-export type { ColumnDeclaration, DatabaseKind, Step, TableDeclaration } from './steps.ts'
-export { describeBreaking, revertSteps, usualNames, writeStep, type IndexNames } from './write-steps.ts'
+export { rewriteColumn, type ColumnParts } from './rewrite-column.ts'
+export type { ColumnChange, ColumnDeclaration, DatabaseKind, Step, TableDeclaration } from './steps.ts'
+export { describeBreaking, partsOfChange, revertSteps, usualNames, writeStep, type IndexNames } from './write-steps.ts'

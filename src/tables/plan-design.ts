@@ -3,7 +3,7 @@ import { applySteps, type ApplyOptions } from './apply-steps.ts'
 import { checkChanges, checkDesign } from './check-design.ts'
 import { designTable, type DesignedColumn, type DesignProblem, type TableDesign } from './design.ts'
 import { hasList, isSameList, type StepProblem } from './step-context.ts'
-import type { ColumnDeclaration, Step } from './steps.ts'
+import type { ColumnChange, ColumnDeclaration, Step } from './steps.ts'
 
 interface PlannedSteps {
   readonly steps: readonly Step[]
@@ -51,6 +51,10 @@ function changeTable(before: TableDesign, { columns, index }: TableDesign): read
       .map((list) => ({ step: 'drop_index' as const, table, columns: list })),
     ...dropped.map((column) => ({ step: 'drop_column' as const, table, column })),
     ...orderRenames(kept).map(([column, to]) => ({ step: 'rename_column' as const, table, column, to })),
+    ...columns.flatMap((column) => {
+      const change = diffColumn(before.columns.find(({ name }) => name === column.was) ?? column, column)
+      return change === undefined ? [] : [{ step: 'alter_column' as const, table, column: column.name, change }]
+    }),
     ...columns
       .filter(({ was }) => was === undefined)
       .map((column) => ({ step: 'add_column' as const, table, column: column.name, as: declareColumn(column) })),
@@ -58,6 +62,20 @@ function changeTable(before: TableDesign, { columns, index }: TableDesign): read
       .filter((list) => !hasList(keptIndexes, list))
       .map((list) => ({ step: 'add_index' as const, table, columns: list })),
   ]
+}
+
+function diffColumn(before: DesignedColumn, after: DesignedColumn): ColumnChange | undefined {
+  const isSame = (part: 'type' | 'length' | 'null' | 'default') =>
+    JSON.stringify(before[part]) === JSON.stringify(after[part])
+  const { type, length, null: isNullable = false, default: fallback = null } = after
+  const needsType = !isSame('type') || !isSame('length') || (!isSame('default') && fallback !== null)
+  const change = {
+    ...(needsType && { type: type as ColumnDeclaration['type'] }),
+    ...(needsType && length !== undefined && { length }),
+    ...(!isSame('null') && { null: isNullable }),
+    ...(!isSame('default') && { default: fallback }),
+  }
+  return Object.keys(change).length === 0 ? undefined : change
 }
 
 /** A name must be free before another column gets it. Columns that exchange their names need a third one. */
@@ -150,7 +168,7 @@ function pointTo({ path, message, hint }: StepProblem, step: Step, design: Table
     if (first === 'columns') return { pointer: pointerOf(indexOf(second, 'name'), parts), ...rest }
     return { pointer: `/${first ?? 'name'}`, ...rest }
   }
-  if (step.step === 'add_column')
+  if (step.step === 'add_column' || step.step === 'alter_column')
     return { pointer: pointerOf(indexOf(first, 'name'), second === undefined ? ['name'] : [second]), ...rest }
   if (step.step === 'rename_column') return { pointer: pointerOf(indexOf(first, 'was'), ['name']), ...rest }
   return { pointer: step.step === 'add_index' || step.step === 'drop_index' ? '/index' : '', ...rest }

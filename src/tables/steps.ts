@@ -16,6 +16,14 @@ export interface ColumnDeclaration {
   readonly on_delete?: ForeignKeySnapshot['on_delete']
 }
 
+/** The parts of a column that change. */
+export interface ColumnChange extends Partial<Pick<ColumnDeclaration, 'type' | 'length'>> {
+  /** False needs a default, which the rows with NULL get. */
+  readonly null?: boolean
+  /** Needs the type. Null removes the default. */
+  readonly default?: unknown
+}
+
 export interface TableDeclaration {
   readonly columns: Readonly<Record<string, ColumnDeclaration>>
   /** By default the column of type `id`. */
@@ -28,6 +36,7 @@ export interface TableDeclaration {
 export type Step =
   | ({ readonly step: 'create_table'; readonly table: string } & TableDeclaration)
   | { readonly step: 'add_column'; readonly table: string; readonly column: string; readonly as: ColumnDeclaration }
+  | { readonly step: 'alter_column'; readonly table: string; readonly column: string; readonly change: ColumnChange }
   | { readonly step: 'add_index'; readonly table: string; readonly columns: readonly string[] }
   | { readonly step: 'drop_index'; readonly table: string; readonly columns: readonly string[] }
   | { readonly step: 'rename_column'; readonly table: string; readonly column: string; readonly to: string }

@@ -1,5 +1,6 @@
 import { sha256 } from '../kit/index.ts'
-import type { ColumnDeclaration, DatabaseKind, Step } from './steps.ts'
+import type { ColumnParts } from './rewrite-column.ts'
+import type { ColumnChange, ColumnDeclaration, DatabaseKind, Step } from './steps.ts'
 
 /** The names of indexes, which snapshots and steps do not contain. */
 export interface IndexNames {
@@ -30,6 +31,8 @@ export function writeStep(step: Step, kind: DatabaseKind, names: IndexNames = us
       ]
     case 'add_column':
       return [`alter table ${table} add column ${writeColumn(step.column, step.as, kind)}`]
+    case 'alter_column':
+      return kind === 'sqlite' ? [describeAlter(step)] : alterOnPostgres(step)
     case 'add_index':
       return [writeIndex(step.table, step.columns, names)]
     case 'drop_index':
@@ -40,6 +43,47 @@ export function writeStep(step: Step, kind: DatabaseKind, names: IndexNames = us
       return [`alter table ${table} drop column ${quote(step.column)}`]
     default:
       return [`drop table ${table}`]
+  }
+}
+
+type AlterStep = Extract<Step, { step: 'alter_column' }>
+
+/** SQLite has no statement for it: the text of the table is changed, see `partsOfChange`. */
+function describeAlter({ table, column, change }: AlterStep): string {
+  const { type, notNull, default: fallback } = partsOfChange(change, 'sqlite')
+  const parts = [
+    ...(type === undefined ? [] : [type]),
+    ...(notNull === undefined ? [] : [notNull ? 'not null, with the default instead of NULL' : 'null']),
+    ...(fallback === undefined ? [] : [fallback === null ? 'no default' : `default ${fallback}`]),
+  ]
+  return `-- in the definition of ${quote(table)}, ${quote(column)} becomes: ${parts.join(', ')}`
+}
+
+function alterOnPostgres({ table, column, change }: AlterStep): readonly string[] {
+  const { type, notNull, default: fallback } = partsOfChange(change, 'postgresql')
+  const name = quote(column)
+  const alter = (what: string) => `alter table ${quote(table)} alter column ${name} ${what}`
+  return [
+    ...(type === undefined ? [] : [alter(`type ${type}`)]),
+    ...(fallback === undefined ? [] : [alter(fallback === null ? 'drop default' : `set default ${fallback}`)]),
+    ...(notNull === false ? [alter('drop not null')] : []),
+    ...(notNull === true
+      ? [`update ${quote(table)} set ${name} = default where ${name} is null`, alter('set not null')]
+      : []),
+  ]
+}
+
+/** Returns the parts of a column in SQL that change. */
+export function partsOfChange(change: ColumnChange, kind: DatabaseKind): ColumnParts {
+  const { type, length, null: isNullable, default: value } = change
+  // Other types cannot change.
+  const isChanged = type === 'text' || type === 'bigint'
+  return {
+    ...(isChanged && { type: length === undefined ? types[kind][type] : `varchar(${length})` }),
+    ...(isNullable !== undefined && { notNull: !isNullable }),
+    ...(value !== undefined && {
+      default: value === null ? null : writeDefault({ type: type!, default: value }, kind),
+    }),
   }
 }
 
@@ -129,12 +173,13 @@ export function revertSteps(steps: readonly Step[]): { readonly steps: readonly 
     const { table } = step
     if (step.step === 'drop_table') return { reason: `it drops the table "${table}"` }
     if (step.step === 'drop_column') return { reason: `it drops the column "${step.column}" of "${table}"` }
+    if (step.step === 'alter_column') return { reason: `it changes the column "${step.column}" of "${table}"` }
     reverted.push(revertStep(step))
   }
   return { steps: reverted }
 }
 
-function revertStep(step: Exclude<Step, { step: 'drop_table' | 'drop_column' }>): Step {
+function revertStep(step: Exclude<Step, { step: 'drop_table' | 'drop_column' | 'alter_column' }>): Step {
   const { table } = step
   switch (step.step) {
     case 'create_table':
@@ -155,6 +200,8 @@ export function describeBreaking(steps: readonly Step[]): readonly string[] {
   return steps.flatMap((step) => {
     if (step.step === 'drop_table') return [`drops the table ${step.table}`]
     if (step.step === 'drop_column') return [`drops ${step.table}.${step.column}`]
+    if (step.step === 'alter_column' && step.change.null === false)
+      return [`no longer allows NULL in ${step.table}.${step.column}`]
     return step.step === 'rename_column' ? [`renames ${step.table}.${step.column} to ${step.to}`] : []
   })
 }

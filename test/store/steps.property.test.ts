@@ -79,6 +79,29 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ step: fc.constant('add_column'), table: tableName, column: columnName, as: column }),
   },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({
+        table: tableName,
+        column: columnName,
+        type: fc.constantFrom(...types),
+        length: fc.constantFrom(undefined, 40, 80),
+        null: fc.option(fc.boolean(), { nil: undefined }),
+        hasDefault: fc.option(fc.boolean()),
+      })
+      .map(({ table, column: name, type, length, null: isNullable, hasDefault }) => ({
+        step: 'alter_column' as const,
+        table,
+        column: name,
+        change: {
+          type,
+          ...(type === 'text' && length !== undefined && { length }),
+          ...(isNullable !== undefined && { null: isNullable }),
+          ...(hasDefault !== null && { default: hasDefault ? (defaults[type] ?? null) : null }),
+        },
+      })),
+  },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('add_index'), table: tableName, columns: columnList }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('drop_index'), table: tableName, columns: columnList }) },
   {
@@ -126,6 +149,23 @@ function adapt(one: Step, { tables }: TablesSnapshot): Step {
       return { ...one, columns: known(one.columns) }
     case 'drop_index':
       return { ...one, columns: index?.[0] ?? one.columns }
+    case 'alter_column': {
+      const name = known([one.column])[0] ?? one.column
+      const { type = 'other', length } = tables[one.table]?.columns[name] ?? {}
+      const { type: wanted, length: _, default: value, ...change } = one.change
+      const isBigger = type === 'integer' && wanted === 'bigint'
+      const own = type as ColumnDeclaration['type']
+      return {
+        ...one,
+        column: name,
+        change: {
+          ...change,
+          type: isBigger ? 'bigint' : own,
+          ...(type === 'text' && length !== undefined && wanted !== 'bigint' && { length: length * 2 }),
+          ...(value !== undefined && { default: value === null ? null : (defaults[own] ?? null) }),
+        },
+      }
+    }
     case 'rename_column':
     case 'drop_column':
       return { ...one, column: known([one.column])[0] ?? one.column }
@@ -169,6 +209,6 @@ describeEachDatabase('steps without problems', ({ kind, type, open }) => {
       }),
       { numRuns: runs(kind === 'sqlite' ? 200 : 80) },
     )
-    assert.equal(used.size, 7)
+    assert.equal(used.size, 8)
   })
 })

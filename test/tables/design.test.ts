@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseMigration, writeMigration } from '../../src/definition/index.ts'
 import type { TablesSnapshot } from '../../src/contract/index.ts'
 import {
   amendSteps,
@@ -46,6 +47,8 @@ const withColumns =
   })
 const rename = (names: Readonly<Record<string, string>>) =>
   withColumns((columns) => columns.map((column) => ({ ...column, name: names[column.name] ?? column.name })))
+const edit = (name: string, part: Partial<DesignedColumn>) =>
+  withColumns((all) => all.map((one) => (one.name === name ? { ...one, ...part } : one)))(create().design)
 const show = (steps: readonly Step[]) =>
   steps.map((step) => {
     if (step.step === 'rename_column') return `${step.column} → ${step.to}`
@@ -116,6 +119,31 @@ test('columns and indexes are added', () => {
   assert.deepEqual(show(steps), ['add_column note', 'add_index insert_date,id'])
 })
 
+test('a column changes its type, NULL and its default', () => {
+  const { steps, problems } = change(
+    withColumns((columns) =>
+      columns.map((one) => {
+        if (one.name === 'title') return { ...one, name: 'name', type: 'text' as const, length: 500, default: '' }
+        return one.name === 'status'
+          ? { name: 'status', was: 'status', type: 'bigint' as const, null: true as const }
+          : one
+      }),
+    ),
+  )
+  assert.deepEqual(problems, [])
+  assert.deepEqual(steps, [
+    { step: 'rename_column', table: 'app_todo', column: 'title', to: 'name' },
+    { step: 'alter_column', table: 'app_todo', column: 'name', change: { type: 'text', length: 500, default: '' } },
+    {
+      step: 'alter_column',
+      table: 'app_todo',
+      column: 'status',
+      change: { type: 'bigint', null: true, default: null },
+    },
+  ])
+  assert.deepEqual(parseMigration('a.yml', writeMigration(steps)).steps, steps)
+})
+
 test('what cannot change is a problem of its field', () => {
   const wrong: readonly [TableDesign, string][] = [
     [rename({ title: '' })(create().design), '/columns/1/name'],
@@ -127,6 +155,10 @@ test('what cannot change is a problem of its field', () => {
       withColumns((all) => [...all, { name: 'x', type: 'integer', default: 'a' }])(create().design),
       '/columns/4/default',
     ],
+    [edit('title', { length: 3 }), '/columns/1/type'],
+    [edit('status', { type: 'text' }), '/columns/2/type'],
+    [edit('status', { unique: true }), '/columns/2/unique'],
+    [edit('status', { references: 'app_todo' }), '/columns/2/references'],
     [{ ...create().design, index: [['nothing']] }, '/index'],
     [{ ...create().design, key: ['title'] }, '/key'],
     [{ ...create().design, name: 'other' }, '/name'],
@@ -213,7 +245,7 @@ test('random edits lead to the designed table', () => {
   for (let round = 0; round < 300; round++) {
     let state = create({ ...todo, index: [] })
     let pending: readonly Step[] = []
-    for (let edit = 0; edit < 3; edit++) {
+    for (let count = 0; count < 3; count++) {
       const after = applySteps(state.tables, pending).tables
       const design = designTable('app_todo', after.tables['app_todo']!, [...state.steps, ...pending])
       const free = ['a', 'b', 'c', 'd', 'title', 'status'].toSorted(() => random(3) - 1)
@@ -225,7 +257,9 @@ test('random edits lead to the designed table', () => {
         const name = free.find((one) => !taken.has(one))
         if (!column.name.startsWith('t') || name === undefined || column.name === 'title') return column
         taken.add(name)
-        return { ...column, name }
+        if (column.type !== 'integer' || random(2) === 0) return { ...column, name }
+        const { default: _, ...rest } = column
+        return random(2) === 0 ? { ...rest, name, null: true as const } : { ...column, name, type: 'bigint' as const }
       })
       const added = free.filter((name) => !taken.has(name)).slice(0, random(2))
       const wanted = {

@@ -1,6 +1,17 @@
 import { CompiledQuery } from 'kysely'
 import type { Migration } from '../../contract/index.ts'
-import { describeBreaking, revertSteps, usualNames, writeStep, type IndexNames, type Step } from '../../tables/index.ts'
+import {
+  describeBreaking,
+  partsOfChange,
+  revertSteps,
+  rewriteColumn,
+  usualNames,
+  writeStep,
+  type ColumnParts,
+  type IndexNames,
+  type Step,
+} from '../../tables/index.ts'
+import { schemaMark } from '../sql/sqlite-handle.ts'
 import { databaseOf, type DatabaseKind } from '../sql/column-types.ts'
 import { notImplemented } from './apply-migrations.ts'
 import { errors } from './errors.ts'
@@ -30,12 +41,50 @@ export function makeDeclaredMigration(steps: readonly Step[]): DeclaredMigration
   }
 }
 
+type AlterStep = Extract<Step, { step: 'alter_column' }>
+
 async function runSteps(db: AnyDatabase, kind: DatabaseKind, steps: readonly Step[]): Promise<void> {
   for (const step of steps) {
+    if (step.step === 'alter_column' && kind === 'sqlite') {
+      await alterOnSqlite(db, step)
+      continue
+    }
     const hasIndex = step.step === 'create_table' || step.step === 'add_index' || step.step === 'drop_index'
     const names = hasIndex ? namesIn(await loadIndexes(db, kind)) : usualNames
     for (const statement of writeStep(step, kind, names)) await db.executeQuery(CompiledQuery.raw(statement))
   }
+}
+
+/**
+ * Changes the text of a table, since SQLite has no statement for it. Stored rows are valid for both texts: no type of
+ * stored values changes. A copy of the table would delete the rows that refer to it.
+ */
+async function alterOnSqlite(db: AnyDatabase, { table, column, change }: AlterStep): Promise<void> {
+  const run = (statement: string) => db.executeQuery<Record<string, string>>(CompiledQuery.raw(statement))
+  const quoted = [table, column].map((name) => `"${name.replaceAll('"', '""')}"`)
+  const load = async () => {
+    const { rows } = await db.executeQuery<{ sql: string; fallback: string | null }>(
+      CompiledQuery.raw(
+        `select m.sql, c.dflt_value as fallback from sqlite_schema m, pragma_table_xinfo(m.name) c
+         where m.type = 'table' and m.name = ? collate nocase and c.name = ? collate nocase`,
+        [table, column],
+      ),
+    )
+    return rows[0]
+  }
+  const write = async (parts: ColumnParts) => {
+    const text = rewriteColumn((await load())?.sql ?? '', column, parts)
+    if (text === undefined) throw errors.WP_MIGRATE_COLUMN({ table, column })
+    const name = table.replaceAll("'", "''")
+    await run(
+      `${schemaMark} update sqlite_schema set sql = '${text.replaceAll("'", "''")}' where type = 'table' and name = '${name}' collate nocase`,
+    )
+  }
+  const { notNull, ...parts } = partsOfChange(change, 'sqlite')
+  await write({ ...parts, ...(notNull === false && { notNull }) })
+  if (notNull !== true) return
+  await run(`update ${quoted[0]} set ${quoted[1]} = ${(await load())?.fallback ?? 'null'} where ${quoted[1]} is null`)
+  await write({ notNull })
 }
 
 /** An index keeps its name when a column is renamed, and another migration may have chosen its name. */

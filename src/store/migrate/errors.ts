@@ -31,6 +31,12 @@ export const errors = defineErrors({
     message: 'The migration "{name}" cannot be reverted: {reason}',
     hint: 'The data is lost. Restore a backup, or undo its changes in a new migration.',
   },
+  WP_MIGRATE_COLUMN: {
+    kind: 'user',
+    status: 500,
+    message: 'The table "{table}" has no column "{column}" in the database',
+    hint: 'Run migrate:status to see which migrations were applied.',
+  },
   WP_MIGRATE_INDEX: {
     kind: 'user',
     status: 500,

@@ -51,6 +51,9 @@ export function openDatabase(file: string, options: HandleOptions): DatabaseSync
   }
 }
 
+/** A statement in a transaction that begins with this comment may change `sqlite_schema`. */
+export const schemaMark = '/* schema */'
+
 /** One handle of a SQLite file with its prepared statements. Returns the same values as PostgreSQL. */
 export class SqliteHandle {
   readonly #database: DatabaseSync
@@ -68,6 +71,7 @@ export class SqliteHandle {
   }
 
   execute({ sql, parameters }: Statement): QueryResult<Row> {
+    if (sql.startsWith(schemaMark)) return this.#changeSchema(sql)
     const prepared = this.#prepare(sql)
     if (prepared === undefined) return { rows: [] }
     if (prepared.isScript) return this.#script(sql, parameters)
@@ -123,6 +127,29 @@ export class SqliteHandle {
     this.#prepared.clear()
     this.command('select 1 from sqlite_schema limit 1') // preparing alone would use the schema that the handle has cached
     this.#schema = version
+  }
+
+  /** As https://www.sqlite.org/lang_altertable.html describes it. A text that SQLite cannot read fails at `reset`. */
+  #changeSchema(sql: string): QueryResult<Row> {
+    if (!this.isInTransaction) throw errors.WP_STORE_TRANSACTION_LOST()
+    const version = Number(this.#schemaVersion.get()?.['schema_version'])
+    this.#defend(false)
+    try {
+      this.command('pragma writable_schema = on')
+      this.command(sql)
+      this.command(`pragma schema_version = ${version + 1}`)
+    } finally {
+      this.command('pragma writable_schema = reset')
+      this.#defend(true)
+    }
+    this.command('select 1 from sqlite_schema limit 1')
+    return { rows: [] }
+  }
+
+  /** Node 24 has no defensive mode. */
+  #defend(active: boolean): void {
+    const database = this.#database as { enableDefensive?(active: boolean): void }
+    database.enableDefensive?.(active)
   }
 
   #script(sql: string, parameters: readonly unknown[]): QueryResult<Row> {

@@ -14,7 +14,16 @@ import { Refused } from '../edit/save-bar.tsx'
 import { editing } from '../strings/editing.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Columns, Keys } from './table-rows.tsx'
-import { newTable, toDesign, toState, type LoadedTable, type Row, type TableState } from './table-state.ts'
+import {
+  newTable,
+  toDesign,
+  toName,
+  toState,
+  type LoadedTable,
+  type ReferencedTable,
+  type Row,
+  type TableState,
+} from './table-state.ts'
 
 type Plan = Answer<'POST /draft/migration'>
 
@@ -24,7 +33,7 @@ interface TableDesignerProps {
   /** Undefined for a new table. */
   readonly loaded?: LoadedTable
   /** The tables that columns can reference. */
-  readonly tables: readonly string[]
+  readonly tables: readonly ReferencedTable[]
   onConnection?(connection: string): void
   onSaved(name: string): void
   /** Below the columns and keys. */
@@ -95,6 +104,8 @@ export function TableDesigner(props: TableDesignerProps) {
         if (hasChanges && !isSaving) void save()
       }}
       onKeyDown={(event) => {
+        // Enter in a field would save a table that is not finished.
+        if (event.key === 'Enter' && event.target instanceof HTMLInputElement) event.preventDefault()
         if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return
         event.preventDefault()
         form.current?.requestSubmit()
@@ -111,7 +122,7 @@ export function TableDesigner(props: TableDesignerProps) {
               placeholder={texts.namePlaceholder}
               value={state.name}
               error={errorOf('/name')}
-              onChange={(event) => setState({ ...state, name: event.currentTarget.value.trim() })}
+              onChange={(event) => setState({ ...state, name: toName(event.currentTarget.value) })}
             />
             <NativeSelect
               label={texts.connection}

@@ -1,7 +1,19 @@
 import { ActionIcon, Button, Checkbox, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
 import { Plus, RotateCcw, X } from 'lucide-react'
+import { useId, useRef } from 'react'
 import { tableEditor as texts } from '../strings/table-editor.ts'
-import { columnTypes, makeRow, suggestions, type ColumnType, type Row, type TableState } from './table-state.ts'
+import {
+  columnTypes,
+  makeRow,
+  suggestions,
+  toName,
+  withReference,
+  withType,
+  type ColumnType,
+  type ReferencedTable,
+  type Row,
+  type TableState,
+} from './table-state.ts'
 
 interface PartProps {
   readonly state: TableState
@@ -10,6 +22,9 @@ interface PartProps {
   errorOf(pointer: string): string | undefined
 }
 
+/** Where problems of a column are. */
+const rowParts = ['', 'name', 'type', 'length', 'default', 'null', 'unique', 'references', 'on_delete'] as const
+
 /** The columns of a table, one line for each. */
 export function Columns({
   state,
@@ -17,7 +32,7 @@ export function Columns({
   tables,
   onChange,
   errorOf,
-}: PartProps & { readonly tables: readonly string[] }) {
+}: PartProps & { readonly tables: readonly ReferencedTable[] }) {
   const { rows } = state
   const set = (row: Row) => onChange({ ...state, rows: rows.map((one) => (one.id === row.id ? row : one)) })
   const remove = (row: Row) => {
@@ -39,13 +54,19 @@ export function Columns({
       rows: [...(isBlank ? rows.slice(0, -1) : rows), makeRow({ isNull: !isNew && !row.default, ...row })],
     })
   }
+  const grid = useRef<HTMLDivElement>(null)
+  const enter = (index: number) => {
+    const names = grid.current?.querySelectorAll<HTMLElement>('.column-row .mono-input input')
+    if (index < rows.length - 1) names?.[index + 1]?.focus()
+    else if (rows[index]!.name !== '') add({})
+  }
   const offered = suggestions.filter(({ name }) => rows.every((row) => row.name !== name))
   // Pointers count the columns that remain.
   const kept = rows.filter(({ isRemoved }) => !isRemoved)
   return (
     <section>
       <h2>{texts.columns}</h2>
-      <div className="column-grid" role="table" aria-label={texts.columns}>
+      <div ref={grid} className="column-grid" role="table" aria-label={texts.columns}>
         <div role="row" className="column-row column-head">
           {[texts.column, texts.type, texts.default, texts.null, texts.unique, texts.references, ''].map((label) => (
             <span role="columnheader" key={label}>
@@ -60,8 +81,11 @@ export function Columns({
             number={index + 1}
             tables={tables}
             onChange={set}
+            onEnter={() => enter(index)}
             onRemove={() => remove(row)}
-            errorOf={(part) => (row.isRemoved ? undefined : errorOf(`/columns/${kept.indexOf(row)}/${part}`))}
+            errorOf={(part) =>
+              row.isRemoved ? undefined : errorOf(`/columns/${kept.indexOf(row)}${part === '' ? '' : `/${part}`}`)
+            }
           />
         ))}
       </div>
@@ -76,7 +100,6 @@ export function Columns({
           </Button>
         ))}
       </div>
-      {rows.some(({ isFixed }) => isFixed) ? <p className="note">{texts.fixed}</p> : null}
     </section>
   )
 }
@@ -84,17 +107,24 @@ export function Columns({
 interface ColumnRowProps {
   readonly row: Row
   readonly number: number
-  readonly tables: readonly string[]
+  readonly tables: readonly ReferencedTable[]
   onChange(row: Row): void
+  /** Called for Enter in the name. */
+  onEnter(): void
   onRemove(): void
   errorOf(part: string): string | undefined
 }
 
-function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnRowProps) {
+function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }: ColumnRowProps) {
   const name = row.name === '' ? texts.columnOf(number) : row.name
   const isId = row.type === 'id'
-  const isLocked = row.isFixed || row.isRemoved
-  const fixedError = errorOf('null') ?? errorOf('unique') ?? errorOf('references') ?? errorOf('on_delete')
+  const isLocked = row.isRemoved
+  const noteId = useId()
+  const problems = [...new Set(rowParts.flatMap((part) => errorOf(part) ?? []))]
+  const markOf = (...parts: readonly string[]) =>
+    parts.some((part) => errorOf(part) !== undefined)
+      ? { error: true, 'aria-invalid': true, 'aria-describedby': noteId }
+      : {}
   return (
     <div role="row" className="column-row" data-removed={row.isRemoved || undefined}>
       <div role="cell">
@@ -104,14 +134,18 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
           value={row.name}
           disabled={row.isRemoved}
           autoFocus={row.name === '' && row.was === undefined && number > 2}
-          error={errorOf('name')}
-          onChange={(event) => onChange({ ...row, name: event.currentTarget.value.trim() })}
+          {...markOf('name')}
+          onChange={(event) => onChange({ ...row, name: toName(event.currentTarget.value) })}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+            event.preventDefault()
+            onEnter()
+          }}
         />
         {row.isRemoved ? <p className="column-note bad">{texts.removed}</p> : null}
         {!row.isRemoved && row.was !== undefined && row.was !== row.name ? (
           <p className="column-note">{texts.renamed(row.was)}</p>
         ) : null}
-        {fixedError === undefined ? null : <p className="column-note bad">{fixedError}</p>}
       </div>
       <div role="cell" className="column-type">
         {isId ? (
@@ -122,8 +156,8 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
             data={row.type === 'other' ? ['other'] : [...columnTypes]}
             value={row.type}
             disabled={isLocked}
-            error={errorOf('type')}
-            onChange={(event) => onChange({ ...row, type: event.currentTarget.value as ColumnType, default: '' })}
+            {...markOf('type')}
+            onChange={(event) => onChange(withType(row, event.currentTarget.value as ColumnType))}
           />
         )}
         {row.type === 'text' ? (
@@ -133,6 +167,7 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
             inputMode="numeric"
             value={row.length}
             disabled={isLocked}
+            {...markOf('length')}
             onChange={(event) => onChange({ ...row, length: event.currentTarget.value.replaceAll(/\D/g, '') })}
           />
         ) : null}
@@ -144,6 +179,7 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
             data={[{ value: '', label: texts.noDefault }, 'true', 'false']}
             value={row.default}
             disabled={isLocked}
+            {...markOf('default')}
             onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
           />
         ) : (
@@ -152,7 +188,7 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
             placeholder={row.type === 'timestamp' ? 'now' : texts.noDefault}
             value={row.default}
             disabled={isLocked}
-            error={errorOf('default')}
+            {...markOf('default')}
             onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
           />
         )}
@@ -163,6 +199,7 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
             aria-label={texts.nullOf(name)}
             checked={row.isNull}
             disabled={isLocked}
+            {...markOf('null')}
             onChange={(event) => onChange({ ...row, isNull: event.currentTarget.checked })}
           />
         )}
@@ -173,6 +210,7 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
             aria-label={texts.uniqueOf(name)}
             checked={row.isUnique}
             disabled={isLocked}
+            {...markOf('unique')}
             onChange={(event) => onChange({ ...row, isUnique: event.currentTarget.checked })}
           />
         )}
@@ -183,18 +221,12 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
             aria-label={texts.referencesOf(name)}
             data={[
               { value: '', label: texts.noReference },
-              ...new Set([...tables, ...(row.references === '' ? [] : [row.references])]),
+              ...new Set([...tables.map((one) => one.name), ...(row.references === '' ? [] : [row.references])]),
             ]}
             value={row.references}
             disabled={isLocked}
-            onChange={(event) => {
-              const references = event.currentTarget.value
-              onChange({
-                ...row,
-                references,
-                ...(references !== '' && !row.isFixed && row.type === 'text' ? { type: 'bigint' as const } : {}),
-              })
-            }}
+            {...markOf('references')}
+            onChange={(event) => onChange(withReference(row, event.currentTarget.value, tables))}
           />
         )}
         {row.references === '' ? null : (
@@ -206,6 +238,7 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
             }))}
             value={row.onDelete}
             disabled={isLocked}
+            {...markOf('on_delete')}
             onChange={(event) => onChange({ ...row, onDelete: event.currentTarget.value })}
           />
         )}
@@ -214,6 +247,13 @@ function ColumnRow({ row, number, tables, onChange, onRemove, errorOf }: ColumnR
         <ActionIcon size={28} aria-label={row.isRemoved ? texts.restore(name) : texts.remove(name)} onClick={onRemove}>
           {row.isRemoved ? <RotateCcw size={14} aria-hidden /> : <X size={14} aria-hidden />}
         </ActionIcon>
+      </div>
+      <div role="cell" className="column-problems" id={noteId}>
+        {problems.map((problem) => (
+          <p key={problem} className="column-note bad">
+            {problem}
+          </p>
+        ))}
       </div>
     </div>
   )

@@ -110,6 +110,43 @@ function readDefault({ type, default: text }: Row): unknown {
   }
 }
 
+/** A name as it is typed: a space becomes an underscore. */
+export function toName(text: string): string {
+  return text.trimStart().replaceAll(/\s+/g, '_')
+}
+
+const numbers: ReadonlySet<ColumnType> = new Set(['integer', 'bigint', 'number'])
+
+/** Keeps the default if it is a value of the other type too. */
+export function withType(row: Row, type: ColumnType): Row {
+  const keepsDefault = type === row.type || (numbers.has(type) && numbers.has(row.type))
+  return { ...row, type, ...(keepsDefault ? {} : { default: '', length: '' }) }
+}
+
+/** A table that columns can reference. */
+export interface ReferencedTable {
+  readonly name: string
+  /** Undefined if its key has several columns. */
+  readonly key: { readonly type: ColumnType; readonly length: number | null } | undefined
+}
+
+/** A new column gets the type of the key, and a name after the table. */
+export function withReference(row: Row, references: string, tables: readonly ReferencedTable[]): Row {
+  const key = tables.find(({ name }) => name === references)?.key
+  if (row.isFixed || key === undefined) return { ...row, references }
+  const one = references
+    .replace(/^app_(?=.)/, '')
+    .replace(/ies$/, 'y')
+    .replace(/(?<!s)s$/, '')
+  const type = key.type === 'id' ? 'bigint' : key.type
+  return {
+    ...withType(row, type),
+    references,
+    length: key.length === null ? '' : String(key.length),
+    name: row.name === '' ? `${one}_id` : row.name,
+  }
+}
+
 /** Columns that many tables have. */
 export const suggestions: readonly Pick<Row, 'name' | 'type' | 'default'>[] = [
   { name: 'status', type: 'integer', default: '1' },

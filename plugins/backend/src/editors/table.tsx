@@ -8,11 +8,11 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft } from '../edit/draft.ts'
-import { useNames } from '../edit/pickers.tsx'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { build } from '../strings/build.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Consequences, TableDesigner } from './table-designer.tsx'
+import type { ColumnType, ReferencedTable } from './table-state.ts'
 
 const TableApi = lazy(async () => ({ default: (await import('./table-api.tsx')).TableApi }))
 
@@ -24,11 +24,20 @@ function useDraftTable(connection: string, table?: string) {
   })
 }
 
+function useReferencedTables(connection: string): readonly ReferencedTable[] {
+  const { data } = useQuery({ queryKey: ['table'], queryFn: ({ signal }) => call('GET /table', {}, signal) })
+  const own = data?.entry.filter((one) => one.connection === connection && !one.view) ?? []
+  return own.map(({ name, key, columns }) => {
+    const column = key.length === 1 ? columns.find((one) => one.name === key[0]) : undefined
+    return { name, key: column && { type: column.type as ColumnType, length: column.length } }
+  })
+}
+
 export function NewTable() {
   useCrumbTitle(texts.newTable)
   const [connection, setConnection] = useState('System')
   const { data, error } = useDraftTable('System')
-  const tables = useNames('table', { connection })
+  const tables = useReferencedTables(connection)
   const navigate = useNavigate()
   if (error !== null) return <ProblemAlert error={error} />
   return (
@@ -64,7 +73,7 @@ interface TableEditorProps {
 export function TableEditor({ connection, name, fallback, children }: TableEditorProps) {
   const [dialog, setDialog] = useState<'api' | 'drop'>()
   const { data, error } = useDraftTable(connection, name)
-  const tables = useNames('table', { connection })
+  const tables = useReferencedTables(connection)
   const navigate = useNavigate()
   if (error !== null) return <ProblemAlert error={error} />
   if (data === undefined) return <Skeleton height={240} />

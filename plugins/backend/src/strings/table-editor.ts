@@ -44,8 +44,6 @@ export const tableEditor = {
   renamed: (from: string) => `was ${from}`,
   add: 'Add column',
   suggest: 'Often used:',
-  fixed:
-    'An existing column keeps its type, null, default and reference: no migration changes them on both databases. To change one, add another column and drop this one, or write a TypeScript migration.',
   key: 'Primary key',
   keyText: 'The columns that identify a row',
   uniqueSets: 'Unique together',
