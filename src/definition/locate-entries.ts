@@ -122,7 +122,7 @@ function isBefore(one: Omit<Place, 'file'>, other: Omit<Place, 'file'>): boolean
 }
 
 function load({ root, texts, cache }: Editing): Node | undefined {
-  const folder = openFolder(root)
+  const folder = root === undefined ? undefined : openFolder(root)
   if (folder === undefined) return undefined
   return loadRoot(createLoadContext({ folder, report: makeReport(), cache, changed: undefined, texts }))
 }

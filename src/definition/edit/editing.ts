@@ -11,7 +11,8 @@ import { EditedFile, makeTree, type EntryTree, type Reference, type Tree } from 
  * To edit further, open the new texts with the same cache: unchanged files are not parsed again.
  */
 export interface Editing {
-  readonly root: string
+  /** Undefined if `texts` are all files. */
+  readonly root: string | undefined
   /** Texts that replace files on disk. */
   readonly texts: Texts
   readonly cache: SourceCache
@@ -21,10 +22,11 @@ export interface Editing {
 
 /**
  * Opens the definition of a project for reading and editing.
+ * @param root the folder of the project; undefined if `texts` are all files
  * @param options `texts` replace files on disk; `cache`, from `makeSourceCache`, keeps parsed files between edits
  */
 export function openEditing(
-  root: string,
+  root: string | undefined,
   { texts = new Map(), cache = makeSourceCache() }: { readonly texts?: Texts; readonly cache?: SourceCache } = {},
 ): Editing {
   return { root, texts, cache, files: new Map() }
@@ -44,7 +46,7 @@ export function openFile(editing: Editing, file: string): EditedFile | undefined
 function readText({ root, texts }: Editing, file: string): string | undefined {
   const given = texts.get(file)
   if (given !== undefined) return given
-  const folder: ProjectFolder | undefined = openFolder(root)
+  const folder: ProjectFolder | undefined = root === undefined ? undefined : openFolder(root)
   const found = folder === undefined ? undefined : readProjectFile(folder, file, { keepsMark: true })
   return found !== undefined && 'text' in found ? found.text : undefined
 }

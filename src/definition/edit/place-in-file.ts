@@ -52,7 +52,8 @@ function chooseSchemaFile(editing: Editing): string | undefined {
 }
 
 function isTaken(editing: Editing, file: string): boolean {
-  return openFile(editing, file) !== undefined || existsSync(path.join(editing.root, file))
+  const { root } = editing
+  return openFile(editing, file) !== undefined || (root !== undefined && existsSync(path.join(root, file)))
 }
 
 /** Returns the files that fit a route, the best one first: `resources/routes/order/item/entity.yml`. */

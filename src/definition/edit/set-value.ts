@@ -109,7 +109,7 @@ function findRenamed(work: Editing, cursor: Cursor, value: WritableMap): readonl
 }
 
 /** The order of the fields of a schema is that in which people read them. */
-const orderedKey = 'properties'
+export const orderedKey = 'properties'
 
 /** Puts entries into an order, as far as they can be moved. */
 function orderEntries(work: Editing, { cursor, keys }: Spot, wanted: readonly string[]): void {
@@ -124,7 +124,7 @@ function orderEntries(work: Editing, { cursor, keys }: Spot, wanted: readonly st
 }
 
 /** Whether the fields of all schemas in two equal values have the same order. */
-function hasSameOrder(one: unknown, other: unknown, key = ''): boolean {
+export function hasSameOrder(one: unknown, other: unknown, key = ''): boolean {
   if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return true
   if (key === orderedKey && Object.keys(one).join('\n') !== Object.keys(other).join('\n')) return false
   return Object.entries(one).every(([name, inner]) =>
@@ -161,7 +161,7 @@ function holdsInclude(value: Writable): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsInclude)
 }
 
-function isSameValue(one: unknown, other: unknown): boolean {
+export function isSameValue(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
   if (Array.isArray(one) !== Array.isArray(other)) return false

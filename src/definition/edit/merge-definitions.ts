@@ -1,0 +1,233 @@
+import type { Texts } from '../load-context.ts'
+import { Include, isWritableMap, type Writable, type WritableMap } from '../write-yaml.ts'
+import { editDefinition, type Edit, type EditedFiles } from './edit-definition.ts'
+import { EditRefused } from './edit-refused.ts'
+import {
+  findKey,
+  findValue,
+  openEditing,
+  openFile,
+  pointerTo,
+  referencesOf,
+  rootFile,
+  type Editing,
+} from './editing.ts'
+import { hasSameOrder, isSameValue, orderedKey } from './set-value.ts'
+
+/** Two versions of the definition files, and the one that both are based on. */
+export interface Versions<Version = Texts> {
+  readonly base: Version
+  readonly theirs: Version
+  readonly mine: Version
+}
+
+type Side = 'mine' | 'theirs'
+
+/** A place that both sides changed in different ways. */
+export interface MergeConflict {
+  /** JSON pointer of `waypost.yml`; undefined for a file that it does not include, such as a migration. */
+  readonly at: string | undefined
+  /** The file of mine, or of theirs if mine has removed the place. */
+  readonly file: string
+  /** Undefined for a whole file. */
+  readonly line: number | undefined
+  /** The values; texts of a whole file. Undefined if the version lacks it. */
+  readonly values: Versions<unknown>
+}
+
+export interface Merged {
+  /** The changes to make to the files of mine. */
+  readonly files: EditedFiles
+  readonly conflicts: readonly MergeConflict[]
+}
+
+/**
+ * Applies what changed between base and theirs to mine. The definition is compared key by key, so both sides may divide
+ * it into files differently. Where mine equals base, files become exactly theirs, with their comments.
+ * @param prefer the side that conflicts take
+ * @throws WP_DEFINITION_EDIT_REFUSED if a file does not parse, or shares a value that must change
+ */
+export function mergeDefinitions(texts: Versions, prefer: Side = 'mine'): Merged {
+  const open = (files: Texts) => openEditing(undefined, { texts: files })
+  const { base, theirs, mine } = { base: open(texts.base), theirs: open(texts.theirs), mine: open(texts.mine) }
+  const conflicts: MergeConflict[] = []
+  const wanted = mergeValues(
+    { base: findValue(base, []), theirs: findValue(theirs, []), mine: findValue(mine, []) },
+    {
+      prefer,
+      keys: [],
+      onConflict: (keys, values) => {
+        const place = findKey(mine, keys) ?? findKey(theirs, keys)
+        conflicts.push({ at: pointerTo(keys), file: place?.file ?? rootFile, line: place?.line, values })
+      },
+    },
+  )
+  const included = new Set([base, theirs, mine].flatMap((one) => listIncluded(one).files))
+  const { whole, parts } = mergeFiles(texts, { prefer, included, onConflict: (one) => conflicts.push(one) })
+  const changed = [...included].filter((file) => texts.mine.has(file) && texts.mine.get(file) !== texts.base.get(file))
+  const start = reachesAll(open(whole), changed) ? whole : parts
+  const editing = open(start)
+  const edits = listEdits(findValue(editing, []), wanted, {
+    keys: [],
+    fileOf: (keys, value) => {
+      const isThere = (file: string) => start.get(file) === texts.theirs.get(file)
+      return isSame(findValue(theirs, keys), value, keys.at(-1)) ? findOwnFile(theirs, keys, isThere) : undefined
+    },
+  })
+  const edited = new Map(start)
+  for (const [file, text] of editDefinition(editing, edits)) put(edited, file, text)
+  const reached = new Set(listIncluded(open(edited)).files)
+  for (const file of included) if (!reached.has(file) && !texts.mine.has(file)) edited.delete(file)
+  return { files: listChanges(texts.mine, edited), conflicts }
+}
+
+function put(files: Map<string, string>, file: string, text: string | undefined): void {
+  if (text === undefined) files.delete(file)
+  else files.set(file, text)
+}
+
+interface MergingFiles {
+  readonly prefer: Side
+  readonly included: ReadonlySet<string>
+  onConflict(conflict: MergeConflict): void
+}
+
+/**
+ * Merges whole files.
+ * @returns `whole` takes every file that mine did not change from theirs; `parts` only new ones of the definition
+ */
+function mergeFiles(
+  { base, theirs, mine }: Versions,
+  { prefer, included, onConflict }: MergingFiles,
+): Record<'whole' | 'parts', Map<string, string>> {
+  const [whole, parts] = [new Map(mine), new Map(mine)]
+  for (const file of new Set([...base.keys(), ...theirs.keys(), ...mine.keys()])) {
+    const values = { base: base.get(file), theirs: theirs.get(file), mine: mine.get(file) }
+    if (values.theirs === values.mine || values.base === values.theirs) continue
+    const isMineChanged = values.base !== values.mine
+    if (isMineChanged && included.has(file)) continue
+    if (isMineChanged) onConflict({ at: undefined, file, line: undefined, values })
+    if (isMineChanged && prefer === 'mine') continue
+    put(whole, file, values.theirs)
+    if (!included.has(file) || values.mine === undefined) put(parts, file, values.theirs)
+  }
+  return { whole, parts }
+}
+
+function listChanges(before: Texts, after: Texts): EditedFiles {
+  const files = new Set([...before.keys(), ...after.keys()])
+  const changed = [...files].filter((file) => before.get(file) !== after.get(file))
+  return new Map(changed.map((file) => [file, after.get(file)]))
+}
+
+/** Whether all includes lead to files, and the given files are among them. */
+function reachesAll(editing: Editing, files: readonly string[]): boolean {
+  try {
+    const { files: included, hasMissing } = listIncluded(editing)
+    return !hasMissing && files.every((file) => included.includes(file))
+  } catch (error) {
+    if (error instanceof EditRefused) return false
+    throw error
+  }
+}
+
+/** Lists a file and those that it includes. */
+function listIncluded(
+  editing: Editing,
+  from = rootFile,
+): { readonly files: readonly string[]; readonly hasMissing: boolean } {
+  const files = new Set([from])
+  let hasMissing = false
+  for (const file of files) {
+    const opened = openFile(editing, file)
+    hasMissing ||= opened === undefined
+    if (opened === undefined) continue
+    for (const reference of referencesOf(opened)) if (reference.isInclude) files.add(reference.file)
+  }
+  return { files: [...files], hasMissing }
+}
+
+interface Merging {
+  readonly prefer: Side
+  readonly keys: readonly string[]
+  onConflict(keys: readonly string[], values: Versions<unknown>): void
+}
+
+/** Merges maps key by key. Lists and texts are taken whole. */
+function mergeValues(values: Versions<unknown>, merging: Merging): unknown {
+  const { base, theirs, mine } = values
+  const key = merging.keys.at(-1)
+  if (isSame(base, theirs, key) || isSame(theirs, mine, key)) return mine
+  if (isSame(base, mine, key)) return theirs
+  if (isMap(theirs) && isMap(mine)) return mergeMaps({ base: isMap(base) ? base : {}, theirs, mine }, merging)
+  merging.onConflict(merging.keys, values)
+  return merging.prefer === 'mine' ? mine : theirs
+}
+
+function mergeMaps({ base, theirs, mine }: Versions<WritableMap>, merging: Merging): WritableMap {
+  const isMineOrdered = Object.keys(mine).join('\n') !== Object.keys(base).join('\n')
+  const keys = isMineOrdered ? joinKeys(mine, theirs) : joinKeys(theirs, mine)
+  const merged = keys.map((key) => {
+    const [ofBase, ofTheirs, ofMine] = [base, theirs, mine].map((map) =>
+      Object.hasOwn(map, key) ? map[key] : undefined,
+    )
+    const values = { base: ofBase, theirs: ofTheirs, mine: ofMine }
+    return [key, mergeValues(values, { ...merging, keys: [...merging.keys, key] })] as const
+  })
+  return Object.fromEntries(merged.filter(([, value]) => value !== undefined)) as WritableMap
+}
+
+/** Returns the keys of a map, and those of another one behind the key that precedes them there. */
+function joinKeys(map: WritableMap, other: WritableMap): readonly string[] {
+  const keys = Object.keys(map)
+  let place = 0
+  for (const key of Object.keys(other)) {
+    const index = keys.indexOf(key)
+    if (index === -1) keys.splice(place, 0, key)
+    place = (index === -1 ? place : index) + 1
+  }
+  return keys
+}
+
+interface Place {
+  readonly keys: readonly string[]
+  /** Returns the file that contains exactly a new entry. */
+  fileOf(keys: readonly string[], value: unknown): Include | undefined
+}
+
+/** Returns the edits that lead from one value to another, as deep in the maps as possible. */
+function listEdits(current: unknown, wanted: unknown, { keys, fileOf }: Place): readonly Edit[] {
+  const key = keys.at(-1)
+  if (isSame(current, wanted, key)) return []
+  if (!isMap(current) || !isMap(wanted) || key === orderedKey) return [{ keys, value: wanted as Writable | undefined }]
+  return [...new Set([...Object.keys(current), ...Object.keys(wanted)])].flatMap((name) => {
+    const at = [...keys, name]
+    if (!Object.hasOwn(wanted, name)) return [{ keys: at, value: undefined }]
+    if (Object.hasOwn(current, name)) return listEdits(current[name], wanted[name], { keys: at, fileOf })
+    return [{ keys: at, value: fileOf(at, wanted[name]) ?? wanted[name]! }]
+  })
+}
+
+/** Returns the file that contains exactly an entry of theirs, if it and all that it includes are already there. */
+function findOwnFile(
+  theirs: Editing,
+  keys: readonly string[],
+  isThere: (file: string) => boolean,
+): Include | undefined {
+  const place = findKey(theirs, keys)
+  const parent = place && openFile(theirs, place.file)
+  const value = findValue(theirs, keys)
+  const [first] = isMap(value) ? Object.keys(value) : []
+  const file = first === undefined ? undefined : findKey(theirs, [...keys, first])?.file
+  if (parent === undefined || file === undefined || file === place?.file) return undefined
+  const isWhole = referencesOf(parent).some((one) => one.isInclude && one.file === file && one.keys.length === 0)
+  return isWhole && listIncluded(theirs, file).files.every(isThere) ? new Include(file) : undefined
+}
+
+function isMap(value: unknown): value is WritableMap {
+  return isWritableMap(value as Writable)
+}
+
+function isSame(one: unknown, other: unknown, key: string | undefined): boolean {
+  return isSameValue(one, other) && hasSameOrder(one, other, key)
+}
