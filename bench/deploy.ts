@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { makeSystem, type NewSystem } from '../test/e2e/new-system.ts'
 import { startServe } from '../test/e2e/serving.ts'
@@ -16,6 +17,7 @@ export async function measureDeploy(): Promise<Figure[]> {
   const first: number[] = []
   const changed: number[] = []
   const unchanged: number[] = []
+  const pulled: number[] = []
   for (let round = 0; round < rounds; round++) {
     await withServers(async (system) => {
       await deploy(project.folder, system, 'migrate')
@@ -23,6 +25,7 @@ export async function measureDeploy(): Promise<Figure[]> {
       await editActions(project.folder, round)
       changed.push(await deploy(project.folder, system))
       unchanged.push(await deploy(project.folder, system))
+      pulled.push(await pull(system))
     })
   }
   const size = `${bigRoutes} routes, until ${servers} servers serve them`
@@ -30,6 +33,7 @@ export async function measureDeploy(): Promise<Figure[]> {
     atMost(`deploy of ${size}`, { value: median(first), unit: 's' }, 3),
     atMost(`  with all ${bigActions} actions changed`, { value: median(changed), unit: 's' }, 3),
     atMost('  unchanged', { value: median(unchanged), unit: 's' }, 1),
+    atMost(`pull of ${bigRoutes} routes into an empty folder`, { value: median(pulled), unit: 's' }, 1),
   ]
 }
 
@@ -51,6 +55,15 @@ async function editActions(folder: string, round: number): Promise<void> {
     const file = path.join(folder, `src/many/action-${index}.ts`)
     const text = await readFile(file, 'utf8')
     await writeFile(file, text.replace(/many \d+.*'/, `many ${index}, ${round}'`))
+  }
+}
+
+async function pull(system: NewSystem): Promise<number> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-pull-'))
+  try {
+    return await deploy(folder, system, 'pull --yes')
+  } finally {
+    await rm(folder, { recursive: true })
   }
 }
 

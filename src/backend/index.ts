@@ -27,6 +27,7 @@ export {
   type ActivateRequest,
   type ArtifactsAnswer,
   type ArtifactsRequest,
+  type FilesAnswer,
   type MigrateAnswer,
   type MigrateRequest,
   type RanMigration,

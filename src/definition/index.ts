@@ -19,7 +19,7 @@ export type {
 export type { ActionToDescribe, DescribeActions, DescribedAction } from './describe-actions.ts'
 export { editDefinition, setInDefinition, type Edit, type EditedFiles } from './edit/edit-definition.ts'
 export { EditRefused } from './edit/edit-refused.ts'
-export { findKey, findValue, openEditing, type Editing, type FoundEntry } from './edit/editing.ts'
+export { findKey, findValue, listReachedFiles, openEditing, type Editing, type FoundEntry } from './edit/editing.ts'
 export { mergeDefinitions, type MergeConflict, type Merged, type Versions } from './edit/merge-definitions.ts'
 export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'
 export { findColumnUses, renameColumns, type ColumnUse, type TableColumns } from './edit/rename-columns.ts'

@@ -37,6 +37,24 @@ export const errors = defineErrors({
     message: '{folder} is not empty ({count})',
     hint: 'Choose another folder, or add --force to write only the missing files.',
   },
+  WP_PROJECT_PULL_NOTHING: {
+    kind: 'user',
+    status: 500,
+    message: 'Nothing has been deployed to {address} yet',
+    hint: 'Create a project with waypost init, and deploy it.',
+  },
+  WP_PROJECT_PULL_BASE: {
+    kind: 'user',
+    status: 500,
+    message: 'The active release was never deployed from a folder, so {folder} cannot be compared with it',
+    hint: 'Pull into an empty folder: waypost pull NEW-FOLDER',
+  },
+  WP_PROJECT_PULL_TAKEN: {
+    kind: 'user',
+    status: 500,
+    message: '{folder} has no waypost.yml, but already contains {file}',
+    hint: 'Pull into an empty folder: waypost pull NEW-FOLDER',
+  },
   WP_PROJECT_NO_FOLDER: {
     kind: 'user',
     status: 500,

@@ -3,6 +3,7 @@
 import type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
 import type { DeployPlan, PlanOptions } from './deploy/make-plan.ts'
 import type { Rollback, RollbackOptions } from './deploy/roll-back-target.ts'
+import type { Pull, PullOptions } from './pull-project.ts'
 import type { DescribeOptions } from './generate-client.ts'
 import type { DevOptions } from './dev-options.ts'
 import type { DevServer } from './dev.ts'
@@ -29,6 +30,7 @@ export type { RevertOptions, RevertPlan, RevertReport } from './revert-migration
 export type { TestConnection } from './isolate-connections.ts'
 export type { TestProject } from './test-project.ts'
 export type { RunningDev } from './dev-server-file.ts'
+export type { Pull, PullOptions } from './pull-project.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
 export { generateAction, type GenerateActionOptions, type GeneratedAction } from './generate/generate-action.ts'
 export { generateRoute, type GeneratedRoute, type GenerateRouteOptions } from './generate/generate-route.ts'
@@ -69,6 +71,10 @@ export async function redoMigrations(options: RevertOptions): Promise<RevertRepo
 
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
   return (await import('./deploy/deploy-project.ts')).deployProject(options)
+}
+
+export async function pullProject(options: PullOptions): Promise<Pull | undefined> {
+  return (await import('./pull-project.ts')).pullProject(options)
 }
 
 export async function planDeployment(options: PlanOptions): Promise<DeployPlan> {

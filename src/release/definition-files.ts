@@ -132,6 +132,39 @@ export async function loadFiles({ db }: Pick<System, 'db'>, list: string): Promi
   return Object.entries(hashes).map(([path, hash]) => ({ path, content: contentOf(hash) }))
 }
 
+/** The definition files of the active release, and the version of them that was last in Git. */
+export interface PublishedFiles {
+  /** Of the active release. */
+  readonly id: string
+  readonly files: readonly DefinitionFile[]
+  /** Undefined if none of its versions was deployed from a folder. */
+  readonly inGit: { readonly commit: string | undefined; readonly files: readonly DefinitionFile[] } | undefined
+}
+
+/**
+ * Loads the definition files of the active release; undefined if there is none.
+ * @throws WP_RELEASE_NO_FILES, WP_RELEASE_FILES
+ */
+export async function loadPublishedFiles({ db }: Pick<System, 'db'>): Promise<PublishedFiles | undefined> {
+  const active = await db
+    .selectFrom('waypost_activation as activation')
+    .leftJoin('waypost_activation as in_git', 'in_git.number', 'activation.from_git')
+    .select(['activation.release_id as id', 'activation.files', 'in_git.git_commit as commit', 'in_git.files as inGit'])
+    .orderBy('activation.number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (active === undefined) return undefined
+  const { id, files: list, commit, inGit } = active
+  if (list === null) throw errors.WP_RELEASE_NO_FILES({ id: shortId(id) })
+  const files = await loadFiles({ db }, list)
+  if (inGit === null) return { id, files, inGit: undefined }
+  return {
+    id,
+    files,
+    inGit: { commit: commit ?? undefined, files: inGit === list ? files : await loadFiles({ db }, inGit) },
+  }
+}
+
 /** Deletes the definition files that no activation uses; none if that cannot be determined. */
 export async function deleteUnusedFiles(trx: Transaction<SystemTables>): Promise<void> {
   const used = new Set<string>()

@@ -85,8 +85,10 @@ export {
   hashFileList,
   hashFiles,
   loadFiles,
+  loadPublishedFiles,
   type DefinitionFile,
   type FileHashes,
+  type PublishedFiles,
 } from './definition-files.ts'
 export { type ImportLimits, importWithTimeout } from './import-with-timeout.ts'
 export { registerArtifacts, resolveStack, artifactLoader, importArtifact, makeFileArtifact } from './load-artifacts.ts'

@@ -226,7 +226,8 @@ test('any changes of both sides', () => {
         mergeAll({ base: start, theirs, mine }),
         mergeAll({ base: start, theirs: mine, mine: theirs }, 'theirs'),
       ]
-      const pointers = ({ conflicts }: Merged) => conflicts.map(({ at }) => at).toSorted()
+      const pointers = ({ conflicts }: Merged) =>
+        conflicts.map(({ at }) => at ?? '').toSorted((a, b) => (a < b ? -1 : 1))
       assert.deepEqual(pointers(kept), pointers(swapped))
       const merged = apply(mine, kept.files)
       assert.deepEqual(valueOf(merged), valueOf(apply(theirs, swapped.files)))

@@ -1,8 +1,16 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Guard } from '../../auth/index.ts'
 import type { ClassCatalog } from '../../definition/index.ts'
-import { shortId, version } from '../../kit/index.ts'
-import { assertIntact, listLiveServers, loadActiveRow, type ActiveRow } from '../../release/index.ts'
+import { sha256, shortId, version } from '../../kit/index.ts'
+import {
+  assertIntact,
+  hashFiles,
+  listLiveServers,
+  loadActiveRow,
+  loadPublishedFiles,
+  type ActiveRow,
+  type PublishedFiles,
+} from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { findActor, logged } from './actor.ts'
 import { limitBodies, makeRateLimit } from './limit-requests.ts'
@@ -18,6 +26,7 @@ import {
   type AccessAnswer,
   type ActivateAnswer,
   type ArtifactsAnswer,
+  type FilesAnswer,
   type MigrateAnswer,
   type ServersAnswer,
   type SurveyAnswer,
@@ -86,6 +95,9 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   app.get(paths.servers, { onRequest, config: makeRateLimit('look', 1200) }, async (): Promise<ServersAnswer> => ({
     servers: await listLiveServers(system),
   }))
+  app.get(paths.files, { onRequest, config: makeRateLimit('files', 60) }, async () =>
+    toFilesAnswer(await loadPublishedFiles(system)),
+  )
   for (const path of oldPaths)
     app.get(path, { onRequest, config: makeRateLimit('look', 1200) }, async () => assertProtocol({ protocol: 1 }))
   const bodyLimit = releaseLimits.manifestBytes
@@ -96,6 +108,17 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
     reply.type('application/json; charset=utf-8')
     return writeSurvey(await receiver.survey(manifest, { active, mayOpen, files }))
   })
+}
+
+function toFilesAnswer(published: PublishedFiles | undefined): FilesAnswer {
+  if (published === undefined) return { active: null, inGit: null, contents: {} }
+  const { id, files, inGit } = published
+  const all = [...files, ...(inGit?.files ?? [])]
+  return {
+    active: { id, files: hashFiles(files) },
+    inGit: inGit === undefined ? null : { commit: inGit.commit ?? null, files: hashFiles(inGit.files) },
+    contents: Object.fromEntries(all.map(({ content }) => [sha256(content), content])),
+  }
 }
 
 /** Undefined if the manifest is damaged. */

@@ -5,6 +5,7 @@ import { errors } from '../errors.ts'
 import type {
   Activated,
   Activation,
+  FileHashes,
   MissingVariable,
   LiveServer,
   Manifest,
@@ -87,6 +88,15 @@ export interface ServersAnswer {
   readonly servers: readonly LiveServer[]
 }
 
+/** The definition files of the active release and of the version that was last in Git: path → SHA-256. */
+export interface FilesAnswer {
+  readonly active: { readonly id: string; readonly files: FileHashes } | null
+  /** Null if it was never deployed from a folder. */
+  readonly inGit: { readonly commit: string | null; readonly files: FileHashes } | null
+  /** The content of each file, by its hash. */
+  readonly contents: Readonly<Record<string, string>>
+}
+
 /** What the server's System already has of a new release. */
 export interface SurveyAnswer {
   readonly id: string
@@ -135,6 +145,8 @@ export const paths = {
   access: '/backend/deploy/access',
   /** GET */
   servers: '/backend/deploy/server',
+  /** GET; for `waypost pull`. */
+  files: '/backend/deploy/file',
   /** POST; changes nothing. */
   survey: '/backend/deploy/survey',
   /** POST; stores artifacts and definition files for a future release. */

@@ -385,6 +385,11 @@ function listReferences(opened: EditedFile): readonly Reference[] {
   return found
 }
 
+/** Lists the files that `waypost.yml` includes or refers to, and itself. */
+export function listReachedFiles(editing: Editing): readonly string[] {
+  return listReached(editing).map(({ file }) => file)
+}
+
 /** Returns all definition files that `waypost.yml` reaches, which are read for it. */
 export function listReached(editing: Editing): readonly EditedFile[] {
   const reached = new Map<string, EditedFile>()

@@ -8,6 +8,7 @@ import {
   hashFiles,
   listLiveServers,
   loadActiveRelease,
+  loadPublishedFiles,
   neededScopes,
   releaseId,
   rollBack,
@@ -48,6 +49,7 @@ export async function openSystemTarget(options: {
     address: system.target,
     flags: [],
     listServers: () => listLiveServers(system),
+    loadFiles: () => loadPublishedFiles(system),
     assertDeployable: () => checkIdentity(opened),
     async survey({ release, files }) {
       const { manifest } = release

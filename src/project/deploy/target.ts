@@ -6,6 +6,7 @@ import type {
   DefinitionFile,
   MissingVariable,
   LiveServer,
+  PublishedFiles,
   RollbackSurvey,
   StoredRelease,
 } from '../../release/index.ts'
@@ -66,6 +67,8 @@ export interface DeployTarget {
   readonly flags: readonly string[]
   /** Lists the live servers. */
   listServers(): Promise<readonly LiveServer[]>
+  /** Loads the definition files of the active release; undefined before the first deployment. */
+  loadFiles(): Promise<PublishedFiles | undefined>
   /** Throws if a deployment is not possible. Not needed for a plan. Changes nothing. */
   assertDeployable(): Promise<void>
   /** Changes nothing. */

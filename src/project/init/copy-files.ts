@@ -7,6 +7,8 @@ export interface CopyOptions {
   readonly folder: string
   /** Returns the text of the file written to `target`. */
   fill(target: string, text: string): string
+  /** Only these files; all by default. */
+  readonly only?: readonly string[]
 }
 
 export interface CopyResult {
@@ -17,13 +19,14 @@ export interface CopyResult {
 }
 
 /** Copies the files of a template into a folder. Existing files are never changed. */
-export async function copyFiles({ source, folder, fill }: CopyOptions): Promise<CopyResult> {
+export async function copyFiles({ source, folder, fill, only }: CopyOptions): Promise<CopyResult> {
   const files: string[] = []
   const left: string[] = []
   for (const name of await listFiles(source)) {
     const target = name
       .replaceAll(/(^|\/)__/g, '$1.') // npm omits some dot files from packages
       .replace(/\.template\.json$/, '.json') // a package.json below that of Waypost would be a nested package
+    if (only !== undefined && !only.includes(target)) continue
     const text = fill(target, await readFile(path.join(source, name), 'utf8'))
     if (await writeNew(path.join(folder, target), text)) files.push(target)
     else left.push(target)

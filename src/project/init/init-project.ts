@@ -54,6 +54,13 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
   return { folder, template, files: [...written, ...files], added, left, ...installed }
 }
 
+/** Writes the files around a definition that a project needs: those that are missing. */
+export async function completeProject(folder: string): Promise<void> {
+  const only = ['package.json', 'tsconfig.json', '.gitignore', '.env.example']
+  const source = path.join(templates, 'empty')
+  await copyFiles({ source, folder, only, fill: (target, text) => fill(target, text, folder) })
+}
+
 /**
  * Writes the `.env` of a server that runs at once: for this machine only, with a secret of its own. With parts, the
  * environment comes from systemd, Docker or Kubernetes.

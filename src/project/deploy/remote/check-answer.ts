@@ -1,6 +1,6 @@
-import { toPrintable } from '../../../kit/index.ts'
-import type { LiveServer } from '../../../release/index.ts'
-import type { MigrateAnswer, RollbackSurveyAnswer, SurveyAnswer } from '../../../backend/index.ts'
+import { sha256, toPrintable } from '../../../kit/index.ts'
+import { findFilesProblem, findPathProblem, type FileHashes, type LiveServer } from '../../../release/index.ts'
+import type { FilesAnswer, MigrateAnswer, RollbackSurveyAnswer, SurveyAnswer } from '../../../backend/index.ts'
 import { errors } from './errors.ts'
 
 /**
@@ -67,6 +67,19 @@ function isMissingVariable({
   readonly servers: readonly unknown[]
 }): boolean {
   return typeof name === 'string' && isTexts(servers)
+}
+
+/** Whether each file has a usable path and its content. A server must not write other files. */
+export function isFiles({ active, inGit, contents }: FilesAnswer): boolean {
+  const areComplete = (files: FileHashes): boolean => {
+    const sizes = Object.entries(files).map(([path, hash]) => ({ path, bytes: Buffer.byteLength(contents[hash]!) }))
+    return findFilesProblem(sizes) === undefined && sizes.every(({ path }) => findPathProblem(path) === undefined)
+  }
+  return (
+    Object.entries(contents).every(([hash, content]) => sha256(content) === hash) &&
+    (active === null || (isId(active.id) && areComplete(active.files))) &&
+    (inGit === null || ((inGit.commit === null || isTexts([inGit.commit])) && areComplete(inGit.files)))
+  )
 }
 
 export function isId(id: unknown): boolean {

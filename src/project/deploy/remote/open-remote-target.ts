@@ -3,6 +3,7 @@ import type {
   ActivateAnswer,
   ActivateRequest,
   ArtifactsRequest,
+  FilesAnswer,
   MigrateAnswer,
   MigrateRequest,
   ServersAnswer,
@@ -10,9 +11,25 @@ import type {
   SurveyRequest,
 } from '../../../backend/index.ts'
 import { isWaypostError, sha256, type Variables } from '../../../kit/index.ts'
-import { hashFiles, upgradeManifest, type Artifact, type DefinitionFile } from '../../../release/index.ts'
+import {
+  hashFiles,
+  upgradeManifest,
+  type Artifact,
+  type DefinitionFile,
+  type FileHashes,
+  type PublishedFiles,
+} from '../../../release/index.ts'
 import type { Deployable, DeployTarget, Upload } from '../target.ts'
-import { assertAnswer, isId, isMigrated, isServers, isSurvey, printableServer, printable } from './check-answer.ts'
+import {
+  assertAnswer,
+  isFiles,
+  isId,
+  isMigrated,
+  isServers,
+  isSurvey,
+  printableServer,
+  printable,
+} from './check-answer.ts'
 import { activateTimeoutMs, makeReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
 import { remoteRollback } from './remote-rollback.ts'
@@ -61,6 +78,9 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const { servers } = assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers)
       return servers.map(printableServer)
     },
+    async loadFiles() {
+      return toPublished(assertAnswer(own, await client.get<FilesAnswer>(paths.files), isFiles))
+    },
     async assertDeployable() {
       const isAnswer = (answer: AccessAnswer) => answer.protocol === protocol
       assertAnswer(own, await client.get<AccessAnswer>(paths.access), isAnswer)
@@ -100,6 +120,18 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     },
     ...remoteRollback({ client, own, paths }),
     close: () => access.close(),
+  }
+}
+
+/** Only used after `isFiles`. */
+function toPublished({ active, inGit, contents }: FilesAnswer): PublishedFiles | undefined {
+  if (active === null) return undefined
+  const load = (files: FileHashes): readonly DefinitionFile[] =>
+    Object.entries(files).map(([path, hash]) => ({ path, content: contents[hash]! }))
+  return {
+    id: active.id,
+    files: load(active.files),
+    inGit: inGit === null ? undefined : { commit: inGit.commit ?? undefined, files: load(inGit.files) },
   }
 }
 
