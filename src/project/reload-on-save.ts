@@ -70,7 +70,9 @@ export async function reloadOnSave(
   }
 
   function findOrigin(files: readonly string[]): 'backend' | undefined {
-    const isOfBackend = (file: string) => [...expected].some((one) => one.files.has(file))
+    const written = [...expected].flatMap((one) => [...one.files])
+    // The watcher also reports new folders.
+    const isOfBackend = (file: string) => written.some((one) => one === file || one.startsWith(`${file}/`))
     return files.length > 0 && files.every(isOfBackend) ? 'backend' : undefined
   }
 

@@ -101,16 +101,32 @@ const height = 3600
 export async function checkLooks(page: Page, titles: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, title] of Object.entries(titles)) {
     await goTo(page, path, title)
-    for (const [width, colorScheme] of looks) {
-      await page.setViewportSize({ width, height })
-      await page.emulateMedia({ colorScheme })
-      await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-      await page.locator('.rail').waitFor({ state: width === 390 ? 'detached' : 'visible' })
-      const look = `${path}, ${width}, ${colorScheme}`
-      await storeScreenshot(page, `backend ${look.replaceAll(/\W+/g, ' ')}`)
-      assert.deepEqual(await findFlaws(page), [], look)
-      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-      assert.equal(await page.evaluate(overflow), 0, `${look}: wider than the window`)
-    }
+    await checkPage(page, path)
   }
+}
+
+/** Checks the page that is shown, as `checkLooks` does. Ends with the first look. */
+export async function checkPage(page: Page, name: string): Promise<void> {
+  for (const [width, colorScheme] of looks) {
+    await page.setViewportSize({ width, height })
+    await showLook(page, { width, colorScheme })
+    const look = `${name}, ${width}, ${colorScheme}`
+    await storeScreenshot(page, `backend ${look.replaceAll(/\W+/g, ' ')}`)
+    assert.deepEqual(await findFlaws(page), [], look)
+    const isWide = `[document.documentElement, document.querySelector('#content')]
+      .some((one) => one.scrollWidth > one.clientWidth)`
+    assert.equal(await page.evaluate(isWide), false, `${look}: wider than the window`)
+  }
+  const [width, colorScheme] = looks[0]
+  await page.setViewportSize({ width, height: 900 })
+  await showLook(page, { width, colorScheme })
+}
+
+async function showLook(
+  page: Page,
+  { width, colorScheme }: { readonly width: number; readonly colorScheme: 'light' | 'dark' },
+): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+  await page.locator('.rail').waitFor({ state: width === 390 ? 'detached' : 'visible' })
 }

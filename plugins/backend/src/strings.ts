@@ -352,6 +352,15 @@ export const strings = {
     showVariables: 'Show variables',
     silent: (name: string) => `${name} has stopped reporting`,
     show: 'Show servers',
+    start: {
+      title: 'Build an API',
+      steps: [
+        'Design a table: dev writes a migration and applies it.',
+        'Create routes from it: access, deletion and an event in one form.',
+        'Call them with Try it, then look at the diff on the page Changes.',
+      ],
+      route: 'Or begin with a route',
+    },
     traffic: 'Traffic',
     pending: 'Pending deliveries',
     routes: 'Busiest routes',

@@ -36,6 +36,7 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs', fz: 13, fw: 500 } },
     TextInput: { defaultProps: { size: 'xs' } },
+    Autocomplete: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
     Select: { defaultProps: { size: 'xs', allowDeselect: false } },

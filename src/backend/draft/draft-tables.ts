@@ -94,4 +94,6 @@ export interface PlannedTableApi {
   /** New files first. */
   readonly changes: readonly PlannedFile[]
   readonly warnings: readonly Diagnostic[]
+  /** The columns of the index that the list needs and that the table lacks. */
+  readonly index: readonly string[] | undefined
 }

@@ -97,7 +97,9 @@ export class FolderTables implements DraftTables {
   async planApi(request: TableApiRequest): Promise<PlannedTableApi> {
     const warnings: Diagnostic[] = []
     const { plan, changes } = await planTableFiles(this.#options.project, request, (found) => warnings.push(...found))
-    return { action: plan.action, methods: plan.methods, changes, warnings }
+    const { action, methods, index } = plan
+    const others = warnings.filter(({ hint }) => index === undefined || hint?.startsWith('Add an index') !== true)
+    return { action, methods, changes, warnings: others, index }
   }
 
   write(changes: readonly PlannedFile[]): Promise<string | undefined> {

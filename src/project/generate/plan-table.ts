@@ -21,6 +21,8 @@ export interface TablePlan {
   readonly scopes: readonly string[]
   /** For example `GET /order`. */
   readonly methods: readonly string[]
+  /** The index that the list needs and that the table lacks. */
+  readonly index: readonly string[] | undefined
   /** New keys of waypost.yml. */
   readonly added: readonly { readonly name: string; readonly keys: readonly string[] }[]
 }
@@ -42,7 +44,7 @@ export function planTable(
   const resource = nameResource(path)
   const action = resource.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())
   const scopes = request.scopes ?? [resource]
-  const config = makeTableConfig({ ...request, path }, table, columns)
+  const { config, index } = makeTableConfig({ ...request, path }, table, columns)
   const routes = makeRoutes({ ...request, path, scopes, action }, table)
   const rates = routes.some(({ needsRate }) => needsRate) ? [publicRate] : []
   const adds: readonly Addition[] = [
@@ -62,6 +64,7 @@ export function planTable(
     action,
     scopes,
     methods: routes.flatMap(({ path: name, methods }) => methods.map((method) => `${method} ${name}`)),
+    index,
     added: missing,
   }
 }

@@ -6,12 +6,19 @@ import type { SoftDelete, TableRequest } from './table-request.ts'
 const createdNames = ['insert_date', 'inserted_at', 'created_at', 'create_date', 'created']
 const changedNames = ['update_date', 'updated_at', 'change_date', 'changed_at', 'modified_at']
 
+/** The config of an action `sql-table`. */
+export interface PlannedConfig {
+  readonly config: WritableMap
+  /** The index that lists need and that the table lacks. */
+  readonly index: readonly string[] | undefined
+}
+
 /** Returns the config of the action `sql-table` for a table. */
 export function makeTableConfig(
   { connection, table: name, owner, softDelete, path }: TableRequest & { readonly path: string },
   table: TableSnapshot,
   order: readonly string[] = Object.keys(table.columns),
-): WritableMap {
+): PlannedConfig {
   const timeOf = (names: readonly string[]) => names.find((one) => table.columns[one]?.type === 'timestamp')
   const [created, changed] = [timeOf(createdNames), timeOf(changedNames)]
   const isVersioned = ['integer', 'bigint'].includes(table.columns['version']?.type ?? '')
@@ -38,7 +45,7 @@ export function makeTableConfig(
   const write = key.some((column) => column !== owner && isGiven(column))
     ? columns.filter((column) => !computed.has(column) && !table.columns[column]!.generated)
     : undefined
-  return {
+  const config = {
     ...(connection === 'System' ? {} : { connection }),
     table: name,
     columns,
@@ -51,6 +58,14 @@ export function makeTableConfig(
     ...(isVersioned && table.view === undefined ? { version: 'version' } : {}),
     ...(created === undefined || !isSorted ? {} : { sort: [`-${created}`, ...key.map((one) => `-${one}`)] }),
   }
+  const compared = [...fixed].filter((column) => column !== undefined)
+  const serves = (one: readonly string[]) => {
+    const first = new Set(one.slice(0, compared.length))
+    return compared.every((column) => first.has(column)) && one[compared.length] === (created ?? key[0])
+  }
+  const isServed = table.view || key.length === 0 || [key, ...(table.unique ?? []), ...index].some(serves)
+  const needed = [...compared, ...(created === undefined ? [] : [created]), ...key]
+  return { config, index: isServed ? undefined : [...new Set(needed)] }
 }
 
 /** @throws WP_PROJECT_GENERATE */

@@ -731,6 +731,7 @@ export interface Operations {
       methods: string[]
       files: { file: string; before: string | null; text: string | null }[]
       warnings: string[]
+      index: string[] | null
       saved: boolean
       failed: string | null
     }

@@ -122,12 +122,16 @@ export function CodeMirror(props: CodeEditorProps) {
     )
     editor.dispatch(setDiagnostics(editor.state, found))
   }, [JSON.stringify(diagnostics), value === ''])
-  const start = diagnostics[0]?.line ?? marked?.from
+  const [first] = diagnostics
+  const start = first?.line ?? marked?.from
   useEffect(() => {
     const editor = view.current
     if (editor === undefined || start === undefined || start > editor.state.doc.lines) return
     const { from } = editor.state.doc.line(start)
-    editor.dispatch({ effects: EditorView.scrollIntoView(from, { y: 'start', yMargin: 40 }) })
+    // The cursor is at the problem when the editor gets the focus.
+    const isAway = first !== undefined && !editor.hasFocus
+    const selection = isAway ? { selection: { anchor: positionOf(editor.state.doc, start, first.column) } } : {}
+    editor.dispatch({ ...selection, effects: EditorView.scrollIntoView(from, { y: 'start', yMargin: 40 }) })
   }, [start, value === ''])
   return (
     <div className="code-editor" data-at={at}>

@@ -1,6 +1,11 @@
 import { structuredPatch } from 'diff'
 import { editing as texts } from '../strings/editing.ts'
 
+/** As in `git diff`: an empty range begins at the line before, and a range of one line has no length. */
+function writeRange(start: number, lines: number): string {
+  return lines === 1 ? String(start) : `${lines === 0 ? start - 1 : start},${lines}`
+}
+
 interface DiffViewProps {
   readonly before: string
   readonly after: string
@@ -32,7 +37,7 @@ function Hunk({ oldStart, oldLines, newStart, newLines, lines }: ReturnType<type
     <>
       <tr className="diff-hunk">
         <td colSpan={4}>
-          @@ -{oldStart},{oldLines} +{newStart},{newLines} @@
+          @@ -{writeRange(oldStart, oldLines)} +{writeRange(newStart, newLines)} @@
         </td>
       </tr>
       {lines.map((line, index) => {

@@ -1,5 +1,5 @@
-import { Autocomplete, Checkbox, NativeSelect, Radio, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Autocomplete, Button, Checkbox, NativeSelect, Radio, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call, type Input } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
@@ -55,7 +55,8 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
   const set = (part: Partial<ApiState>) => setState({ ...state, ...part })
   const isNewScope = state.scope !== '' && !known.includes(state.scope)
   const body = makeBody(state, { connection, table: design.name, known })
-  const preview = usePreview(body)
+  const [isSaving, setSaving] = useState(false)
+  const preview = usePreview(body, !isSaving) // the routes exist after that
   const owners = design.columns.filter(
     ({ type, name }) => (type === 'uuid' || type === 'text') && /user|owner|account|author/i.test(name),
   )
@@ -67,7 +68,11 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
         action={texts.create(count)}
         onCancel={onClose}
         onSave={async () => {
-          await call('POST /draft/table-api', { body: { ...body, preview: false } })
+          setSaving(true)
+          await call('POST /draft/table-api', { body: { ...body, preview: false } }).catch((error: unknown) => {
+            setSaving(false)
+            throw error
+          })
           await refreshDraft(queries)
           announce(texts.created(count))
         }}
@@ -165,6 +170,9 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
             <section className="stack-small api-preview">
               <h3>{texts.preview}</h3>
               {preview.error === null ? null : <ProblemAlert error={preview.error} />}
+              {preview.data?.index ? (
+                <MissingIndex connection={connection} design={design} columns={preview.data.index} />
+              ) : null}
               {preview.data?.warnings.map((warning) => (
                 <p key={warning} className="warnings">
                   {warning}
@@ -188,6 +196,38 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
         )}
       </SaveForm>
     </Dialog>
+  )
+}
+
+interface MissingIndexProps {
+  readonly connection: string
+  readonly design: Design
+  readonly columns: readonly string[]
+}
+
+/** Offers the index that the list needs. */
+function MissingIndex({ connection, design, columns }: MissingIndexProps) {
+  const queries = useQueryClient()
+  const adding = useMutation({
+    mutationFn: async () => {
+      const body = { connection, table: design.name, design: { ...design, index: [...design.index, [...columns]] } }
+      const { problems, failed } = await call('POST /draft/migration', { body: { ...body, preview: false } })
+      const problem = problems[0]?.message ?? failed
+      if (problem !== null) throw new Error(problem)
+      await refreshDraft(queries)
+      announce(texts.indexAdded)
+    },
+  })
+  return (
+    <div className="note stack-small">
+      <p>{texts.noIndex}</p>
+      <div>
+        <Button variant="default" loading={adding.isPending} onClick={() => adding.mutate()}>
+          {texts.addIndex(columns.join(', '))}
+        </Button>
+      </div>
+      {adding.isError ? <ProblemAlert error={adding.error} /> : null}
+    </div>
   )
 }
 
@@ -307,13 +347,13 @@ function makeBody(
     ...(softDelete !== '' && { soft_delete: softDelete }),
     ...(hasEvent && { event: { name: event, description: '', scopes: scopesOf(holders) } }),
     new_scopes:
-      isUsed && scope !== '' && !known.includes(scope) && description !== '' ? [{ name: scope, description }] : [],
+      isUsed && scope !== '' && !known.includes(scope) ? [{ name: scope, description }] : [],
   }
 }
 
 const previewMs = 300
 
-function usePreview(body: Omit<Body, 'preview'>) {
+function usePreview(body: Omit<Body, 'preview'>, isActive: boolean) {
   const text = JSON.stringify(body)
   const [settled, setSettled] = useState(text)
   useEffect(() => {
@@ -324,6 +364,7 @@ function usePreview(body: Omit<Body, 'preview'>) {
     queryKey: ['table-api', settled],
     queryFn: ({ signal }) =>
       call('POST /draft/table-api', { body: { ...(JSON.parse(settled) as typeof body), preview: true } }, signal),
+    enabled: isActive,
     retry: false,
     gcTime: 0,
   })

@@ -172,7 +172,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
           />
         ) : null}
       </div>
-      <div role="cell">
+      <div role="cell" data-head={texts.default}>
         {isId ? null : row.type === 'boolean' ? (
           <NativeSelect
             aria-label={texts.defaultOf(name)}
@@ -215,7 +215,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
           />
         )}
       </div>
-      <div role="cell" className="column-reference">
+      <div role="cell" className="column-reference" data-head={texts.references}>
         {isId ? null : (
           <NativeSelect
             aria-label={texts.referencesOf(name)}

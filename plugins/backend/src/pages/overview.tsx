@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../api/call.ts'
@@ -8,9 +9,11 @@ import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { Traffic } from '../components/traffic.tsx'
+import { useCanEdit } from '../edit/draft.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
+import { tableEditor } from '../strings/table-editor.ts'
 
 const { overview: texts, operate } = strings
 const refreshMs = 30_000
@@ -29,6 +32,7 @@ export function Page() {
       {account.isError ? <ProblemAlert error={account.error} onRetry={() => void account.refetch()} /> : null}
       <div className="stack">
         <Attention />
+        <Start />
         <section>
           <h2>{texts.traffic}</h2>
           <Traffic more={deliveries === undefined ? [] : [[texts.pending, build.number(deliveries.pending)]]} />
@@ -36,6 +40,33 @@ export function Page() {
         <BusiestRoutes />
       </div>
     </>
+  )
+}
+
+/** Where to begin in a project without tables. */
+function Start() {
+  const canEdit = useCanEdit()
+  const { data } = useQuery({
+    queryKey: ['table'],
+    queryFn: ({ signal }) => call('GET /table', {}, signal),
+    enabled: canEdit,
+  })
+  if (!canEdit || data?.entry.length !== 0) return null
+  return (
+    <section>
+      <h2>{texts.start.title}</h2>
+      <ol className="steps">
+        {texts.start.steps.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+      <div>
+        <Button renderRoot={(props) => <Link to="/tables/$name" params={{ name: 'new' }} {...props} />}>
+          {tableEditor.newTable}
+        </Button>
+        <Link to="/routes">{texts.start.route}</Link>
+      </div>
+    </section>
   )
 }
 

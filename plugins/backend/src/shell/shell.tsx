@@ -5,7 +5,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon, Search } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
 import { config } from '../config.ts'
-import { draftQuery } from '../edit/draft.ts'
+import { draftQuery, useDraft } from '../edit/draft.ts'
 import { ChangedFiles, DraftBanner } from '../edit/draft-bar.tsx'
 import { strings } from '../strings.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -85,13 +85,16 @@ function focusContent(event: React.MouseEvent, content: HTMLElement | null): voi
 }
 
 function Brand() {
+  const project = useDraft()?.name
+  // A project without a title has the host as its name.
+  const name = config.service === location.host ? (project ?? config.service) : config.service
   return (
     <span className="brand">
       <span className="brand-mark" aria-hidden>
-        {config.service.trim().slice(0, 1).toUpperCase()}
+        {name.trim().slice(0, 1).toUpperCase()}
       </span>
       <span className="brand-name" dir="auto">
-        {config.service}
+        {name}
       </span>
       {config.isDevelopment ? <span className="brand-mode">dev</span> : null}
     </span>

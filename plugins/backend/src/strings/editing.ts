@@ -58,8 +58,8 @@ export const editing = {
     title: 'Changes',
     text: (base: { readonly kind: 'git' | 'start'; readonly name: string }) =>
       base.kind === 'git'
-        ? `Compared with the commit ${base.name.slice(0, 12)}`
-        : 'Compared with when waypost dev was started',
+        ? `Compared with the commit ${base.name.slice(0, 12)}. Code is not shown.`
+        : 'Compared with when waypost dev was started. Code is not shown.',
     status: { added: 'added', changed: 'changed', removed: 'removed' },
     counts: (additions: number, deletions: number) =>
       `${countOf(additions, 'line')} added, ${countOf(deletions, 'line')} removed`,

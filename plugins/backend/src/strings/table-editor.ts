@@ -118,6 +118,9 @@ export const tableEditor = {
     newFile: 'new',
     create: (methods: number) => `Add ${methods} ${methods === 1 ? 'method' : 'methods'}`,
     created: (methods: number) => `${methods} ${methods === 1 ? 'method' : 'methods'} added`,
+    noIndex: 'Without an index, each list reads all rows of the table.',
+    addIndex: (columns: string) => `Add index on ${columns}`,
+    indexAdded: 'Index added',
     wait: 'The files appear here.',
   },
 }

@@ -272,6 +272,8 @@ const api = defineRoute({
     methods: texts,
     files: Type.Array(file),
     warnings: texts,
+    /** The columns of the index that the list needs and that the table lacks. */
+    index: Type.Union([names, Type.Null()]),
     saved: Type.Boolean(),
     failed: maybeText,
   }),
@@ -299,6 +301,7 @@ const api = defineRoute({
       methods: plan.methods,
       files: plan.changes.map(formatFile),
       warnings: plan.warnings.map(({ message, hint }) => (hint === undefined ? message : `${message}. ${hint}`)),
+      index: plan.index === undefined ? null : [...plan.index],
       saved: !preview,
       failed: failed ?? null,
     }
