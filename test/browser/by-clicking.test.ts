@@ -156,7 +156,9 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     await heading('todo_created').waitFor()
     await page.getByLabel('Description').fill('A to-do was created')
     const before = await read('waypost.yml')
-    const theirs = before.replace('A row was added to todo', 'Sent for each new row').replace('# yaml', '# The to-do API\n# yaml')
+    const theirs = before
+      .replace('A row was added to todo', 'Sent for each new row')
+      .replace('# yaml', '# The to-do API\n# yaml')
     await write('waypost.yml', theirs)
     await page.getByText('This was changed in the files since you began.').waitFor()
     await page.keyboard.press('Control+S')
@@ -241,7 +243,7 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     const host = await makeHost({ ...env, HOST: '127.0.0.1' })
     cleanup.defer(host.remove)
     const serving = await startServe(host)
-    cleanup.defer(() => serving.stop())
+    cleanup.defer(async () => void (await serving.stop()))
     const call = async (operation: string, body?: unknown, token?: string) => {
       const [method = '', where = ''] = operation.split(' ')
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -249,13 +251,12 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     }
     const login = async (username: string) => (await call('POST /consumer/login', { username, password })).body.token
     const [ann, eve] = [await login('ann'), await login('eve')]
-    const subscribed = await call(
-      'POST /consumer/subscription',
-      { event: 'todo_created', endpoint: receiver.url },
-      ann,
-    )
+    const subscribed = await call('POST /consumer/subscription', { event: 'todo_created', endpoint: receiver.url }, ann)
     assert.equal(subscribed.status, 201, subscribed.text)
-    assert.equal((await call('POST /consumer/subscription', { event: 'todo_created', endpoint: receiver.url }, eve)).status, 403)
+    assert.equal(
+      (await call('POST /consumer/subscription', { event: 'todo_created', endpoint: receiver.url }, eve)).status,
+      403,
+    )
 
     const milk = { title: 'Buy milk', content: 'Two bottles' }
     assert.equal((await call('POST /todo', milk)).status, 401)
@@ -280,7 +281,10 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
 
     await host.ok('event:execute')
     const [delivery] = receiver.received
-    const verified = new Webhook(subscribed.body.secret).verify(delivery!.body, delivery!.headers as Record<string, string>)
+    const verified = new Webhook(subscribed.body.secret).verify(
+      delivery!.body,
+      delivery!.headers as Record<string, string>,
+    )
     assert.deepEqual(verified, created.body)
   })
 })

@@ -27,22 +27,26 @@ test('the key b opens the backend in the browser, signed in; q quits', { skip: s
   assert.equal(await terminal.ended, 0)
 })
 
-test('in an empty folder, Enter creates a project, serves it and opens the backend', { skip: skipTerminal }, async () => {
-  await using cleanup = new AsyncDisposableStack()
-  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-empty-'))
-  cleanup.defer(() => rm(folder, { recursive: true, force: true }))
-  await mkdir(path.join(folder, '.git'))
-  await using terminal = await openTerminal(folder)
-  await until('dev asks', () => /Create one\? \(Y\/n\)/.test(terminal.shown()))
-  terminal.type('\r')
-  await until('dev is ready', () => /Ready in/.test(terminal.shown()))
-  assert.match(terminal.shown(), /Created \d+ files/)
-  assert.match(terminal.shown(), /npm was not found in PATH/) // this terminal has no npm
-  assert.match(await readFile(path.join(folder, 'waypost.yml'), 'utf8'), /\/hello\/:name/)
-  await assertSignsIn(await terminal.opened())
-  terminal.type('q')
-  assert.equal(await terminal.ended, 0)
-})
+test(
+  'in an empty folder, Enter creates a project, serves it and opens the backend',
+  { skip: skipTerminal },
+  async () => {
+    await using cleanup = new AsyncDisposableStack()
+    const folder = await mkdtemp(path.join(tmpdir(), 'waypost-empty-'))
+    cleanup.defer(() => rm(folder, { recursive: true, force: true }))
+    await mkdir(path.join(folder, '.git'))
+    await using terminal = await openTerminal(folder)
+    await until('dev asks', () => /Create one\? \(Y\/n\)/.test(terminal.shown()))
+    terminal.type('\r')
+    await until('dev is ready', () => /Ready in/.test(terminal.shown()))
+    assert.match(terminal.shown(), /Created \d+ files/)
+    assert.match(terminal.shown(), /npm was not found in PATH/) // this terminal has no npm
+    assert.match(await readFile(path.join(folder, 'waypost.yml'), 'utf8'), /\/hello\/:name/)
+    await assertSignsIn(await terminal.opened())
+    terminal.type('q')
+    assert.equal(await terminal.ended, 0)
+  },
+)
 
 test('in an empty folder, "n" creates nothing and says how to create a project', { skip: skipTerminal }, async () => {
   await using cleanup = new AsyncDisposableStack()

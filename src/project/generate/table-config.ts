@@ -59,13 +59,21 @@ export function makeTableConfig(
     ...(created === undefined || !isSorted ? {} : { sort: [`-${created}`, ...key.map((one) => `-${one}`)] }),
   }
   const compared = [...fixed].filter((column) => column !== undefined)
+  return { config, index: findMissingIndex(table, compared, created === undefined ? key : [created, ...key]) }
+}
+
+/** Returns the index for lists that compare columns and sort by others, if the table lacks it. */
+function findMissingIndex(
+  { key = [], unique = [], index = [], view }: TableSnapshot,
+  compared: readonly string[],
+  sort: readonly string[],
+): readonly string[] | undefined {
   const serves = (one: readonly string[]) => {
     const first = new Set(one.slice(0, compared.length))
-    return compared.every((column) => first.has(column)) && one[compared.length] === (created ?? key[0])
+    return compared.every((column) => first.has(column)) && one[compared.length] === sort[0]
   }
-  const isServed = table.view || key.length === 0 || [key, ...(table.unique ?? []), ...index].some(serves)
-  const needed = [...compared, ...(created === undefined ? [] : [created]), ...key]
-  return { config, index: isServed ? undefined : [...new Set(needed)] }
+  const isServed = view || key.length === 0 || [key, ...unique, ...index].some(serves)
+  return isServed ? undefined : [...new Set([...compared, ...sort])]
 }
 
 /** @throws WP_PROJECT_GENERATE */

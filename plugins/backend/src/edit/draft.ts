@@ -123,7 +123,18 @@ export async function saveChange(
 
 /** Loads again what a save can change. */
 export async function refreshDraft(queries: QueryClient): Promise<void> {
-  const stale = ['table-api', 'definition', 'method', 'class', 'table', 'migration', 'connection', 'variable', 'cronjob', 'scope']
+  const stale = [
+    'table-api',
+    'definition',
+    'method',
+    'class',
+    'table',
+    'migration',
+    'connection',
+    'variable',
+    'cronjob',
+    'scope',
+  ]
   for (const key of stale) void queries.invalidateQueries({ queryKey: [key] })
   await queries.invalidateQueries({ queryKey: ['draft'] })
 }

@@ -346,8 +346,7 @@ function makeBody(
     ...(owner !== '' && { owner }),
     ...(softDelete !== '' && { soft_delete: softDelete }),
     ...(hasEvent && { event: { name: event, description: '', scopes: scopesOf(holders) } }),
-    new_scopes:
-      isUsed && scope !== '' && !known.includes(scope) ? [{ name: scope, description }] : [],
+    new_scopes: isUsed && scope !== '' && !known.includes(scope) ? [{ name: scope, description }] : [],
   }
 }
 
