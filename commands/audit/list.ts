@@ -7,12 +7,14 @@ export default class AuditList extends HostCommand {
     '<%= config.bin %> <%= command.id %> --since 7d',
     '<%= config.bin %> <%= command.id %> --user ann --action user.scopes',
     '<%= config.bin %> <%= command.id %> --action release --json',
+    '<%= config.bin %> <%= command.id %> --subject PAYMENT_KEY',
   ]
   static override enableJsonFlag = true
   static override flags = {
     since: sinceFlag({ description: 'Only changes since this time: how long ago, such as 24h, or an ISO time' }),
     user: Flags.string({ description: 'Only changes that this user made, by name or id' }),
     action: Flags.string({ description: 'Only this action, such as user.disable, or all of a kind, such as user' }),
+    subject: Flags.string({ description: 'Only changes of this user, client, variable or other subject, by its name' }),
     limit: limitFlag,
   }
 

@@ -26,8 +26,8 @@ export interface AuditFilter {
   readonly user?: string | undefined
   /** An action such as `user.add`, or all actions of a kind, such as `user`. */
   readonly action?: string | undefined
-  /** Changes of one subject, by kind and name. */
-  readonly subject?: { readonly kind: string; readonly name: string } | undefined
+  /** Changes of subjects with exactly this name. */
+  readonly subject?: string | undefined
   /** Newest first by default. */
   readonly isOldestFirst?: boolean | undefined
   readonly cursor?: string | undefined
@@ -46,8 +46,8 @@ export async function listHostAudit(
     ...(from === undefined ? {} : { id: { $gte: from } }),
     ...(user === undefined ? {} : { user_name: known?.name ?? user }),
     ...(known === undefined ? {} : { user_id: known.id }),
+    ...(subject === undefined ? {} : { subject_name: subject }),
     ...(action === undefined ? {} : action.includes('.') ? { action } : { kind: action }),
-    ...(subject === undefined ? {} : { kind: subject.kind, subject_name: subject.name }),
   }
   const sort = [['id', isOldestFirst ? 'asc' : 'desc']] as const
   const page = await listPage(system, 'Audit', { where, sort, cursor, limit })

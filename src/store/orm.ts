@@ -19,6 +19,7 @@ import { ActivationFiles } from './migrations/0014-activation-files.ts'
 import { Variables } from './migrations/0015-variables.ts'
 import { DeliveryDetails } from './migrations/0016-delivery-details.ts'
 import { CronjobRuns } from './migrations/0017-cronjob-runs.ts'
+import { AuditSubjects } from './migrations/0018-audit-subjects.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -40,6 +41,7 @@ const classes = [
   Variables,
   DeliveryDetails,
   CronjobRuns,
+  AuditSubjects,
 ]
 
 /**

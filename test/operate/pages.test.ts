@@ -125,7 +125,7 @@ for (const kind of systemKinds) {
         middle('id desc', number('aud_', others / 2)),
       ],
       'audit log of a subject': [
-        (host, cursor) => listHostAudit(host, { subject: { kind: 'user', name: 's7' }, cursor, limit }),
+        (host, cursor) => listHostAudit(host, { subject: 's7', cursor, limit }),
         middle('id desc', number('aud_', others / 2)),
       ],
     }

@@ -290,6 +290,7 @@ export const strings = {
     },
     cronjobs: {
       text: 'Actions that run on a schedule.',
+      search: 'Search',
       name: 'Cronjob',
       schedule: 'Schedule',
       next: 'Next run',
@@ -547,6 +548,7 @@ export const strings = {
   },
   servers: {
     text: 'Every server that uses this database, with the release that it serves.',
+    search: 'Search',
     name: 'Server',
     state: 'State',
     release: 'Release',
@@ -564,7 +566,7 @@ export const strings = {
     state: 'State',
     active: 'active',
     message: 'Message',
-    noMessage: '',
+    search: 'ID, message or user',
     how: 'How',
     deploy: 'Deployment',
     rollback: 'Rollback',

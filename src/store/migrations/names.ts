@@ -17,4 +17,5 @@ export const systemMigrations: readonly string[] = [
   '0015-variables',
   '0016-delivery-details',
   '0017-cronjob-runs',
+  '0018-audit-subjects',
 ]

@@ -1501,6 +1501,7 @@ export interface Operations {
     query: {
       since?: string
       user?: string
+      subject?: string
       action?: string
       kind?: string
       sort?: '-at' | 'at'

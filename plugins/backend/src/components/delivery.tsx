@@ -87,7 +87,12 @@ const columns: Readonly<Record<ColumnName, Column<Delivery>>> = {
     label: operate.endpoint,
     render: ({ endpoint }) => <EndpointText endpoint={endpoint} />,
   },
-  user: { name: 'user', label: operate.user, isMinor: true, render: ({ user }) => <bdi>{user ?? operate.none}</bdi> },
+  user: {
+    name: 'user',
+    label: operate.user,
+    isMinor: true,
+    render: ({ user }) => <CutText text={user ?? operate.none} />,
+  },
   attempts: {
     name: 'attempts',
     label: texts.attempts,

@@ -39,6 +39,7 @@ export function Page() {
         columns={[
           {
             name: 'name',
+            width: 280,
             label: texts.name,
             isSortable: true,
             render: ({ name, kind }) => <bdi className={kind === 'file' ? 'mono' : undefined}>{name}</bdi>,

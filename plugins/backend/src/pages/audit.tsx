@@ -47,11 +47,7 @@ export function Page() {
           {
             name: 'subject',
             label: texts.subject,
-            render: (entry) => (
-              <span className="subject">
-                <Subject entry={entry} />
-              </span>
-            ),
+            render: (entry) => <Subject entry={entry} />,
           },
           { name: 'change', label: texts.change, width: '40%', render: (entry) => <Changes entry={entry} /> },
           { name: 'by', label: texts.by, render: ({ user }) => <CutText text={user.name} /> },
@@ -65,6 +61,7 @@ export function Page() {
         ]}
         filters={[
           { name: 'kind', label: texts.kind, options: Object.fromEntries(kinds.map((kind) => [kind, kind])) },
+          { name: 'subject', label: texts.subject },
           { name: 'user', label: texts.by },
           { name: 'since', label: since, options: spans },
         ]}

@@ -5,6 +5,7 @@ import { State } from '../components/badge.tsx'
 import { DataTable } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { NextRun, RunDialog } from '../components/cronjob.tsx'
+import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useCanEdit } from '../edit/draft.ts'
@@ -17,6 +18,15 @@ type Cronjob = Entry<'GET /cronjob'>
 
 const { cronjobs: texts, pages, none } = strings.operate
 const refreshMs = 3000
+const lists = {
+  textOf: ({ name, schedule, timezone, error }: Cronjob) => [name, schedule, timezone, error].join(' '),
+  filters: { result: ({ outcome }: Cronjob, value: string) => (outcome ?? 'none') === value },
+  sorts: {
+    name: ({ name }: Cronjob) => name,
+    next: ({ next_at: next }: Cronjob) => next ?? '',
+    last: ({ started_at: started }: Cronjob) => started ?? '',
+  },
+}
 
 const NewCronjob = lazy(async () => ({ default: (await import('../editors/cronjob.tsx')).NewCronjob }))
 
@@ -32,11 +42,12 @@ export function Page() {
       <DataTable
         label={pages.cronjobs}
         queryKey={['cronjob']}
-        load={(_query, signal) => call('GET /cronjob', {}, signal)}
+        load={async (query, signal) => listLocally((await call('GET /cronjob', {}, signal)).entry, query, lists)}
+        defaultSort="name"
         rowKey={({ name }) => name}
         rowLink={({ name }) => ({ to: '/cronjobs/$name', params: { name } })}
         columns={[
-          { name: 'name', label: texts.name, render: ({ name }) => <bdi>{name}</bdi> },
+          { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
           {
             name: 'schedule',
             label: texts.schedule,
@@ -46,11 +57,12 @@ export function Page() {
               </>
             ),
           },
-          { name: 'next', label: texts.next, render: (job) => <NextRun job={job} /> },
+          { name: 'next', label: texts.next, isSortable: true, render: (job) => <NextRun job={job} /> },
           { name: 'result', label: texts.result, width: '36%', render: (job) => <Result job={job} /> },
           {
             name: 'last',
             label: texts.last,
+            isSortable: true,
             render: ({ started_at: started }) => (started === null ? texts.never : <RelativeTime value={started} />),
           },
         ]}
@@ -60,6 +72,14 @@ export function Page() {
                 isRunning ? [] : [{ label: texts.run, run: () => setAsked(name) }],
             }
           : {})}
+        filters={[
+          { name: 'search', label: texts.search },
+          {
+            name: 'result',
+            label: texts.result,
+            options: { done: texts.done, failed: texts.failed, none: texts.never },
+          },
+        ]}
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
         refreshMs={refreshMs}
       />

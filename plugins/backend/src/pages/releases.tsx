@@ -3,7 +3,9 @@ import { useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
 import { DataTable } from '../components/data-table.tsx'
+import { CutText } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
@@ -17,6 +19,19 @@ interface Release extends Entry<'GET /release'> {
 }
 
 const { releases: texts } = strings
+const kinds: Readonly<Record<string, string>> = {
+  deploy: texts.deploy,
+  rollback: texts.rollback,
+  backend: texts.backend,
+}
+const lists = {
+  textOf: ({ id, message, activated_by: by }: Release) => [id, message, by].join(' '),
+  filters: { kind: ({ kind }: Release, value: string) => kind === value },
+  sorts: {
+    at: ({ activated_at: at }: Release) => at,
+    by: ({ activated_by: by }: Release) => by,
+  },
+}
 
 export function Page() {
   const [target, setTarget] = useState<Release>()
@@ -28,7 +43,8 @@ export function Page() {
       <DataTable
         label={strings.pages.releases}
         queryKey={['release']}
-        load={(_query, signal) => loadReleases(signal)}
+        load={async (query, signal) => listLocally(await loadReleases(signal), query, lists)}
+        defaultSort="-at"
         rowKey={({ id }) => shortId(id)}
         rowLink={({ id }) => ({ to: '/releases/$id', params: { id } })}
         columns={[
@@ -38,16 +54,25 @@ export function Page() {
             label: texts.state,
             render: ({ is_active: isActive }) => (isActive ? <State tone="good">{texts.active}</State> : null),
           },
-          { name: 'message', label: texts.message, render: ({ message }) => <bdi>{message ?? texts.noMessage}</bdi> },
+          { name: 'message', label: texts.message, width: '40%', render: ({ message }) => <Message text={message} /> },
           { name: 'kind', label: texts.how, isMinor: true, render: ({ kind }) => kinds[kind] ?? kind },
-          { name: 'by', label: texts.by, render: ({ activated_by: by }) => <bdi>{by}</bdi> },
-          { name: 'at', label: texts.at, render: ({ activated_at: at }) => <RelativeTime value={at} /> },
+          { name: 'by', label: texts.by, isSortable: true, render: ({ activated_by: by }) => <CutText text={by} /> },
+          {
+            name: 'at',
+            label: texts.at,
+            isSortable: true,
+            render: ({ activated_at: at }) => <RelativeTime value={at} />,
+          },
         ]}
         rowActions={(release) =>
           release.is_active || !mayRollBack
             ? []
             : [{ label: rollBackLabel(release.id, release.isNewer), run: () => setTarget(release) }]
         }
+        filters={[
+          { name: 'search', label: texts.search },
+          { name: 'kind', label: texts.how, options: kinds },
+        ]}
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
         refreshMs={10_000}
       />
@@ -63,16 +88,16 @@ export function Page() {
   )
 }
 
-async function loadReleases(signal: AbortSignal): Promise<{ readonly entry: readonly Release[] }> {
+async function loadReleases(signal: AbortSignal): Promise<readonly Release[]> {
   const { entry } = await call('GET /release', {}, signal)
   const active = entry.find((one) => one.is_active)
-  return {
-    entry: entry.map((one) => ({ ...one, isNewer: active !== undefined && one.created_at > active.created_at })),
-  }
+  return entry.map((one) => ({ ...one, isNewer: active !== undefined && one.created_at > active.created_at }))
 }
 
-const kinds: Readonly<Record<string, string>> = {
-  deploy: texts.deploy,
-  rollback: texts.rollback,
-  backend: texts.backend,
+function Message({ text }: { readonly text: string | null }) {
+  return text === null ? null : (
+    <bdi className="lines-2" title={text}>
+      {text}
+    </bdi>
+  )
 }

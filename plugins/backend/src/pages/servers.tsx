@@ -1,7 +1,9 @@
 import { call, type Entry } from '../api/call.ts'
 import { State, type Tone } from '../components/badge.tsx'
 import { DataTable } from '../components/data-table.tsx'
+import { CutText } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { ReleaseLink } from '../components/release-link.tsx'
 import { RelativeTime } from '../components/time.tsx'
@@ -12,6 +14,14 @@ type Server = Entry<'GET /server'>
 const { servers: texts } = strings
 const tones: Readonly<Record<string, Tone>> = { serving: 'good', failed: 'bad', silent: 'bad' }
 const refreshMs = 5000
+const lists = {
+  textOf: ({ name, state, version, release, error }: Server) => [name, state, version, release, error].join(' '),
+  sorts: {
+    name: ({ name }: Server) => name,
+    state: ({ state }: Server) => state,
+    seen: ({ heartbeat_at: seen }: Server) => seen,
+  },
+}
 
 export function Page() {
   return (
@@ -20,11 +30,26 @@ export function Page() {
       <DataTable
         label={strings.pages.servers}
         queryKey={['server']}
-        load={(_query, signal) => call('GET /server', {}, signal)}
+        load={async (query, signal) => listLocally((await call('GET /server', {}, signal)).entry, query, lists)}
         rowKey={({ name, heartbeat_at: beat, state }) => `${name} ${state === 'silent' ? beat : ''}`}
         columns={[
-          { name: 'name', label: texts.name, render: ({ name }) => <bdi className="strong">{name}</bdi> },
-          { name: 'state', label: texts.state, render: (server) => <ServerState server={server} /> },
+          {
+            name: 'name',
+            label: texts.name,
+            isSortable: true,
+            render: ({ name }) => (
+              <span className="strong">
+                <CutText text={name} />
+              </span>
+            ),
+          },
+          {
+            name: 'state',
+            label: texts.state,
+            isSortable: true,
+            width: '32%',
+            render: (server) => <ServerState server={server} />,
+          },
           {
             name: 'release',
             label: texts.release,
@@ -40,9 +65,11 @@ export function Page() {
           {
             name: 'seen',
             label: texts.seen,
+            isSortable: true,
             render: ({ heartbeat_at: seen }) => <RelativeTime value={seen} />,
           },
         ]}
+        filters={[{ name: 'search', label: texts.search }]}
         empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
         refreshMs={refreshMs}
       />

@@ -45,12 +45,12 @@ export function Page() {
             label: operate.status,
             render: (subscription) => <SubscriptionState subscription={subscription} />,
           },
-          { name: 'user', label: operate.user, render: ({ user }) => <bdi>{user ?? operate.none}</bdi> },
+          { name: 'user', label: operate.user, render: ({ user }) => <CutText text={user ?? operate.none} /> },
           {
             name: 'client',
             label: operate.client,
             isMinor: true,
-            render: ({ client }) => <bdi>{client?.name ?? client?.id ?? operate.none}</bdi>,
+            render: ({ client }) => <CutText text={client?.name ?? client?.id ?? operate.none} />,
           },
           {
             name: 'created',

@@ -141,6 +141,8 @@ const audit = defineRoute({
       since: Type.Optional(since),
       /** The name or id of a user, or the name of an operating-system user. */
       user: Type.Optional(filterText),
+      /** The exact name of what was changed: a user, client or variable, the id of a token or delivery. */
+      subject: Type.Optional(filterText),
       /** For example `user.add`. */
       action: Type.Optional(filterText),
       /** All actions on subjects of a kind, for example `user`. */
@@ -167,9 +169,10 @@ const audit = defineRoute({
     }),
   ),
   async handle({ host, query }) {
-    const { user, action, kind, cursor, sort } = query
+    const { user, subject, action, kind, cursor, sort } = query
     const filter = {
       user,
+      subject,
       action: action ?? kind,
       cursor,
       isOldestFirst: sort === 'at',
