@@ -10,6 +10,7 @@ export type {
   ActionFile,
   Draft,
   DraftBase,
+  DraftChange,
   DraftFiles,
   DraftStatus,
   FileChange,

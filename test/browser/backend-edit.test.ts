@@ -1,5 +1,7 @@
 // A developer edits the files of a project in `waypost dev`, in the browser and in an editor.
 import assert from 'node:assert/strict'
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
@@ -94,9 +96,9 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.getByLabel('Description').fill('Mine')
     const text = await draft.read(main)
     await draft.write(main, text.replace('schema: Todo }', 'schema: Todo, scopes: [todo] }'))
-    await page.getByText('This was changed in the files since you began.').waitFor()
+    await page.getByText('Changed in the folder').waitFor()
     await page.keyboard.press('Control+S')
-    const dialog = page.getByRole('dialog', { name: 'Changed in the files since you began' })
+    const dialog = page.getByRole('dialog', { name: 'Changed since you began' })
     await dialog.getByText('The changes are to different values. Both are kept.').waitFor()
     await dialog.getByRole('button', { name: 'Continue with these values' }).click()
     await page.keyboard.press('Control+S')
@@ -113,6 +115,53 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.equal(await page.getByLabel('Description').inputValue(), 'Mine again')
     await page.keyboard.press('Control+S')
     await until('the choice is saved', async () => (await draft.read(main)).includes('description: Mine again'))
+
+    await page.getByLabel('Description').fill('In this window')
+    const other = { at: '/event/todo_created/description', value: 'In another window' }
+    assert.equal((await draft.call('PATCH /draft', { edits: [other] })).status, 200)
+    await page.getByText(/^You changed this in another window/).waitFor()
+    assert.equal(await page.getByLabel('Description').inputValue(), 'In this window')
+  })
+
+  test('what is typed while a save runs stays, and is saved next', async () => {
+    await world.start()
+    const { draft, page } = world
+    const held = Promise.withResolvers<void>()
+    await page.route('**/backend/draft', async (route) => {
+      if (route.request().method() === 'PATCH') await held.promise
+      await route.continue()
+    })
+    await world.open('/events/todo_created')
+    await page.getByLabel('Description').fill('First')
+    await page.keyboard.press('Control+S')
+    await page.getByLabel('Description').fill('First and second')
+    held.resolve()
+    await until('the first is saved', async () => /description: First, /.test(await draft.read(main)))
+    await page.locator('.save-bar [data-loading]').first().waitFor({ state: 'detached' })
+    await page.getByText('Unsaved change').waitFor()
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    assert.match(await draft.read(main), /description: First and second, /)
+
+    await world.open('/files/waypost.yml')
+    const editor = page.getByRole('textbox', { name: main })
+    await editor.click()
+    await editor.press('Control+End')
+    const heldFile = Promise.withResolvers<void>()
+    await page.route('**/backend/draft', async (route) => {
+      if (route.request().method() === 'PATCH') await heldFile.promise
+      await route.continue()
+    })
+    await page.keyboard.insertText('# one')
+    await page.keyboard.press('Control+S')
+    await page.keyboard.insertText(', two')
+    heldFile.resolve()
+    await until('the first is saved', async () => (await draft.read(main)).endsWith('# one'))
+    await page.locator('.save-bar [data-loading]').first().waitFor({ state: 'detached' })
+    await page.getByText('Unsaved change').waitFor()
+    await page.keyboard.press('Control+S')
+    await until('both are saved', async () => (await draft.read(main)).endsWith('# one, two'))
+    assert.deepEqual(world.complaints, [])
   })
 
   test('a change with errors names its field; saved anyway, the last good state is served until it is fixed', async () => {
@@ -187,7 +236,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.keyboard.insertText('# mine\n')
     await draft.write(main, `# theirs\n${text}`)
     await page.getByRole('button', { name: 'Compare' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Changed in the files since you began' })
+    const dialog = page.getByRole('dialog', { name: 'Changed since you began' })
     await dialog.getByRole('region', { name: `Differences of ${main}` }).waitFor()
     assert.deepEqual(await findFlaws(page), [])
     await dialog.getByRole('button', { name: 'Keep both changes' }).click()
@@ -247,6 +296,155 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.match(await draft.read(main), /Typed before/)
   })
 
+  test('the gutter shows problems while typing, and the same ones after saving', async () => {
+    await world.start()
+    const { draft, page } = world
+    await world.open('/events/todo_created?tab=yaml')
+    const editor = page.getByRole('textbox', { name: main })
+    const markers = page.locator('.cm-lint-marker-error')
+    const problems = page.getByRole('list', { name: 'Problems' }).getByRole('listitem')
+    const text = await draft.read(main)
+    await editor.click()
+    await editor.press('Control+End')
+    await page.keyboard.insertText('  broken: {')
+    await markers.waitFor()
+    assert.equal(await draft.read(main), text)
+    await page.keyboard.insertText(' schema: None }')
+    await problems.getByText(/"None"/).waitFor()
+    const typed = await problems.allTextContents()
+    await page.keyboard.press('Control+S')
+    await page.getByRole('button', { name: 'Save anyway' }).click()
+    await page.getByText('The last state without errors is served').waitFor()
+    await markers.waitFor()
+    assert.deepEqual(await problems.allTextContents(), typed)
+    assert.equal(await markers.count(), 1)
+    await editor.press('Control+A')
+    await page.keyboard.insertText(text)
+    await markers.waitFor({ state: 'detached' })
+    await problems.first().waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+S')
+    await page.getByText('You edit files in').waitFor()
+  })
+
+  test('a scope is declared, described, renamed with its uses and deleted; that of someone else is not overwritten', async () => {
+    await world.start()
+    const { draft, page } = world
+    await world.open('/scopes')
+    await page.getByRole('button', { name: 'New scope' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('todo.watch')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByLabel('Description').fill('Watch to-dos')
+    await draft.write(main, `${await draft.read(main)}scope:\n  todo.watch: { description: See to-dos }\n`)
+    await page.getByText('Changed in the folder').waitFor()
+    await page.keyboard.press('Control+S')
+    const conflict = page.getByRole('dialog', { name: 'Changed since you began' })
+    await conflict.getByRole('radio', { name: /In the file See to-dos/ }).click()
+    assert.deepEqual(await findFlaws(page), [])
+    await conflict.getByRole('button', { name: 'Continue with these values' }).click()
+    assert.equal(await page.getByLabel('Description').inputValue(), 'See to-dos')
+    await page.getByLabel('Description').fill('See all to-dos')
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    assert.match(await draft.read(main), /todo\.watch: \{ description: See all to-dos \}/)
+
+    await draft.write(main, (await draft.read(main)).replace('schema: Todo }', 'schema: Todo, scopes: [todo.watch] }'))
+    await page.getByRole('link', { name: 'todo_created' }).waitFor()
+    await page.getByRole('button', { name: 'Delete todo.watch' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/^waypost\.yml:\d+$/).waitFor()
+    assert.ok(await dialog.getByRole('button', { name: 'Delete todo.watch' }).isDisabled())
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+    await page.getByRole('button', { name: 'Rename…' }).click()
+    await page.getByLabel('New name').fill('todo.see')
+    await page.getByText('1 reference is changed too:').waitFor()
+    await page.getByRole('button', { name: 'Rename', exact: true }).click()
+    await page.getByRole('heading', { name: 'todo.see' }).waitFor()
+    const text = await draft.read(main)
+    assert.match(text, /scopes: \[todo\.see\]/)
+    assert.match(text, /todo\.see: \{ description: See all to-dos \}/)
+    await draft.write(main, text.replace(', scopes: [todo.see]', ''))
+    await page.getByText('Nothing refers to it.').waitFor()
+    await page.getByRole('button', { name: 'Delete todo.see' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete todo.see' }).click()
+    await page.getByRole('heading', { name: 'Scopes', level: 1 }).waitFor()
+    assert.doesNotMatch(await draft.read(main), /todo\.see/)
+    assert.deepEqual(world.complaints, [])
+  })
+
+  test('a new scope of an event that someone else declares meanwhile is compared, not overwritten', async () => {
+    await world.start()
+    const { draft, page } = world
+    await world.open('/events/todo_created')
+    await page.getByRole('button', { name: 'New scope…' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('todo.watch')
+    await page.getByRole('dialog').getByLabel('Description').fill('Watch to-dos')
+    await page.getByRole('button', { name: 'Add scope' }).click()
+    await page.getByText('2 unsaved changes').waitFor()
+    await draft.write(main, `${await draft.read(main)}scope:\n  todo.watch: { description: See to-dos }\n`)
+    await page.getByText('Changed in the folder').waitFor()
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByRole('radio', { name: /Yours Watch to-dos/ }).click()
+    await page.getByRole('button', { name: 'Continue with these values' }).click()
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    assert.match(await draft.read(main), /todo\.watch: \{ description: Watch to-dos \}/)
+    assert.deepEqual(world.complaints, [])
+  })
+
+  test('the secret of a connection goes to .env: neither to YAML nor into any response', async () => {
+    await world.start()
+    const { draft, page } = world
+    const secret = 'a-secret-of-the-stock-service'
+    const seen: string[] = []
+    const reads: Promise<unknown>[] = []
+    page.on('response', (response) => {
+      if (response.url().includes('/backend/'))
+        reads.push(
+          response.text().then(
+            (text) => seen.push(text),
+            () => {},
+          ),
+        )
+    })
+    await world.open('/connections')
+    await page.getByRole('button', { name: 'New connection' }).click()
+    await page.getByLabel('Name').fill('Stock')
+    await page.getByRole('dialog').getByLabel('Class').selectOption('http')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('textbox', { name: 'url' }).fill('https://stock.example.com')
+    await page.getByText('More settings').click()
+    await page.getByRole('button', { name: 'Add to auth' }).click()
+    await page.getByLabel('bearer').fill(secret)
+    const bearer = page.locator('.mantine-TextInput-root', { has: page.getByLabel('bearer') })
+    await bearer.getByRole('button', { name: 'Insert a variable' }).click()
+    await page.getByRole('menuitem', { name: 'New variable…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New variable' })
+    assert.equal(await dialog.getByLabel('Name').inputValue(), 'STOCK_BEARER')
+    assert.equal(await dialog.getByLabel('Value').first().getAttribute('type'), 'password')
+    assert.equal(await dialog.getByLabel('Value').first().inputValue(), secret)
+    await dialog.getByRole('button', { name: 'Add variable' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await page.getByLabel('bearer').inputValue(), '${env.STOCK_BEARER}')
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    const yaml = await draft.read(main)
+    assert.match(yaml, /bearer: .*\$\{env\.STOCK_BEARER\}/)
+    assert.match(await draft.read('.env'), new RegExp(`^STOCK_BEARER=${secret}$`, 'm'))
+    assert.equal((await stat(path.join(draft.root, '.env'))).mode & 0o777, 0o600)
+    await page.getByRole('tab', { name: 'YAML' }).click()
+    await page.getByRole('textbox', { name: main }).waitFor()
+    await world.open('/variables')
+    await page.getByText('STOCK_BEARER').first().waitFor()
+    await Promise.all(reads)
+    assert.ok(seen.some((text) => text.includes('STOCK_BEARER')))
+    assert.deepEqual(
+      [yaml, ...seen].filter((text) => text.includes(secret)),
+      [],
+    )
+    assert.deepEqual(world.complaints, [])
+  })
+
   test('rates are added, changed and deleted', async () => {
     await world.start()
     const { draft, page } = world
@@ -279,6 +477,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
       '/settings?tab=rates',
       '/files/waypost.yml',
       '/changes',
+      '/scopes',
+      '/scopes/todo?new={}',
     ]
     for (const path of paths) {
       await world.open(path)

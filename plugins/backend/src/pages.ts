@@ -285,6 +285,12 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/scopes.tsx'),
   },
   {
+    path: '/scopes/$name',
+    title: strings.access.pages.scope,
+    scopes: ['backend.admin'],
+    load: () => import('./pages/scope.tsx'),
+  },
+  {
     path: '/tokens',
     title: strings.access.pages.tokens,
     group: 'access',

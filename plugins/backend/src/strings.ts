@@ -378,6 +378,7 @@ export const strings = {
       clients: 'Clients',
       client: 'Client',
       scopes: 'Scopes',
+      scope: 'Scope',
       tokens: 'Tokens',
     },
     name: 'Name',

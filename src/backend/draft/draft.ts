@@ -17,6 +17,8 @@ export interface Draft {
   loadBase(): Promise<DraftBase>
   /** Returns the result of the last reload. */
   status(): DraftStatus
+  /** Returns the last changes, also those of other programs, the newest first. */
+  listHistory(): readonly DraftChange[]
   /** Returns the classes of the plugins that the definition lists. */
   loadPlugins(): Promise<Pick<Manifest, 'plugins'>>
   /** Lists the files with the class of an action. */
@@ -32,6 +34,8 @@ export interface Draft {
   setVariable(name: string, value: string): Promise<void>
   /** Runs functions that change the draft one at a time. */
   exclusive<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Loads the definition with changes. Returns all its problems. Writes nothing. */
+  check(changes: readonly Pick<FileChange, 'file' | 'text'>[]): Promise<readonly Diagnostic[]>
   /** Loads the definition with changes. Returns the errors that it does not have without them. Writes nothing. */
   findNewErrors(plan: PlannedDraft): Promise<readonly Diagnostic[]>
   /**
@@ -42,13 +46,24 @@ export interface Draft {
    */
   write(
     changes: readonly FileChange[],
-    options?: WriteOptions,
+    options?: WriteOptions & { readonly by?: string | undefined },
   ): Promise<{ readonly served: Promise<boolean> } | undefined>
 }
 
 export interface WriteOptions {
   /** New files with code that Waypost has generated. All other files must be files of the definition. */
   readonly code?: readonly string[] | undefined
+}
+
+/** A change of the files. */
+export interface DraftChange {
+  /** The user; undefined if another program, such as an editor, changed the files. */
+  readonly by: string | undefined
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly files: readonly string[]
+  /** JSON pointers of the entries that changed: `/event/todo_created`. Empty if they are not known. */
+  readonly entries: readonly string[]
 }
 
 /** A method of a route to create. */

@@ -15,6 +15,12 @@ export interface SavedChange<Plan extends Planned> {
   readonly isServed: boolean
 }
 
+interface SaveOptions {
+  readonly withErrors?: boolean | undefined
+  /** The user who makes the change. */
+  readonly by: string
+}
+
 /** How often a change is planned again because another program has changed its files. */
 const maxAttempts = 5
 
@@ -26,7 +32,7 @@ const maxAttempts = 5
 export async function saveChange<Plan extends Planned>(
   draft: Draft,
   plan: (files: DraftFiles) => Plan | Promise<Plan>,
-  { withErrors = false }: { readonly withErrors?: boolean | undefined } = {},
+  { withErrors = false, by }: SaveOptions,
 ): Promise<SavedChange<Plan>> {
   const { served, ...saved } = await draft.exclusive(async () => {
     for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -35,7 +41,7 @@ export async function saveChange<Plan extends Planned>(
       const names = planned.changes.map(({ file }) => file)
       if (names.length === 0) return { plan: planned, files: names, served: Promise.resolve(draft.status().isServed) }
       if (!withErrors) assertNoErrors(files, planned, await draft.findNewErrors(planned))
-      const written = await draft.write(planned.changes, { code: planned.code })
+      const written = await draft.write(planned.changes, { code: planned.code, by })
       if (written !== undefined) return { plan: planned, files: names, served: written.served }
     }
     throw errors.WP_BACKEND_DRAFT_BUSY({ attempts: maxAttempts })

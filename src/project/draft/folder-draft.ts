@@ -5,13 +5,13 @@ import {
   draftErrors as errors,
   type Draft,
   type DraftBase,
+  type DraftChange,
   type DraftFiles,
   type DraftStatus,
   type FileChange,
   type PlannedDraft,
   DraftBroken,
   type ActionFile,
-  type WriteOptions,
 } from '../../backend/index.ts'
 import type { PluginBuilder } from '../../build/index.ts'
 import { makeSourceCache, openEditing, type Texts } from '../../definition/index.ts'
@@ -22,6 +22,7 @@ import { ChangedOnDisk, sortChanges, writeFiles } from '../generate/write-files.
 import { prepareAction } from '../generate/generate-action.ts'
 import { prepareRoute } from '../generate/generate-route.ts'
 import { loadProject, type LoadedProject } from '../load-project.ts'
+import { ChangeHistory } from './change-history.ts'
 import { listActionFiles } from './list-action-files.ts'
 import { writeVariable } from './write-variable.ts'
 import type { ReloadResult } from '../reloader.ts'
@@ -57,6 +58,9 @@ export class FolderDraft implements Draft {
   readonly place: string
   readonly #project: Project
   readonly #clock: Clock
+  readonly #history: ChangeHistory
+  /** Who is writing files. */
+  #writer: string | undefined
   readonly #edited = makeSourceCache()
   readonly #checked = makeSourceCache()
   readonly #files: FolderFiles
@@ -72,10 +76,11 @@ export class FolderDraft implements Draft {
   constructor(project: Project, { clock, migrations }: FolderDraftOptions) {
     this.name = project.label
     this.folder = path.resolve(project.root)
-    this.tables = new FolderTables({ project, migrations, clock, save: (changes) => this.#save(changes) })
+    this.tables = new FolderTables({ project, migrations, clock, save: (changes, by) => this.#save(changes, by) })
     this.place = shorten(this.folder)
     this.#project = project
     this.#clock = clock
+    this.#history = new ChangeHistory(clock)
     this.#files = openFolderFiles(this.folder)
     this.#loadBase = openBase(this.folder, this.#files.read([]).texts)
   }
@@ -87,7 +92,9 @@ export class FolderDraft implements Draft {
 
   async read(): Promise<DraftFiles> {
     const read = this.#files.read(this.#used)
-    return { ...read, editing: openEditing(this.folder, { texts: read.texts, cache: this.#edited }) }
+    const files = { ...read, editing: openEditing(this.folder, { texts: read.texts, cache: this.#edited }) }
+    this.#history.record(files, this.#writer)
+    return files
   }
 
   async loadBase(): Promise<DraftBase> {
@@ -99,6 +106,10 @@ export class FolderDraft implements Draft {
 
   status(): DraftStatus {
     return this.#status
+  }
+
+  listHistory(): readonly DraftChange[] {
+    return this.#history.list()
   }
 
   async loadPlugins(): Promise<{ plugins: readonly ManifestPlugin[] }> {
@@ -145,6 +156,10 @@ export class FolderDraft implements Draft {
     return result
   }
 
+  async check(changes: Parameters<Draft['check']>[0]): Promise<readonly Diagnostic[]> {
+    return (await this.#load(new Map(changes.map(({ file, text }) => [file, text])))).diagnostics
+  }
+
   async findNewErrors({ changes, tables }: PlannedDraft): Promise<readonly Diagnostic[]> {
     const found = await this.#loadErrors(new Map(changes.map(({ file, text }) => [file, text])), tables)
     if (found.length === 0) return []
@@ -173,24 +188,31 @@ export class FolderDraft implements Draft {
     })
   }
 
-  async write(changes: readonly FileChange[], { code = [] }: WriteOptions = {}): ReturnType<Draft['write']> {
-    const { texts } = this.#files.read(this.#used)
+  async write(
+    changes: readonly FileChange[],
+    { code = [], by }: Parameters<Draft['write']>[1] = {},
+  ): ReturnType<Draft['write']> {
+    const { texts } = await this.read()
     assertWritable(this.folder, changes, { texts, code })
     const reload = this.#connection?.watching.expect(changes.map(({ file }) => file))
     try {
+      this.#writer = by
       await writeFiles(this.folder, sortChanges(changes))
+      await this.read()
     } catch (error) {
       reload?.cancel()
       if (isWaypostError(error) && error.cause instanceof ChangedOnDisk) return undefined
       throw error
+    } finally {
+      this.#writer = undefined
     }
     const isReloaded = reload?.done ?? Promise.resolve(false)
     return { served: isReloaded.then((is) => is && this.#status.isServed) }
   }
 
   /** @returns why the written files are not served */
-  async #save(changes: readonly FileChange[]): Promise<string | undefined> {
-    const written = await this.exclusive(() => this.write(changes))
+  async #save(changes: readonly FileChange[], by: string): Promise<string | undefined> {
+    const written = await this.exclusive(() => this.write(changes, { by }))
     if (written === undefined) throw errors.WP_BACKEND_DRAFT_BUSY({ attempts: 1 })
     await written.served
     const { diagnostics, problem, isServed } = this.#status
@@ -202,6 +224,7 @@ export class FolderDraft implements Draft {
   reloaded(result: ReloadResult): void {
     const { diagnostics, files } = result
     if (files.length > 0) this.#used = files
+    void this.read()
     const isServed = !('failed' in result)
     const servedAt = isServed ? this.#clock.now() : this.#status.servedAt
     this.#status = { diagnostics, problem: 'error' in result ? describe(result.error) : undefined, isServed, servedAt }

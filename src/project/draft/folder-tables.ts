@@ -35,7 +35,7 @@ interface FolderTablesOptions {
   readonly migrations: SessionMigrations
   readonly clock: Clock
   /** Writes files and waits until they are loaded. Returns why they are not served. */
-  save(changes: readonly PlannedFile[]): Promise<string | undefined>
+  save(changes: readonly PlannedFile[], by: string): Promise<string | undefined>
 }
 
 /** Plans changes of the tables of a project in `dev`. */
@@ -102,8 +102,8 @@ export class FolderTables implements DraftTables {
     return { action, methods, changes, warnings: others, index }
   }
 
-  write(changes: readonly PlannedFile[]): Promise<string | undefined> {
-    return this.#options.save(changes)
+  write(changes: readonly PlannedFile[], by: string): Promise<string | undefined> {
+    return this.#options.save(changes, by)
   }
 
   async loadAfter(changes: readonly FileChange[]): Promise<Readonly<Record<string, TablesSnapshot>>> {

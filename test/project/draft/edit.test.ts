@@ -211,6 +211,41 @@ describe('editing the draft of a folder', () => {
     assert.equal(await world.read('waypost.yml'), files['waypost.yml'])
   })
 
+  test('the history says who changed which entries: a user, or another program', async () => {
+    bodyOf(await patch({ edits: [{ at: `${method}/timeout`, value: '7s' }] }))
+    await world.write('waypost.yml', (await world.read('waypost.yml')).replace('Todo:', 'Todo: # changed\n   '))
+    const listed = async () => bodyOf(await world.call('GET /draft')).history
+    const text = await world.read('waypost.yml')
+    await until('the comment is seen', async () => (await listed())[0].by === null)
+    const { name } = world.dev.started.user
+    assert.deepEqual(
+      (await listed()).slice(0, 2).map(({ at: _, ...change }: { at: string }) => change),
+      [
+        { by: null, files: ['waypost.yml'], entries: [] },
+        { by: name, files: ['resources/routes/todo.yml'], entries: ['/routes/~1todo'] },
+      ],
+    )
+    await world.write('waypost.yml', text.replace('type: integer', 'type: number'))
+    await until('the schema is seen', async () => (await listed())[0].entries[0] === '/schema/Todo')
+  })
+
+  test('a text is checked without being saved, with the problems that it has when it is saved', async () => {
+    const file = 'resources/routes/todo.yml'
+    const before = await world.read(file)
+    const check = async (text: string) =>
+      bodyOf(await world.call('POST /draft/check', { files: [{ file, text }] })).diagnostics
+    assert.deepEqual(await check(before), [])
+    assert.equal((await check('methods: ['))[0].code, 'WP_DEFINITION_YAML')
+    const broken = before.replace('response: Todo', 'response: None')
+    const found = await check(broken)
+    assert.equal(await world.read(file), before)
+    const saved = bodyOf(await world.call(`PUT /draft/file?path=${file}&with_errors=true`, { text: broken }))
+    assert.deepEqual(saved.diagnostics, found)
+    assert.equal(found.length, 1)
+    bodyOf(await world.call('PATCH /draft', saved.inverse))
+    assert.equal((await world.call('POST /draft/check', { files: [{ file: '.env', text: 'A=1' }] })).status, 404)
+  })
+
   test('an invalid pointer, and a body with other keys, are refused', async () => {
     assert.equal((await patch({ edits: [{ at: 'routes', value: 1 }] })).status, 400)
     assert.equal((await patch({ edits: [{ at: '/routes', values: 1 }] })).status, 400)

@@ -379,6 +379,7 @@ export interface Operations {
       problem: { code: string; message: string; hint: string | null } | null
       is_served: boolean
       served_at: string | null
+      history: { by: string | null; at: string; files: string[]; entries: string[] }[]
     }
   }
   /** Changes values and files together: all or nothing. */
@@ -412,6 +413,24 @@ export interface Operations {
         files: { file: string; text: string | null; if?: string | null }[]
         undo: true
       }
+    }
+  }
+  /** The problems that definition files would have with other texts. Nothing is saved. */
+  'POST /draft/check': {
+    body: { files: { file: string; text: string }[] }
+    answer: {
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
     }
   }
   /** The definition files that differ from the last commit, or from those when dev began. */

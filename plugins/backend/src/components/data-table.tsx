@@ -56,7 +56,13 @@ interface DataTableProps<Row> {
   /** The name of the row in the labels of its link and buttons, unlike that of other rows; its key by default. */
   rowName?(row: Row): string
   /** The page of the row: the first column is a link to it. */
-  rowLink?(row: Row): { readonly to: string; readonly params: Record<string, string> }
+  rowLink?(row: Row):
+    | {
+        readonly to: string
+        readonly params: Record<string, string>
+        readonly search?: Readonly<Record<string, string>>
+      }
+    | undefined
   rowActions?(row: Row): readonly RowAction[]
   readonly filters?: readonly Filter[]
   /** The column that sorts the list unless the URL says otherwise, with `-` before it for descending. */
@@ -129,33 +135,36 @@ function Rows<Row>({ label, columns, rows, rowKey, rowName, rowLink, rowActions,
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {rows?.map((row) => (
-            <tr role="row" key={rowKey(row)}>
-              {columns.map((column, index) => (
-                <td
-                  role={index === 0 ? 'rowheader' : 'cell'}
-                  key={column.name}
-                  className={classOf(column)}
-                  data-label={column.label}
-                >
-                  <div className="cell">
-                    {index === 0 && rowLink !== undefined ? (
-                      <Link {...rowLink(row)} className="row-link" aria-label={rowName?.(row)}>
-                        {column.render(row)}
-                      </Link>
-                    ) : (
-                      column.render(row)
-                    )}
-                  </div>
-                </td>
-              ))}
-              {rowActions === undefined ? null : (
-                <td role="cell" className="table-actions">
-                  <RowMenu actions={rowActions(row)} name={(rowName ?? rowKey)(row)} />
-                </td>
-              )}
-            </tr>
-          )) ?? <LoadingRows columns={columns.length + (rowActions === undefined ? 0 : 1)} />}
+          {rows?.map((row) => {
+            const link = rowLink?.(row)
+            return (
+              <tr role="row" key={rowKey(row)}>
+                {columns.map((column, index) => (
+                  <td
+                    role={index === 0 ? 'rowheader' : 'cell'}
+                    key={column.name}
+                    className={classOf(column)}
+                    data-label={column.label}
+                  >
+                    <div className="cell">
+                      {index === 0 && link !== undefined ? (
+                        <Link {...link} className="row-link" aria-label={rowName?.(row)}>
+                          {column.render(row)}
+                        </Link>
+                      ) : (
+                        column.render(row)
+                      )}
+                    </div>
+                  </td>
+                ))}
+                {rowActions === undefined ? null : (
+                  <td role="cell" className="table-actions">
+                    <RowMenu actions={rowActions(row)} name={(rowName ?? rowKey)(row)} />
+                  </td>
+                )}
+              </tr>
+            )
+          }) ?? <LoadingRows columns={columns.length + (rowActions === undefined ? 0 : 1)} />}
         </tbody>
       </table>
     </div>

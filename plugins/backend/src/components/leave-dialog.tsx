@@ -2,10 +2,17 @@ import { useBlocker } from '@tanstack/react-router'
 import { strings } from '../strings.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 
+interface LeaveDialogProps {
+  readonly hasChanges: boolean
+  /** Whether they are being saved, also before the next render. */
+  readonly isSaving?: { readonly current: boolean }
+}
+
 /** Asks before another page is opened while there are unsaved changes. */
-export function LeaveDialog({ hasChanges }: { readonly hasChanges: boolean }) {
+export function LeaveDialog({ hasChanges, isSaving }: LeaveDialogProps) {
   const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => hasChanges && current.pathname !== next.pathname,
+    shouldBlockFn: ({ current, next }) =>
+      hasChanges && isSaving?.current !== true && current.pathname !== next.pathname,
     enableBeforeUnload: () => hasChanges,
     withResolver: true,
   })

@@ -24,7 +24,16 @@ interface SaveFormProps {
 /** A form that saves explicitly, also by Ctrl-S. A problem of the server is shown at its field, which gets the focus. */
 export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel, children }: SaveFormProps) {
   const form = useRef<HTMLFormElement>(null)
-  const saving = useMutation({ mutationFn: onSave, ...(onSaved === undefined ? {} : { onSuccess: onSaved }) })
+  const isSaving = useRef(false)
+  const save = async () => {
+    isSaving.current = true
+    try {
+      return await onSave()
+    } finally {
+      isSaving.current = false
+    }
+  }
+  const saving = useMutation({ mutationFn: save, ...(onSaved === undefined ? {} : { onSuccess: onSaved }) })
   const { error } = saving
   const dialog = use(DialogContext)
   const [isTyped, setTyped] = useState(false)
@@ -63,7 +72,7 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
           {error instanceof SignInCancelled ? strings.problem.retry : action}
         </Button>
       </Group>
-      <LeaveDialog hasChanges={wouldLose} />
+      <LeaveDialog hasChanges={wouldLose} isSaving={isSaving} />
     </form>
   )
 }

@@ -127,6 +127,7 @@ export function CodeMirror(props: CodeEditorProps) {
   useEffect(() => {
     const editor = view.current
     if (editor === undefined || start === undefined || start > editor.state.doc.lines) return
+    if (editor.hasFocus) return // the text must not move while it is typed
     const { from } = editor.state.doc.line(start)
     // The cursor is at the problem when the editor gets the focus.
     const isAway = first !== undefined && !editor.hasFocus

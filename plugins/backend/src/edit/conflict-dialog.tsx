@@ -3,6 +3,7 @@ import { applyPatch, structuredPatch } from 'diff'
 import { useState } from 'react'
 import { Dialog } from '../components/dialog.tsx'
 import { editing as texts } from '../strings/editing.ts'
+import { ChangedBy } from './changed-by.tsx'
 import type { DraftEdit, TextEdit } from './draft.ts'
 import { DiffView } from './diff-view.tsx'
 import { isEqual, keysOf, mergeValues, withValueAt, type Clash } from './values.ts'
@@ -36,7 +37,10 @@ function Values({ edit, onClose }: { readonly edit: DraftEdit; onClose(): void }
   }
   return (
     <div className="stack">
-      <p>{clashes.length === 0 ? texts.conflict.merged : texts.conflict.text(clashes.length)}</p>
+      <p>
+        <ChangedBy edit={edit} />
+        {clashes.length === 0 ? texts.conflict.merged : texts.conflict.text(clashes.length)}
+      </p>
       {clashes.map((clash) => (
         <Choice
           key={clash.owner + clash.at}
@@ -113,7 +117,10 @@ function Texts({ edit, onClose }: { readonly edit: TextEdit; onClose(): void }) 
   }
   return (
     <div className="stack">
-      <p>{texts.conflict.file}</p>
+      <p>
+        <ChangedBy edit={edit} />
+        {texts.conflict.file}
+      </p>
       {isEqual(theirs, edit.text) ? null : (
         <DiffView before={theirs} after={edit.text} label={edit.loaded?.file ?? ''} />
       )}

@@ -54,7 +54,7 @@ export function useCanEdit(): boolean {
   return useHasDraft() && !isBroken
 }
 
-function valueQuery(at: string) {
+export function valueQuery(at: string) {
   return queryOptions({
     queryKey: ['draft', 'value', at],
     async queryFn({ signal }): Promise<DraftValue> {
@@ -201,6 +201,7 @@ interface EditState {
   readonly values: Readonly<Record<string, unknown>>
 }
 
+const noBase: Base = { value: undefined, etag: undefined }
 const unedited: EditState = { bases: {}, values: {} }
 
 /**
@@ -211,15 +212,17 @@ export function useDraftEdit(at: string | readonly string[]): DraftEdit {
   const pointers = typeof at === 'string' ? [at] : at
   const [first = ''] = pointers
   const queries = useQueryClient()
-  const loaded = useQueries({ queries: pointers.map(valueQuery) })
   const [state, setState] = useState(unedited)
+  // What the edit adds elsewhere can be added by someone else meanwhile.
+  const all = [...pointers, ...Object.keys(state.values).filter((one) => !pointers.includes(one))]
+  const results = useQueries({ queries: all.map(valueQuery) })
+  const loaded = results.slice(0, pointers.length)
   const saving = useSaving(queries)
 
   const stored: Readonly<Record<string, DraftValue | undefined>> = Object.fromEntries(
-    pointers.map((pointer, index) => [pointer, loaded[index]?.data]),
+    all.map((pointer, index) => [pointer, results[index]?.data]),
   )
-  const baseOf = (pointer: string): Base =>
-    state.bases[pointer] ?? stored[pointer] ?? { value: undefined, etag: undefined }
+  const baseOf = (pointer: string): Base => state.bases[pointer] ?? stored[pointer] ?? noBase
   const ownerOf = (pointer: string) =>
     [...pointers, ...Object.keys(state.values)]
       .filter((one) => isWithin(pointer, one))
@@ -252,7 +255,7 @@ export function useDraftEdit(at: string | readonly string[]): DraftEdit {
     set(pointer, value) {
       setState((current) => {
         const owner = ownerOf(pointer) ?? pointer
-        const base = current.bases[owner] ?? stored[owner] ?? { value: undefined, etag: undefined }
+        const base = current.bases[owner] ?? (pointers.includes(owner) ? stored[owner] : undefined) ?? noBase
         const before = owner in current.values ? current.values[owner] : base.value
         const next = withValueAt(before, keysOf(pointer.slice(owner.length)), value)
         if (isSame(next, base.value)) return withoutOwner(current, owner)
@@ -278,9 +281,22 @@ export function useDraftEdit(at: string | readonly string[]): DraftEdit {
         return { at: pointer, ...(value === undefined ? {} : { value }), if: etag ?? null }
       })
       const isSaved = await saving.run({ edits }, withErrors)
-      if (isSaved) setState(unedited)
+      // What was typed meanwhile stays.
+      if (isSaved) setState((current) => keepTyped(current, state.values, (pointer) => readStored(queries, pointer)))
       return isSaved
     },
+  }
+}
+
+function readStored(queries: QueryClient, pointer: string): Base {
+  return toBase(queries.getQueryData(valueQuery(pointer).queryKey))
+}
+
+function keepTyped({ values }: EditState, saved: EditState['values'], baseOf: (pointer: string) => Base): EditState {
+  const typed = Object.keys(values).filter((one) => !(one in saved) || !isSame(values[one], saved[one]))
+  return {
+    values: Object.fromEntries(typed.map((one) => [one, values[one]])),
+    bases: Object.fromEntries(typed.map((one) => [one, baseOf(one)])),
   }
 }
 
@@ -364,7 +380,12 @@ export function useFileEdit(file: string): TextEdit {
     async save({ withErrors = false } = {}) {
       if (edit === undefined) return false
       const isSaved = await saving.run({ files: [{ file, text: edit.text, if: edit.base.etag ?? null }] }, withErrors)
-      if (isSaved) setEdit(undefined)
+      const base = queries.getQueryData(fileQuery(file).queryKey)
+      // What was typed meanwhile stays.
+      if (isSaved)
+        setEdit((current) =>
+          base === undefined || current?.text === edit.text ? undefined : current && { text: current.text, base },
+        )
       return isSaved
     },
   }

@@ -54,6 +54,14 @@ function useUses(at: string) {
   return { uses: canBeUsed ? found.data?.entry : [], error: found.error }
 }
 
+/** The places that name an entry. */
+export function Uses({ at }: { readonly at: string }) {
+  const { uses, error } = useUses(at)
+  if (error !== null) return <ProblemAlert error={error} />
+  if (uses === undefined) return null
+  return uses.length === 0 ? <p className="soft">{texts.unused}</p> : <UseList uses={uses} />
+}
+
 /** Places that name an entry, with links to the pages of their entries. */
 function UseList({ uses }: { readonly uses: readonly Use[] }) {
   return (
@@ -215,8 +223,6 @@ interface NameEntryProps {
   /** The name of the action, on its button. */
   readonly action: string
   readonly nameText: string
-  /** The names that exist; by default those in the files. */
-  readonly taken?: readonly string[]
   /** Whether it asks for a description, and what it is for. */
   readonly description?: string | true
   readonly size?: number
@@ -229,8 +235,7 @@ interface NameEntryProps {
 /** Asks for the name of a new entry, and for what else it begins with. */
 export function NameEntry(props: NameEntryProps) {
   const { kind, title, action, nameText, description: text, size = 520, children, onSave, onClose } = props
-  const declared = useEntryNames(kind)
-  const taken = props.taken ?? declared
+  const taken = useEntryNames(kind)
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const problem = findNameProblem(kind, name, taken)

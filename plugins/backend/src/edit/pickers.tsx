@@ -10,7 +10,7 @@ import { SaveForm } from '../components/save-form.tsx'
 import { editing } from '../strings/editing.ts'
 import { NameEntry } from './entry-dialogs.tsx'
 import { describeValue, inputProps, ListField, SelectField, type FieldProps } from './fields.tsx'
-import { isMap, pointerOf } from './values.ts'
+import { isMap, keysOf, pointerOf } from './values.ts'
 
 const { picker: texts } = editing
 
@@ -137,7 +137,6 @@ export function ScopesPicker(field: FieldProps) {
           action={texts.addScope}
           nameText={editing.entry.scope.nameText}
           description={texts.scopeText}
-          taken={options}
           onClose={() => setAdding(false)}
           onSave={(name, description) => {
             edit.set(pointerOf('scope', name), description === '' ? {} : { description })
@@ -153,11 +152,15 @@ export function ScopesPicker(field: FieldProps) {
 interface VariableMenuProps {
   /** Whether the value is a secret: a new variable then hides what is typed. */
   readonly isSecret: boolean
+  /** The pointer of the field, which suggests a name. */
+  readonly at: string
+  /** What was typed in the field. */
+  readonly typed: unknown
   onChoose(reference: string): void
 }
 
 /** Inserts a reference to a variable, `${env.NAME}`, and sets new ones. */
-export function VariableMenu({ isSecret, onChoose }: VariableMenuProps) {
+export function VariableMenu({ isSecret, at, typed, onChoose }: VariableMenuProps) {
   const [isAdding, setAdding] = useState(false)
   const [isOpen, setOpen] = useState(false)
   const variables = useQuery({
@@ -188,21 +191,38 @@ export function VariableMenu({ isSecret, onChoose }: VariableMenuProps) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {isAdding ? <NewVariable isSecret={isSecret} onAdd={onChoose} onClose={() => setAdding(false)} /> : null}
+      {isAdding ? (
+        <NewVariable
+          isSecret={isSecret}
+          suggested={suggestVariable(at)}
+          typed={typeof typed === 'string' && !typed.includes('${env.') ? typed : ''}
+          onAdd={onChoose}
+          onClose={() => setAdding(false)}
+        />
+      ) : null}
     </>
   )
 }
 
+/** `/connection/Shop/config/auth/bearer` is SHOP_BEARER. */
+function suggestVariable(at: string): string {
+  const keys = keysOf(at)
+  const words = [keys[1] ?? '', keys.at(-1) ?? ''].join('_').replaceAll(/[^A-Za-z0-9]+/g, '_')
+  return words.toUpperCase().replace(/^(?=\d)|^_+/, 'V_')
+}
+
 interface NewVariableProps {
   readonly isSecret: boolean
+  readonly suggested: string
+  readonly typed: string
   onAdd(reference: string): void
   onClose(): void
 }
 
-function NewVariable({ isSecret, onAdd, onClose }: NewVariableProps) {
+function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariableProps) {
   const queries = useQueryClient()
-  const [name, setName] = useState('')
-  const [value, setValue] = useState('')
+  const [name, setName] = useState(suggested)
+  const [value, setValue] = useState(typed)
   const Input = isSecret ? PasswordInput : TextInput
   return (
     <Dialog title={editing.variable.title} onClose={onClose}>

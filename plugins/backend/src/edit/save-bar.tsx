@@ -4,6 +4,7 @@ import { LeaveDialog } from '../components/leave-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { SignInCancelled } from '../session/session.ts'
 import { editing as texts } from '../strings/editing.ts'
+import { ChangedBy } from './changed-by.tsx'
 import { ConflictDialog } from './conflict-dialog.tsx'
 import type { Diagnostic, DraftEdit, TextEdit } from './draft.ts'
 import { LastSave } from './last-save.tsx'
@@ -36,7 +37,12 @@ export function SaveBar({ edit, action = texts.save, onSaved }: SaveBarProps) {
         {edit.problem === undefined || edit.refused.length > 0 || edit.isOutdated ? null : (
           <ProblemAlert error={edit.problem} />
         )}
-        {edit.isOutdated ? <p className="warnings">{texts.outdated}</p> : null}
+        {edit.isOutdated ? (
+          <p className="warnings">
+            <ChangedBy edit={edit} />
+            {texts.outdated}
+          </p>
+        ) : null}
         {hasChanges ? (
           <div className="save-row">
             <p className="save-state">

@@ -198,7 +198,12 @@ function Text({ field, schema, variables }: TextProps) {
       {...(mayVary
         ? {
             rightSection: (
-              <VariableMenu isSecret={isSecret} onChoose={(reference) => field.edit.set(field.at, reference)} />
+              <VariableMenu
+                isSecret={isSecret}
+                at={field.at}
+                typed={field.edit.get(field.at)}
+                onChoose={(reference) => field.edit.set(field.at, reference)}
+              />
             ),
           }
         : {})}

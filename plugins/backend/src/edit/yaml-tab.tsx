@@ -1,5 +1,6 @@
 import { Skeleton } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { call } from '../api/call.ts'
 import { definitionQuery } from '../api/definition.ts'
@@ -8,7 +9,14 @@ import { useScopes } from '../components/access.tsx'
 import { editing as texts } from '../strings/editing.ts'
 import { CodeEditor } from './code-editor.tsx'
 import type { CompletionNames } from './complete-yaml.ts'
-import { useHasDraft, useDefinitionSchema, useDraftValue, useFileEdit, type DraftValue } from './draft.ts'
+import {
+  useHasDraft,
+  useDefinitionSchema,
+  useDraftValue,
+  useFileEdit,
+  type Diagnostic,
+  type DraftValue,
+} from './draft.ts'
 import { SaveBar } from './save-bar.tsx'
 import { isMap, keysOf } from './values.ts'
 
@@ -45,10 +53,11 @@ export function FileEditor({ file, entry, isLocked = false, hasName = false }: F
   const edit = useFileEdit(file)
   const canEdit = useHasDraft()
   const completion = useCompletion(edit.loaded?.at)
+  const checked = useCheck(file, edit.text, edit.changes > 0)
   if (edit.loadError !== null) return <ProblemAlert error={edit.loadError} />
   if (edit.loaded === undefined) return <Skeleton height={240} />
-  const stored = edit.changes === 0 ? edit.loaded.diagnostics : []
-  const diagnostics = [...edit.refused, ...stored].filter((one) => one.file === file)
+  const found = edit.changes === 0 ? edit.loaded.diagnostics : (checked ?? edit.refused)
+  const diagnostics = found.filter((one) => one.file === file)
   return (
     <div className="stack">
       <div>
@@ -69,10 +78,43 @@ export function FileEditor({ file, entry, isLocked = false, hasName = false }: F
           {...(completion === undefined ? {} : { completion })}
           marked={edit.changes === 0 ? markOf(entry) : undefined}
         />
+        {edit.refused.length === 0 ? <Problems diagnostics={diagnostics} /> : null}
       </div>
       {canEdit && !isLocked ? <SaveBar edit={edit} /> : null}
     </div>
   )
+}
+
+const maxShown = 5
+
+/** What the marks in the gutter say, as text. */
+function Problems({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }) {
+  const rest = diagnostics.length - maxShown
+  return (
+    <ul className="code-problems" aria-label={texts.yaml.problems} aria-live="polite">
+      {diagnostics.slice(0, maxShown).map(({ severity, line, column, message, hint }) => (
+        <li key={`${line}:${column} ${message}`} data-severity={severity}>
+          <span className="soft">{texts.yaml.line(line)}</span> <span dir="auto">{message}</span>
+          {hint === null ? null : <span dir="auto"> {hint}.</span>}
+        </li>
+      ))}
+      {rest > 0 ? <li className="soft">{texts.files.moreErrors(rest)}</li> : null}
+    </ul>
+  )
+}
+
+const pauseMs = 300
+
+/** The problems of a text that is not saved, from the parser and checks of the server: those that it has when saved. */
+function useCheck(file: string, typed: string, isChanged: boolean) {
+  const [text] = useDebouncedValue(typed, pauseMs)
+  return useQuery({
+    queryKey: ['draft', 'check', file, text],
+    queryFn: ({ signal }) => call('POST /draft/check', { body: { files: [{ file, text }] } }, signal),
+    enabled: isChanged,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  }).data?.diagnostics
 }
 
 function lineOf(entry: DraftValue): number {

@@ -17,10 +17,10 @@ const { entry: texts } = editing
 /** A top-level map of waypost.yml with named entries that have a page. */
 interface Section {
   /** The key in waypost.yml. */
-  readonly key: 'action' | 'connection' | 'cronjob' | 'event' | 'schema'
+  readonly key: 'action' | 'connection' | 'cronjob' | 'event' | 'schema' | 'scope'
   /** The page of an entry and that of the list. */
-  readonly page: '/actions/$name' | '/connections/$name' | '/cronjobs/$name' | '/events/$name' | '/schemas/$name'
-  readonly list: '/actions' | '/connections' | '/cronjobs' | '/events' | '/schemas'
+  readonly page: `${Section['list']}/$name`
+  readonly list: '/actions' | '/connections' | '/cronjobs' | '/events' | '/schemas' | '/scopes'
   readonly notFound: string
   readonly new: string
   readonly nameText: string
@@ -35,6 +35,7 @@ export const sections = {
   cronjob: { key: 'cronjob', page: '/cronjobs/$name', list: '/cronjobs', ...texts.cronjob },
   event: { key: 'event', page: '/events/$name', list: '/events', ...texts.event },
   schema: { key: 'schema', page: '/schemas/$name', list: '/schemas', ...texts.schema },
+  scope: { key: 'scope', page: '/scopes/$name', list: '/scopes', ...texts.scope },
 } as const satisfies Record<string, Section>
 
 interface EntryEditorProps extends Pick<ComponentProps<typeof EditTabs>, 'label'> {
@@ -58,7 +59,7 @@ export function EntryEditor({ section, name, actions, label, more, isWide = fals
   const [dialog, setDialog] = useState<'rename' | 'delete'>()
   const close = () => setDialog(undefined)
   if (!edit.isLoading && edit.loadError === undefined && edit.before() === undefined && !isNew)
-    return <EmptyState title={strings.problem.notFound} text={section.notFound} />
+    return <EmptyState isPage title={strings.problem.notFound} text={section.notFound} />
   const tabs = more?.(edit, at)
   return (
     <>

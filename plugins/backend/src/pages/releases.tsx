@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
@@ -10,6 +10,7 @@ import { PageHeader } from '../components/page-header.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useAdding } from '../components/use-adding.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 
@@ -34,8 +35,20 @@ const lists = {
 }
 
 export function Page() {
-  const [target, setTarget] = useState<Release>()
+  const [chosen, setChosen] = useState<Release>()
+  const [isRollingBack, setRollingBack] = useAdding('rollback')
   const queries = useQueryClient()
+  const releases = useQuery({
+    queryKey: ['release', 'all'],
+    queryFn: ({ signal }) => loadReleases(signal),
+    enabled: isRollingBack,
+  })
+  const previous = isRollingBack ? findPrevious(releases.data) : undefined
+  const target = chosen ?? previous
+  const close = () => {
+    setChosen(undefined)
+    setRollingBack(false)
+  }
   const mayRollBack = useHasScope('backend.deploy')
   return (
     <>
@@ -67,7 +80,7 @@ export function Page() {
         rowActions={(release) =>
           release.is_active || !mayRollBack
             ? []
-            : [{ label: rollBackLabel(release.id, release.isNewer), run: () => setTarget(release) }]
+            : [{ label: rollBackLabel(release.id, release.isNewer), run: () => setChosen(release) }]
         }
         filters={[
           { name: 'search', label: texts.search },
@@ -80,12 +93,18 @@ export function Page() {
         <RollBackDialog
           id={target.id}
           isNewer={target.isNewer}
-          onClose={() => setTarget(undefined)}
+          onClose={close}
           onDone={() => queries.invalidateQueries({ queryKey: ['release'] })}
         />
       )}
     </>
   )
+}
+
+/** The release before the active one. */
+function findPrevious(releases: readonly Release[] = []): Release | undefined {
+  const older = releases.filter((one) => !one.is_active && !one.isNewer)
+  return older.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))[0]
 }
 
 async function loadReleases(signal: AbortSignal): Promise<readonly Release[]> {

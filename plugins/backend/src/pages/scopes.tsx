@@ -1,5 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { State } from '../components/badge.tsx'
@@ -7,7 +9,13 @@ import { CopyText } from '../components/copy.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
+import { useCanEdit, valueQuery } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
+import { isMap } from '../edit/values.ts'
 import { strings } from '../strings.ts'
+import { editing } from '../strings/editing.ts'
+
+const NewScope = lazy(async () => ({ default: (await import('../editors/scope.tsx')).NewScope }))
 
 type Scope = Entry<'GET /scope'>
 
@@ -15,11 +23,6 @@ const { access } = strings
 const { scopeList: texts } = access
 
 const columns: readonly Column<Scope>[] = [
-  {
-    name: 'name',
-    label: access.scope,
-    render: ({ name }) => <CopyText value={name} isMono label={access.scope} />,
-  },
   {
     name: 'description',
     label: texts.description,
@@ -58,8 +61,18 @@ const columns: readonly Column<Scope>[] = [
   },
 ]
 
+/** What opens the editor of a scope; the scopes of Waypost itself are not declared. */
+function editorOf({ name }: Scope, declared: readonly string[]) {
+  if (isBackendScope(name) || name === 'consumer') return undefined
+  const page = { to: '/scopes/$name', params: { name } }
+  return declared.includes(name) ? page : { ...page, search: { new: '{}' } }
+}
+
 export function Page() {
   const queries = useQueryClient()
+  const canEdit = useCanEdit()
+  const [isAdding, setAdding] = useState(false)
+  const declared = useDeclared(canEdit)
   const problems = useScopes().data?.problems ?? []
   const load = async (search: string) => {
     const { entry } = await queries.query({ queryKey: ['scope', 'list'], queryFn: () => call('GET /scope', {}) })
@@ -68,7 +81,11 @@ export function Page() {
   }
   return (
     <>
-      <PageHeader title={access.pages.scopes} text={texts.text} />
+      <PageHeader
+        title={access.pages.scopes}
+        text={texts.text}
+        action={canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.scope.new}</Button> : undefined}
+      />
       {problems.length === 0 ? null : (
         <div className="warnings" role="note">
           <p>{texts.problem}</p>
@@ -84,12 +101,37 @@ export function Page() {
         queryKey={['scope']}
         load={({ search = '' }) => load(search.toLowerCase())}
         rowKey={({ name }) => name}
-        columns={columns}
+        columns={[
+          {
+            name: 'name',
+            label: access.scope,
+            render: (scope) =>
+              canEdit && editorOf(scope, declared) !== undefined ? (
+                <code dir="auto">{scope.name}</code>
+              ) : (
+                <CopyText value={scope.name} isMono label={access.scope} />
+              ),
+          },
+          ...columns,
+        ]}
+        {...(canEdit ? { rowLink: (scope: Scope) => editorOf(scope, declared) } : {})}
         filters={[{ name: 'search', label: texts.search }]}
         empty={<EmptyState title={access.picker.none} />}
       />
+      {canEdit ? <LastSave /> : null}
+      {isAdding ? (
+        <Suspense>
+          <NewScope onClose={() => setAdding(false)} />
+        </Suspense>
+      ) : null}
     </>
   )
+}
+
+/** The scopes that the files declare; none on servers. */
+function useDeclared(canEdit: boolean): readonly string[] {
+  const { data } = useQuery({ ...valueQuery('/scope'), enabled: canEdit })
+  return isMap(data?.value) ? Object.keys(data.value) : []
 }
 
 /** The routes of Waypost itself, which require the built-in scopes, are not counted. */

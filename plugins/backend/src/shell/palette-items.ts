@@ -84,7 +84,7 @@ function useDefinitionItems(isSearching: boolean): readonly Thing[] {
       data?.actions.filter(({ kind }) => kind !== 'class'),
     ),
     ...named(pages.events, '/events/$name', data?.events),
-    ...named(operate.pages.cronjobs, '/cronjobs', data?.cronjobs),
+    ...named(operate.pages.cronjobs, '/cronjobs/$name', data?.cronjobs),
     ...(tables.data?.entry ?? []).map(({ name, connection }) => ({
       group: pages.tables,
       label: name,
@@ -153,7 +153,7 @@ function useCommands(): readonly PaletteItem[] {
       search: { add: '1' },
     },
     { label: strings.variables.add, isAllowed: useHasScope('backend.deploy'), to: '/variables', search: { add: '1' } },
-    { label: texts.rollBack, isAllowed: useHasScope('backend.deploy'), to: '/releases' },
+    { label: texts.rollBack, isAllowed: useHasScope('backend.deploy'), to: '/releases', search: { rollback: '1' } },
     {
       label: texts.dead,
       isAllowed: useHasScope('backend.operate'),

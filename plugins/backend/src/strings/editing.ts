@@ -19,10 +19,16 @@ export const editing = {
   undo: 'Undo',
   undone: 'Undone',
   compare: 'Compare',
-  outdated: 'This was changed in the files since you began. Compare before you save. Nothing that you typed is lost.',
+  outdated: 'Compare before you save. Nothing that you typed is lost.',
+  changedBy: {
+    folder: 'Changed in the folder',
+    me: 'You changed this in another window',
+    user: (name: string) => `${name} changed this`,
+    unknown: 'This was changed since you began.',
+  },
   refused: (errors: number) => `Not saved: ${errors === 1 ? 'this error' : `these ${errors} errors`} would be new`,
   conflict: {
-    title: 'Changed in the files since you began',
+    title: 'Changed since you began',
     text: (values: number) =>
       `${values === 1 ? 'One value was' : `${count.format(values)} values were`} changed in both places. Choose which to keep. All other changes are combined.`,
     merged: 'The changes are to different values. Both are kept.',
@@ -32,7 +38,7 @@ export const editing = {
     absent: 'not set',
     back: 'Back',
     apply: 'Continue with these values',
-    file: 'The file was changed since you began. This is how your text differs from it.',
+    file: 'This is how your text differs from the file.',
     merge: 'Keep both changes',
     takeFile: 'Take the file',
     keepFile: 'Keep my text',
@@ -40,6 +46,8 @@ export const editing = {
   code: { leave: 'Esc, then Tab, leaves the editor. Ctrl-Space completes.' },
   tabs: { form: 'Form', yaml: 'YAML' },
   yaml: {
+    problems: 'Problems',
+    line: (line: number) => `Line ${line}`,
     locked: 'Read-only: the form has unsaved changes',
     formLocked: 'The YAML tab has unsaved changes. Save or discard them first.',
   },
@@ -128,7 +136,15 @@ export const editing = {
       nameText: 'Letters, digits and . _ -, such as Todo or Todo-Input',
     },
     scope: {
+      new: 'New scope',
+      notFound: 'waypost.yml does not declare this scope.',
       nameText: 'Such as todo or todo.write',
+      renameText: 'Users, clients and tokens keep the old name. Grant the new one to them.',
+      deleteText: 'Nothing requires it. Users, clients and tokens that have it keep the name.',
+      requiredBy: 'Required by',
+      grantedTo: 'Granted to',
+      declare: 'Declare',
+      readOnly: 'Scopes are declared in waypost.yml. They are edited in waypost dev.',
     },
     action: {
       new: 'New action',

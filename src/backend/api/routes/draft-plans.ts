@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { Principal } from '../../../contract/index.ts'
 import type { Diagnostic } from '../../../kit/index.ts'
 import type { DraftFiles, PlannedDraft } from '../../draft/draft.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
@@ -24,7 +25,7 @@ const planned = {
   saved: Type.Union([draftSaved, Type.Null()]),
 }
 
-type Call = Pick<AdminSources, 'draft' | 'host'>
+type Call = Pick<AdminSources, 'draft' | 'host'> & { readonly principal: Principal }
 
 /** Saves a plan, or only shows it. */
 async function saveOrShow<Plan extends PlannedDraft>(
@@ -40,7 +41,7 @@ async function saveOrShow<Plan extends PlannedDraft>(
     return describe(shown, { files, found: await draft.findNewErrors(shown), saved: null })
   }
   const files = await draft.read()
-  const saved = await saveChange(draft, explained)
+  const saved = await saveChange(draft, explained, { by: call.principal.user.name })
   const { changes, code = [] } = saved.plan
   // Code is not a part of the draft: it stays.
   const inverse = invertFiles(changes.filter(({ file }) => !code.includes(file)))

@@ -43,10 +43,12 @@ export const edit = record({
   if: condition,
 })
 
+export const fileText = Type.String({ maxLength: 1024 * 1024 })
+
 export const fileEdit = record({
   file: filePath,
   /** Null deletes the file. */
-  text: Type.Union([Type.String({ maxLength: 1024 * 1024 }), Type.Null()]),
+  text: Type.Union([fileText, Type.Null()]),
   if: condition,
 })
 

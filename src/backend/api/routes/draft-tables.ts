@@ -157,7 +157,7 @@ const migration = defineRoute({
     const shown = await plan(await draft.read())
     if (preview || shown.changes.length === 0)
       return { ...formatTable(shown), saved: null, can_undo: false, failed: null }
-    const done = await saveChange(draft, plan, { withErrors })
+    const done = await saveChange(draft, plan, { withErrors, by: call.principal.user.name })
     const { changes } = done.plan
     const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(changes) })
     const frozen = await Promise.all(
@@ -295,7 +295,7 @@ const api = defineRoute({
       event,
       newScopes: Object.fromEntries(scopes.map((one) => [one.name, one.description])),
     })
-    const failed = preview ? undefined : await tables.write(plan.changes)
+    const failed = preview ? undefined : await tables.write(plan.changes, call.principal.user.name)
     return {
       action: plan.action,
       methods: plan.methods,

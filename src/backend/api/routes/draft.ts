@@ -1,5 +1,14 @@
 import { Type } from 'typebox'
-import { findEntryText, findIncludes, findValue, listUses, rename, type Use } from '../../../definition/index.ts'
+import type { Principal } from '../../../contract/index.ts'
+import {
+  findEntryText,
+  findIncludes,
+  findValue,
+  listUses,
+  openEditing,
+  rename,
+  type Use,
+} from '../../../definition/index.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import { listChanges } from '../../draft/list-changes.ts'
 import type { DraftFiles } from '../../draft/draft.ts'
@@ -8,11 +17,12 @@ import { saveChange } from '../../draft/save-changes.ts'
 import { etagOfValue, keysOf, pointerOf } from '../../draft/values.ts'
 import { errors } from '../../errors.ts'
 import { defineRoute, ProblemWith, type AdminSources } from '../route.ts'
-import { formatMaybeTime, maybeText, maybeTime, oneOf, record, text } from '../shapes.ts'
+import { formatMaybeTime, formatTime, maybeText, maybeTime, oneOf, record, text, time } from '../shapes.ts'
 import {
   answerSaved,
   condition,
   diagnostic,
+  fileText,
   draftOf,
   draftSaved,
   edit,
@@ -53,6 +63,17 @@ const draft = defineRoute({
     is_served: Type.Boolean(),
     /** When what is served was loaded. */
     served_at: maybeTime,
+    /** The last changes, the newest first. */
+    history: Type.Array(
+      record({
+        /** The user; null if another program, such as an editor, changed the files. */
+        by: maybeText,
+        at: time,
+        files: Type.Array(text),
+        /** JSON pointers of the entries that changed: `/event/todo_created`. Empty if they are not known. */
+        entries: Type.Array(text),
+      }),
+    ),
   }),
   async handle(call) {
     const own = draftOf(call)
@@ -71,6 +92,7 @@ const draft = defineRoute({
       problem: problem === undefined ? null : { ...problem, hint: problem.hint ?? null },
       is_served: isServed,
       served_at: formatMaybeTime(servedAt),
+      history: own.listHistory().map(({ by, at, ...change }) => ({ ...change, by: by ?? null, at: formatTime(at) })),
     }
   },
 })
@@ -161,11 +183,37 @@ const file = defineRoute({
 })
 
 /** @throws WP_BACKEND_DRAFT_FILE */
-function textOf({ texts }: DraftFiles, path: string): string {
+function textOf({ texts }: Pick<DraftFiles, 'texts'>, path: string): string {
   const found = texts.get(path)
   if (found === undefined) throw errors.WP_BACKEND_DRAFT_FILE({ file: path })
   return found
 }
+
+const check = defineRoute({
+  name: 'checkDraft',
+  summary: 'The problems that definition files would have with other texts. Nothing is saved',
+  method: 'POST',
+  path: '/draft/check',
+  // Plugins of the definition are loaded.
+  scopes: ['backend.deploy'],
+  usesDraft: true,
+  body: record({ files: Type.Array(record({ file: filePath, text: fileText }), { minItems: 1, maxItems: 100 }) }),
+  answer: record({
+    /** Those of the given files. */
+    diagnostics: Type.Array(diagnostic),
+  }),
+  async handle({ body: { files }, ...call }) {
+    const own = draftOf(call)
+    const { texts, editing } = await own.read()
+    for (const { file } of files) textOf({ texts }, file)
+    const found = await own.check(files)
+    const changed = new Map([...texts, ...files.map((one) => [one.file, one.text] as const)])
+    const inFiles = found.filter((one) => files.some(({ file }) => file === one.file))
+    return {
+      diagnostics: formatDiagnostics(openEditing(editing.root, { texts: changed, cache: editing.cache }), inFiles),
+    }
+  },
+})
 
 const change = defineRoute({
   name: 'editDraft',
@@ -187,7 +235,7 @@ const change = defineRoute({
 })
 
 async function saveEdits(
-  call: Pick<AdminSources, 'draft' | 'host'>,
+  call: Pick<AdminSources, 'draft' | 'host'> & { readonly principal: Principal },
   request: RequestedEdits,
   withErrors: boolean | undefined,
 ) {
@@ -201,7 +249,7 @@ async function saveEdits(
         if (await tables.isFrozen(one)) throw errors.WP_BACKEND_DRAFT_MIGRATION({ file: one.file })
       return { ...planned, tables: await tables.loadAfter(planned.changes) }
     },
-    { withErrors },
+    { withErrors, by: call.principal.user.name },
   )
   return answerSaved(call, saved, saved.plan)
 }
@@ -321,12 +369,16 @@ const renaming = defineRoute({
   async handle({ body: { at, to, if: expected }, ...call }) {
     const own = draftOf(call)
     const classes = await loadClasses(own)
-    const done = await saveChange(own, (files) => {
-      const conflicts = findValueConflict(files, { at, ...(expected === undefined ? {} : { if: expected }) })
-      if (conflicts.length > 0) throw new ProblemWith(errors.WP_BACKEND_CHANGED(), { conflicts })
-      const renamed = refuseAsProblem(() => rename(files.editing, keysOf(at), { to, classes }))
-      return { changes: listEdited(files, renamed.files), uses: formatUses(renamed.uses) }
-    })
+    const done = await saveChange(
+      own,
+      (files) => {
+        const conflicts = findValueConflict(files, { at, ...(expected === undefined ? {} : { if: expected }) })
+        if (conflicts.length > 0) throw new ProblemWith(errors.WP_BACKEND_CHANGED(), { conflicts })
+        const renamed = refuseAsProblem(() => rename(files.editing, keysOf(at), { to, classes }))
+        return { changes: listEdited(files, renamed.files), uses: formatUses(renamed.uses) }
+      },
+      { by: call.principal.user.name },
+    )
     const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
     return { uses: done.plan.uses, at: pointerOf([keysOf(at)[0]!, to]), saved }
   },
@@ -335,6 +387,7 @@ const renaming = defineRoute({
 export const draftRoutes = [
   draft,
   change,
+  check,
   difference,
   value,
   putValue,
