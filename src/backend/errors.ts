@@ -147,8 +147,8 @@ export const errors = defineErrors({
   WP_BACKEND_TRAFFIC: {
     kind: 'user',
     status: 404,
-    message: 'Only waypost dev lists requests',
-    hint: 'Read the log of the server, or its statistics.',
+    message: 'Only waypost dev streams requests and deliveries',
+    hint: 'Read the log of the server, its statistics, or its deliveries.',
   },
   WP_BACKEND_DRAFT: {
     kind: 'user',

@@ -7,13 +7,15 @@ import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
 
 const files = {
-  'waypost.yml': 'routes:\n  /todo/:id: { scopes: [todo], methods: { GET: { action: src/todo.ts } } }\n',
+  'waypost.yml':
+    'routes:\n  /todo/:id: { scopes: [todo], methods: { GET: { action: src/todo.ts } } }\nevent: { todo_created: { scopes: [todo] } }\n',
   'src/todo.ts': actionFile('return {}'),
 }
 
 interface Line {
   readonly number: number
   readonly path: string
+  readonly problem?: string | null
   readonly [name: string]: unknown
 }
 
@@ -27,8 +29,12 @@ async function openLive() {
 
 /** Collects the lines of the stream. `ended` resolves when the server has ended it. */
 async function follow({ url }: ProjectServer, headers: Record<string, string>, after = 0) {
+  return followPath(`${url}/backend/traffic?after=${after}`, headers)
+}
+
+async function followPath(url: string, headers: Record<string, string>) {
   const stopping = new AbortController()
-  const response = await fetch(`${url}/backend/traffic?after=${after}`, { headers, signal: stopping.signal })
+  const response = await fetch(url, { headers, signal: stopping.signal })
   assert.equal(response.headers.get('content-type'), 'application/x-ndjson')
   const lines: Line[] = []
   const read = async () => {
@@ -75,6 +81,50 @@ test('a stream ends when a new generation serves and when the server closes, so 
   await before.ended
   const last = await follow(world, headers)
   await Promise.all([world.server.close(), last.ended])
+})
+
+test('deliveries of an event are streamed while the stream is open; then the subscription is removed', async () => {
+  await using live = await openLive()
+  const { world, headers } = live
+  const url = `${world.url}/backend/event/todo_created/listen`
+  const { db } = world.host.system
+  const endpoints = async () => {
+    const rows = await db.selectFrom('waypost_subscription').select('endpoint').execute()
+    return rows.map(({ endpoint }) => endpoint)
+  }
+  const listening = await followPath(url, headers)
+  const [endpoint] = await endpoints()
+  const post = { method: 'POST', headers: { 'webhook-id': 'dlv_1', 'waypost-event': 'todo_created' }, body: '{"id":1}' }
+  assert.equal((await fetch(endpoint!, post)).status, 204)
+  await until('it is streamed', () => listening.lines.length === 1)
+  const [line] = listening.lines
+  assert.deepEqual([line!['id'], line!['body']], ['dlv_1', '{"id":1}'])
+  assert.equal(typeof line!.problem, 'string', 'it is not signed')
+  listening.stop()
+  await until('it is removed', async () => (await endpoints()).length === 0)
+
+  const before = await followPath(url, headers)
+  await world.deploy({ 'src/todo.ts': actionFile('return { changed: 1 }') })
+  await before.ended
+  await until('it is removed', async () => (await endpoints()).length === 0)
+  const last = await followPath(url, headers)
+  await Promise.all([world.server.close(), last.ended])
+})
+
+test('an event is listened to only in dev, if it exists and the caller has its scopes', async () => {
+  await using live = await openLive()
+  const { world, headers } = live
+  const listen = async (event: string, as: Record<string, string>) => {
+    const { status, body } = await send(world.port, { path: `/backend/event/${event}/listen`, headers: as })
+    return [status, String(body.type).split('#')[1]]
+  }
+  assert.deepEqual(await listen('unknown', headers), [400, 'WP_EVENTS_UNKNOWN'])
+  const bob = await world.authorize('bob', ['backend.operate'])
+  assert.deepEqual(await listen('todo_created', bob), [403, 'WP_EVENTS_SCOPE'])
+  await using server = await openProjectServer({ files })
+  const ann = await server.authorize('ann', ['todo', 'backend.operate'])
+  const { body } = await send(server.port, { path: '/backend/event/todo_created/listen', headers: ann })
+  assert.match(body.type, /#WP_BACKEND_TRAFFIC$/)
 })
 
 test('a server that is not dev lists no requests', async () => {

@@ -106,14 +106,30 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     assert.match(terminal.shown(), /reload migrations\/System\/\d+-create-app-todo\.yml .* applied.* \(backend\)/)
   })
 
-  test('Try it creates a to-do', async () => {
-    await page.getByRole('link', { name: 'POST /todo', exact: true }).click()
+  test('Try it creates a to-do, and its event is delivered to the page', async () => {
+    await go('Events')
+    await page.getByRole('link', { name: 'todo_created' }).first().click()
+    await heading('todo_created').waitFor()
+    await page.getByRole('button', { name: 'Listen' }).click()
+    await page.getByText('Listening, also while you open other pages.').waitFor()
+    await page.locator('#content').getByRole('link', { name: 'POST /todo' }).click()
     await heading('POST /todo').waitFor()
     await page.getByRole('tab', { name: 'Try it' }).click()
     await page.getByLabel('Body').fill('{ "title": "Buy milk", "content": "Two bottles" }')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('201', { exact: true }).first().waitFor()
     await page.getByRole('region', { name: 'Answer' }).getByText('Buy milk').waitFor()
+    await page.getByText('todo_created delivered').waitFor()
+    await page.goBack()
+    await heading('todo_created').waitFor()
+    await page.getByText('signature ok').waitFor()
+    await page
+      .getByRole('region', { name: /^Body of dlv_/ })
+      .getByText('Buy milk')
+      .waitFor()
+    await checkPage(page, 'story listen')
+    await page.getByRole('button', { name: 'Stop listening' }).click()
+    await page.getByText('signature ok').waitFor({ state: 'detached' })
   })
 
   test('the page Changes is the diff of git', async () => {

@@ -10,6 +10,7 @@ import { releaseRoutes } from './routes/releases.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { statisticRoutes } from './routes/statistics.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { listenRoutes } from './routes/listen.ts'
 import { trafficRoutes } from './routes/traffic.ts'
 import { tryRoutes } from './routes/try.ts'
 import { userRoutes } from './routes/users.ts'
@@ -32,6 +33,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...statisticRoutes,
   ...tokenRoutes,
   ...trafficRoutes,
+  ...listenRoutes,
   ...tryRoutes,
   ...userRoutes,
   ...variableRoutes,

@@ -18,6 +18,8 @@ export interface TrafficLog {
    * @param format makes the value of a line
    */
   stream(after: number, format: (entry: TrafficEntry) => object): Readable
+  /** Starts another stream of lines, which ends like those of requests. */
+  follow(stream: Readable): void
   /** Ends all streams: they would keep the server and replaced generations open. */
   endStreams(): void
 }
@@ -32,7 +34,17 @@ export function makeTrafficLog(start = 0): TrafficLog {
   let entries: TrafficEntry[] = []
   let number = start
   const streams = new Map<Readable, () => void>()
+  const follow = (stream: Readable, pushNew = () => {}) => {
+    const ending = setTimeout(() => stream.push(null), maxStreamMs).unref()
+    stream.once('close', () => {
+      clearTimeout(ending)
+      streams.delete(stream)
+    })
+    stream.push('\n') // sends the headers
+    streams.set(stream, pushNew)
+  }
   return {
+    follow: (stream) => follow(stream),
     add(report, at) {
       number += 1
       entries.push({
@@ -60,15 +72,8 @@ export function makeTrafficLog(start = 0): TrafficLog {
           isWanted = true
           pushNew()
         },
-        destroy(error, done) {
-          clearTimeout(ending)
-          streams.delete(stream)
-          done(error)
-        },
       })
-      const ending = setTimeout(() => stream.push(null), maxStreamMs).unref()
-      stream.push('\n') // sends the headers
-      streams.set(stream, pushNew)
+      follow(stream, pushNew)
       return stream
     },
     endStreams() {

@@ -1071,6 +1071,11 @@ export interface Operations {
       code: string | null
     }
   }
+  /** Subscribes the caller to an event and streams its deliveries until the stream is closed. Only in dev. */
+  'GET /event/:name/listen': {
+    params: { name: string }
+    lines: { at: string; id: string; body: string; problem: string | null }
+  }
   /** A token of the caller, without scopes of administration, for the pages of the backend to try routes. */
   'POST /token/try': {
     answer: { access_token: string; expires_in: number; scopes: string[] }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { definitionQuery } from '../api/definition.ts'
 import { Users } from '../components/definition-parts.tsx'
+import { Listen } from '../components/listen.tsx'
 import { saveChange } from '../edit/draft.ts'
 import { TextField } from '../edit/fields.tsx'
 import { SchemaPicker, ScopesPicker } from '../edit/pickers.tsx'
@@ -35,6 +36,7 @@ export function EventEditor({ name }: { readonly name: string }) {
             <h2>{texts.dispatchedBy}</h2>
             {users.length === 0 ? <p className="soft">{build.events.code}</p> : <Users uses={users} />}
           </section>
+          <Listen event={name} />
         </>
       )}
     </EntryEditor>

@@ -3,7 +3,7 @@ import { useDocumentVisibility } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { definitionQuery, nameOf } from '../api/definition.ts'
-import { followTraffic, type TrafficEntry } from '../api/traffic.ts'
+import { followTraffic, type TrafficEntry } from '../api/follow.ts'
 import { RouteName, State } from '../components/badge.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -31,7 +31,7 @@ export function Page() {
     const stopping = new AbortController()
     const follower = {
       onConnected: setConnected,
-      onEntries(entries: readonly TrafficEntry[]) {
+      onLines(entries: readonly TrafficEntry[]) {
         last.current = entries.at(-1)!.number
         setShown((before) => [...entries.toReversed(), ...before].slice(0, maxShown))
       },

@@ -163,6 +163,18 @@ export const build = {
     migrations: (amount: number) => countOf(amount, 'migration'),
     noConfig: 'No config',
   },
+  listen: {
+    title: 'Listen',
+    start: 'Listen',
+    stop: 'Stop listening',
+    text: 'Shows deliveries here while you call the API.',
+    on: 'Listening, also while you open other pages.',
+    connecting: 'Connecting…',
+    delivered: (event: string) => `${event} delivered`,
+    valid: 'signature ok',
+    invalid: (problem: string) => `signature ${problem}`,
+    bodyOf: (id: string) => `Body of ${id}`,
+  },
   events: {
     text: 'What clients can subscribe to.',
     name: 'Event',

@@ -37,7 +37,7 @@ export const tableEditor = {
     restrict: 'refuse it at once',
     'set default': 'set the default',
   },
-  idText: 'Given: numbers the rows',
+  idText: 'Generated number of the row',
   remove: (name: string) => `Remove ${name}`,
   restore: (name: string) => `Keep ${name}`,
   removed: 'will be dropped',

@@ -1,12 +1,13 @@
-// Follows the requests to `waypost dev`. The stream is read with fetch, because EventSource cannot send a token.
+// Follows streams of `waypost dev`. They are read with fetch, because EventSource cannot send a token.
 import type { Operations } from './operations.ts'
 import { Problem, sendForResponse } from './send.ts'
 
 export type TrafficEntry = Operations['GET /traffic']['lines']
+export type Received = Operations['GET /event/:name/listen']['lines']
 
-interface Follower {
+interface Follower<Line> {
   /** Oldest first. */
-  onEntries(entries: readonly TrafficEntry[]): void
+  onLines(lines: readonly Line[]): void
   /** Called when the stream is open, or cannot be opened; it is then opened again. */
   onConnected(isConnected: boolean): void
 }
@@ -20,15 +21,38 @@ const drawMs = 100
  * @param after the number of the last request that is known
  * @throws Problem if the server rejects it, SignInCancelled
  */
-export async function followTraffic(after: number, signal: AbortSignal, follower: Follower): Promise<void> {
+export function followTraffic(after: number, signal: AbortSignal, follower: Follower<TrafficEntry>): Promise<void> {
   let last = after
+  const open = () => sendForResponse('GET', 'traffic', { query: { after: String(last) }, signal })
+  return follow<TrafficEntry>(open, signal, {
+    ...follower,
+    onLines(lines) {
+      last = lines.at(-1)!.number
+      follower.onLines(lines)
+    },
+  })
+}
+
+/**
+ * Subscribes to an event and follows its deliveries until it is aborted.
+ * @throws Problem if the server rejects it, SignInCancelled
+ */
+export function followEvent(event: string, signal: AbortSignal, follower: Follower<Received>): Promise<void> {
+  const open = () => sendForResponse('GET', `event/${encodeURIComponent(event)}/listen`, { signal })
+  return follow(open, signal, follower)
+}
+
+async function follow<Line>(
+  open: () => Promise<Response>,
+  signal: AbortSignal,
+  follower: Follower<Line>,
+): Promise<void> {
   while (!signal.aborted) {
     try {
-      const response = await sendForResponse('GET', 'traffic', { query: { after: String(last) }, signal })
+      const response = await open()
       follower.onConnected(true)
-      for await (const entries of readLines(response.body!)) {
-        last = entries.at(-1)!.number
-        follower.onEntries(entries)
+      for await (const lines of readLines<Line>(response.body!)) {
+        follower.onLines(lines)
         await pause(drawMs)
       }
     } catch (error) {
@@ -45,7 +69,7 @@ function isTemporary(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Problem && error.status >= 500)
 }
 
-async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<readonly TrafficEntry[]> {
+async function* readLines<Line>(body: ReadableStream<Uint8Array>): AsyncGenerator<readonly Line[]> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let rest = ''
@@ -54,7 +78,7 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<read
     if (done) return
     const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
     rest = lines.pop()!
-    const entries = lines.filter(Boolean).map((line) => JSON.parse(line) as TrafficEntry)
+    const entries = lines.filter(Boolean).map((line) => JSON.parse(line) as Line)
     if (entries.length > 0) yield entries
   }
 }
