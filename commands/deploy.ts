@@ -56,6 +56,9 @@ export default class Deploy extends WaypostCommand {
       description: 'Deploy breaking changes even with breaking_changes: forbid',
       env: 'WAYPOST_ALLOW_BREAKING',
     }),
+    'overwrite-backend': Flags.boolean({
+      description: 'Deploy although changes that were made in the backend are undone',
+    }),
     message: Flags.string({ char: 'm', description: 'Message for the list of releases', env: 'WAYPOST_MESSAGE' }),
     against: againstFlag,
     migrate: Flags.boolean({ description: 'Run pending migrations before the deployment', env: 'WAYPOST_MIGRATE' }),
@@ -81,6 +84,7 @@ export default class Deploy extends WaypostCommand {
       migrate: flags.migrate,
       isConfirmed: flags.yes,
       allowBreaking: flags['allow-breaking'],
+      overwriteBackend: flags['overwrite-backend'],
       waitMs: flags.wait,
       waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(formatTarget(target)),

@@ -20,7 +20,14 @@ export type { ActionToDescribe, DescribeActions, DescribedAction } from './descr
 export { editDefinition, setInDefinition, type Edit, type EditedFiles } from './edit/edit-definition.ts'
 export { EditRefused } from './edit/edit-refused.ts'
 export { findKey, findValue, listReachedFiles, openEditing, type Editing, type FoundEntry } from './edit/editing.ts'
-export { mergeDefinitions, type MergeConflict, type Merged, type Versions } from './edit/merge-definitions.ts'
+export {
+  listOverwritten,
+  mergeDefinitions,
+  type MergeConflict,
+  type Merged,
+  type OverwrittenPlace,
+  type Versions,
+} from './edit/merge-definitions.ts'
 export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'
 export { findColumnUses, renameColumns, type ColumnUse, type TableColumns } from './edit/rename-columns.ts'
 export { findSecrets, hideSecrets } from './check-literal-secrets.ts'

@@ -1,7 +1,7 @@
 import { sha256 } from '../kit/index.ts'
 import type { Actor, System } from '../store/index.ts'
 import { writeManifest, type BuiltRelease, type Artifact } from './manifest.ts'
-import { storeFiles, type DefinitionFile } from './definition-files.ts'
+import { isChangedSinceGit, storeFiles, type DefinitionFile } from './definition-files.ts'
 import { assertActive, findActive, findLastActivation, lockActive, recordActivation } from './history.ts'
 import { storeContents } from './store-contents.ts'
 
@@ -27,7 +27,7 @@ export interface Activated {
 }
 
 export interface Activation extends Activated {
-  /** Whether an activation was recorded; also if the release was already active with other definition files. */
+  /** Whether an activation was recorded; also if the release was already active, but with other files or not from Git. */
   readonly recorded: boolean
 }
 
@@ -70,7 +70,8 @@ export async function activateSerialized(
     const last = isSame ? await findLastActivation(trx, id) : undefined
     const { by, actor, message, commit } = options
     const files = options.files && (await storeFiles(system, trx, options.files))
-    if (isSame && (files === undefined || files === last?.files)) return { id, activated: false, recorded: false }
+    const isKnown = files === undefined || (files === last?.files && !(await isChangedSinceGit({ db: trx })))
+    if (isSame && isKnown) return { id, activated: false, recorded: false }
     const previous = isSame ? (last?.previous_id ?? undefined) : active?.id
     await recordActivation(system, trx, { id, kind: 'deploy', by, actor, message, previous, files, commit, isSame })
     return { id, activated: !isSame, recorded: true }

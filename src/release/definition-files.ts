@@ -165,6 +165,18 @@ export async function loadPublishedFiles({ db }: Pick<System, 'db'>): Promise<Pu
   }
 }
 
+/** Whether the definition was changed on the server since it was last deployed from a folder. */
+export async function isChangedSinceGit({ db }: { readonly db: Pick<System['db'], 'selectFrom'> }): Promise<boolean> {
+  const active = await db
+    .selectFrom('waypost_activation as activation')
+    .leftJoin('waypost_activation as in_git', 'in_git.number', 'activation.from_git')
+    .select(['activation.files', 'in_git.files as inGit'])
+    .orderBy('activation.number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return active !== undefined && active.files !== null && active.files !== active.inGit
+}
+
 /** Deletes the definition files that no activation uses; none if that cannot be determined. */
 export async function deleteUnusedFiles(trx: Transaction<SystemTables>): Promise<void> {
   const used = new Set<string>()

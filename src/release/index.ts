@@ -84,6 +84,7 @@ export {
   findPathProblem,
   hashFileList,
   hashFiles,
+  isChangedSinceGit,
   loadFiles,
   loadPublishedFiles,
   type DefinitionFile,

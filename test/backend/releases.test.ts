@@ -82,6 +82,7 @@ for (const kind of defaultKinds) {
           id: 64,
           active: null,
           filesChanged: false,
+          changedSinceGit: false,
           droppedMigrations: [],
           missingArtifacts: [built.artifacts[0]!.hash],
           unheldScopes: ['nobody-has-it'],

@@ -51,6 +51,8 @@ const plan = {
   unheldScopes: ['order'],
   lackingVariables: [{ name: 'ORDERS_URL', servers: ['app-2', 'app-3'] }],
   droppedMigrations: [],
+  overwritten: [],
+  changedSinceGit: false,
   filesChanged: false,
   pendingMigrations: ['System/20261121-add-due-date', 'System/20261122-more'],
 } as unknown as DeployPlan

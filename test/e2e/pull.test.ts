@@ -69,6 +69,18 @@ describe('waypost pull', { concurrency: 1 }, () => {
     await server.edit('resources/routes/todo/collection.yml', 'Lists the open to-dos, newest first', 'Lists all')
     await server.edit('waypost.yml', '\nevent:', '\n# A comment from the server\nevent:')
     const id = await publish()
+    const refused = await project.run('deploy --yes')
+    assert.equal(refused.code, 1, refused.stdout)
+    assert.match(
+      refused.stderr,
+      /undone +\/routes\/~1todo\/methods\/GET\/description\s+changed in the backend: resources/,
+    )
+    assert.match(refused.stderr, /would undo 1 change made in the backend\n.*Run waypost pull/s)
+    const { overwritten } = JSON.parse(await project.ok('deploy --plan --json'))
+    assert.deepEqual(
+      overwritten.map(({ at, file }: { at: string; file: string }) => [at, file]),
+      [['/routes/~1todo/methods/GET/description', 'resources/routes/todo/collection.yml']],
+    )
     const { code, stdout, stderr } = await project.run('pull --yes')
     assert.equal(code, 0, stderr)
     assertCalm(stdout + stderr)
@@ -79,7 +91,9 @@ describe('waypost pull', { concurrency: 1 }, () => {
     assert.equal(stdout, '  Wrote      2 files\n')
     assert.match(await readFile(path.join(project.folder, 'waypost.yml'), 'utf8'), /# A comment from the server/)
     assert.match(await project.ok('pull'), /Nothing to pull/)
+    assert.match(await project.ok('deploy --plan'), /published in the backend and now in the project: recorded/)
     assert.equal(await deploy(project), id)
+    assert.match(await project.ok('deploy --yes'), /is already active\. Nothing to do/)
   })
 
   it('keeps changes of the folder; what both changed is a conflict until a side is chosen', async () => {
@@ -109,6 +123,10 @@ describe('waypost pull', { concurrency: 1 }, () => {
     assert.deepEqual(await texts(), [route, schema, root])
     assert.equal((await project.run('pull --theirs --yes')).code, 0)
     assert.match((await texts())[0]!, /Lists all of them/)
+    await project.edit('resources/routes/todo/collection.yml', 'Lists all of them', 'Lists mine')
+    assert.match((await project.run('deploy --yes')).stderr, /would undo 1 change/)
+    await project.ok('deploy --yes --overwrite-backend')
+    assert.match(await project.ok('pull'), /Nothing to pull/)
   })
 
   it('makes a project of an empty folder, and names the code that a release does not contain', async () => {
@@ -123,7 +141,7 @@ describe('waypost pull', { concurrency: 1 }, () => {
     for (const { file } of files as { file: string }[])
       assert.equal(
         await readFile(path.join(folder, file), 'utf8'),
-        await readFile(path.join(server.folder, file), 'utf8'),
+        await readFile(path.join(project.folder, file), 'utf8'),
       )
     const again = await server.run(`pull ${folder}`)
     assert.match(again.stdout, /Nothing to pull|Missing code/)
@@ -159,7 +177,7 @@ describe('waypost pull', { concurrency: 1 }, () => {
       assert.equal(code, 0, stderr)
       assert.equal(
         await readFile(path.join(folder, 'waypost.yml'), 'utf8'),
-        await readFile(path.join(server.folder, 'waypost.yml'), 'utf8'),
+        await readFile(path.join(project.folder, 'waypost.yml'), 'utf8'),
       )
     })
   })

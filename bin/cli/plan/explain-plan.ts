@@ -27,7 +27,12 @@ export interface PlanParts {
   readonly lackingVariables?: DeployPlan['lackingVariables']
   readonly pendingMigrations?: DeployPlan['pendingMigrations']
   readonly droppedMigrations?: DeployPlan['droppedMigrations']
+  readonly overwritten?: DeployPlan['overwritten']
   readonly filesChanged?: DeployPlan['filesChanged']
+  readonly changedSinceGit?: DeployPlan['changedSinceGit']
+  /** The id of the new release. */
+  readonly id?: string
+  readonly active?: { readonly id: string } | undefined
   /** Whether pending migrations will run. */
   readonly migrates?: boolean
 }
@@ -93,21 +98,40 @@ function remarksOf(kind: string, name: string, parts: PlanParts): readonly Remar
 }
 
 function listOthers(parts: PlanParts): readonly PlanLine[] {
-  const { unheldScopes = [], lackingVariables = [], pendingMigrations = [], filesChanged = false } = parts
+  const {
+    unheldScopes = [],
+    lackingVariables = [],
+    pendingMigrations = [],
+    overwritten = [],
+    filesChanged = false,
+    changedSinceGit = false,
+    id,
+    active,
+  } = parts
   const line = (kind: string, name: string, remark: Remark): PlanLine => ({
     kind,
     name: toPrintable(name),
     breaking: false,
     remarks: [remark],
   })
+  const isPulled = changedSinceGit && !filesChanged && overwritten.length === 0 && id !== undefined && id === active?.id
   return [
+    ...overwritten.map(({ at, file, line: number }) =>
+      line(
+        'undone',
+        at ?? file,
+        plain(`changed in the backend: ${toPrintable(file)}${number === undefined ? '' : `:${number}`}`),
+      ),
+    ),
     ...(filesChanged ? [line('files', 'of the definition', plain(onlyFiles))] : []),
+    ...(isPulled ? [line('files', 'of the definition', plain(onlyPulled))] : []),
     ...unheldScopes.map((name) => line('scope', name, describeUnheldScopes(name))),
     ...lackingVariables.map((one) => line('variable', one.name, describeMissingVariable(one))),
     ...pendingMigrations.map((name) => line('migration', name, describePending(parts))),
   ]
 }
 
+const onlyPulled = 'published in the backend and now in the project: recorded, and servers change nothing'
 const onlyFiles = 'only comments or their layout changed: recorded, and servers change nothing'
 
 function describeUnheldScopes(name: string): Remark {

@@ -43,8 +43,8 @@ export function describeCounts(changes: readonly Change[]): string {
 }
 
 /** Whether a deployment would change nothing. */
-export function isNothing({ id, active, pendingMigrations, filesChanged }: DeployPlan): boolean {
-  return id === active?.id && pendingMigrations.length === 0 && !filesChanged
+export function isNothing({ id, active, pendingMigrations, filesChanged, changedSinceGit }: DeployPlan): boolean {
+  return id === active?.id && pendingMigrations.length === 0 && !filesChanged && !changedSinceGit
 }
 
 /** `9b07d3c5 is what 3 servers serve. Nothing to do.` */
@@ -67,6 +67,11 @@ export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migra
   ]
   const command = ['waypost deploy', ...flags].join(' ')
   const summary = `  ${wrap(`${describeCounts(changes)}. Nothing was changed on the target.`, 2)}`
+  if (plan.overwritten.length > 0) {
+    const text =
+      'A deployment would undo changes made in the backend. Get them with waypost pull, or add --overwrite-backend.'
+    return [summary, '', `  ${wrap(text, 2)}`]
+  }
   if (plan.droppedMigrations.length > 0)
     return [summary, '', `  ${wrap('A deployment is refused until the migrations that have run are restored.', 2)}`]
   const head = '  To deploy exactly this:'
@@ -95,6 +100,7 @@ export function planJson(plan: DeployPlan) {
           },
     changes,
     files_changed: plan.filesChanged,
+    overwritten: plan.overwritten,
     breaking: countChanges(changes).breaking,
     breaking_changes: plan.breakingChanges,
     unheld_scopes: plan.unheldScopes,

@@ -105,6 +105,8 @@ export interface SurveyAnswer {
   readonly filesChanged: boolean
   /** Hashes of artifacts and definition files that the server does not have. */
   readonly missingArtifacts: readonly string[]
+  /** Whether the active definition was changed in the backend since it was last deployed. Missing from older servers. */
+  readonly changedSinceGit?: boolean
   readonly unheldScopes: readonly string[]
   readonly lackingVariables: readonly MissingVariable[]
   readonly pendingMigrations: readonly string[]

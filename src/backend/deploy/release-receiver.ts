@@ -11,6 +11,7 @@ import {
   findActiveFileList,
   findFilesProblem,
   hashFileList,
+  isChangedSinceGit,
   loadSentFiles,
   loadForRelease,
   rollBack,
@@ -118,6 +119,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
         active,
         filesChanged:
           files !== undefined && row?.id === id && hashFileList(files) !== (await findActiveFileList(system)),
+        changedSinceGit: await isChangedSinceGit(system),
         missingArtifacts: [
           ...(await findMissingArtifacts(system, Object.keys(manifest.artifacts))),
           ...(await findMissingArtifacts(system, [...new Set(Object.values(files ?? {}))], 'waypost_file')),

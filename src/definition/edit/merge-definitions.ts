@@ -81,6 +81,39 @@ export function mergeDefinitions(texts: Versions, prefer: Side = 'mine'): Merged
   return { files: listChanges(texts.mine, edited), conflicts }
 }
 
+/** A place that theirs changed and mine does not have. */
+export type OverwrittenPlace = Omit<MergeConflict, 'values'>
+
+/** Lists what theirs changed since base and mine would undo, key by key. */
+export function listOverwritten(texts: Versions): readonly OverwrittenPlace[] {
+  const open = (files: Texts) => openEditing(undefined, { texts: files })
+  const { base, theirs, mine } = { base: open(texts.base), theirs: open(texts.theirs), mine: open(texts.mine) }
+  const found: OverwrittenPlace[] = []
+  const compare = (values: Versions<unknown>, keys: readonly string[]): void => {
+    const key = keys.at(-1)
+    if (isSame(values.base, values.theirs, key) || isSame(values.theirs, values.mine, key)) return
+    const maps = Object.values(values).filter(isMap)
+    if (isMap(values.theirs) && isMap(values.mine)) {
+      const of = (value: unknown, name: string) =>
+        isMap(value) && Object.hasOwn(value, name) ? value[name] : undefined
+      for (const name of new Set(maps.flatMap((map) => Object.keys(map)))) {
+        const inner = { base: of(values.base, name), theirs: of(values.theirs, name), mine: of(values.mine, name) }
+        compare(inner, [...keys, name])
+      }
+      return
+    }
+    const place = findKey(theirs, keys) ?? findKey(base, keys)
+    found.push({ at: pointerTo(keys), file: place?.file ?? rootFile, line: place?.line })
+  }
+  compare({ base: findValue(base, []), theirs: findValue(theirs, []), mine: findValue(mine, []) }, [])
+  const included = new Set([base, theirs, mine].flatMap((one) => listIncluded(one).files))
+  for (const file of new Set([...texts.base.keys(), ...texts.theirs.keys()])) {
+    const isKept = texts.theirs.get(file) === texts.base.get(file) || texts.theirs.get(file) === texts.mine.get(file)
+    if (!isKept && !included.has(file)) found.push({ at: undefined, file, line: undefined })
+  }
+  return found
+}
+
 function put(files: Map<string, string>, file: string, text: string | undefined): void {
   if (text === undefined) files.delete(file)
   else files.set(file, text)

@@ -14,6 +14,8 @@ export interface DeployOptions extends PlanOptions {
   readonly isConfirmed?: boolean
   /** Allow breaking changes even if they are forbidden. */
   readonly allowBreaking?: boolean
+  /** Deploy although changes that were made in the backend are lost. */
+  readonly overwriteBackend?: boolean
   /** How long to wait until each live server serves the release, in milliseconds; by default it does not wait. */
   readonly waitMs?: number
   /** Called when the wait begins. Returns a signal that ends it. */
@@ -47,13 +49,16 @@ export interface Deployment extends DeployPlan {
  * Builds the project and activates it at the target, atomically. An unchanged project changes nothing.
  * @returns undefined if it was not confirmed
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_ACTIONS, WP_PROJECT_MIGRATIONS_PENDING,
- * WP_PROJECT_MIGRATIONS_DROPPED, WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN,
+ * WP_PROJECT_MIGRATIONS_DROPPED, WP_PROJECT_OVERWRITES, WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN,
  * WP_RELEASE_SUPERSEDED
  */
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
   return withPlan({ ...options, isDeployment: true }, async (planning) => {
     const { plan } = planning
-    if (plan.id !== plan.active?.id || plan.filesChanged) options.onPlan?.(plan)
+    if (plan.id !== plan.active?.id || plan.filesChanged || plan.changedSinceGit) options.onPlan?.(plan)
+    const { length } = plan.overwritten
+    if (length > 0 && options.overwriteBackend !== true)
+      throw errors.WP_PROJECT_OVERWRITES({ count: length === 1 ? '1 change' : `${length} changes` })
     if (plan.droppedMigrations.length > 0)
       throw errors.WP_PROJECT_MIGRATIONS_DROPPED({ names: plan.droppedMigrations.join(', ') })
     if (!options.migrate && plan.pendingMigrations.length > 0)

@@ -13,12 +13,13 @@ import {
   type LiveServer,
   type ReleaseChange,
   artifactLoader,
+  type DefinitionFile,
   type Manifest,
 } from '../../release/index.ts'
 import { findProject } from '../find-project.ts'
 import { startBuild, type StartedBuild } from './start-build.ts'
 import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
-import type { Definition } from '../../definition/index.ts'
+import { listOverwritten, type Definition, type OverwrittenPlace } from '../../definition/index.ts'
 import { checkModules } from '../../build/index.ts'
 import { diagnoseActions } from '../diagnose-actions.ts'
 import { errors } from '../errors.ts'
@@ -50,6 +51,8 @@ export interface PlannedTarget {
 export interface DeployPlan extends TargetSurvey {
   readonly target: PlannedTarget
   readonly changes: readonly ReleaseChange[]
+  /** Changes that were made in the backend since the last deployment from a folder, and that the project does not have. */
+  readonly overwritten: readonly OverwrittenPlace[]
   /** How breaking changes are handled. */
   readonly breakingChanges: 'warn' | 'forbid'
 }
@@ -109,7 +112,18 @@ async function makePlan(
     await assertModulesLoad(deployable, report)
     await assertActionsFit(deployable, survey, report)
   }
-  return { target, deployable, report, plan: describe(survey, { deployable, planned, options }) }
+  const overwritten = survey.changedSinceGit ? await findOverwritten(target, deployable) : []
+  return { target, deployable, report, plan: { ...describe(survey, { deployable, planned, options }), overwritten } }
+}
+
+async function findOverwritten(target: DeployTarget, { files }: Deployable): Promise<readonly OverwrittenPlace[]> {
+  const published = await target.loadFiles()
+  const toTexts = (some: readonly DefinitionFile[] = []) => new Map(some.map((one) => [one.path, one.content]))
+  return listOverwritten({
+    base: toTexts(published?.inGit?.files),
+    theirs: toTexts(published?.files),
+    mine: toTexts(files),
+  })
 }
 
 interface DescribeContext {
@@ -118,7 +132,10 @@ interface DescribeContext {
   readonly options: PlanOptions
 }
 
-function describe(survey: TargetSurvey, { deployable, planned, options }: DescribeContext): DeployPlan {
+function describe(
+  survey: TargetSurvey,
+  { deployable, planned, options }: DescribeContext,
+): Omit<DeployPlan, 'overwritten'> {
   const { release, definition } = deployable
   const [before, after] = [survey.active?.manifest, release.manifest]
   return {

@@ -34,6 +34,8 @@ export interface TargetSurvey {
   readonly filesChanged: boolean
   /** Hashes of the artifacts and definition files to upload; empty if `activate` stores them itself. */
   readonly missingArtifacts: readonly string[]
+  /** Whether the active definition was changed in the backend since it was last deployed from a folder. */
+  readonly changedSinceGit: boolean
   /** Scopes that the release needs and no active user has. */
   readonly unheldScopes: readonly string[]
   /** Variables that the release needs and live servers lack. */

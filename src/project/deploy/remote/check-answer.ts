@@ -36,10 +36,11 @@ export function isSurvey(answer: SurveyAnswer): boolean {
     droppedMigrations,
     failingActions = [],
     calls = {},
+    changedSinceGit = false,
   } = answer
   return (
     isId(id) &&
-    typeof filesChanged === 'boolean' &&
+    [filesChanged, changedSinceGit].every((flag) => typeof flag === 'boolean') &&
     (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
     [missingArtifacts, unheldScopes, pendingMigrations, droppedMigrations].every(isTexts) &&
     lackingVariables.every(isMissingVariable) &&

@@ -88,10 +88,10 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     async survey({ release, files }) {
       const request: SurveyRequest = { protocol, manifest: release.manifest, files: hashFiles(files) }
       const answer = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
-      const { active, failingActions = [], calls = {}, ...rest } = answer
+      const { active, failingActions = [], calls = {}, changedSinceGit = false, ...rest } = answer
       const failing = failingActions.map((one) => ({ ...one, message: printable(one.message) }))
       const upgraded = active === null ? undefined : { ...active, manifest: upgradeManifest(active.manifest) }
-      return { ...rest, active: upgraded, failingActions: failing, calls }
+      return { ...rest, active: upgraded, failingActions: failing, calls, changedSinceGit }
     },
     upload,
     async migrate({ release }, { onApplied }) {
