@@ -8,6 +8,7 @@ import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import {
+  goTo,
   logIn,
   logInAgain,
   openBackendWorld,
@@ -302,6 +303,48 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
       await until('it is visible', async () =>
         page.evaluate<boolean>(`(${isVisible})(document.querySelector('[role="dialog"] [type="submit"]'))`),
       )
+    }
+  })
+
+  test('long names do not push columns out of the lists', async () => {
+    const { host } = world.server
+    const long = (name: string) => `${name}-of-the-integration-platform-of-a-company-with-a-long-name`
+    const scopes = Array.from({ length: 20 }, (_, index) => `inventory.warehouse.${index}.write`)
+    await addUser(host.system, {
+      name: long('user'),
+      email: `${long('mail')}@department.example.com`,
+      scopes: ['todo'],
+    })
+    const { id: user_id } = await findHostUser(host, long('user'))
+    await host.system.db
+      .insertInto('waypost_user_scope')
+      .values(scopes.map((scope) => ({ user_id, scope })))
+      .execute()
+    const own = { public: false, redirectUris: [], grants: ['client_credentials' as const] }
+    const { id } = await addClient(host.system, { ...own, user: long('user'), name: long('client'), scopes: ['todo'] })
+    await host.system.db
+      .insertInto('waypost_client_scope')
+      .values(scopes.map((scope) => ({ client_id: id, scope })))
+      .execute()
+    await host.system.db
+      .insertInto('waypost_token')
+      .values({ jti: id, user_id, client_id: id, scope: scopes.join(' '), created_at: 0, expires_at: Date.now() * 2 })
+      .execute()
+    await using opened = await world.open({ viewport: { width: 1440, height: 1000 } })
+    const { page } = opened
+    await openSignedIn(page, '/users')
+    for (const [path, title] of Object.entries({ '/users': 'Users', '/clients': 'Clients', '/tokens': 'Tokens' })) {
+      await goTo(page, path, title)
+      await page
+        .getByText(long(path === '/clients' ? 'client' : 'user'))
+        .first()
+        .waitFor()
+      for (const width of [1440, 1024]) {
+        await page.setViewportSize({ width, height: 1000 })
+        const overflow =
+          'document.querySelector("#content").scrollWidth - document.querySelector("#content").clientWidth'
+        assert.equal(await page.evaluate(overflow), 0, `${path}, ${width}`)
+      }
     }
   })
 

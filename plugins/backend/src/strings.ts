@@ -555,6 +555,7 @@ export const strings = {
     release: 'Release',
     none: 'none',
     wants: 'Active release:',
+    noRelease: 'no release yet',
     version: 'Version',
     since: 'In this state since',
     seen: 'Last seen',
@@ -576,8 +577,6 @@ export const strings = {
     at: 'Activated',
     rollBackTo: (id: string) => `Roll back to ${id}`,
     activateAgain: (id: string) => `Activate ${id} again`,
-    empty: 'Nothing deployed yet',
-    emptyText: 'Deploy a project with waypost deploy. Its releases appear here.',
   },
   release: {
     title: 'Release',

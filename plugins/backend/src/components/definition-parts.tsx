@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { build as texts } from '../strings/build.ts'
 import type { Route } from '../api/definition.ts'
 import { MethodBadge } from './badge.tsx'
-import { CopyText } from './copy.tsx'
+import { config, issuer } from '../config.ts'
+import { CommandHint, CopyText } from './copy.tsx'
 import { EmptyState } from './empty-state.tsx'
 
 /** Who may call a method, as a sentence: "Tokens with todo · 4 users, 2 clients". */
@@ -96,6 +97,8 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
   )
 }
 
+/** Says how to deploy to this server. */
 export function NoRelease() {
-  return <EmptyState title={texts.noRelease} text={texts.noReleaseText} />
+  const deploy = config.isDevelopment ? undefined : <CommandHint command={`npx waypost deploy --url ${issuer}`} />
+  return <EmptyState title={texts.noRelease} text={texts.noReleaseText} action={deploy} />
 }

@@ -2,8 +2,9 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../api/call.ts'
+import { config } from '../config.ts'
 import { State } from '../components/badge.tsx'
-import { RouteLink } from '../components/definition-parts.tsx'
+import { NoRelease, RouteLink } from '../components/definition-parts.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -26,6 +27,7 @@ export function Page() {
     staleTime: 0,
   })
   const { data: deliveries } = useDeliverySummary()
+  const hasNoRelease = useServers().data?.entry.every(({ release, wanted }) => release === null && wanted === null)
   return (
     <>
       <PageHeader title={strings.pages.overview} text={account.data && texts.server(account.data.server.version)} />
@@ -33,10 +35,14 @@ export function Page() {
       <div className="stack">
         <Attention />
         <Start />
-        <section>
-          <h2>{texts.traffic}</h2>
-          <Traffic more={deliveries === undefined ? [] : [[texts.pending, build.number(deliveries.pending)]]} />
-        </section>
+        {hasNoRelease && !config.isDevelopment ? (
+          <NoRelease />
+        ) : (
+          <section>
+            <h2>{texts.traffic}</h2>
+            <Traffic more={deliveries === undefined ? [] : [[texts.pending, build.number(deliveries.pending)]]} />
+          </section>
+        )}
         <BusiestRoutes />
       </div>
     </>
@@ -78,13 +84,17 @@ function useDeliverySummary() {
   })
 }
 
-/** What someone should look at: servers that do not serve the active release, and webhooks that do not arrive. */
-function Attention() {
-  const servers = useQuery({
+function useServers() {
+  return useQuery({
     queryKey: ['server', 'list'],
     queryFn: ({ signal }) => call('GET /server', {}, signal),
     refetchInterval: refreshMs,
   })
+}
+
+/** What someone should look at: servers that do not serve the active release, and webhooks that do not arrive. */
+function Attention() {
+  const servers = useServers()
   const deliveries = useDeliverySummary()
   const mayOperate = useHasScope('backend.operate')
   const problems = servers.data?.entry.filter(({ state }) => state === 'failed' || state === 'silent') ?? []

@@ -4,7 +4,7 @@ import { call, type Entry } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
 import { DataTable } from '../components/data-table.tsx'
 import { CutText } from '../components/delivery.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
+import { NoRelease } from '../components/definition-parts.tsx'
 import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { shortId } from '../components/release-link.tsx'
@@ -86,7 +86,7 @@ export function Page() {
           { name: 'search', label: texts.search },
           { name: 'kind', label: texts.how, options: kinds },
         ]}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+        empty={<NoRelease />}
         refreshMs={10_000}
       />
       {target === undefined ? null : (

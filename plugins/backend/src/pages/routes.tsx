@@ -19,7 +19,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [
   { name: 'route', label: texts.route, isSortable: true, render: (route) => <Name {...route} /> },
-  { name: 'access', label: texts.access, width: '26%', render: (route) => <Access {...route} /> },
+  { name: 'access', label: texts.access, width: '30%', render: (route) => <Access {...route} /> },
   {
     name: 'action',
     label: texts.action,
@@ -31,7 +31,7 @@ const columns: readonly Column<Route>[] = [
     name: 'source',
     label: build.source,
     isMinor: true,
-    width: '19%',
+    width: '17%',
     render: ({ source }) =>
       source === null ? null : (
         <span className="source mono soft" title={source}>

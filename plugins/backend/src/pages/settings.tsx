@@ -56,7 +56,7 @@ function write(value: unknown): string {
 function Settings({ settings }: { readonly settings: readonly Setting[] }) {
   const isSet = (setting: Setting) => 'value' in setting
   const sorted = settings.toSorted((a, b) => Number(isSet(b)) - Number(isSet(a)))
-  if (settings.length === 0) return <p className="soft">{build.noReleaseText}</p>
+  if (settings.length === 0) return <p className="soft">{build.noRelease}</p>
   return (
     <PlainTable<Setting>
       label={texts.config}

@@ -19,7 +19,7 @@ export const build = {
   more: (amount: number) => `and ${count.format(amount)} more`,
   json: 'JSON',
   noRelease: 'No API yet',
-  noReleaseText: 'Deploy a project with waypost deploy. What it contains appears here.',
+  noReleaseText: 'Deploy a project from its folder. Its routes, schemas and events appear here.',
   access: {
     anyone: 'Anyone',
     anyToken: 'Any valid token',
@@ -191,7 +191,7 @@ export const build = {
     anyScope: 'any token with the scope consumer',
   },
   settings: {
-    text: 'Below config:, rate: and plugins: in waypost.yml. Deploy the project to change them.',
+    text: 'From config, rate and plugins in waypost.yml. Deploy the project to change them.',
     config: 'Config',
     setting: 'Setting',
     value: 'Value',

@@ -77,7 +77,7 @@ export const editing = {
     deployText: 'Commit the files, then compare them with a server:',
   },
   settings: {
-    text: 'Below config:, rate: and plugins: in waypost.yml',
+    text: 'From config, rate and plugins in waypost.yml.',
     config: 'Settings',
     rates: 'Rates',
     plugins: 'Plugins',
