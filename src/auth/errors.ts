@@ -75,7 +75,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 400,
     message: '"{name}" is not a valid name',
-    hint: 'Use 1 to 64 letters, digits, dots, dashes, underscores and @.',
+    hint: 'Use 1 to 64 letters, digits, dots, dashes, underscores and @. "." and ".." are not allowed.',
   },
   WP_AUTH_PASSWORD_WEAK: {
     kind: 'user',

@@ -40,7 +40,7 @@ export async function listHostVariables(host: Host): Promise<readonly ListedVari
   const sources = readSources(host.folder)
   const names = new Set([...stored.keys(), ...Object.keys(manifest?.variables ?? {})])
   return [...names].toSorted().map((name) => {
-    const use = manifest?.variables[name]
+    const use = manifest !== undefined && Object.hasOwn(manifest.variables, name) ? manifest.variables[name] : undefined
     const row = stored.get(name)
     const isSet = variable(environment, name) !== undefined
     const isInFile = isSet && variable(sources.file, name) !== undefined

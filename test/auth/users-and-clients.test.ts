@@ -33,6 +33,8 @@ for (const kind of systemKinds) {
       [{ name: 'ann' }, 'WP_AUTH_USER_EXISTS'],
       [{ name: '' }, 'WP_AUTH_NAME'],
       [{ name: 'a b' }, 'WP_AUTH_NAME'],
+      [{ name: '.' }, 'WP_AUTH_NAME'],
+      [{ name: '..' }, 'WP_AUTH_NAME'],
       [{ name: 'a\n' }, 'WP_AUTH_NAME'],
       [{ name: 'a'.repeat(65) }, 'WP_AUTH_NAME'],
       [{ name: 'bob', password: '1234567' }, 'WP_AUTH_PASSWORD_WEAK'],

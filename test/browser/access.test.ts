@@ -346,6 +346,9 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
         assert.equal(await page.evaluate(overflow), 0, `${path}, ${width}`)
       }
     }
+    // A name that is still being typed is that of no one.
+    await page.getByLabel('User', { exact: true }).fill('us')
+    await page.getByRole('heading', { name: 'No matches' }).waitFor()
   })
 
   test('show texts that look like HTML as texts', async () => {

@@ -76,6 +76,14 @@ for (const kind of systemKinds) {
       assert.doesNotMatch(JSON.stringify([entry, await rows(), await listHostVariables(host)]), /hidden/)
     })
 
+    test('are not required because their names are those of properties of objects', async () => {
+      for (const name of ['constructor', '__proto__']) {
+        await set(name, 'x')
+        assert.equal((await find(name))?.isRequired, false, name)
+        await unset(name)
+      }
+    })
+
     test('are listed with where they are set and what uses them', async () => {
       await set('BOTH', 'there')
       const listed = await listHostVariables(host)

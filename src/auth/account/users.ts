@@ -21,7 +21,8 @@ export interface NewUser {
   readonly rejectSimilarName?: boolean
 }
 
-const userName = /^[\w.@+-]{1,64}$/
+// URLs cannot contain "." and ".." as a segment, so that no one could administer users of these names.
+const userName = /^(?!\.{1,2}$)[\w.@+-]{1,64}$/
 
 /** Checks the rules for usernames. @throws WP_AUTH_NAME */
 export function assertUserName(name: string): void {
