@@ -132,40 +132,6 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     await page.getByText('signature ok').waitFor({ state: 'detached' })
   })
 
-  test('the page Changes is the diff of git', async () => {
-    await page.getByRole('link', { name: /files changed/ }).click()
-    await heading('Changes').waitFor()
-    await page.getByText('waypost deploy --plan').first().waitFor()
-    await checkPage(page, 'story changes')
-    git('add', '--intent-to-add', '.')
-    const files = page.locator('.file-diff')
-    const shown = await files.evaluateAll((all) =>
-      all.map((one) =>
-        [
-          one.querySelector('h2')!.textContent,
-          ...[...one.querySelectorAll('tr')].map((row) =>
-            row.matches('.diff-hunk')
-              ? row.textContent.trim()
-              : row.querySelector('[aria-hidden]')!.textContent + row.querySelector('code')!.textContent,
-          ),
-        ].join('\n'),
-      ),
-    )
-    // Generated types are code, which the pages do not show.
-    const diff = git('diff', '--no-color', '--', '*.yml', '*.json')
-    const expected = diff.split(/^diff --git .*\n/m).slice(1)
-    assert.deepEqual(
-      shown,
-      expected.map((one) => {
-        const [, file, hunks] = /^\+\+\+ b\/(.*)\n([^]*)\n$/m.exec(one)!
-        return `${file}\n${hunks!.replaceAll(/^(@@ .* @@).*/gm, '$1')}`
-      }),
-    )
-    const link = await page.getByRole('link', { name: 'Open in VS Code' }).first().getAttribute('href')
-    assert.ok(link!.startsWith(`vscode://file${folder}/`), link!)
-    assert.equal(await page.locator('#content .code').last().textContent(), 'waypost deploy --plan')
-  })
-
   test('the form and an editor change the same value: the developer chooses, and both files edits are kept', async () => {
     await go('Events')
     await page.getByRole('link', { name: 'todo_created' }).first().click()
@@ -175,10 +141,11 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     const theirs = before
       .replace('A row was added to todo', 'Sent for each new row')
       .replace('# yaml', '# The to-do API\n# yaml')
+      .replace('maxLength: 40', 'maxLength: 80')
     await write('waypost.yml', theirs)
-    await page.getByText('This was changed in the files since you began.').waitFor()
+    await page.getByText('Changed in the folder').waitFor()
     await page.keyboard.press('Control+S')
-    const dialog = page.getByRole('dialog', { name: 'Changed in the files since you began' })
+    const dialog = page.getByRole('dialog', { name: 'Changed since you began' })
     await dialog.getByText('A row was added to todo').waitFor()
     await dialog.getByRole('radio', { name: /In the file Sent for each new row/ }).waitFor()
     await checkPage(page, 'story conflict')
@@ -217,6 +184,40 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     await page.keyboard.press('Control+S')
     await page.getByText('You edit files in').waitFor()
     assert.equal(await read('waypost.yml'), good)
+  })
+
+  test('the page Changes is the diff of git', async () => {
+    await page.getByRole('link', { name: /files changed/ }).click()
+    await heading('Changes').waitFor()
+    await page.getByText('waypost deploy --plan').first().waitFor()
+    await checkPage(page, 'story changes')
+    git('add', '--intent-to-add', '.')
+    const files = page.locator('.file-diff')
+    const shown = await files.evaluateAll((all) =>
+      all.map((one) =>
+        [
+          one.querySelector('h2')!.textContent,
+          ...[...one.querySelectorAll('tr')].map((row) =>
+            row.matches('.diff-hunk')
+              ? row.textContent.trim()
+              : row.querySelector('[aria-hidden]')!.textContent + row.querySelector('code')!.textContent,
+          ),
+        ].join('\n'),
+      ),
+    )
+    // Generated types are code, which the pages do not show.
+    const diff = git('diff', '--no-color', '--', '*.yml', '*.json')
+    const expected = diff.split(/^diff --git .*\n/m).slice(1)
+    assert.deepEqual(
+      shown,
+      expected.map((one) => {
+        const [, file, hunks] = /^\+\+\+ b\/(.*)\n([^]*)\n$/m.exec(one)!
+        return `${file}\n${hunks!.replaceAll(/^(@@ .* @@).*/gm, '$1')}`
+      }),
+    )
+    const link = await page.getByRole('link', { name: 'Open in VS Code' }).first().getAttribute('href')
+    assert.ok(link!.startsWith(`vscode://file${folder}/`), link!)
+    assert.equal(await page.locator('#content .code').last().textContent(), 'waypost deploy --plan')
   })
 
   test('the diff of the story is the committed one, and the project has no warnings', async () => {

@@ -31,16 +31,9 @@ const listen = defineRoute({
         stream.push(`${JSON.stringify({ at: formatTime(host.clock.now()), id, body, problem })}\n`)
       },
     })
-    const stream = new Readable({
-      read() {},
-      destroy(error, done) {
-        // The next listener removes a subscription that remains, for example because the server is stopping.
-        void listening
-          .close()
-          .catch(() => undefined)
-          .then(() => done(error))
-      },
-    })
+    const stream = new Readable({ read() {} })
+    // The next listener removes a subscription that remains, for example because the server is stopping.
+    stream.once('close', () => void listening.close().catch(() => undefined))
     traffic.follow(stream)
     return stream
   },
