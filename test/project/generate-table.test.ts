@@ -72,6 +72,14 @@ test('a table with an owner becomes routes that validate without a warning', asy
   assert.match(await readYaml(), /^# the shop\n/)
 })
 
+test('an event about rows of an owner gets a scope of its own, since subscribers receive the rows of all users', async () => {
+  const request = { owner: 'user_id', scopes: ['shop'], event: { name: 'order_created' } }
+  await generate('app_order', { ...request, newScopes: { shop: 'Orders' } })
+  const { events, scopes } = await load()
+  assert.deepEqual(events['order_created']?.scopes, ['shop.events'])
+  assert.deepEqual(scopes['shop.events'], { description: 'Receives events about the rows of all users' })
+})
+
 test('a text key is a path parameter; a key of two columns has a list only', async () => {
   assert.deepEqual((await generate('app_product')).methods.slice(1, 3), ['POST /product', 'GET /product/:sku'])
   assert.deepEqual((await generate('stock', { scopes: [] })).methods, ['GET /stock', 'POST /stock'])

@@ -46,15 +46,24 @@ export function planTable(
   const scopes = request.scopes ?? [resource]
   const { config, index } = makeTableConfig({ ...request, path }, table, columns)
   const routes = makeRoutes({ ...request, path, scopes, action }, table)
+  // Subscribers get the rows of all users, which tokens for the routes do not.
+  const eventScope =
+    request.event !== undefined && request.event.scopes === undefined && request.owner !== undefined
+      ? `${scopes[0] ?? resource}.events`
+      : undefined
+  const declaresScopes = request.newScopes !== undefined || findKey(editing, ['scope']) !== undefined
   const rates = routes.some(({ needsRate }) => needsRate) ? [publicRate] : []
   const adds: readonly Addition[] = [
+    ...(eventScope === undefined || !declaresScopes
+      ? []
+      : [{ name: `scope ${eventScope}`, keys: ['scope', eventScope], value: eventScopeValue, isShared: true }]),
     ...Object.entries(request.newScopes ?? {}).map(([name, description]) => ({
       name: `scope ${name}`,
       keys: ['scope', name],
       value: description === '' ? {} : { description },
     })),
     ...rates.map((name) => ({ name: `rate ${name}`, keys: ['rate', name], value: publicRateValue, isShared: true })),
-    ...describeEvent(request, { resource, scopes }),
+    ...describeEvent(request, { resource, scopes, holders: eventScope }),
     { name: `action ${action}`, keys: ['action', action], value: { class: 'sql-table', config } },
     ...routes.map(({ path: name, value, file }) => ({ name, keys: ['routes', name], value, file })),
   ]
@@ -68,6 +77,8 @@ export function planTable(
     added: missing,
   }
 }
+
+const eventScopeValue: WritableMap = { description: 'Receives events about the rows of all users' }
 
 interface Addition extends Edit {
   /** For output. */
@@ -88,11 +99,15 @@ function assertFree(editing: Editing, { name, keys, isShared }: Addition): boole
 
 function describeEvent(
   { event, methods }: TableRequest,
-  { resource, scopes }: { readonly resource: string; readonly scopes: readonly string[] },
+  {
+    resource,
+    scopes,
+    holders: given,
+  }: { readonly resource: string; readonly scopes: readonly string[]; readonly holders: string | undefined },
 ): readonly Addition[] {
   if (event === undefined) return []
   const access = methods?.find(({ method }) => method === 'POST')?.access ?? scopes
-  const holders = event.scopes ?? (access === 'public' ? scopes : access)
+  const holders = event.scopes ?? (given !== undefined ? [given] : access === 'public' ? scopes : access)
   const description =
     event.description === undefined || event.description === '' ? `A row was added to ${resource}` : event.description
   const value = { description, ...(holders.length > 0 && { scopes: holders }) }

@@ -39,6 +39,6 @@ type Value = string | number | boolean | null
 export interface TableEvent {
   readonly name: string
   readonly description?: string | undefined
-  /** Subscribers need one of these; by default those of POST. */
+  /** Subscribers need one of these; by default those of POST, or a new scope if rows have an owner. */
   readonly scopes?: readonly string[] | undefined
 }

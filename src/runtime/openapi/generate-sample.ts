@@ -73,9 +73,12 @@ function generateText(schema: ObjectSchema, name: string): string | undefined {
 
 function generateNumber(schema: ObjectSchema): number | undefined {
   const { minimum, exclusiveMinimum, maximum = Infinity, multipleOf = 1 } = schema as Readonly<Record<string, number>>
-  const lowest = minimum ?? (exclusiveMinimum === undefined ? Math.min(1, maximum) : exclusiveMinimum + 1)
-  const value = round(Math.ceil(round(lowest / multipleOf)) * multipleOf)
-  return value > maximum ? undefined : value
+  const lowest = minimum ?? (exclusiveMinimum === undefined ? -Infinity : exclusiveMinimum + 1)
+  // The lowest number of a wide range, such as that of bigint, tells readers nothing.
+  const values = [lowest < 0 ? Math.min(1, maximum) : lowest, lowest]
+    .filter(Number.isFinite)
+    .map((least) => round(Math.ceil(round(least / multipleOf)) * multipleOf))
+  return values.find((value) => value <= maximum)
 }
 
 /** Removes the digits that binary fractions add to decimals. */

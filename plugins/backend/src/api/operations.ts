@@ -741,7 +741,7 @@ export interface Operations {
       }[]
       owner?: string
       soft_delete?: string
-      event?: { name: string; description: string; scopes: string[] }
+      event?: { name: string; description: string; scopes?: string[] }
       new_scopes: { name: string; description: string }[]
       preview: boolean
     }

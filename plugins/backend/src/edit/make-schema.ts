@@ -164,7 +164,7 @@ function exampleOfType(schema: Json, exampleOfInner: (inner: unknown) => unknown
 }
 
 function numberOf({ minimum, exclusiveMinimum, maximum, multipleOf }: Json): number {
-  if (typeof minimum === 'number') return minimum
+  if (typeof minimum === 'number' && (minimum >= 0 || Number(maximum ?? 1) < 1)) return minimum
   if (typeof exclusiveMinimum === 'number') return exclusiveMinimum + (typeof multipleOf === 'number' ? multipleOf : 1)
   return typeof maximum === 'number' && maximum < 1 ? maximum : typeof multipleOf === 'number' ? multipleOf : 1
 }

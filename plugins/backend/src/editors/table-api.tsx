@@ -46,6 +46,8 @@ const isPublic = 'public'
 const anyToken = 'any'
 /** The access of methods that follow the scope of the sheet. */
 const ofScope = 'scope'
+/** The server chooses who may subscribe. */
+const byDefault = ''
 
 /** Makes a table an API in one sheet: access, owner, deletion and event, with the files that will be written. */
 export function TableApi({ connection, design, onClose, onSaved }: TableApiProps) {
@@ -124,6 +126,9 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                     onChange={(event) => set({ owner: event.currentTarget.value })}
                   />
                 )}
+                {state.owner !== '' && design.columns.some(({ references }) => references !== undefined) ? (
+                  <p className="soft small">{texts.ownerOfReferences}</p>
+                ) : null}
               </fieldset>
               {softDeletes(design).length === 0 ? null : (
                 <Radio.Group
@@ -156,7 +161,8 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                     <NativeSelect
                       label={texts.eventFor}
                       data={[
-                        { value: ofScope, label: state.scope },
+                        { value: byDefault, label: state.owner === '' ? state.scope : `${state.scope}.events` },
+                        ...(state.owner === '' ? [] : [{ value: ofScope, label: state.scope }]),
                         ...known.filter((name) => name !== state.scope),
                         { value: anyToken, label: texts.everyone },
                       ]}
@@ -165,6 +171,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                     />
                   </div>
                 ) : null}
+                {state.hasEvent && state.owner !== '' ? <p className="soft small">{texts.eventOfAll}</p> : null}
               </fieldset>
             </div>
             <section className="stack-small api-preview">
@@ -308,7 +315,7 @@ function propose(design: Design): ApiState {
     softDelete: softDeletes(design)[0] ?? '',
     hasEvent: false,
     event: `${resource.replaceAll('-', '_')}_created`,
-    holders: ofScope,
+    holders: byDefault,
   }
 }
 
@@ -334,7 +341,7 @@ function makeBody(
     access === anyToken || access === isPublic ? [] : [access === ofScope ? scope : access.replace(/^=/, '')]
   const chosen = methods.filter(({ isOn }) => isOn)
   const used = chosen.some(({ access }) => access === ofScope || (owner !== '' && access === isPublic))
-  const isUsed = used || (hasEvent && holders === ofScope)
+  const isUsed = used || (hasEvent && (holders === ofScope || (holders === byDefault && owner === '')))
   return {
     connection,
     table,
@@ -345,7 +352,9 @@ function makeBody(
     }),
     ...(owner !== '' && { owner }),
     ...(softDelete !== '' && { soft_delete: softDelete }),
-    ...(hasEvent && { event: { name: event, description: '', scopes: scopesOf(holders) } }),
+    ...(hasEvent && {
+      event: { name: event, description: '', ...(holders !== byDefault && { scopes: scopesOf(holders) }) },
+    }),
     new_scopes: isUsed && scope !== '' && !known.includes(scope) ? [{ name: scope, description }] : [],
   }
 }

@@ -106,6 +106,8 @@ export const tableEditor = {
     owner: 'Rows belong to the signed-in user',
     ownerText: 'Others get 404. Methods with an owner are never public.',
     ownerColumn: 'Column with the id of the user',
+    ownerOfReferences:
+      'References are not checked: a user can refer to rows of other users. To prevent that, write an action class.',
     noOwner: 'Add a column of type uuid, such as user_id, to use this.',
     delete: 'DELETE',
     deleteRow: 'removes the row',
@@ -113,6 +115,7 @@ export const tableEditor = {
     event: 'POST emits an event',
     eventName: 'Event',
     eventFor: 'For holders of',
+    eventOfAll: 'Subscribers receive the rows of all users.',
     everyone: 'anyone',
     preview: 'Files',
     newFile: 'new',

@@ -260,8 +260,8 @@ const api = defineRoute({
     owner: Type.Optional(name),
     /** The column that DELETE changes instead of removing the row. */
     soft_delete: Type.Optional(name),
-    /** The event that POST dispatches; subscribers need one of the scopes. */
-    event: Type.Optional(record({ name, description: name, scopes: names })),
+    /** The event that POST dispatches; subscribers need one of the scopes. By default those of POST, or a new one if rows have an owner. */
+    event: Type.Optional(record({ name, description: name, scopes: Type.Optional(names) })),
     /** Descriptions of scopes to add. */
     new_scopes: Type.Array(record({ name, description: name }), { maxItems: 20 }),
     /** Whether to write nothing. */
