@@ -114,6 +114,23 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('the overview names the variable whose change failed, and links to the variables', async () => {
+    const { server } = world
+    await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
+    const { page, complaints } = opened
+    const error = 'the variable "STOCK_URL" is not a URL'
+    const { id } = server.release
+    const now = new Date(world.clock.now()).toISOString()
+    const failed = { name: 'host-1', version: '1.0.0', release: id, wanted: id, state: 'failed', error }
+    const entry = [{ ...failed, state_at: now, heartbeat_at: now }]
+    await page.route('**/backend/server', (route) => route.fulfill({ json: { entry, now } }))
+    await openSignedIn(page)
+    await page.getByText(`host-1 still uses the previous values of variables. ${error}`).waitFor()
+    await page.getByRole('link', { name: 'Show variables' }).click()
+    await page.getByRole('heading', { name: 'Variables', level: 1 }).waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
   test('a rollback shows what it changes, and the overview the traffic', async () => {
     const { server } = world
     const before = server.release.id
@@ -138,8 +155,7 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     await dialog.waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
     await page.keyboard.type('Roll back')
-    await page.getByRole('option', { name: 'Roll back…' }).waitFor()
-    await page.keyboard.press('Enter')
+    await page.getByRole('option', { name: 'Roll back…' }).click()
     await dialog.getByText('archive').waitFor()
     await storeScreenshot(page, 'backend rollback')
     assert.deepEqual(await findFlaws(page), [])
