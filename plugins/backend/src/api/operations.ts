@@ -255,7 +255,7 @@ export interface Operations {
   'GET /release/:id/definition': {
     params: { id: string }
     answer: {
-      id: string
+      id: string | null
       is_active: boolean
       routes: {
         method: string

@@ -38,11 +38,16 @@ export function CopyText({ value, children = value, isMono = false, label }: Cop
   )
 }
 
+interface CommandHintProps {
+  readonly command: string
+  readonly label?: string
+}
+
 /** The command that does the same, for scripts and for learning the command line. */
-export function CommandHint({ command }: { readonly command: string }) {
+export function CommandHint({ command, label = strings.command }: CommandHintProps) {
   return (
     <p className="command">
-      <span className="soft">{strings.command}</span>
+      <span className="soft">{label}</span>
       <code>{command}</code>
       <CopyButton value={command} />
     </p>

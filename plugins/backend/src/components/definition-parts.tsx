@@ -99,6 +99,8 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
 
 /** Says how to deploy to this server. */
 export function NoRelease() {
-  const deploy = config.isDevelopment ? undefined : <CommandHint command={`npx waypost deploy --url ${issuer}`} />
+  const deploy = config.isDevelopment ? undefined : (
+    <CommandHint label={texts.deployWith} command={`npx waypost deploy --url ${issuer}`} />
+  )
   return <EmptyState title={texts.noRelease} text={texts.noReleaseText} action={deploy} />
 }

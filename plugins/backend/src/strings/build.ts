@@ -19,6 +19,7 @@ export const build = {
   more: (amount: number) => `and ${count.format(amount)} more`,
   json: 'JSON',
   noRelease: 'No API yet',
+  deployWith: 'Run',
   noReleaseText: 'Deploy a project from its folder. Its routes, schemas and events appear here.',
   access: {
     anyone: 'Anyone',

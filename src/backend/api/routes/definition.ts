@@ -10,6 +10,7 @@ import {
   type DescribedMethod,
   type DescribedRelease,
 } from '../../../operate/index.ts'
+import { loadActiveId } from '../../../release/index.ts'
 import type { Host } from '../../../host/index.ts'
 import { generateSample } from '../../../runtime/index.ts'
 import { errors } from '../../errors.ts'
@@ -58,6 +59,18 @@ const method = {
   p95_ms: maybeNumber,
 }
 
+const nothing = {
+  id: null,
+  is_active: false,
+  routes: [],
+  schemas: [],
+  actions: [],
+  events: [],
+  cronjobs: [],
+  rates: [],
+  settings: [],
+}
+
 const definition = defineRoute({
   name: 'getDefinition',
   summary: 'What a release contains: routes, schemas, actions, events, cronjobs, rates and settings',
@@ -66,7 +79,8 @@ const definition = defineRoute({
   scopes: ['backend.read'],
   params: record({ id }),
   answer: record({
-    id: text,
+    /** Null if the active release is requested before the first deployment; the lists are empty then. */
+    id: maybeText,
     is_active: flag,
     routes: Type.Array(record(method)),
     schemas: Type.Array(record({ name: text, source: maybeText, schema, used_by: Type.Array(use) })),
@@ -109,6 +123,7 @@ const definition = defineRoute({
     ),
   }),
   async handle({ host, params }) {
+    if (params.id === 'active' && (await loadActiveId(host.system)) === undefined) return nothing
     const release = await describeRelease(host, params.id)
     const { manifest, sourceOf } = release
     const usersOf = (uses: (one: DescribedMethod) => boolean) => release.methods.filter(uses).map(nameOf)
