@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
@@ -97,6 +98,80 @@ describe('the table designer', () => {
     await until('rows are kept', async () =>
       (await (await fetch(`${server.started.url}/todo`)).text()).includes('"note":"Rye"'),
     )
+  })
+
+  test('existing columns change, and what a database cannot do is explained at its field', async () => {
+    await page.getByLabel('Length of title').fill('100')
+    await page.getByText('"title" cannot change from text(200) to text(100): values may not fit').waitFor()
+    await page.getByLabel('Length of title').fill('500')
+    await page.getByLabel('note may be null').uncheck()
+    await page.getByText('"note" needs a default').waitFor()
+    await page.getByLabel('Default of note').fill('-')
+    await page.getByText(/Breaking: no longer allows NULL in app_todo.note/).waitFor()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await until('it is applied', async () => /"note": .*"default"/.test(await read('migrations/System/tables.json')))
+    await until('rows are kept', async () =>
+      (await (await fetch(`${server.started.url}/todo`)).text()).includes('"note":"Rye"'),
+    )
+    const file = (await migrations()).at(-1)
+    assert.match(await read(`migrations/System/${file}`), /note: \{ type: text, null: false, default: "-" \}/)
+  })
+
+  test('why a migration failed stays on the page', async () => {
+    const database = new DatabaseSync(path.join(root, '.waypost/system.db'), { timeout: 5000 })
+    database.exec('alter table app_todo add column extra text')
+    await page.getByRole('button', { name: 'Add column' }).click()
+    await column(6).fill('extra')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('The file is saved, but the migration did not run').waitFor()
+    await page
+      .getByText(/duplicate column name/)
+      .first()
+      .waitFor()
+    await until('the form shows the file', async () => (await column(6).inputValue()) === 'extra')
+    await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'detached' })
+    assert.equal(await page.getByText('The file is saved, but the migration did not run').isVisible(), true)
+    database.exec('alter table app_todo drop column extra')
+    database.close()
+    const file = `migrations/System/${(await migrations()).at(-1)}`
+    await writeFiles(root, { [file]: `# again\n${await read(file)}` })
+    await page.getByText('The file is saved, but the migration did not run').waitFor({ state: 'detached' })
+  })
+
+  test('a second table refers to the first, and its rows have an owner', async () => {
+    await page.getByRole('link', { name: 'Tables' }).first().click()
+    await page.locator('#content').getByRole('link', { name: 'New table' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('app_comment')
+    await column(2).fill('text of it')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Column 3 references').selectOption('app_todo')
+    assert.equal(await column(3).inputValue(), 'todo_id')
+    await page.getByRole('button', { name: 'user_id' }).click()
+    await page.keyboard.press('Control+s')
+    await page.getByRole('heading', { name: 'app_comment' }).waitFor()
+    await page.getByRole('button', { name: 'Create routes' }).click()
+    const sheet = page.getByRole('dialog')
+    assert.equal(await sheet.getByLabel('Rows belong to the signed-in user').isChecked(), true)
+    await sheet.getByText('owner: user_id').first().waitFor()
+    await sheet.getByText(/Add an index: \[user_id/).waitFor()
+    assert.equal(await sheet.locator('.warnings').count(), 1)
+    await sheet.getByRole('button', { name: 'Add 5 methods' }).click()
+    await page.locator('#content').getByRole('heading', { name: 'Routes', exact: true, level: 1 }).waitFor()
+    const { token } = await server.issueToken()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ text_of_it: 'Fresh', todo_id: 1 })
+    const posted = await fetch(`${server.started.url}/comment`, { method: 'POST', headers, body })
+    assert.equal(posted.status, 201, await posted.text())
+    const listed = await fetch(`${server.started.url}/comment`, { headers })
+    assert.match(await listed.text(), /"text_of_it":"Fresh"/)
+    await page.getByRole('link', { name: 'Tables' }).first().click()
+    await page.getByRole('link', { name: 'app_todo' }).first().click()
+    await page.getByRole('button', { name: 'Delete table' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('The table "app_comment" refers to "app_todo"').waitFor()
+    await dialog.getByRole('heading', { name: 'Remove this use first' }).waitFor()
+    assert.equal(await dialog.getByRole('button', { name: 'Delete table app_todo' }).isDisabled(), true)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
 
   test('nothing was reported by the browser', () => assert.deepEqual(opened.complaints, []))

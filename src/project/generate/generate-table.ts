@@ -78,7 +78,12 @@ export async function planTableFiles(
     ...(known && { columns: designTable(table, known, steps).columns.map(({ name }) => name) }),
   })
   const changes = findChanges(project, before, plan.texts)
-  await assertFits(project, plan, report)
+  // Once each, and without those that the project has already.
+  const existing = new Set(loaded.diagnostics.map(({ message }) => message))
+  await assertFits(project, plan, (found) => {
+    const fresh = found.filter(({ message }) => !existing.has(message))
+    report([...new Map(fresh.map((one) => [`${one.message} ${one.hint}`, one])).values()])
+  })
   return { plan, changes }
 }
 

@@ -63,12 +63,12 @@ export function Uses({ at }: { readonly at: string }) {
 }
 
 /** Places that name an entry, with links to the pages of their entries. */
-function UseList({ uses }: { readonly uses: readonly Use[] }) {
+export function UseList({ uses }: { readonly uses: readonly (Use & { readonly note?: ReactNode })[] }) {
   return (
     <ul className="use-list">
-      {uses.map(({ at, source }) => (
-        <li key={`${source} ${at}`}>
-          {at === null ? null : <UsePlace at={at} />} <span className="soft mono wrap">{source}</span>
+      {uses.map(({ at, source, note }, index) => (
+        <li key={index}>
+          {at === null ? null : <UsePlace at={at} />} <span className="soft mono wrap">{source}</span> {note}
         </li>
       ))}
     </ul>

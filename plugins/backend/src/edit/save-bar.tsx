@@ -114,7 +114,8 @@ function distance(field: HTMLElement, at: string): number {
   return Math.abs(field.dataset['at']!.length - at.length)
 }
 
-function useSaveKey(save: () => void): void {
+/** Saves with Ctrl-S, unless a dialog is open. */
+export function useSaveKey(save: () => void): void {
   const current = useRef(save)
   current.current = save
   useEffect(() => {

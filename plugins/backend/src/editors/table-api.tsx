@@ -308,7 +308,7 @@ function propose(design: Design): ApiState {
       access: one.method === 'GET' ? isPublic : ofScope,
     })),
     scope: resource,
-    description: '',
+    description: `Read and change ${resource}`,
     owner:
       design.columns.find(({ name, type }) => /^(user|owner)_id$/.test(name) && (type === 'uuid' || type === 'text'))
         ?.name ?? '',

@@ -1,6 +1,5 @@
 import { Button, NativeSelect, Tabs, TextInput } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { call, type Answer } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
@@ -9,8 +8,9 @@ import { CodeBlock } from '../components/copy.tsx'
 import { LeaveDialog } from '../components/leave-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft, useDraft, type Diagnostic } from '../edit/draft.ts'
+import { UseList } from '../edit/entry-dialogs.tsx'
 import { LastSave } from '../edit/last-save.tsx'
-import { Refused } from '../edit/save-bar.tsx'
+import { Refused, useSaveKey } from '../edit/save-bar.tsx'
 import { editing } from '../strings/editing.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Columns, Keys } from './table-rows.tsx'
@@ -75,7 +75,7 @@ export function TableDesigner(props: TableDesignerProps) {
       if (saved.saved === null) return focusInvalid(form.current)
       lastSave.set(saved.can_undo ? saved.saved : undefined)
       await refreshDraft(queries)
-      setState(undefined)
+      setState((now) => (now === edited ? undefined : now && rebase(now, state)))
       setTried(false)
       if (saved.failed !== null) return
       announce(table === null ? texts.created(design.name) : texts.saved(design.name))
@@ -86,6 +86,7 @@ export function TableDesigner(props: TableDesignerProps) {
       setSaving(false)
     }
   }
+  useSaveKey(() => form.current?.requestSubmit())
   const known = new Set(['/name', '/key', '/index', '/unique'])
   const general = problems.filter(({ pointer }) => !known.has(pointer) && !pointer.startsWith('/columns/'))
   const isRecreated = loaded !== undefined && loaded.fixed.length === 0
@@ -106,9 +107,6 @@ export function TableDesigner(props: TableDesignerProps) {
       onKeyDown={(event) => {
         // Enter in a field would save a table that is not finished.
         if (event.key === 'Enter' && event.target instanceof HTMLInputElement) event.preventDefault()
-        if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return
-        event.preventDefault()
-        form.current?.requestSubmit()
       }}
     >
       <div className="stack-wide">
@@ -192,6 +190,13 @@ function useBase(loaded: LoadedTable | undefined): TableState {
   return useMemo(() => (text === undefined ? newTable() : toState(JSON.parse(text) as LoadedTable)), [text])
 }
 
+/** What was typed while a state was saved: its columns have the names of that state now. */
+function rebase(now: TableState, { rows: saved }: TableState): TableState {
+  const kept = now.rows.filter(({ id }) => !saved.some((row) => row.id === id && row.isRemoved))
+  const rows = kept.map((row) => ({ ...row, was: saved.find(({ id }) => id === row.id)?.name ?? row.was }))
+  return { ...now, rows }
+}
+
 /** A row that was inserted meanwhile fixes the columns. */
 function withFixed(state: TableState, loaded: LoadedTable | undefined): TableState {
   const isFixed = ({ was }: Row) => was !== undefined && loaded?.fixed.includes(was) === true
@@ -262,7 +267,7 @@ export function Consequences({ plan }: { readonly plan: Plan | undefined }) {
 }
 
 /** What names the columns that are renamed or dropped, before anything is saved. */
-function Uses({ uses }: { readonly uses: Plan['uses'] }) {
+export function Uses({ uses }: { readonly uses: Plan['uses'] }) {
   if (uses.length === 0) return null
   const groups = [
     { title: texts.changed, list: uses.filter(({ to, problem }) => to !== null && problem === null) },
@@ -276,21 +281,18 @@ function Uses({ uses }: { readonly uses: Plan['uses'] }) {
         list.length === 0 ? null : (
           <div key={title(1)}>
             <h2>{title(list.length)}</h2>
-            <ul className="use-list">
-              {list.map(({ column, to, at, source, problem }) => {
-                const [file = '', line = ''] = source.split(/:(\d+)$/)
-                return (
-                  <li key={`${source} ${at} ${column}`}>
-                    <Link to="/files/$file" params={{ file }} className="mono">
-                      {file}:{line}
-                    </Link>{' '}
-                    <bdi className="mono">{to === null || problem !== null ? column : `${column} → ${to}`}</bdi>{' '}
-                    <code className="wrap soft">{at}</code>
-                    {problem === null ? null : <span className="warn"> {problem}</span>}
-                  </li>
-                )
-              })}
-            </ul>
+            <UseList
+              uses={list.map(({ column, to, at, source, problem }) => ({
+                at,
+                source,
+                note: (
+                  <>
+                    <bdi className="mono">{to === null || problem !== null ? column : `${column} → ${to}`}</bdi>
+                    {problem === null ? null : <span className="soft"> {problem}</span>}
+                  </>
+                ),
+              }))}
+            />
           </div>
         ),
       )}

@@ -133,7 +133,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
           className="mono-input"
           value={row.name}
           disabled={row.isRemoved}
-          autoFocus={row.name === '' && row.was === undefined && number > 2}
+          autoFocus={row.was === undefined && number > 2}
           {...markOf('name')}
           onChange={(event) => onChange({ ...row, name: toName(event.currentTarget.value) })}
           onKeyDown={(event) => {
@@ -167,7 +167,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
             inputMode="numeric"
             value={row.length}
             disabled={isLocked}
-            {...markOf('length')}
+            {...markOf('type', 'length')}
             onChange={(event) => onChange({ ...row, length: event.currentTarget.value.replaceAll(/\D/g, '') })}
           />
         ) : null}
@@ -234,7 +234,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
             aria-label={texts.onDeleteOf(name)}
             data={Object.entries(texts.onDeletes).map(([value, label]) => ({
               value,
-              label: `${texts.onDelete}: ${label}`,
+              label,
             }))}
             value={row.onDelete}
             disabled={isLocked}
@@ -309,7 +309,7 @@ export function Keys({ state, isNew, onChange, errorOf }: PartProps) {
           {error('/key')}
         </>
       )}
-      <h2>{texts.indexes}</h2>
+      <h2 className="next">{texts.indexes}</h2>
       <p className="soft">{texts.indexText}</p>
       {lists('index', texts.index, false)}
       {error('/index')}
@@ -322,7 +322,8 @@ export function Keys({ state, isNew, onChange, errorOf }: PartProps) {
           {texts.addIndex}
         </Button>
       </div>
-      {state.unique.length > 0 ? <h2>{texts.uniqueSets}</h2> : null}
+      {state.unique.length > 0 ? <h2 className="next">{texts.uniqueSets}</h2> : null}
+      {state.unique.length > 0 && !isNew ? <p className="soft">{texts.fixedUnique}</p> : null}
       {lists('unique', texts.uniqueSet, !isNew)}
       {error('/unique')}
       {isNew ? (

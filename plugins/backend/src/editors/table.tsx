@@ -3,15 +3,15 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
+import { definitionQuery } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft } from '../edit/draft.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
-import { build } from '../strings/build.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
-import { Consequences, TableDesigner } from './table-designer.tsx'
+import { Consequences, TableDesigner, Uses } from './table-designer.tsx'
 import type { ColumnType, ReferencedTable } from './table-state.ts'
 
 const TableApi = lazy(async () => ({ default: (await import('./table-api.tsx')).TableApi }))
@@ -24,9 +24,20 @@ function useDraftTable(connection: string, table?: string) {
   })
 }
 
+function useTables() {
+  return useQuery({ queryKey: ['table'], queryFn: ({ signal }) => call('GET /table', {}, signal) }).data?.entry
+}
+
+/** How often the methods that use a table were called in the last 24 hours; undefined without such methods. */
+function useCalls(connection: string, table: string): number | undefined {
+  const { data } = useQuery(definitionQuery)
+  const users = useTables()?.find((one) => one.connection === connection && one.name === table)?.used_by ?? []
+  const routes = data?.routes.filter(({ method, path }) => users.includes(`${method} ${path}`)) ?? []
+  return routes.length === 0 ? undefined : routes.reduce((sum, { calls }) => sum + calls, 0)
+}
+
 function useReferencedTables(connection: string): readonly ReferencedTable[] {
-  const { data } = useQuery({ queryKey: ['table'], queryFn: ({ signal }) => call('GET /table', {}, signal) })
-  const own = data?.entry.filter((one) => one.connection === connection && !one.view) ?? []
+  const own = useTables()?.filter((one) => one.connection === connection && !one.view) ?? []
   return own.map(({ name, key, columns }) => {
     const column = key.length === 1 ? columns.find((one) => one.name === key[0]) : undefined
     return { name, key: column && { type: column.type as ColumnType, length: column.length } }
@@ -53,7 +64,7 @@ export function NewTable() {
           onConnection={setConnection}
           onSaved={(name) => void navigate({ to: '/tables/$name', params: { name: `${connection}.${name}` } })}
         >
-          <p className="note">{build.tables.rows}</p>
+          {null}
         </TableDesigner>
       )}
     </>
@@ -118,15 +129,15 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
   )
 }
 
-function DropTable({
-  connection,
-  name,
-  onClose,
-}: {
+interface DropTableProps {
   readonly connection: string
   readonly name: string
   onClose(): void
-}) {
+}
+
+/** Drops a table while nothing names it. */
+function DropTable({ connection, name, onClose }: DropTableProps) {
+  const calls = useCalls(connection, name)
   const queries = useQueryClient()
   const navigate = useNavigate()
   const body = { connection, table: name, design: null }
@@ -139,8 +150,9 @@ function DropTable({
   return (
     <ConfirmDialog
       title={texts.dropTitle(name)}
-      action={texts.drop}
+      action={texts.dropNamed(name)}
       isDanger
+      isDisabled={data === undefined || data.problems.length > 0}
       onConfirm={async () => {
         const done = await call('POST /draft/migration', { body: { ...body, preview: false } })
         const [problem] = done.problems
@@ -152,8 +164,20 @@ function DropTable({
       }}
       onClose={onClose}
     >
-      <p>{isRevert ? texts.dropEmpty : texts.dropText}</p>
-      {data === undefined ? null : <Consequences plan={data} />}
+      <div className="stack-small">
+        {calls === undefined ? null : <p className={calls > 0 ? 'strong' : undefined}>{texts.calls(calls)}</p>}
+        {data === undefined ? null : data.uses.length > 0 ? <Uses uses={data.uses} /> : null}
+        {data === undefined || data.problems.length > 0 ? (
+          (data?.problems ?? [])
+            .filter(({ pointer }) => pointer !== '/uses')
+            .map(({ message, hint }) => <p key={message}>{[message, hint].filter(Boolean).join('. ')}</p>)
+        ) : (
+          <>
+            <p>{isRevert ? texts.dropEmpty : texts.dropText}</p>
+            <Consequences plan={data} />
+          </>
+        )}
+      </div>
     </ConfirmDialog>
   )
 }

@@ -195,7 +195,7 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
   const all = [
     ...problems,
     ...blocking.map(([name, uses]) => ({
-      pointer: '',
+      pointer: '/uses',
       message: `"${name}" is used at ${uses.map(({ source }) => source).join(', ')}`,
       hint: 'Remove these uses first',
     })),
