@@ -36,7 +36,6 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'xs', fz: 13, fw: 500 } },
     TextInput: { defaultProps: { size: 'xs' } },
-    Autocomplete: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
     Autocomplete: { defaultProps: { size: 'xs' } },
