@@ -11,11 +11,6 @@ export interface DraftTables {
   load(connection: string, table: string): Promise<DesignedTable | undefined>
   plan(request: DesignRequest): Promise<PlannedMigration>
   planApi(request: TableApiRequest): Promise<PlannedTableApi>
-  /**
-   * Writes planned files, all or none, and waits until they are served.
-   * @returns why they are not served
-   */
-  write(changes: readonly PlannedFile[], by: string): Promise<string | undefined>
   /** Returns the tables of the connections whose last migration changes, afterwards. */
   loadAfter(changes: readonly PlannedFile[]): Promise<Readonly<Record<string, TablesSnapshot>>>
   /** Whether a change edits or deletes a migration that ran and cannot be run again without losing data. */

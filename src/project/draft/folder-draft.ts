@@ -76,7 +76,7 @@ export class FolderDraft implements Draft {
   constructor(project: Project, { clock, migrations }: FolderDraftOptions) {
     this.name = project.label
     this.folder = path.resolve(project.root)
-    this.tables = new FolderTables({ project, migrations, clock, save: (changes, by) => this.#save(changes, by) })
+    this.tables = new FolderTables({ project, migrations, clock })
     this.place = shorten(this.folder)
     this.#project = project
     this.#clock = clock
@@ -208,16 +208,6 @@ export class FolderDraft implements Draft {
     }
     const isReloaded = reload?.done ?? Promise.resolve(false)
     return { served: isReloaded.then((is) => is && this.#status.isServed) }
-  }
-
-  /** @returns why the written files are not served */
-  async #save(changes: readonly FileChange[], by: string): Promise<string | undefined> {
-    const written = await this.exclusive(() => this.write(changes, { by }))
-    if (written === undefined) throw errors.WP_BACKEND_DRAFT_BUSY({ attempts: 1 })
-    await written.served
-    const { diagnostics, problem, isServed } = this.#status
-    if (isServed) return undefined
-    return problem?.message ?? diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
   }
 
   /** Records the result of a reload. */

@@ -5,7 +5,6 @@ import type {
   DesignRequest,
   DraftTables,
   FileChange,
-  PlannedFile,
   PlannedMigration,
   PlannedTableApi,
   TableApiRequest,
@@ -34,8 +33,6 @@ interface FolderTablesOptions {
   readonly project: Project
   readonly migrations: SessionMigrations
   readonly clock: Clock
-  /** Writes files and waits until they are loaded. Returns why they are not served. */
-  save(changes: readonly PlannedFile[], by: string): Promise<string | undefined>
 }
 
 /** Plans changes of the tables of a project in `dev`. */
@@ -100,10 +97,6 @@ export class FolderTables implements DraftTables {
     const { action, methods, index } = plan
     const others = warnings.filter(({ hint }) => index === undefined || hint?.startsWith('Add an index') !== true)
     return { action, methods, changes, warnings: others, index }
-  }
-
-  write(changes: readonly PlannedFile[], by: string): Promise<string | undefined> {
-    return this.#options.save(changes, by)
   }
 
   async loadAfter(changes: readonly FileChange[]): Promise<Readonly<Record<string, TablesSnapshot>>> {

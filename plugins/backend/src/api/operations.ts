@@ -751,7 +751,30 @@ export interface Operations {
       files: { file: string; before: string | null; text: string | null }[]
       warnings: string[]
       index: string[] | null
-      saved: boolean
+      saved: {
+        revision: string
+        saved_at: string
+        changes: number
+        files: string[]
+        diagnostics: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
+        is_served: boolean
+        inverse: {
+          edits: { at: string; value?: unknown; if?: string | null }[]
+          files: { file: string; text: string | null; if?: string | null }[]
+          undo: true
+        }
+      } | null
       failed: string | null
     }
   }

@@ -9,7 +9,7 @@ import { Dialog } from '../components/dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { SaveForm } from '../components/save-form.tsx'
 import { DiffView } from '../edit/diff-view.tsx'
-import { refreshDraft } from '../edit/draft.ts'
+import { lastSave, refreshDraft } from '../edit/draft.ts'
 import { useNames } from '../edit/pickers.tsx'
 import { tableEditor } from '../strings/table-editor.ts'
 import type { Design } from './table-state.ts'
@@ -71,10 +71,13 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
         onCancel={onClose}
         onSave={async () => {
           setSaving(true)
-          await call('POST /draft/table-api', { body: { ...body, preview: false } }).catch((error: unknown) => {
-            setSaving(false)
-            throw error
-          })
+          const { saved } = await call('POST /draft/table-api', { body: { ...body, preview: false } }).catch(
+            (error: unknown) => {
+              setSaving(false)
+              throw error
+            },
+          )
+          lastSave.set(saved ?? undefined)
           await refreshDraft(queries)
           announce(texts.created(count))
         }}
@@ -218,9 +221,11 @@ function MissingIndex({ connection, design, columns }: MissingIndexProps) {
   const adding = useMutation({
     mutationFn: async () => {
       const body = { connection, table: design.name, design: { ...design, index: [...design.index, [...columns]] } }
-      const { problems, failed } = await call('POST /draft/migration', { body: { ...body, preview: false } })
+      const done = await call('POST /draft/migration', { body: { ...body, preview: false } })
+      const { problems, failed, saved } = done
       const problem = problems[0]?.message ?? failed
       if (problem !== null) throw new Error(problem)
+      lastSave.set(saved !== null && done.can_undo ? saved : undefined)
       await refreshDraft(queries)
       announce(texts.indexAdded)
     },

@@ -105,7 +105,7 @@ export const tableEditor = {
     scope: 'Scope',
     scopeText: 'Tokens need it for methods that are not public.',
     newScope: (name: string) => `${name} is a new scope. What does it allow?`,
-    newScopePlaceholder: 'Create and change to-dos',
+    newScopePlaceholder: 'For example: create and change to-dos',
     owner: 'Rows belong to the signed-in user',
     ownerText: 'Others get 404. Methods with an owner are never public.',
     ownerColumn: 'Column with the id of the user',

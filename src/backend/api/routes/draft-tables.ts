@@ -2,7 +2,14 @@ import { Type, type Static } from 'typebox'
 import type { TableDesign } from '../../../tables/index.ts'
 import { findColumnUses, renameColumns, type ColumnUse } from '../../../definition/index.ts'
 import type { Draft, DraftFiles, PlannedDraft } from '../../draft/draft.ts'
-import type { DesignRequest, DraftTables, PlannedFile, PlannedMigration } from '../../draft/draft-tables.ts'
+import type {
+  DesignRequest,
+  DraftTables,
+  PlannedFile,
+  PlannedMigration,
+  PlannedTableApi,
+  TableApiRequest,
+} from '../../draft/draft-tables.ts'
 import { invertFiles, listEdited } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
 import { errors } from '../../errors.ts'
@@ -274,14 +281,17 @@ const api = defineRoute({
     warnings: texts,
     /** The columns of the index that the list needs and that the table lacks. */
     index: Type.Union([names, Type.Null()]),
-    saved: Type.Boolean(),
+    /** Null if nothing was written. */
+    saved: Type.Union([draftSaved, Type.Null()]),
+    /** Why the routes are not served; null if they are. */
     failed: maybeText,
   }),
   fields: { WP_BACKEND_DRAFT_CONNECTION: 'body/connection' },
   async handle({ body, ...call }) {
     const { connection, table, path, methods, owner, soft_delete: column, event, new_scopes: scopes, preview } = body
+    const draft = draftOf(call)
     const tables = tablesOf(call, connection)
-    const plan = await tables.planApi({
+    const request: TableApiRequest = {
       connection,
       table,
       path,
@@ -294,18 +304,22 @@ const api = defineRoute({
       softDelete: column === undefined ? undefined : { column },
       event,
       newScopes: Object.fromEntries(scopes.map((one) => [one.name, one.description])),
-    })
-    const failed = preview ? undefined : await tables.write(plan.changes, call.principal.user.name)
-    return {
-      action: plan.action,
-      methods: plan.methods,
-      files: plan.changes.map(formatFile),
-      warnings: plan.warnings.map(({ message, hint }) => (hint === undefined ? message : `${message}. ${hint}`)),
-      index: plan.index === undefined ? null : [...plan.index],
-      saved: !preview,
-      failed: failed ?? null,
     }
+    if (preview) return { ...formatApi(await tables.planApi(request)), saved: null, failed: null }
+    const done = await saveChange(draft, () => tables.planApi(request), { by: call.principal.user.name })
+    const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
+    return { ...formatApi(done.plan), saved, failed: done.isServed ? null : describeFailure(draft) }
   },
 })
+
+function formatApi({ action, methods, changes, warnings, index }: PlannedTableApi) {
+  return {
+    action,
+    methods,
+    files: changes.map(formatFile),
+    warnings: warnings.map(({ message, hint }) => (hint === undefined ? message : `${message}. ${hint}`)),
+    index: index === undefined ? null : [...index],
+  }
+}
 
 export const draftTableRoutes = [load, migration, api]
