@@ -220,7 +220,9 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     assert.equal(await page.locator('#content .code').last().textContent(), 'waypost deploy --plan')
   })
 
-  test('the diff of the story is the committed one, and the project has no warnings', async () => {
+  test('the diff of the story is the committed one, the project has no warnings, the browser no complaints', async () => {
+    assert.deepEqual(opened.complaints, [])
+    await page.close() // it polls dev
     terminal.type('q')
     assert.equal(await terminal.ended, 0)
     git('add', '--intent-to-add', '.')
@@ -231,10 +233,6 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     assert.equal(diff, await readFile(file, 'utf8'))
     const project = openProject(folder, {}, async () => undefined)
     assert.match(await project.ok('validate --strict'), /^No problems: 3 routes, 0 schemas, 1 event /)
-  })
-
-  test('nothing was reported by the browser', () => {
-    assert.deepEqual(opened.complaints, [])
   })
 
   test('the folder is deployed to PostgreSQL, and the story runs over HTTP', async () => {
