@@ -389,6 +389,7 @@ export const strings = {
     created: 'Created',
     active: 'Active',
     disabled: 'Disabled',
+    auditLog: 'Audit log',
     anyScope: 'Scope',
     noScopes: 'none',
     more: (count: number) => `+${count}`,

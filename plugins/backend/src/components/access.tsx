@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call, type Answer } from '../api/call.ts'
@@ -31,6 +32,15 @@ export function isBackendScope(scope: string): boolean {
 /** Whether these are all scopes of administration. */
 export function isFullAdministrator(scopes: readonly string[]): boolean {
   return backendScopes.every((scope) => scopes.includes(scope))
+}
+
+/** A link to the changes of a user or client. */
+export function AuditLink({ subject }: { readonly subject: string }) {
+  return (
+    <Button variant="subtle" color="gray" renderRoot={(props) => <Link to="/audit" search={{ subject }} {...props} />}>
+      {texts.auditLog}
+    </Button>
+  )
 }
 
 /** A text that users chose, in one line; the whole is in its tooltip. */

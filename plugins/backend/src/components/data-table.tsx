@@ -176,8 +176,9 @@ function classOf({ isRight, isMinor }: Pick<Column<never>, 'isRight' | 'isMinor'
 }
 
 function Heading<Row>({ column, state }: { readonly column: Column<Row>; readonly state: ListState }) {
-  const { name, label, isSortable = false, width } = column
+  const { name, label, isSortable = false, isRight = false, width } = column
   const order = state.query.sort === name ? 'ascending' : state.query.sort === `-${name}` ? 'descending' : undefined
+  const [first, other] = isRight ? [`-${name}`, name] : [name, `-${name}`]
   const Icon = order === undefined ? ArrowUpDown : order === 'ascending' ? ArrowUp : ArrowDown
   return (
     <th role="columnheader" className={classOf(column)} style={{ width }} aria-sort={order}>
@@ -185,7 +186,8 @@ function Heading<Row>({ column, state }: { readonly column: Column<Row>; readonl
         <button
           type="button"
           className="sort"
-          onClick={() => state.set({ sort: order === 'ascending' ? `-${name}` : name })}
+          // The highest numbers come first: the slowest route is what one looks for.
+          onClick={() => state.set({ sort: order === (isRight ? 'descending' : 'ascending') ? other : first })}
         >
           {label}
           <Icon size={12} aria-hidden className={order === undefined ? 'sort-none' : ''} />

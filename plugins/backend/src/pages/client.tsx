@@ -6,6 +6,7 @@ import { call, callForAnswer, type Answer } from '../api/call.ts'
 import {
   AccessDialog,
   AccessState,
+  AuditLink,
   authorizeAddress,
   TokenList,
   tokenCommand,
@@ -47,6 +48,7 @@ export function Page() {
   return (
     <>
       <PageHeader title={name} text={<Summary client={found} />} mode={strings.mode.atOnce}>
+        <AuditLink subject={name} />
         {found.public ? null : (
           <Button variant="default" onClick={() => setAction('secret')}>
             {texts.renew}

@@ -6,6 +6,7 @@ import { call, callForAnswer, type Answer } from '../api/call.ts'
 import {
   AccessDialog,
   AccessState,
+  AuditLink,
   describeEnded,
   quoteShell,
   ScopeSummary,
@@ -59,6 +60,7 @@ export function Page() {
         }
         mode={strings.mode.atOnce}
       >
+        <AuditLink subject={name} />
         <Button variant="default" onClick={() => setAction('password')}>
           {texts.newPassword}
         </Button>
