@@ -53,9 +53,7 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
   }))
   // Only new routes show their location.
   const place = change.change === 'added' && source !== undefined ? [plain(toPrintable(source))] : []
-  const isDropped = kind === 'migration' && parts.droppedMigrations?.includes(change.name) === true
-  const dropped = isDropped ? [plain('has run: a deployment is refused, restore its file')] : []
-  const more = change.change === 'removed' ? dropped : remarksOf(kind, change.name, parts)
+  const more = change.change === 'removed' ? remarksOfRemoved(change, parts) : remarksOf(kind, change.name, parts)
   return {
     change: change.change,
     kind,
@@ -72,6 +70,16 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
       change,
     ),
   }
+}
+
+function remarksOfRemoved({ kind, name }: Change, { changes, droppedMigrations }: PlanParts): readonly Remark[] {
+  if (kind !== 'migration') return []
+  if (droppedMigrations?.includes(name) === true) return [plain('has run: a deployment is refused, restore its file')]
+  const [connection] = name.split('/')
+  const isUnused = changes.some(
+    (one) => one.kind === 'connection' && one.change === 'removed' && one.name === connection,
+  )
+  return isUnused ? [plain('removed with its connection; its changes of the database stay')] : []
 }
 
 function describeCalls(calls: number | undefined): readonly Remark[] {

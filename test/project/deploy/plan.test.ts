@@ -174,6 +174,25 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.deepEqual([(await plan()).id, (await plan()).droppedMigrations], [before?.id, []])
   })
 
+  test('says that migrations are removed with their connection', async () => {
+    await write(yml('connection: { Reports: { class: sqlite, config: { file: reports.db } } }\n'))
+    const folderOfReports = path.join(folder, 'migrations/Reports')
+    await writeFiles(folder, {
+      'migrations/Reports/1-report.ts': 'export default { async up() {}, async down() {} }\n',
+    })
+    assert.equal((await deploy({ migrate: true }))?.activated, true)
+    await rm(folderOfReports, { recursive: true })
+    assert.deepEqual((await plan()).droppedMigrations, ['Reports/1-report'])
+    await write(yml())
+    const removing = await plan()
+    assert.deepEqual(removing.droppedMigrations, [])
+    assert.deepEqual(
+      explainPlan(removing).map(({ name, remarks }) => [name, ...remarks.map(({ text }) => text)]),
+      [['Reports'], ['Reports/1-report', 'removed with its connection; its changes of the database stay']],
+    )
+    assert.equal((await deploy({ isConfirmed: true }))?.activated, true)
+  })
+
   test('rejects statements that the database rejects, after their migrations have run', async () => {
     const statement = (column: string) => `  /ages:
     methods:
