@@ -43,11 +43,11 @@ const instead = 'Add another column, copy the values in a TypeScript migration, 
 const fixedParts = [
   [
     'unique',
-    'Unique columns of an existing table cannot change: SQLite has no statement for it',
+    'No step of a migration changes whether an existing column is unique',
     'Create or drop a unique index in a TypeScript migration',
   ],
-  ['references', 'The reference of an existing column cannot change: SQLite has no statement for it', instead],
-  ['on_delete', 'What happens to the row cannot change: SQLite has no statement for it', instead],
+  ['references', 'No step of a migration changes the reference of an existing column, because SQLite cannot', instead],
+  ['on_delete', 'No step of a migration changes what happens to the row, because SQLite cannot', instead],
 ] as const
 
 /** No step changes the constraints or the key of a table that exists. */
@@ -71,13 +71,13 @@ export function checkChanges(before: TableDesign, after: TableDesign): readonly 
   if (sorted(renameAll(remaining)) !== sorted(after.unique))
     problems.push({
       pointer: '/unique',
-      message: 'The unique columns of an existing table cannot change',
+      message: 'No step of a migration changes the unique columns of an existing table',
       hint: 'Create or drop a unique index in a TypeScript migration',
     })
   if (!isSameList(renameAll([before.key])[0]!, after.key))
     problems.push({
       pointer: '/key',
-      message: 'The key of an existing table cannot change',
+      message: 'No step of a migration changes the key of an existing table',
       hint: 'Create another table, copy the rows in a TypeScript migration, and drop this one',
     })
   if (before.name !== after.name)

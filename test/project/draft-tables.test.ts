@@ -151,6 +151,7 @@ test('a table is created, amended while it is empty, and then changed by new mig
       '  Find: { class: sql-query, config: { query: "select id from app_todo where note is null" } }\n$&',
     ),
   })
+  await writeFiles(root, { 'src/todo.ts': `// app_todo\nexport const columns = ['id', 'note', 'notes']\n` })
   await until('it is served', async () => (await call('GET', '/backend/draft')).body.is_served)
   const before = await read('waypost.yml')
   const looked = await change('app_todo', withName(kept.design, 'note', 'text'), true)
@@ -159,8 +160,10 @@ test('a table is created, amended while it is empty, and then changed by new mig
     [
       ['note', 'text', 'waypost.yml', 'SQL is not changed automatically'],
       ['note', 'text', 'waypost.yml', null],
+      ['note', 'text', 'src/todo.ts', 'Code is not changed automatically'],
     ],
   )
+  assert.equal(looked.uses.at(-1).source, 'src/todo.ts:2')
   assert.equal(await read('waypost.yml'), before)
   const renamed = await change('app_todo', withName(kept.design, 'note', 'text'))
   assert.deepEqual(renamed.breaking, ['renames app_todo.note to text'])

@@ -49,6 +49,8 @@ export interface PlannedMigration {
   readonly renamed: ReadonlyMap<string, string>
   /** Existing columns that are dropped. */
   readonly dropped: readonly string[]
+  /** The lines of code that mention them, or the dropped table: `file:line`. */
+  readonly code: readonly { readonly column: string | undefined; readonly source: string }[]
   /** The tables of the connection afterwards. */
   readonly tables: TablesSnapshot
   /** The statements of the whole migration. */

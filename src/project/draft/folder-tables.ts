@@ -26,6 +26,7 @@ import {
 } from '../../tables/index.ts'
 import { nameMigration } from '../create-migration.ts'
 import type { Project } from '../find-project.ts'
+import { findMentions } from './list-action-files.ts'
 import { planTableFiles } from '../generate/generate-table.ts'
 import type { SessionMigrations } from '../session-migrations.ts'
 
@@ -78,10 +79,14 @@ export class FolderTables implements DraftTables {
     const text = steps.length === 0 ? undefined : keepHead(current) + writeMigration(steps)
     const hasChanges =
       text !== current && (text === undefined || JSON.stringify(steps) !== JSON.stringify(before.steps))
+    const renamed = new Map(was.filter(([from, to]) => from !== to && columns.includes(from)))
+    const dropped = design === undefined ? [] : columns.filter((name) => was.every(([from]) => from !== name))
+    const gone = design === undefined ? [undefined] : [...renamed.keys(), ...dropped]
     return {
       change: hasChanges ? { file, before: current, text } : undefined,
-      renamed: new Map(was.filter(([from, to]) => from !== to && columns.includes(from))),
-      dropped: design === undefined ? [] : columns.filter((name) => was.every(([from]) => from !== name)),
+      renamed,
+      dropped,
+      code: table === undefined ? [] : findMentions(project.root, table, gone),
       tables,
       sql: { sqlite: writeSql(steps, 'sqlite'), postgresql: writeSql(steps, 'postgresql') },
       breaking: describeBreaking(steps),

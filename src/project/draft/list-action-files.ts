@@ -10,8 +10,48 @@ const maxBytes = 1024 * 1024
 /** Lists the files below `src/` that export a class, and other files that the definition uses, by name. */
 export function listActionFiles(root: string, definition: Definition | undefined): readonly ActionFile[] {
   const users = Map.groupBy(definition === undefined ? [] : findUses(definition), ({ file }) => file)
-  const names = new Set([...listSources(root), ...users.keys()].filter((file) => file !== undefined))
+  const names = new Set(
+    [...listSources(root).filter((file) => holdsClass(path.join(root, file))), ...users.keys()].filter(
+      (file) => file !== undefined,
+    ),
+  )
   return [...names].toSorted().map((file) => ({ file, usedBy: (users.get(file) ?? []).map(({ name }) => name) }))
+}
+
+/** A line of code that contains a column, in a file that also contains its table. */
+export interface CodeMention {
+  /** Undefined for the table. */
+  readonly column: string | undefined
+  /** `file:line` */
+  readonly source: string
+}
+
+/** Returns the first line of each file below `src/` that mentions a column of a table, or the table itself. */
+export function findMentions(
+  root: string,
+  table: string,
+  columns: readonly (string | undefined)[],
+): readonly CodeMention[] {
+  const wordOf = (name: string) => new RegExp(`(?<![\\w$])${name.replaceAll(/\W/g, '\\$&')}(?![\\w$])`)
+  if (columns.length === 0) return []
+  return listSources(root)
+    .toSorted()
+    .flatMap((file) => {
+      const text = readSource(path.join(root, file))
+      if (!wordOf(table).test(text)) return []
+      return columns.flatMap((column): CodeMention[] => {
+        const line = text.split('\n').findIndex((one) => wordOf(column ?? table).test(one))
+        return line === -1 ? [] : [{ column, source: `${file}:${line + 1}` }]
+      })
+    })
+}
+
+function readSource(file: string): string {
+  try {
+    return lstatSync(file).size > maxBytes ? '' : readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 function listSources(root: string): readonly string[] {
@@ -23,8 +63,7 @@ function listSources(root: string): readonly string[] {
       count += 1
       const name = `${folder}/${entry.name}`
       if (entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules') folders.push(name)
-      else if (entry.isFile() && /(?<!\.d|\.test|\.spec)\.[tj]s$/.test(name) && holdsClass(path.join(root, name)))
-        found.push(name)
+      else if (entry.isFile() && /(?<!\.d|\.test|\.spec)\.[tj]s$/.test(name)) found.push(name)
     }
   }
   return found
@@ -39,10 +78,5 @@ function readFolder(folder: string) {
 }
 
 function holdsClass(file: string): boolean {
-  try {
-    if (lstatSync(file).size > maxBytes) return false
-    return /^export default (abstract )?class\b|^export \{[^}]*\bas default\b/m.test(readFileSync(file, 'utf8'))
-  } catch {
-    return false
-  }
+  return /^export default (abstract )?class\b|^export \{[^}]*\bas default\b/m.test(readSource(file))
 }

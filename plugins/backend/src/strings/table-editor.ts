@@ -14,7 +14,7 @@ export const tableEditor = {
   column: 'Column',
   columnOf: (index: number) => `Column ${index}`,
   type: 'Type',
-  length: 'Length',
+  length: 'max',
   lengthOf: (name: string) => `Length of ${name}`,
   typeOf: (name: string) => `Type of ${name}`,
   default: 'Default',

@@ -212,6 +212,14 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
     uses: [
       ...named.uses.map((use) => ({ ...use, to: renamed.get(use.column!) })),
       ...lost.map((use) => ({ ...use, problem: use.isGuess ? use.problem : undefined })),
+      ...migration.code.map(({ column, source }) => ({
+        column,
+        to: renamed.get(column ?? ''),
+        at: undefined,
+        source,
+        problem: 'Code is not changed automatically',
+        isGuess: true,
+      })),
     ],
     changes: change === undefined || all.length > 0 ? [] : [change, ...listEdited(files, named.files)],
     tables: { [connection]: migration.tables },
