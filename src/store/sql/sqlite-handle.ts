@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import type { QueryResult } from 'kysely'
 import { errors } from './errors.ts'
@@ -51,8 +52,8 @@ export function openDatabase(file: string, options: HandleOptions): DatabaseSync
   }
 }
 
-/** A statement in a transaction that begins with this comment may change `sqlite_schema`. */
-export const schemaMark = '/* schema */'
+/** A statement in a transaction that begins with this comment may change `sqlite_schema`. No other SQL can contain it. */
+export const schemaMark = `/* ${randomUUID()} */`
 
 /** One handle of a SQLite file with its prepared statements. Returns the same values as PostgreSQL. */
 export class SqliteHandle {
