@@ -176,7 +176,8 @@ for (const kind of systemKinds) {
       ] as const
       for (const [json, status, code, path] of cases)
         assertProblem(await call('POST /client', { json }), status, code, path)
-      assertProblem(await call('GET /client?user=nobody-known'), 404, 'WP_AUTH_USER_UNKNOWN', 'query/user')
+      for (const list of ['/client?user=unknown', '/token?user=unknown', '/token?client=unknown'])
+        assert.deepEqual((await call(`GET ${list}`)).body, { entry: [], next: null }, list)
       assertProblem(await call('GET /client/3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa'), 404, 'WP_AUTH_CLIENT_NO_MATCH')
     })
 

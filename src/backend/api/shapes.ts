@@ -1,5 +1,6 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
-import { parseSince, type Since } from '../../kit/index.ts'
+import { isWaypostError, parseSince, type Since } from '../../kit/index.ts'
+import type { Page } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
 // Parts of the schemas of several routes.
@@ -76,3 +77,15 @@ export function readSince({ since: given }: { readonly since?: string | undefine
   if (parsed === undefined) throw errors.WP_BACKEND_SINCE({ since: given })
   return parsed
 }
+
+/** Lists nothing if a filter names an unknown user or client, as filters by other texts do. */
+export async function listMatching<Row>(list: Promise<Page<Row>>): Promise<Page<Row>> {
+  try {
+    return await list
+  } catch (error) {
+    if (isWaypostError(error) && unknownNames.has(error.code)) return { entry: [], next: undefined }
+    throw error
+  }
+}
+
+const unknownNames = new Set(['WP_AUTH_USER_UNKNOWN', 'WP_AUTH_CLIENT_NO_MATCH'])

@@ -19,7 +19,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [
   { name: 'route', label: texts.route, isSortable: true, render: (route) => <Name {...route} /> },
-  { name: 'access', label: texts.access, width: '30%', render: (route) => <Access {...route} /> },
+  { name: 'access', label: texts.access, width: 264, render: (route) => <Access {...route} /> },
   {
     name: 'action',
     label: texts.action,

@@ -11,7 +11,6 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { SaveForm } from '../components/save-form.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { Problem } from '../api/send.ts'
 import { strings } from '../strings.ts'
 
 type Token = Entry<'GET /token'>
@@ -99,7 +98,7 @@ export function Page() {
       <DataTable
         label={access.pages.tokens}
         queryKey={['token']}
-        load={(query, signal) => listTokens(query as Input<'GET /token'>['query'], signal)}
+        load={(query, signal) => call('GET /token', { query: query as Input<'GET /token'>['query'] }, signal)}
         rowKey={({ jti }) => jti}
         rowName={({ jti }) => shorten(jti)}
         columns={columns}
@@ -126,16 +125,6 @@ export function Page() {
       ) : null}
     </>
   )
-}
-
-/** While a name is typed, it is none of a user or client yet. */
-async function listTokens(query: Input<'GET /token'>['query'], signal: AbortSignal): Promise<Answer<'GET /token'>> {
-  try {
-    return await call('GET /token', { query }, signal)
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return { entry: [], next: null }
-    throw error
-  }
 }
 
 function shorten(text: string): string {

@@ -9,7 +9,18 @@ import {
   type ListedClient,
 } from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
-import { filterText, formatTime, listQuery, maybeText, pageOf, readLimit, record, text, time } from '../shapes.ts'
+import {
+  filterText,
+  formatTime,
+  listMatching,
+  listQuery,
+  maybeText,
+  pageOf,
+  readLimit,
+  record,
+  text,
+  time,
+} from '../shapes.ts'
 import { accessStatus, adminOnly, endedAccess, scopeList } from './users.ts'
 
 const client = record({
@@ -64,9 +75,8 @@ const list = defineRoute({
     '-created',
   ),
   answer: pageOf(client),
-  fields: { WP_AUTH_USER_UNKNOWN: 'query/user' },
   async handle({ host, query }) {
-    const { entry, next = null } = await listHostClients(host, { ...query, limit: readLimit(query) })
+    const { entry, next = null } = await listMatching(listHostClients(host, { ...query, limit: readLimit(query) }))
     return { entry: entry.map(formatClient), next }
   },
 })

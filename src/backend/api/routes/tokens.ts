@@ -10,6 +10,7 @@ import { defineRoute } from '../route.ts'
 import {
   filterText,
   formatTime,
+  listMatching,
   listQuery,
   maybeText,
   oneOf,
@@ -45,9 +46,8 @@ const list = defineRoute({
       used_at: Type.Union([time, Type.Null()]),
     }),
   ),
-  fields: { WP_AUTH_USER_UNKNOWN: 'query/user', WP_AUTH_CLIENT_NO_MATCH: 'query/client' },
   async handle({ host, query }) {
-    const { entry, next = null } = await listHostTokens(host, { ...query, limit: readLimit(query) })
+    const { entry, next = null } = await listMatching(listHostTokens(host, { ...query, limit: readLimit(query) }))
     return {
       entry: entry.map(({ createdAt, expiresAt, usedAt, ...token }) => ({
         ...token,
