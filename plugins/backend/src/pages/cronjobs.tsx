@@ -52,13 +52,13 @@ export function Page() {
             name: 'schedule',
             label: texts.schedule,
             render: ({ schedule, timezone }) => (
-              <>
+              <span className="nowrap">
                 <span className="mono">{schedule}</span> <span className="soft">{timezone}</span>
-              </>
+              </span>
             ),
           },
           { name: 'next', label: texts.next, isSortable: true, render: (job) => <NextRun job={job} /> },
-          { name: 'result', label: texts.result, width: '36%', render: (job) => <Result job={job} /> },
+          { name: 'result', label: texts.result, width: '24%', render: (job) => <Result job={job} /> },
           {
             name: 'last',
             label: texts.last,
