@@ -18,6 +18,8 @@ const looks = [
   [1440, 'dark'],
 ] as const
 
+const long = 'customer-order-line-item-with-a-very-long-name-that-goes-on'
+
 // axe cannot decide about what is scrolled out.
 const showAll = `document.querySelector('.shell').style.height = 'auto'
   document.querySelector('#content').style.overflow = 'visible'`
@@ -416,11 +418,13 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
   test('is accessible in both colour schemes, also 390 pixels wide', async () => {
     await world.start()
     const { draft, page } = world
-    await draft.write(main, (await draft.read(main)).replace('A to-do was created', 'A new to-do'))
+    await draft.write(main, `${(await draft.read(main)).replace('A to-do was created', 'A new to-do')}  ${long}: {}\n`)
     const paths = [
       '/events',
       '/events/todo_created',
       '/events/todo_created?tab=yaml',
+      `/events/${long}`,
+      '/routes/POST%20%2Ftodo',
       '/settings',
       '/settings?tab=rates',
       '/files/waypost.yml',
@@ -438,6 +442,9 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
         await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
         await page.locator('.rail').waitFor({ state: width < 768 ? 'detached' : 'visible' })
         await storeScreenshot(page, `edit ${path.replaceAll(/\W+/g, ' ').trim()} ${width} ${colorScheme}`)
+        const isWider = await page.evaluate(`document.querySelector('#content').scrollWidth > innerWidth`)
+        assert.equal(isWider, false, `${path} is wider than ${width}`)
+        await page.setViewportSize({ width, height: 2800 })
         await page.evaluate(showAll)
         assert.deepEqual(await findFlaws(page), [], `${path}, ${width}, ${colorScheme}`)
       }

@@ -15,7 +15,7 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'sh
 /** Writes a time relative to now, for example "3 min. ago". */
 export function formatRelative(time: number, now: number): string {
   const distance = time - now
-  if (Math.abs(distance) < 5000) return 'now'
+  if (Math.abs(distance) < 5000) return distance > 0 ? 'now' : 'just now'
   const [unit, ms] = units.find(([, length]) => Math.abs(distance) >= length) ?? units.at(-1)!
   return relative.format(Math.trunc(distance / ms), unit)
 }

@@ -1,5 +1,6 @@
 // Checks a JSON text against a schema, with the line of each problem. Needs no generated code, which the policy forbids.
 import { Validator, type OutputUnit, type Schema } from '@cfworker/json-schema'
+import { writeFlaw } from './check-value.ts'
 
 export interface ExampleProblem {
   /** In the text, beginning with 1. */
@@ -56,22 +57,7 @@ function toProblem(
   const at = decodeURI(instanceLocation.slice(1))
   const { from, to } = places.get(at) ?? { from: 0, to: 0 }
   const end = keyword === 'required' ? from + 1 : to
-  return { line: lineAt(text, from), from, to: end, at, message: write(keyword, error) }
-}
-
-/** Writes the messages of the validator as those of Waypost. */
-function write(keyword: string, error: string): string {
-  const [first = '', ...others] = [...error.matchAll(/"([^"]*)"/g)].map(([, one]) => one)
-  const of = / (?:any of )?([^ ].*)\.$/.exec(error.replace('Instance does not match', ''))?.[1] ?? ''
-  if (keyword === 'required') return `The property "${first}" is missing`
-  if (keyword === 'type') return `Must be ${others.join(' or ')}, not ${first}`
-  if (keyword === 'const') return `Must be ${of}`
-  if (keyword === 'enum') return `Must be one of ${of}`
-  if (keyword === 'false') return 'This property is not allowed'
-  const [count] = /\d+/.exec(error) ?? []
-  if (keyword === 'anyOf' || (keyword === 'oneOf' && count === '0')) return 'Fits none of the alternatives'
-  if (keyword === 'oneOf') return `Fits ${count} alternatives, but may fit only one`
-  return error.replace(/\.$/, '')
+  return { line: lineAt(text, from), from, to: end, at, message: writeFlaw(keyword, error) }
 }
 
 /** The range of each value, by its JSON pointer. */

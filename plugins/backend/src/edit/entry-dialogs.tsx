@@ -68,7 +68,9 @@ export function UseList({ uses }: { readonly uses: readonly (Use & { readonly no
     <ul className="use-list">
       {uses.map(({ at, source, note }, index) => (
         <li key={index}>
-          {at === null ? null : <UsePlace at={at} />} <span className="soft mono wrap">{source}</span> {note}
+          {at === null ? null : <UsePlace at={at} />}
+          <span className="soft mono wrap">{source}</span>
+          {note}
         </li>
       ))}
     </ul>
@@ -84,15 +86,17 @@ const pages = {
 } as const
 
 function UsePlace({ at }: { readonly at: string }) {
-  const [section = '', name = '', part, method = '', ...inner] = keysOf(at)
+  // The position in a list says nothing.
+  const keys = keysOf(at.replace(/\/\d+$/, ''))
+  const [section = '', name = '', part, method = '', ...inner] = keys
   if (section === 'routes' && part === 'methods') return <RouteUse name={`${method} ${name}`} rest={inner} />
-  const rest = keysOf(at).slice(2)
-  if (!(section in pages)) return <code className="wrap">{[section, name, ...rest].join(' › ')}</code>
+  const rest = keys.slice(2)
+  if (!(section in pages)) return <code className="wrap">{keys.join(' › ')}</code>
   return (
     <>
       <Link to={pages[section as keyof typeof pages]} params={{ name }}>
         <bdi>{name}</bdi>
-      </Link>{' '}
+      </Link>
       <code className="wrap">{rest.join(' › ')}</code>
     </>
   )
@@ -101,7 +105,8 @@ function UsePlace({ at }: { readonly at: string }) {
 function RouteUse({ name, rest }: { readonly name: string; readonly rest: readonly string[] }) {
   return (
     <>
-      <RouteLink name={name} /> <code className="wrap">{rest.join(' › ')}</code>
+      <RouteLink name={name} />
+      <code className="wrap">{rest.join(' › ')}</code>
     </>
   )
 }

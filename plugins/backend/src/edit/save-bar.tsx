@@ -75,6 +75,10 @@ export function SaveBar({ edit, action = texts.save, onSaved }: SaveBarProps) {
   )
 }
 
+export function endSentence(text: string): string {
+  return /[.?!:]$/.test(text) ? text : `${text}.`
+}
+
 /** The errors that a change would add, with links to their fields. */
 export function Refused({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }) {
   return (
@@ -86,7 +90,7 @@ export function Refused({ diagnostics }: { readonly diagnostics: readonly Diagno
             <button type="button" className="link" onClick={() => focusField(one)}>
               {one.message}
             </button>
-            {one.hint === null ? null : <span dir="auto"> {one.hint}.</span>}
+            {one.hint === null ? null : <span dir="auto"> {endSentence(one.hint)}</span>}
             <span className="mono soft">
               {one.file}:{one.line}
             </span>

@@ -105,7 +105,8 @@ function Properties(part: PartProps) {
       {others.length === 0 ? null : (
         <details className="more-fields">
           <summary>
-            {texts.optional} <span className="soft">{describeKeys(others.map(([key]) => key))}</span>
+            <span className="strong">{texts.optional}</span>{' '}
+            <span className="soft">{describeKeys(others.map(([key]) => key))}</span>
           </summary>
           <div className="stack">{others.map(render)}</div>
         </details>

@@ -17,7 +17,7 @@ import {
   type Diagnostic,
   type DraftValue,
 } from './draft.ts'
-import { SaveBar } from './save-bar.tsx'
+import { endSentence, SaveBar } from './save-bar.tsx'
 import { isMap, keysOf } from './values.ts'
 
 /** What a new entry is written to. */
@@ -94,8 +94,8 @@ function Problems({ diagnostics }: { readonly diagnostics: readonly Diagnostic[]
     <ul className="code-problems" aria-label={texts.yaml.problems} aria-live="polite">
       {diagnostics.slice(0, maxShown).map(({ severity, line, column, message, hint }) => (
         <li key={`${line}:${column} ${message}`} data-severity={severity}>
-          <span className="soft">{texts.yaml.line(line)}</span> <span dir="auto">{message}</span>
-          {hint === null ? null : <span dir="auto"> {hint}.</span>}
+          <span className="soft">{texts.yaml.line(line)}</span> <span dir="auto">{endSentence(message)}</span>
+          {hint === null ? null : <span dir="auto"> {endSentence(hint)}</span>}
         </li>
       ))}
       {rest > 0 ? <li className="soft">{texts.files.moreErrors(rest)}</li> : null}

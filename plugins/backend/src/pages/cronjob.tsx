@@ -6,7 +6,6 @@ import { call, type Entry } from '../api/call.ts'
 import { State, type Tone } from '../components/badge.tsx'
 import { CopyText } from '../components/copy.tsx'
 import { NextRun, RunDialog } from '../components/cronjob.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -93,7 +92,7 @@ function Runs({ name }: { readonly name: string }) {
       {rows === undefined ? (
         <Skeleton height={120} />
       ) : rows.length === 0 ? (
-        <EmptyState title={texts.noRuns} />
+        <p className="soft">{texts.noRuns}</p>
       ) : (
         <>
           <PlainTable
