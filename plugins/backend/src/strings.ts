@@ -243,7 +243,8 @@ export const strings = {
       secretTitle: 'The subscription was added',
       secretText: 'The receiver verifies the signature of each request with this secret.',
       empty: 'No subscriptions yet',
-      emptyText: 'Users and clients subscribe with the consumer API, or you add a subscription here.',
+      emptyText:
+        'Users and clients subscribe with the consumer API, or you add a subscription here. In dev, Listen on the page of an event shows deliveries without an endpoint, as does waypost event:listen NAME.',
     },
     subscription: {
       test: 'Send test',
@@ -449,6 +450,7 @@ export const strings = {
       username: 'Username',
     },
     user: {
+      issue: 'Issue a token:',
       newPassword: 'New password',
       setPassword: 'Set password',
       passwordOf: (name: string) => `New password for ${name}`,

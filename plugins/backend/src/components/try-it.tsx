@@ -9,7 +9,7 @@ import { makeStore, useStore } from '../session/store.ts'
 import { build } from '../strings/build.ts'
 import { announce } from './announce.tsx'
 import { MethodBadge, State } from './badge.tsx'
-import { CopyButton } from './copy.tsx'
+import { CommandHint, CopyButton } from './copy.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { RelativeTime } from './time.tsx'
 
@@ -216,16 +216,19 @@ interface TokenChoiceProps {
 function TokenChoice({ method, hasToken, onChange }: TokenChoiceProps) {
   const user = useStore(sessionStore)?.user.name ?? ''
   return (
-    <NativeSelect
-      label={texts.token}
-      description={method.public ? texts.publicText : texts.tokenText}
-      value={hasToken ? 'mine' : ''}
-      data={[
-        { value: 'mine', label: texts.mine(user) },
-        { value: '', label: texts.noToken },
-      ]}
-      onChange={(event) => onChange(event.currentTarget.value !== '')}
-    />
+    <div className="stack-small">
+      <NativeSelect
+        label={texts.token}
+        description={method.public ? texts.publicText : texts.tokenText}
+        value={hasToken ? 'mine' : ''}
+        data={[
+          { value: 'mine', label: texts.mine(user) },
+          { value: '', label: texts.noToken },
+        ]}
+        onChange={(event) => onChange(event.currentTarget.value !== '')}
+      />
+      <CommandHint label={texts.otherUser} command="waypost token:issue --user NAME" />
+    </div>
   )
 }
 

@@ -97,8 +97,13 @@ async function orNothing<Value>(answer: Promise<Value>): Promise<Value | null> {
   }
 }
 
-/** The last save of this window, which can be undone. */
-export const lastSave = makeStore<Saved | undefined>(undefined)
+const lastSaved = makeStore<(Saved & { readonly page: string }) | undefined>(undefined)
+
+/** The last save of this window, which can be undone, with the path of the page that saved it. */
+export const lastSave = {
+  ...lastSaved,
+  set: (saved: Saved | undefined) => lastSaved.set(saved && { ...saved, page: location.pathname }),
+}
 
 interface SaveOptions {
   /** Whether new errors in the definition do not refuse the change. */

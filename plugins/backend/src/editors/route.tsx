@@ -93,8 +93,8 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
           <Section title={texts.action.title}>
             <ActionField edit={edit} at={`${at.method}/action`} route={name} />
           </Section>
-          <RequestSection edit={edit} method={method} path={path} onOpen={openSchema} />
-          <ResponseSection edit={edit} at={at.method} onOpen={openSchema} />
+          <RequestSection edit={edit} method={method} path={path} served={served} onOpen={openSchema} />
+          <ResponseSection edit={edit} at={at.method} served={served} onOpen={openSchema} />
           <MoreSection edit={edit} method={method} path={path} />
         </div>
       </EditTabs>
@@ -262,7 +262,17 @@ function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...fiel
   )
 }
 
-function RequestSection({ edit, method, path, onOpen }: PartProps & { onOpen(schema: string): void }) {
+/** Whether the action itself says what requests and responses are, such as one for a table. */
+function isFromAction(served: RouteEditorProps['served'], part: 'request' | 'responses'): boolean {
+  if (served === undefined || served.action.kind === 'file') return false
+  return part === 'request' ? served.request !== undefined : Object.keys(served.responses).length > 0
+}
+
+interface SchemasProps extends Pick<RouteEditorProps, 'served'> {
+  onOpen(schema: string): void
+}
+
+function RequestSection({ edit, method, path, served, onOpen }: PartProps & SchemasProps) {
   const at = placesOf(method, path)
   const names = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
   const query = `${at.method}/parameters`
@@ -290,7 +300,11 @@ function RequestSection({ edit, method, path, onOpen }: PartProps & { onOpen(sch
           at={`${at.method}/request`}
           label={texts.request.body}
           description={texts.request.bodyText}
-          fallback={texts.request.anyBody}
+          fallback={
+            edit.before(`${at.method}/request`) === undefined && isFromAction(served, 'request')
+              ? texts.request.ofAction(served?.action.name ?? '')
+              : texts.request.anyBody
+          }
           onOpen={onOpen}
         />
       )}
@@ -340,11 +354,11 @@ const statuses = ['200', '201', '202', '204', '400', '401', '403', '404', '409',
 function ResponseSection({
   edit,
   at,
+  served,
   onOpen,
-}: {
+}: SchemasProps & {
   readonly edit: DraftEdit
   readonly at: string
-  onOpen(schema: string): void
 }) {
   const all = edit.get(`${at}/responses`)
   const others = isMap(all) ? Object.keys(all).toSorted() : []
@@ -360,6 +374,9 @@ function ResponseSection({
       : edit.set(`${at}/responses/${status}`, isBodyless(status) ? null : { type: 'object' })
   return (
     <Section title={texts.responses.title}>
+      {places.length === 0 && isFromAction(served, 'responses') ? (
+        <p className="soft">{texts.responses.ofAction(served?.action.name ?? '')}</p>
+      ) : null}
       {places.map(([status, place]) => (
         <SchemaChoice
           key={place}

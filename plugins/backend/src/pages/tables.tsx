@@ -75,7 +75,7 @@ export function Page() {
           defaultSort="name"
           rowKey={({ name, connection }) => `${connection}.${name}`}
           rowLink={({ name, connection }) => ({ to: '/tables/$name', params: { name: `${connection}.${name}` } })}
-          empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+          empty={<EmptyState title={texts.empty} text={canEdit ? texts.emptyDev : texts.emptyText} />}
         />
         <p className="note">{texts.rows}</p>
         <Migrations />

@@ -79,6 +79,7 @@ export function Page() {
           <div className="page-sections">
             <Clients user={name} />
             <TokenList of={{ user: name }} />
+            <CommandHint label={texts.issue} command={`waypost token:issue --user ${quoteShell(name)}`} />
           </div>
         </div>
       )}

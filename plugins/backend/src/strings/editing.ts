@@ -16,7 +16,8 @@ export const editing = {
   saveAnyway: 'Save anyway',
   unsaved: (changes: number) => (changes === 1 ? 'Unsaved change' : `${count.format(changes)} unsaved changes`),
   savedAt: (at: Date, changes: number) => `Saved ${time.format(at)} · ${countOf(changes, 'change')}`,
-  undo: 'Undo',
+  undoOf: (names: readonly string[]) =>
+    `Undo: ${names.slice(0, 2).join(', ')}${names.length > 2 ? ` and ${names.length - 2} more` : ''}`,
   undone: 'Undone',
   compare: 'Compare',
   outdated: 'Compare before you save. Nothing that you typed is lost.',

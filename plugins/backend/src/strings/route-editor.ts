@@ -41,6 +41,7 @@ export const routeEditor = {
     body: 'Body',
     bodyText: 'The schema that the body must match. Other bodies get a 422 response.',
     anyBody: 'Any body',
+    ofAction: (name: string) => `From the action ${name}`,
   },
   responses: {
     title: 'Responses',
@@ -50,6 +51,7 @@ export const routeEditor = {
     removeShort: 'Remove',
     schema: (status: string) => `Response ${status}`,
     noBody: 'No body',
+    ofAction: (name: string) => `The action ${name} defines the responses.`,
   },
   schema: {
     inPlace: 'Define in place',
