@@ -58,6 +58,7 @@ export function Traffic({ route, more = [] }: TrafficProps) {
       ) : (
         <>
           <Chart entry={entry} />
+          <p className="soft">{texts.legend(Math.max(...entry.map(({ requests }) => requests)))}</p>
           <details>
             <summary>{texts.table}</summary>
             <Hours entry={entry} />

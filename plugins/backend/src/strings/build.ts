@@ -272,6 +272,7 @@ export const build = {
     p50: 'Median',
     p95: '95th percentile',
     hour: 'Hour',
+    legend: (most: number) => `Each bar is an hour, the highest ${count.format(most)} requests. Red: 4xx and 5xx.`,
     chart: 'Requests in each hour',
     table: 'Show as a table',
     empty: 'Not called in the last 24 hours',
