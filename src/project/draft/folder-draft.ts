@@ -214,7 +214,7 @@ export class FolderDraft implements Draft {
   reloaded(result: ReloadResult): void {
     const { diagnostics, files } = result
     if (files.length > 0) this.#used = files
-    void this.read()
+    this.read().catch(() => undefined) // the next request of the pages gets the error
     const isServed = !('failed' in result)
     const servedAt = isServed ? this.#clock.now() : this.#status.servedAt
     this.#status = { diagnostics, problem: 'error' in result ? describe(result.error) : undefined, isServed, servedAt }
