@@ -8,7 +8,8 @@ import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { lastSave, refreshDraft } from '../edit/draft.ts'
+import { lastSave, refreshDraft, useDraftValue } from '../edit/draft.ts'
+import { isMap } from '../edit/values.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Consequences, TableDesigner, Uses } from './table-designer.tsx'
@@ -85,6 +86,7 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
   const [dialog, setDialog] = useState<'api' | 'drop'>()
   const { data, error } = useDraftTable(connection, name)
   const tables = useReferencedTables(connection)
+  const calls = useCalls(connection, name)
   const navigate = useNavigate()
   if (error !== null) return <ProblemAlert error={error} />
   if (data === undefined) return <Skeleton height={240} />
@@ -96,12 +98,17 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
       <PageHeader
         title={name}
         text={<Link to="/connections">{connection}</Link>}
-        action={<Button onClick={() => setDialog('api')}>{texts.api.open}</Button>}
+        action={
+          <Button variant={calls === undefined ? 'filled' : 'default'} onClick={() => setDialog('api')}>
+            {texts.api.open}
+          </Button>
+        }
       >
         <Button variant="default" onClick={() => setDialog('drop')}>
           {texts.drop}
         </Button>
       </PageHeader>
+      <NewColumns key={`${connection}.${name}`} name={name} columns={table.design.columns.map((one) => one.name)} />
       <TableDesigner
         connection={connection}
         connections={connections.map((one) => one.name)}
@@ -136,6 +143,32 @@ interface DropTableProps {
 }
 
 /** Drops a table while nothing names it. */
+/** The actions that do not list the columns that were added on this page. */
+function NewColumns({ name, columns }: { readonly name: string; readonly columns: readonly string[] }) {
+  const [before] = useState(columns)
+  const { data } = useDraftValue('/action')
+  const added = columns.filter((column) => !before.includes(column))
+  const actions = Object.entries(isMap(data?.value) ? data.value : {}).flatMap(([action, value]) => {
+    const settings = isMap(value) ? value['config'] : undefined
+    if (!isMap(settings) || settings['table'] !== name || !Array.isArray(settings['columns'])) return []
+    const listed: readonly unknown[] = settings['columns']
+    const missing = added.filter((column) => !listed.includes(column))
+    return missing.length === 0 ? [] : [{ action, missing }]
+  })
+  return (
+    <div role="status">
+      {actions.map(({ action, missing }) => (
+        <p key={action} className="note new-columns">
+          {texts.notInAction(missing)}{' '}
+          <Link to="/actions/$name" params={{ name: action }}>
+            {texts.openAction(action)}
+          </Link>
+        </p>
+      ))}
+    </div>
+  )
+}
+
 function DropTable({ connection, name, onClose }: DropTableProps) {
   const calls = useCalls(connection, name)
   const queries = useQueryClient()

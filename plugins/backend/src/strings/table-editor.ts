@@ -83,6 +83,9 @@ export const tableEditor = {
       : `Its methods were called ${calls} ${calls === 1 ? 'time' : 'times'} in the last 24 hours.`,
   dropText: 'All its rows are deleted in this database now, and in others when the migration runs there.',
   dropEmpty: 'The table was created in this session and has no rows, so its migration is deleted.',
+  notInAction: (columns: readonly string[]) =>
+    `The API does not return ${columns.join(', ')} yet. Add ${columns.length === 1 ? 'it' : 'them'} to the columns of the action:`,
+  openAction: (name: string) => `Open ${name}`,
   api: {
     open: 'Create routes',
     title: (table: string) => `Create routes for ${table}`,
