@@ -47,6 +47,7 @@ export function Page() {
           {
             name: 'subject',
             label: texts.subject,
+            width: '16%',
             render: (entry) => <Subject entry={entry} />,
           },
           { name: 'change', label: texts.change, width: '40%', render: (entry) => <Changes entry={entry} /> },

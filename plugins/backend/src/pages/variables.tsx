@@ -49,7 +49,7 @@ export function Page() {
           columns={[
             { name: 'name', label: texts.name, render: (variable) => <Name variable={variable} /> },
             { name: 'set', label: texts.setIn, render: (variable) => <SetIn variable={variable} /> },
-            { name: 'uses', label: texts.usedBy, render: ({ uses }) => <Uses uses={uses} /> },
+            { name: 'uses', label: texts.usedBy, width: '30%', render: ({ uses }) => <Uses uses={uses} /> },
             {
               name: 'changed',
               label: texts.changed,
