@@ -41,6 +41,7 @@ export default class Pull extends WaypostCommand {
     const { pullProject } = await import('../src/project/index.ts')
     const pulled = await pullProject({
       folder: path.resolve(args.folder ?? '.'),
+      from: process.cwd(),
       variables: readEnvironment(process.cwd()),
       url: flags.url,
       prefer,

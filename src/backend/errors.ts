@@ -207,7 +207,7 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_CONNECTION: {
     kind: 'user',
     status: 404,
-    message: 'There is no connection "{name}" with tables',
+    message: 'No connection named "{name}" supports tables',
     hint: 'Declare it under "connection:" in waypost.yml. Connections of a class without migrations have no tables.',
   },
   WP_BACKEND_DRAFT_BROKEN: {

@@ -19,6 +19,8 @@ import { completeProject } from './init/init-project.ts'
 export interface PullOptions {
   /** The folder of the project. Without a `waypost.yml`, a project is created there. */
   readonly folder: string
+  /** The folder whose environment selects System. */
+  readonly from: string
   readonly variables: Variables
   /** The URL of a running server; by default System from the environment. */
   readonly url?: string | undefined
@@ -54,8 +56,8 @@ export interface Pull {
  * WP_DEFINITION_EDIT_REFUSED, WP_RELEASE_NO_FILES and the errors of `openTarget`
  */
 export async function pullProject(options: PullOptions): Promise<Pull | undefined> {
-  const { folder, prefer } = options
-  const target = await openTarget({ ...options, folder: process.cwd() })
+  const { folder, from, prefer } = options
+  const target = await openTarget({ ...options, folder: from })
   let published
   try {
     published = await target.loadFiles()

@@ -6,23 +6,11 @@ import { after, before, describe, test } from 'node:test'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { openEditing, type EditWorld } from './edit-world.ts'
+import { looks, openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
 
-const savedText = /^Saved \d\d:\d\d/
 const main = 'waypost.yml'
 
-const looks = [
-  [1440, 'light'],
-  [390, 'light'],
-  [390, 'dark'],
-  [1440, 'dark'],
-] as const
-
 const long = 'customer-order-line-item-with-a-very-long-name-that-goes-on'
-
-// axe cannot decide about what is scrolled out.
-const showAll = `document.querySelector('.shell').style.height = 'auto'
-  document.querySelector('#content').style.overflow = 'visible'`
 
 describe('editing in dev', { timeout: 600_000 }, () => {
   let world: EditWorld

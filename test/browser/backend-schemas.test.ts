@@ -5,22 +5,9 @@ import type { Page } from 'playwright-core'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { openEditing, type EditWorld } from './edit-world.ts'
+import { looks, openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
 
-const savedText = /^Saved \d\d:\d\d/
 const file = 'resources/schema.yml'
-
-const looks = [
-  [1440, 'light'],
-  [390, 'light'],
-  [390, 'dark'],
-  [1440, 'dark'],
-] as const
-
-// axe cannot decide about what is scrolled out, or covered by the bar that stays in view.
-const showAll = `document.querySelector('.shell').style.height = 'auto'
-  document.querySelector('#content').style.overflow = 'visible'
-  for (const bar of document.querySelectorAll('.save-bar')) bar.style.position = 'static'`
 
 async function checkLooks(page: Page, name: string): Promise<void> {
   for (const [width, colorScheme] of looks) {

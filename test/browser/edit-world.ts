@@ -3,6 +3,20 @@ import { openBrowser, openPage } from '../support/browser.ts'
 import { openDraft, type DraftWorld } from '../support/draft-world.ts'
 import { readTemplate } from '../support/template.ts'
 
+export const savedText = /^Saved \d\d:\d\d/
+
+export const looks = [
+  [1440, 'light'],
+  [390, 'light'],
+  [390, 'dark'],
+  [1440, 'dark'],
+] as const
+
+/** Shows the whole page: axe cannot decide about what is scrolled out, or covered by the bar that stays in view. */
+export const showAll = `document.querySelector('.shell').style.height = 'auto'
+  document.querySelector('#content').style.overflow = 'visible'
+  for (const bar of document.querySelectorAll('.save-bar')) bar.style.position = 'static'`
+
 export interface EditWorld extends AsyncDisposable {
   readonly draft: DraftWorld
   readonly page: Page

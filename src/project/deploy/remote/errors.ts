@@ -4,7 +4,7 @@ export const errors = defineErrors({
   WP_PROJECT_REMOTE_URL: {
     kind: 'user',
     status: 500,
-    message: 'Cannot deploy to "{url}": {reason}',
+    message: 'Cannot connect to "{url}": {reason}',
     hint: 'Use the address that callers of the API use, for example --url https://api.example.com',
   },
   WP_PROJECT_REMOTE_CREDENTIALS: {
