@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import {
   findValue,
@@ -14,7 +15,7 @@ import { openTarget } from './deploy/open-target.ts'
 import { openFolderFiles } from './draft/folder-files.ts'
 import { errors } from './errors.ts'
 import { sortChanges, writeFiles, type FileChange } from './generate/write-files.ts'
-import { completeProject } from './init/init-project.ts'
+import { assertFolder, completeProject } from './init/init-project.ts'
 
 export interface PullOptions {
   /** The folder of the project. Without a `waypost.yml`, a project is created there. */
@@ -52,11 +53,12 @@ export interface Pull {
  * Writes what was changed on the server since the last deployment from Git into a folder. Values are compared key by
  * key; what the folder itself changed stays. A folder without a project gets all files.
  * @returns undefined if it was not confirmed
- * @throws WP_PROJECT_PULL_NOTHING, WP_PROJECT_PULL_BASE, WP_PROJECT_PULL_TAKEN, WP_PROJECT_WRITE,
+ * @throws WP_PROJECT_NO_FOLDER, WP_PROJECT_PULL_NOTHING, WP_PROJECT_PULL_BASE, WP_PROJECT_PULL_TAKEN, WP_PROJECT_WRITE,
  * WP_DEFINITION_EDIT_REFUSED, WP_RELEASE_NO_FILES and the errors of `openTarget`
  */
 export async function pullProject(options: PullOptions): Promise<Pull | undefined> {
   const { folder, from, prefer } = options
+  await assertFolder(folder)
   const target = await openTarget({ ...options, folder: from })
   let published
   try {
@@ -91,8 +93,9 @@ export async function pullProject(options: PullOptions): Promise<Pull | undefine
     isNew,
   }
   if (changes.length > 0 && options.confirm !== undefined && !(await options.confirm(pull))) return undefined
-  if (isNew) await completeProject(folder)
+  if (isNew) await mkdir(folder, { recursive: true })
   await writeFiles(folder, sortChanges(changes))
+  if (isNew) await completeProject(folder)
   return pull
 }
 

@@ -1,6 +1,6 @@
 // A definition that was changed on the server comes back into a folder.
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -147,12 +147,27 @@ describe('waypost pull', { concurrency: 1 }, () => {
     assert.match(again.stdout, /Nothing to pull|Missing code/)
   })
 
-  it('does not write into a folder that has files of a definition without a waypost.yml', async () => {
-    const folder = await newFolder()
-    await writeFile(path.join(folder, 'resources'), 'a file')
-    const { code, stderr } = await server.run(`pull ${folder}`)
-    assert.equal(code, 1)
-    assert.match(stderr, /resources/)
+  it('refuses a file in place of a folder', async () => {
+    for (const folder of ['waypost.yml', 'waypost.yml/new']) {
+      const { code, stderr } = await project.run(`pull ${folder}`)
+      assert.equal(code, 1)
+      assert.match(stderr, /waypost\.yml is a file/)
+    }
+  })
+
+  it('writes nothing into a folder with files of a definition, but without a waypost.yml', async () => {
+    const taken = await newFolder()
+    await mkdir(path.join(taken, 'resources'))
+    await writeFile(path.join(taken, 'resources/schema.yml'), 'mine')
+    const refused = await server.run(`pull ${taken}`)
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /has no waypost\.yml, but already contains resources\/schema\.yml/)
+    assert.deepEqual(await readdir(taken), ['resources'])
+    const blocked = await newFolder()
+    await writeFile(path.join(blocked, 'resources'), 'a file')
+    const failed = await server.run(`pull ${blocked}`)
+    assert.equal(failed.code, 1, failed.stdout)
+    assert.deepEqual(await readdir(blocked), ['resources'])
   })
 
   describe('from a running server', () => {

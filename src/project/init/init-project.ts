@@ -107,13 +107,22 @@ async function findTemplate(name: string): Promise<string> {
   })
 }
 
-async function assertUsable({ folder, force }: InitOptions): Promise<void> {
+/**
+ * Checks that a project can be in a folder.
+ * @returns whether the folder exists
+ * @throws WP_PROJECT_NO_FOLDER if it is a file or below one
+ */
+export async function assertFolder(folder: string): Promise<boolean> {
   const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOTDIR') throw errors.WP_PROJECT_NO_FOLDER({ folder: nearestExisting(folder) })
     return undefined
   })
-  if (found === undefined) return
-  if (!found.isDirectory()) throw errors.WP_PROJECT_NO_FOLDER({ folder })
+  if (found?.isDirectory() === false) throw errors.WP_PROJECT_NO_FOLDER({ folder })
+  return found !== undefined
+}
+
+async function assertUsable({ folder, force }: InitOptions): Promise<void> {
+  if (!(await assertFolder(folder))) return
   const { length } = await listUsed(folder)
   if (length > 0 && !force) {
     throw errors.WP_PROJECT_NOT_EMPTY({
