@@ -19,6 +19,11 @@ export const errors = defineErrors({
     message: 'Cannot load {file}: {reason}',
     hint: 'Top-level code runs when the module is loaded: it must not throw or block',
   },
+  WP_BUILD_PLUGIN_BASE: {
+    ...user,
+    message: 'The plugin "{name}" is not part of the active release',
+    hint: 'Code is deployed from a project: add the plugin there, then run: npx waypost deploy',
+  },
   WP_BUILD_IMPORT_MISSING: {
     ...user,
     message: 'The import "{name}" cannot be resolved',

@@ -4,7 +4,7 @@ import type { ActionUse, Definition, Location } from '../definition/index.ts'
 import { nearest, type Diagnostic } from '../kit/index.ts'
 import { checkManifests } from './check-manifests.ts'
 import { compareText } from './compare-text.ts'
-import { loadMigrations, type MigrationSource } from './load-migrations.ts'
+import { openMigrationFiles, type MigrationFiles, type MigrationSource } from './load-migrations.ts'
 import { loadPlace } from './load-place.ts'
 import { checkSteps, kindsOfConnections } from './load-tables.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
@@ -43,28 +43,39 @@ export async function findEntries(
   { known = new Set(), plugins }: FindOptions = {},
 ): Promise<Entries> {
   const uses = [...firstUses(definition).values()]
-  const found = await loadMigrations(root)
+  const files = await openMigrationFiles(root)
   const rejected = checkManifests(
     root,
-    [...uses, ...found].map(({ file }) => normalizeFile(file)),
+    [...uses, ...files.migrations].map(({ file }) => normalizeFile(file)),
   )
   if (rejected.length > 0) return { actions: [], migrations: [], diagnostics: rejected }
-  const [actionProblems, migrationProblems] = await Promise.all([
-    Promise.all(
-      uses.map(async ({ file, at }) => (known.has(normalizeFile(file)) ? undefined : checkActionFile(root, file, at))),
-    ),
-    Promise.all(found.map((migration) => checkMigration(root, migration, definition))),
-  ])
-  const stepProblems = await checkSteps(root, found, kindsOfConnections(definition, plugins))
+  const checked = checkMigrations(files, definition, plugins)
+  const actionProblems = await Promise.all(
+    uses.map(async ({ file, at }) => (known.has(normalizeFile(file)) ? undefined : checkActionFile(root, file, at))),
+  )
   const valid = uses.filter((_, index) => actionProblems[index] === undefined)
   const actions = new Map(valid.map(({ file }) => [normalizeFile(file), { file: normalizeFile(file) }]))
   return {
     actions: [...actions.values()].sort((a, b) => compareText(a.file, b.file)),
-    migrations: found.filter((_, index) => migrationProblems[index] === undefined),
+    migrations: checked.migrations,
+    diagnostics: [...actionProblems.filter((problem) => problem !== undefined), ...checked.diagnostics],
+  }
+}
+
+/** Checks the migrations of a project. Returns those that can be built. */
+export function checkMigrations(
+  files: MigrationFiles,
+  definition: Definition,
+  plugins: FindOptions['plugins'] = [],
+): Pick<Entries, 'migrations' | 'diagnostics'> {
+  const { migrations } = files
+  const problems = migrations.map((migration) => checkMigration(migration, definition))
+  return {
+    migrations: migrations.filter((_, index) => problems[index] === undefined),
     diagnostics: [
-      ...[...actionProblems, ...unique(migrationProblems)].filter((problem) => problem !== undefined),
-      ...found.flatMap((migration) => checkDeclared(migration, found)),
-      ...stepProblems,
+      ...unique(problems).filter((problem) => problem !== undefined),
+      ...migrations.flatMap((migration) => checkDeclared(migration, migrations)),
+      ...checkSteps(files, kindsOfConnections(definition, plugins)),
     ],
   }
 }
@@ -124,11 +135,7 @@ async function suggest(root: string, given: string): Promise<string | undefined>
   return near && `Did you mean ${near}? To create a new file: waypost generate:action ${given}`
 }
 
-async function checkMigration(
-  root: string,
-  migration: MigrationSource,
-  definition: Definition,
-): Promise<Diagnostic | undefined> {
+function checkMigration(migration: MigrationSource, definition: Definition): Diagnostic | undefined {
   const { connection, file } = migration
   if (connection !== 'System' && !Object.hasOwn(definition.connections, connection)) {
     const near = nearest(connection, ['System', ...Object.keys(definition.connections)])

@@ -3,7 +3,9 @@
 export { buildRelease } from './build-release.ts'
 export { checkModules } from './check-modules.ts'
 export { checkSources } from './check-sources.ts'
-export { loadMigrations, type MigrationSource } from './load-migrations.ts'
+export { openBaseBuilder, type Base, type BaseBuilder, type LoadedTexts } from './base-builder.ts'
+export { loadDescribed } from './load-described.ts'
+export { makeMigrationFiles, openMigrationFiles, type MigrationFiles, type MigrationSource } from './load-migrations.ts'
 export {
   kindsOfConnections,
   loadTables,
@@ -13,6 +15,5 @@ export {
 } from './load-tables.ts'
 export { makeSchemaType, makeTypes, type TypesOptions } from './make-types.ts'
 export { openBuilder, type Builder } from './open-builder.ts'
-export { describeActions } from './plugins/describe-actions.ts'
 export { openPluginBuilder, type BuiltPlugin, type PluginBuilder } from './plugins/build-plugins.ts'
 export { writeTypes } from './write-types.ts'

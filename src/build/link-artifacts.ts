@@ -8,6 +8,11 @@ export const artifactScheme = 'waypost-artifact:'
 /** Begins an artifact of an import cycle, which others import by an alias: a content cannot contain its own hash. */
 const aliasMark = '/*waypost-alias:'
 
+/** Returns the alias of an artifact; undefined if it is imported by its hash. */
+export function readAlias(content: string): string | undefined {
+  return content.startsWith(aliasMark) ? content.slice(aliasMark.length, content.indexOf('*/')) : undefined
+}
+
 /** A module before it gets its hash. */
 export interface UnlinkedModule {
   readonly name: string

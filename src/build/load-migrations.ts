@@ -7,8 +7,10 @@ import {
   readProjectBytes,
   type DeclaredMigration,
   type FileProblem,
+  type Texts,
 } from '../definition/index.ts'
 import { sha256 } from '../kit/index.ts'
+import type { ManifestMigration } from '../release/index.ts'
 import { compareText } from './compare-text.ts'
 
 /** A file of `migrations/<Connection>/`. */
@@ -29,12 +31,61 @@ export interface MigrationSource {
   readonly fileProblem?: FileProblem
 }
 
+/** The files below `migrations/`. */
+export interface MigrationFiles {
+  /** By connection, then by name. */
+  readonly migrations: readonly MigrationSource[]
+  /** Reads a `tables.json`. */
+  read(file: string): { readonly text: string } | FileProblem
+}
+
 const maxBytes = 1024 * 1024
+const maxTablesBytes = 16 * 1024 * 1024
 
 const otherExtension = { problem: 'refused', reason: 'the name of a declared migration must end in .yml' } as const
 
+/** Opens the migrations of a project; none if the folder does not exist. */
+export async function openMigrationFiles(root: string): Promise<MigrationFiles> {
+  const project = openFolder(root)
+  return {
+    migrations: await loadMigrations(root),
+    read(file) {
+      if (project === undefined) return { problem: 'missing' }
+      const read = readProjectBytes(project, file, maxTablesBytes)
+      return 'bytes' in read ? { text: new TextDecoder().decode(read.bytes) } : read
+    },
+  }
+}
+
+/** The migrations among texts, and those with code of a release. @param coded those of the release */
+export function makeMigrationFiles(texts: Texts, coded: readonly ManifestMigration[]): MigrationFiles {
+  const found = [...texts].flatMap(([file, text]) => {
+    const [, connection, entry = '', extension] = /^migrations\/([^/]+)\/([^/]+)\.(ya?ml)$/.exec(file) ?? []
+    if (connection === undefined || connection.startsWith('.') || entry.startsWith('.')) return []
+    const read = extension === 'yaml' ? otherExtension : { bytes: Buffer.from(text) }
+    return [{ connection, name: entry, file, ...readSource({ file, isDeclared: true }, read) }]
+  })
+  const ofRelease = coded
+    .filter(({ declared }) => declared === undefined)
+    .map(({ connection, name, checksum }) => ({
+      connection,
+      name,
+      file: `migrations/${connection}/${name}.ts`,
+      checksum,
+    }))
+  return {
+    migrations: [...found, ...ofRelease].sort(
+      (a, b) => compareText(a.connection, b.connection) || compareText(a.file, b.file),
+    ),
+    read(file) {
+      const text = texts.get(file)
+      return text === undefined ? { problem: 'missing' } : { text }
+    },
+  }
+}
+
 /** Returns all migrations of a project, by connection, then by name; none if the folder does not exist. */
-export async function loadMigrations(root: string): Promise<MigrationSource[]> {
+async function loadMigrations(root: string): Promise<MigrationSource[]> {
   const migrations: MigrationSource[] = []
   const project = openFolder(root)
   if (project === undefined) return []

@@ -1,10 +1,10 @@
 import path from 'node:path'
 import type { TablesSnapshot } from '../contract/index.ts'
-import { openFolder, readProjectBytes, type DeclaredMigration, type Definition } from '../definition/index.ts'
+import type { DeclaredMigration, Definition } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { ManifestPlugin } from '../release/index.ts'
 import { applySteps, parseSnapshot, revertSteps, type DatabaseKind, type Snapshot } from '../tables/index.ts'
-import { loadMigrations, type MigrationSource } from './load-migrations.ts'
+import type { MigrationFiles, MigrationSource } from './load-migrations.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
 /** The database of each connection that may have migrations; undefined if it may be either. */
@@ -32,14 +32,12 @@ export interface LoadedTables {
   readonly files: readonly string[]
 }
 
-const maxBytes = 16 * 1024 * 1024
-
 /**
  * Returns the tables of each connection after all migrations of a project: those of `tables.json`, changed by the
  * declared migrations that it does not cover. Needs no database.
  */
-export async function loadTables(root: string, connections: ConnectionKinds): Promise<LoadedTables> {
-  const loaded = (await loadSnapshots(root, connections)).map(completeSnapshot)
+export function loadTables(files: MigrationFiles, connections: ConnectionKinds): LoadedTables {
+  const loaded = loadSnapshots(files, connections).map(completeSnapshot)
   return {
     tables: Object.fromEntries(loaded.map(({ connection, tables }) => [connection, tables])),
     diagnostics: loaded.flatMap(({ diagnostics }) => diagnostics),
@@ -62,11 +60,11 @@ export interface TablesBefore {
  * @param isAmended decides for the last migration if it is a declared one without errors
  */
 export async function loadTablesBefore(
-  root: string,
+  files: MigrationFiles,
   { connection, kind }: { readonly connection: string; readonly kind: DatabaseKind | undefined },
   isAmended: (last: MigrationSource & { readonly declared: DeclaredMigration }) => Promise<boolean>,
 ): Promise<TablesBefore> {
-  const [found] = await loadSnapshots(root, { [connection]: kind })
+  const [found] = loadSnapshots(files, { [connection]: kind })
   const last = found!.migrations.at(-1)
   const declared = last?.declared
   const isChosen =
@@ -82,18 +80,10 @@ export async function loadTablesBefore(
   return { tables: before, migration: last, earlier, diagnostics }
 }
 
-/**
- * Checks the steps of declared migrations against the tables before them.
- * @param migrations all migrations of the project
- */
-export async function checkSteps(
-  root: string,
-  migrations: readonly MigrationSource[],
-  connections: ConnectionKinds,
-): Promise<readonly Diagnostic[]> {
-  if (migrations.every(({ declared }) => declared === undefined)) return []
-  const snapshots = await loadSnapshots(root, connections, migrations)
-  return snapshots.flatMap((one) => completeSnapshot(one).stepDiagnostics)
+/** Checks the steps of declared migrations against the tables before them. */
+export function checkSteps(files: MigrationFiles, connections: ConnectionKinds): readonly Diagnostic[] {
+  if (files.migrations.every(({ declared }) => declared === undefined)) return []
+  return loadSnapshots(files, connections).flatMap((one) => completeSnapshot(one).stepDiagnostics)
 }
 
 interface ConnectionTables {
@@ -107,24 +97,21 @@ interface ConnectionTables {
   readonly problem?: Diagnostic
 }
 
-async function loadSnapshots(
-  root: string,
+function loadSnapshots(
+  { migrations: all, read }: MigrationFiles,
   connections: ConnectionKinds,
-  given?: readonly MigrationSource[],
-): Promise<readonly ConnectionTables[]> {
-  const all = given ?? (await loadMigrations(root))
-  const project = openFolder(root)
+): readonly ConnectionTables[] {
   return Object.entries(connections).map(([connection, kind]) => {
     const file = path.posix.join('migrations', connection, 'tables.json')
     const migrations = all.filter((one) => one.connection === connection)
     const base = { connection, kind, migrations, file, snapshot: undefined }
-    const read = project && readProjectBytes(project, file, maxBytes)
-    if (read === undefined || ('problem' in read && read.problem === 'missing')) return base
-    if ('problem' in read) {
-      const reason = read.problem === 'refused' ? read.reason : 'it is outside the project'
+    const found = read(file)
+    if ('problem' in found) {
+      if (found.problem === 'missing') return base
+      const reason = found.problem === 'refused' ? found.reason : 'it is outside the project'
       return { ...base, problem: reportFile(file, reason) }
     }
-    const parsed = parseSnapshot(new TextDecoder().decode(read.bytes))
+    const parsed = parseSnapshot(found.text)
     return 'problem' in parsed
       ? { ...base, problem: reportFile(file, parsed.problem, parsed.line) }
       : { ...base, snapshot: parsed }

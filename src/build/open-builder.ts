@@ -184,7 +184,7 @@ function makeRelease(options: BuilderOptions, definition: Definition, built: Bui
 }
 
 /** The steps of a declared migration need no bundler. `makeDeclaredMigration` runs them. */
-function makeMigrationArtifact({ steps }: DeclaredMigration): Artifact {
+export function makeMigrationArtifact({ steps }: DeclaredMigration): Artifact {
   const content = `export default ${JSON.stringify({ steps })}\n`
   return { hash: sha256(content), content }
 }

@@ -1,4 +1,3 @@
-import { devNull } from 'node:os'
 import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
@@ -8,6 +7,7 @@ import type { Definition } from './definition.ts'
 import { createLoadContext, makeSourceCache, maxValues as limit } from './load-context.ts'
 import { makeDefinition } from './make-definition.ts'
 import { makeReport, type Report } from './report.ts'
+import { noFolder } from './read-file.ts'
 
 export interface CheckValueOptions {
   /** Action files that are assumed to exist. The disk is not read. */
@@ -54,6 +54,3 @@ function withoutWarnings(report: Report): Report {
     },
   }
 }
-
-/** No file exists below a file. */
-const noFolder = { root: devNull, realRoot: devNull }

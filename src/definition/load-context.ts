@@ -21,6 +21,8 @@ export interface LoadContext {
   readonly changed?: ReadonlySet<string> | undefined
   /** Texts that replace files on disk, by file. */
   readonly texts?: ReadonlyMap<string, string | undefined> | undefined
+  /** The files with code, if they are known without reading the disk. */
+  readonly code?: ReadonlySet<string> | undefined
   /** Texts and keys that contain `${env.`. */
   readonly references: TextWithReference[]
   /** The remaining number of values. Aliases and includes can multiply the contents of files. */
@@ -45,7 +47,7 @@ const maxParts = 200_000
 export type Texts = ReadonlyMap<string, string>
 
 export function createLoadContext(
-  given: Pick<LoadContext, 'folder' | 'report' | 'cache' | 'changed' | 'texts'>,
+  given: Pick<LoadContext, 'folder' | 'report' | 'cache' | 'changed' | 'texts' | 'code'>,
 ): LoadContext {
   return {
     ...given,

@@ -16,7 +16,7 @@ import {
 import { makeDefinition } from './make-definition.ts'
 import { describeActions, type DescribeActions } from './describe-actions.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
-import { checkProjectFile, openFolder } from './read-file.ts'
+import { checkProjectFile, noFolder, openFolder } from './read-file.ts'
 import { makeReport, type Report } from './report.ts'
 
 export interface LoadOptions {
@@ -35,6 +35,8 @@ export interface LoadOptions {
   readonly changed?: ReadonlySet<string> | undefined
   /** Texts that replace or add files on disk, for example the result of an edit. Undefined: the file is deleted. */
   readonly texts?: ReadonlyMap<string, string | undefined>
+  /** The files with code that actions may name, if `texts` are all other files. */
+  readonly code?: ReadonlySet<string> | undefined
 }
 
 export interface LoadedDefinition {
@@ -64,13 +66,14 @@ const rootFile = 'waypost.yml'
 /**
  * Loads `waypost.yml` with all includes and checks everything that can be checked without running project code. Never
  * throws because of file contents: problems are returned as diagnostics.
+ * @param root the folder; undefined if `texts` are all files
  */
-export async function loadDefinition(root: string, options: LoadOptions = {}): Promise<LoadedDefinition> {
+export async function loadDefinition(root: string | undefined, options: LoadOptions = {}): Promise<LoadedDefinition> {
   const report = makeReport()
-  const folder = openFolder(root)
+  const folder = root === undefined ? noFolder : openFolder(root)
   if (folder === undefined) return reportMissing(report)
-  const { cache = makeSourceCache(), changed, texts } = options
-  const loading = createLoadContext({ folder, report, cache, changed, texts })
+  const { cache = makeSourceCache(), changed, texts, code } = options
+  const loading = createLoadContext({ folder, report, cache, changed, texts, code })
   const node = loadRoot(loading)
   if (node === undefined || loading.budget.remaining < 0) {
     pruneCache(loading)

@@ -1,16 +1,14 @@
-import { devNull } from 'node:os'
 import { escapeStep } from '../schema/index.ts'
 import { createLoadContext, includeSiteOf, makeSourceCache, type Texts } from './load-context.ts'
 import { loadRoot } from './load-definition.ts'
 import { entriesOf, textOf, valueOf } from './node.ts'
 import { makeReport } from './report.ts'
+import { noFolder } from './read-file.ts'
 
 /** The top-level keys whose entries have names. */
 const sections = ['routes', 'schema', 'connection', 'event', 'action', 'scope', 'cronjob', 'rate', 'env']
 
 /** No file exists below a file: only the given texts are read. */
-const noFolder = { root: devNull, realRoot: devNull }
-
 export interface LocatedDefinition {
   /** Where its entries are: `/routes/~1todo/methods/GET` or `/schema/Todo` → `file:line`. */
   readonly places: ReadonlyMap<string, string>

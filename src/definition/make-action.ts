@@ -73,7 +73,8 @@ function makeFileUse(context: DefinitionContext, node: ScalarNode, text: string)
 }
 
 function checkFile({ loading }: DefinitionContext, file: string): FileProblem | undefined {
-  const { texts, changed, cache, actionFiles } = loading
+  const { texts, changed, cache, actionFiles, code } = loading
+  if (code !== undefined) return code.has(file) ? undefined : { problem: 'missing' }
   actionFiles.add(file)
   if (texts?.has(file) || (changed?.has(file) === false && cache.actionFiles.has(file))) return undefined
   const fileProblem = checkProjectFile(loading.folder, file)
@@ -83,6 +84,10 @@ function checkFile({ loading }: DefinitionContext, file: string): FileProblem | 
 }
 
 function suggestFile({ loading }: DefinitionContext, file: string): string {
+  if (loading.code !== undefined) {
+    const near = loading.report.findNearest(file, loading.code)
+    return `${near === undefined ? '' : `Did you mean ${near}? `}Code is deployed from a project: npx waypost deploy`
+  }
   if (isLink(loading.folder, file)) return `${file} is a broken symbolic link: fix or remove it`
   const make = `waypost generate:action ${file}`
   const folder = path.posix.dirname(file)

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { devNull } from 'node:os'
 import path from 'node:path'
 
 /** The project folder: the given path and its real path. */
@@ -13,6 +14,9 @@ export type FileProblem =
   | { readonly problem: 'missing' }
   | { readonly problem: 'outside' }
   | { readonly problem: 'refused'; readonly reason: string; readonly hint?: string }
+
+/** A folder without files: none exists below a file. */
+export const noFolder: ProjectFolder = { root: devNull, realRoot: devNull }
 
 export const maxFileBytes = 1024 * 1024
 

@@ -2,27 +2,19 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import {
   checkSources,
-  describeActions,
-  kindsOfConnections,
-  loadTables,
+  loadDescribed,
   makeTypes,
+  openMigrationFiles,
   openPluginBuilder,
   writeTypes,
   type Builder,
   type BuiltPlugin,
   type PluginBuilder,
 } from '../build/index.ts'
-import type { JsonSchema, TablesSnapshot } from '../contract/index.ts'
-import {
-  loadDefinition,
-  type ClassCatalog,
-  type Definition,
-  type DescribeActions,
-  type LoadedDefinition,
-  type LoadOptions,
-} from '../definition/index.ts'
+import type { TablesSnapshot } from '../contract/index.ts'
+import type { Definition, LoadedDefinition, LoadOptions } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
-import { joinPlugins, loadBuiltInPlugins, withoutConfig, type PluginSet, type Provided } from '../plugin/index.ts'
+import { joinPlugins, loadBuiltInPlugins } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
 import { errors } from './errors.ts'
 import type { Project } from './find-project.ts'
@@ -63,20 +55,14 @@ export interface LoadProjectOptions extends Omit<LoadOptions, 'classes' | 'descr
  * that it lists, and runs them in a child process to learn what they provide.
  */
 export async function loadProject(project: Project, options: LoadProjectOptions = {}): Promise<LoadedProject> {
-  const { pluginBuilder, describes = true, tables: given = {}, ...rest } = options
-  const builder = pluginBuilder ?? openPluginBuilder(project.root)
+  const { pluginBuilder, describes = true, ...rest } = options
+  const { root } = project
+  const builder = pluginBuilder ?? openPluginBuilder(root)
   try {
     const builtIn = joinPlugins(await loadBuiltInPlugins())
-    const load = async (plugins: readonly BuiltPlugin[]) => {
-      const tables: UsedTables = { diagnostics: [], files: [] }
-      const sources = { builtIn: builtIn.actions, plugins, builder, given }
-      const loaded = await loadDefinition(project.root, {
-        ...rest,
-        classes: joinClasses(builtIn, plugins),
-        ...(describes && { describe: makeDescribe(project, sources, tables) }),
-      })
-      return addTables(loaded, tables)
-    }
+    const migrations = () => openMigrationFiles(root)
+    const load = (plugins: readonly BuiltPlugin[]) =>
+      loadDescribed(root, { ...rest, describes, builtIn, plugins, builder, migrations })
     const first = await load([])
     if (first.plugins.length === 0) return { project, ...first, plugins: [], pluginFiles: [] }
     const { plugins, diagnostics, files } = await builder.build(first.plugins)
@@ -97,47 +83,6 @@ export async function loadProject(project: Project, options: LoadProjectOptions 
   }
 }
 
-/** The tables that actions use. */
-interface UsedTables {
-  diagnostics: readonly Diagnostic[]
-  /** Relative to the root. */
-  files: readonly string[]
-}
-
-function makeDescribe(
-  { root }: Project,
-  {
-    given,
-    ...sources
-  }: Omit<Parameters<typeof describeActions>[0], 'tables'> & {
-    readonly given: Readonly<Record<string, TablesSnapshot>>
-  },
-  found: UsedTables,
-): DescribeActions {
-  return async (actions, definition) => {
-    const loaded = await loadTables(root, kindsOfConnections(definition, sources.plugins))
-    const { diagnostics, files } = loaded
-    const tables = { ...loaded.tables, ...given }
-    const { results, used } = await describeActions({ ...sources, tables }, actions)
-    const named = new Set([...used, ...actions.flatMap(({ tablesOf }) => tablesOf)])
-    const isUsed = (file: string) => named.has(file.split('/')[1] ?? '')
-    found.files = files.filter(isUsed)
-    found.diagnostics = diagnostics.filter(({ file }) => isUsed(file))
-    // What is said about tables that are not up to date would confuse.
-    return hasErrors(found.diagnostics) ? { results: actions.map(() => ({ description: {} })) } : { results, tables }
-  }
-}
-
-function addTables(
-  { definition, ...loaded }: LoadedDefinition,
-  { diagnostics, files }: UsedTables,
-): LoadedDefinition & Pick<LoadedProject, 'needsMigration'> {
-  const needsMigration = hasErrors(diagnostics)
-  const all = { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics], files: [...loaded.files, ...files] }
-  if (definition === undefined) return { ...all, needsMigration }
-  return needsMigration ? { ...all, partial: definition, needsMigration } : { ...all, definition, needsMigration }
-}
-
 /** A class may be unknown because its plugin is broken. */
 function withoutFollowing(diagnostics: readonly Diagnostic[], isBroken: boolean): readonly Diagnostic[] {
   return isBroken ? diagnostics.filter(({ code }) => code !== 'WP_DEFINITION_CLASS_UNKNOWN') : diagnostics
@@ -145,18 +90,6 @@ function withoutFollowing(diagnostics: readonly Diagnostic[], isBroken: boolean)
 
 function isOwnFile(file: string): boolean {
   return !file.startsWith('../') && !file.includes('node_modules/')
-}
-
-/** The classes of Waypost and of plugins. */
-function joinClasses(builtIn: PluginSet, plugins: readonly BuiltPlugin[]): ClassCatalog {
-  const catalogs = plugins.map(({ manifest }) => manifest.catalog)
-  return {
-    connections: Object.assign(configsOf(builtIn.connections), ...catalogs.map(({ connections }) => connections)),
-    actions: Object.assign(configsOf(builtIn.actions), ...catalogs.map(({ actions }) => actions)),
-    plugins: Object.fromEntries(
-      plugins.map(({ manifest: { from, catalog } }) => [from, { config: catalog.config ?? withoutConfig }]),
-    ),
-  }
 }
 
 /**
@@ -175,16 +108,6 @@ export function assertDefinition(
 export function countErrors(diagnostics: readonly Diagnostic[]): string {
   const { length } = diagnostics.filter((one) => one.severity === 'error')
   return length === 1 ? '1 error' : `${length} errors`
-}
-
-function configsOf(
-  classes: ReadonlyMap<string, Provided<{ readonly config: object; readonly routesOnly?: true }>>,
-): ClassCatalog['actions'] {
-  const entries = [...classes].map(([name, { class: one }]) => {
-    const { config, routesOnly } = one
-    return [name, { config: config as JsonSchema, ...(routesOnly && { routesOnly }) }] as const
-  })
-  return Object.fromEntries(entries)
 }
 
 export interface BuiltProject extends LoadedProject {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildRelease, loadTables } from '../../src/build/index.ts'
+import { buildRelease, loadTables, openMigrationFiles } from '../../src/build/index.ts'
 import type { Definition } from '../../src/definition/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { emptyDefinition, makeProject } from './project.ts'
@@ -18,7 +18,7 @@ const todo = { columns: { id: { type: 'id' }, title: { type: 'text' } }, key: ['
 /** Returns the columns of `app_todo`, and diagnostics as `file:line message`. */
 async function load(files: Record<string, string>) {
   await using project = await makeProject(files)
-  const { tables, diagnostics } = await loadTables(project.root, { System: undefined })
+  const { tables, diagnostics } = loadTables(await openMigrationFiles(project.root), { System: undefined })
   return {
     columns: Object.keys(tables['System']!.tables['app_todo']?.columns ?? {}),
     problems: diagnostics.map(({ file, range, message }) => `${file}:${range.start.line} ${message}`),

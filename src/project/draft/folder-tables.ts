@@ -9,7 +9,7 @@ import type {
   PlannedTableApi,
   TableApiRequest,
 } from '../../backend/index.ts'
-import { loadTablesBefore, type MigrationSource } from '../../build/index.ts'
+import { loadTablesBefore, openMigrationFiles, type MigrationSource } from '../../build/index.ts'
 import type { TablesSnapshot } from '../../contract/index.ts'
 import { parseMigration, writeMigration } from '../../definition/index.ts'
 import type { Clock, Diagnostic } from '../../kit/index.ts'
@@ -106,12 +106,13 @@ export class FolderTables implements DraftTables {
 
   async loadAfter(changes: readonly FileChange[]): Promise<Readonly<Record<string, TablesSnapshot>>> {
     const loaded: Record<string, TablesSnapshot> = {}
+    const files = await openMigrationFiles(this.#options.project.root)
     for (const { file, text = '' } of changes) {
       const { connection = '' } = parseMigrationPath(file)
       if (!Object.hasOwn(this.connections(), connection)) continue
       const kind = this.connections()[connection]
       const last = { connection, kind }
-      const found = await loadTablesBefore(this.#options.project.root, last, async (one) => one.file === file)
+      const found = await loadTablesBefore(files, last, async (one) => one.file === file)
       const isLast = found.migration !== undefined || found.earlier.every((one) => one.file < file)
       if (!isLast) continue
       loaded[connection] = applySteps(found.tables, parseMigration(file, text).steps, { kind, isPartial: true }).tables
@@ -131,7 +132,8 @@ export class FolderTables implements DraftTables {
   async #before(connection: string, table: string | undefined) {
     const { project, migrations } = this.#options
     const kind = this.connections()[connection]
-    const found = await loadTablesBefore(project.root, { connection, kind }, async ({ name, declared }) => {
+    const files = await openMigrationFiles(project.root)
+    const found = await loadTablesBefore(files, { connection, kind }, async ({ name, declared }) => {
       const state = await migrations.findState(connection, name)
       return state === 'pending' || (state === 'redo' && declared.steps.some((step) => step.table === table))
     })

@@ -1,4 +1,4 @@
-import { kindsOfConnections, loadMigrations, loadTables } from '../../build/index.ts'
+import { kindsOfConnections, loadTables, openMigrationFiles } from '../../build/index.ts'
 import { openEditing } from '../../definition/index.ts'
 import { hasErrors, nearest, type Diagnostic } from '../../kit/index.ts'
 import { designTable } from '../../tables/index.ts'
@@ -62,7 +62,8 @@ export async function planTableFiles(
     const hint = guess === undefined ? `Connections: ${Object.keys(kinds).join(', ')}.` : `Did you mean "${guess}"?`
     throw errors.WP_PROJECT_GENERATE({ problem: `Connection "${connection}" is not defined in waypost.yml`, hint })
   }
-  const { tables, diagnostics } = await loadTables(project.root, kinds)
+  const files = await openMigrationFiles(project.root)
+  const { tables, diagnostics } = loadTables(files, kinds)
   const stale = diagnostics.filter(({ file }) => file.startsWith(`migrations/${connection}/`))
   if (hasErrors(stale)) {
     report(stale)
@@ -71,7 +72,7 @@ export async function planTableFiles(
   const before = await readTexts(project, loaded.files)
   const snapshot = tables[connection]
   const known = snapshot && Object.hasOwn(snapshot.tables, table) ? snapshot.tables[table] : undefined
-  const migrations = (await loadMigrations(project.root)).filter((one) => one.connection === connection)
+  const migrations = files.migrations.filter((one) => one.connection === connection)
   const steps = migrations.flatMap(({ declared }) => declared?.steps ?? [])
   const plan = planTable(openEditing(project.root, { texts: before }), request, {
     snapshot,
