@@ -27,7 +27,8 @@ export default class SecretRotate extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const { from, changed, resealed } = await rotateHostSecret(host, flags)
-      const { waypost_key: keys, waypost_subscription: secrets, waypost_variable: variables } = resealed
+      const { waypost_key: keys, waypost_subscription: secrets, waypost_variable: live } = resealed
+      const variables = live + resealed.waypost_draft_variable
       const count = keys + secrets + variables
       if (!changed && count === 0)
         this.print(`  Nothing to do: everything is encrypted with the first secret in ${from}.`)

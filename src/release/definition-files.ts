@@ -177,15 +177,22 @@ export async function isChangedSinceGit({ db }: { readonly db: Pick<System['db']
   return active !== undefined && active.files !== null && active.files !== active.inGit
 }
 
-/** Deletes the definition files that no activation uses; none if that cannot be determined. */
+/** Deletes the definition files that neither an activation nor the draft uses; none if that cannot be determined. */
 export async function deleteUnusedFiles(trx: Transaction<SystemTables>): Promise<void> {
   const used = new Set<string>()
   const lists = await trx
-    .selectFrom('waypost_activation')
-    .leftJoin('waypost_file', 'waypost_file.hash', 'waypost_activation.files')
-    .select(['waypost_activation.files as list', 'waypost_file.content'])
-    .distinct()
-    .where('waypost_activation.files', 'is not', null)
+    .selectFrom((from) =>
+      from
+        .selectFrom('waypost_activation')
+        .select('files')
+        .union(from.selectFrom('waypost_draft').select('files'))
+        .union(from.selectFrom('waypost_draft').select('base_files as files'))
+        .as('used'),
+    )
+    .leftJoin('waypost_file', 'waypost_file.hash', 'used.files')
+    .select(['used.files as list', 'waypost_file.content'])
+    .where('used.files', 'is not', null)
+    .$narrowType<{ list: string }>()
     .execute()
   for (const { list, content } of lists) {
     if (content === null || sha256(content) !== list) return

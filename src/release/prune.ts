@@ -58,7 +58,8 @@ export async function pruneReleases(system: System, options: PruneReleasesOption
     if (!options.dryRun) {
       await inChunks(releases, (ids) => trx.deleteFrom('waypost_release').where('id', 'in', ids).execute())
       await inChunks(artifacts, (ids) => trx.deleteFrom('waypost_artifact').where('hash', 'in', ids).execute())
-      if (await deleteOldActivations(trx, now - options.keepMs)) await deleteUnusedFiles(trx)
+      await deleteOldActivations(trx, now - options.keepMs)
+      await deleteUnusedFiles(trx)
     }
     return { releases, artifacts: artifacts.length, kept }
   })
@@ -127,10 +128,9 @@ async function findUnusedArtifacts(
 
 /**
  * Deletes the activations of deleted releases, and old activations of other releases except the last. Keeps those whose
- * files a kept activation is based on.
- * @returns whether any were deleted
+ * files a kept activation or the draft is based on.
  */
-async function deleteOldActivations(trx: Transaction<SystemTables>, before: number): Promise<boolean> {
+async function deleteOldActivations(trx: Transaction<SystemTables>, before: number): Promise<void> {
   const rows = await trx
     .selectFrom('waypost_activation as activation')
     .leftJoin('waypost_release as release', 'release.id', 'activation.release_id')
@@ -147,10 +147,10 @@ async function deleteOldActivations(trx: Transaction<SystemTables>, before: numb
   const kept = rows.filter(
     ({ id, number, activated_at: at }) => id !== null && (at >= before || last.get(id) === number),
   )
-  const keptNumbers = new Set(kept.flatMap((row) => [row.number, row.from_git]))
+  const draft = await trx.selectFrom('waypost_draft').select('base').executeTakeFirst()
+  const keptNumbers = new Set([draft?.base, ...kept.flatMap((row) => [row.number, row.from_git])])
   const deleted = rows.map(({ number }) => number).filter((number) => !keptNumbers.has(number))
   await inChunks(deleted, (numbers) => trx.deleteFrom('waypost_activation').where('number', 'in', numbers).execute())
-  return deleted.length > 0
 }
 
 async function inChunks<Id>(ids: readonly Id[], work: (chunk: readonly Id[]) => Promise<unknown>): Promise<void> {

@@ -20,6 +20,7 @@ import { Variables } from './migrations/0015-variables.ts'
 import { DeliveryDetails } from './migrations/0016-delivery-details.ts'
 import { CronjobRuns } from './migrations/0017-cronjob-runs.ts'
 import { AuditSubjects } from './migrations/0018-audit-subjects.ts'
+import { Drafts } from './migrations/0019-drafts.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -42,6 +43,7 @@ const classes = [
   DeliveryDetails,
   CronjobRuns,
   AuditSubjects,
+  Drafts,
 ]
 
 /**

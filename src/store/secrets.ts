@@ -90,6 +90,7 @@ export const sealedColumns = [
   { table: 'waypost_subscription', column: 'secret' },
   { table: 'waypost_subscription', column: 'previous_secrets' },
   { table: 'waypost_variable', column: 'value' },
+  { table: 'waypost_draft_variable', column: 'value' },
 ] as const
 
 /** One of these columns. Nothing else is encrypted. */

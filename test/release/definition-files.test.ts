@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { findFilesProblem } from '../../src/release/definition-files.ts'
+import { findFilesProblem, storeFiles } from '../../src/release/definition-files.ts'
 import {
   activateRelease,
   findActiveFileList,
@@ -122,6 +122,25 @@ describeEachSystem('the definition files of an activation', ({ newSystem }) => {
       [2, 6],
     )
     for (const { files: list } of kept) assert.equal((await loadFiles(system, list!)).length, 2)
+  })
+
+  test('that the draft has or is based on are kept with the activation of its base', async () => {
+    for (const name of ['one', 'two', 'three', 'four']) await deploy(name, files(`a: ${name}`))
+    const [base] = await activations()
+    const draft = await system.transaction((trx) => storeFiles(system, trx, files('a: draft')))
+    await system.transaction((trx) => storeFiles(system, trx, files('a: earlier draft')))
+    const row = { id: 1, base: base!.number, base_files: base!.files, files: draft, changed_at: system.now() }
+    await system.db.insertInto('waypost_draft').values(row).execute()
+    await pruneReleases(system, { keepNewest: 0, keepMs: -1000 })
+    assert.deepEqual(
+      (await activations()).map(({ number }) => number),
+      [1, 3, 4],
+    )
+    for (const list of [draft, base!.files!]) assert.equal((await loadFiles(system, list)).length, 2)
+    assert.equal(await stored(), 1 + 2 * 4)
+    await system.db.deleteFrom('waypost_draft').execute()
+    await pruneReleases(system, { keepNewest: 0, keepMs: -1000 })
+    assert.equal(await stored(), 1 + 2 * 2)
   })
 
   test('that an activation is based on are kept with their activation', async () => {

@@ -63,7 +63,12 @@ for (const kind of systemKinds) {
       await addSubscriptions('new_', { secrets: newer, count: 2 })
       const untouched = (await read()).filter(({ id }) => id.startsWith('new_'))
       const counts = await system.transaction((trx) => resealAll(system, { trx, secrets: both }))
-      assert.deepEqual(counts, { waypost_key: 0, waypost_subscription: subscriptions, waypost_variable: 0 })
+      assert.deepEqual(counts, {
+        waypost_key: 0,
+        waypost_subscription: subscriptions,
+        waypost_variable: 0,
+        waypost_draft_variable: 0,
+      })
       const rows = await read()
       for (const { id, secret } of rows) assert.equal(newer.unseal(secret, placeOf(id)), `text ${id}`)
       assert.deepEqual(

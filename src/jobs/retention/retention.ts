@@ -77,6 +77,7 @@ export const retentionRules: readonly RetentionRule[] = [
   { table: 'waypost_audit', key: 'id', column: 'created_at', keep: 'audit', sortedBy: ['id', 'aud_'] },
   { table: 'waypost_statistic', key: 'at', column: 'at', keep: 2 * dayMs, where: sql<boolean>`span = 60000` },
   { table: 'waypost_statistic', key: 'at', column: 'at', keep: 90 * dayMs, where: sql<boolean>`span = 3600000` },
+  { table: 'waypost_publish', key: 'id', column: 'created_at', keep: 30 * dayMs },
   // Uploads of aborted deployments. The artifacts of a release are stored in another table.
   { table: 'waypost_upload', key: 'hash', column: 'created_at', keep: dayMs },
   // Rows of servers that could not delete their own.
@@ -106,6 +107,9 @@ export const boundedTables: readonly (keyof SystemTables)[] = [
   'waypost_client_scope',
   'waypost_consent',
   'waypost_active',
+  'waypost_draft',
+  'waypost_draft_change',
+  'waypost_draft_variable',
   'waypost_subscription',
   'waypost_attempt_total',
   'waypost_cronjob',

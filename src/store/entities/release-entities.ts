@@ -81,7 +81,72 @@ const DefinitionFile = defineEntity({
   properties: { hash: p.text().primary(), content: p.text(), created_at: time() },
 })
 
-/** Releases, the active one, and the history of activations. */
+/** The definition that the pages of a server edit: one row while it differs from the active release's. */
+const Draft = defineEntity({
+  name: 'Draft',
+  tableName: 'waypost_draft',
+  properties: {
+    id: p.integer().autoincrement(false).primary(),
+    /** The number of the activation that it changes; 0 for none. */
+    base: time(),
+    /** The hash of the list of that activation's files. */
+    base_files: p.text().nullable(),
+    /** The hash of the list of its own files. */
+    files: p.text(),
+    changed_at: time(),
+  },
+})
+
+/** Who made the changes of the draft. */
+const DraftChange = defineEntity({
+  name: 'DraftChange',
+  tableName: 'waypost_draft_change',
+  properties: {
+    /** A JSON pointer, or the path of a file. */
+    name: p.text().primary(),
+    user_id: p.text().nullable(),
+    user_name: p.text(),
+    changed_at: time(),
+  },
+})
+
+/** Variables that publishing the draft sets. */
+const DraftVariable = defineEntity({
+  name: 'DraftVariable',
+  tableName: 'waypost_draft_variable',
+  properties: {
+    /** Its name. */
+    id: p.text().primary(),
+    /** Encrypted. */
+    value: p.text(),
+    changed_at: time(),
+    /** The name of the user. */
+    changed_by: p.text(),
+  },
+})
+
+/** Publications of the draft, running and finished. */
+const Publication = defineEntity({
+  name: 'Publication',
+  tableName: 'waypost_publish',
+  properties: {
+    id: p.text().primary(),
+    state: p.text().$type<'migrating' | 'activating' | 'activated' | 'failed'>(),
+    release_id: p.text().nullable(),
+    message: p.text().nullable(),
+    by_id: p.text().nullable(),
+    by_name: p.text(),
+    /** The server that publishes. */
+    server_id: p.text().nullable(),
+    /** What it has done, and why it failed, as JSON. */
+    detail: p.text(),
+    created_at: time().index(),
+    /** Its server updates this while it runs. */
+    updated_at: time(),
+  },
+})
+
+/** Releases, the active one, the history of activations, and the draft of the next one. */
 export const releaseEntities = [
   Release,
   ReleaseArtifact,
@@ -89,4 +154,8 @@ export const releaseEntities = [
   ActiveRelease,
   Activation,
   DefinitionFile,
+  Draft,
+  DraftChange,
+  DraftVariable,
+  Publication,
 ] as const

@@ -18,4 +18,5 @@ export const systemMigrations: readonly string[] = [
   '0016-delivery-details',
   '0017-cronjob-runs',
   '0018-audit-subjects',
+  '0019-drafts',
 ]
