@@ -23,9 +23,12 @@ export { findKey, findValue, listReachedFiles, openEditing, type Editing, type F
 export {
   listOverwritten,
   mergeDefinitions,
+  takeChanges,
   type MergeConflict,
   type Merged,
   type OverwrittenPlace,
+  type PreferredSide,
+  type TakenChanges,
   type Versions,
 } from './edit/merge-definitions.ts'
 export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'

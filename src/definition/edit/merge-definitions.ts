@@ -1,4 +1,4 @@
-import type { Texts } from '../load-context.ts'
+import { makeSourceCache, type SourceCache, type Texts } from '../load-context.ts'
 import { Include, isWritableMap, type Writable, type WritableMap } from '../write-yaml.ts'
 import { editDefinition, type Edit, type EditedFiles } from './edit-definition.ts'
 import { EditRefused } from './edit-refused.ts'
@@ -23,6 +23,9 @@ export interface Versions<Version = Texts> {
 
 type Side = 'mine' | 'theirs'
 
+/** The side that conflicts take: one for all of them, or decided for each. */
+export type PreferredSide = Side | ((conflict: MergeConflict) => Side)
+
 /** A place that both sides changed in different ways. */
 export interface MergeConflict {
   /** JSON pointer of `waypost.yml`; undefined for a file that it does not include, such as a migration. */
@@ -44,30 +47,96 @@ export interface Merged {
 /**
  * Applies what changed between base and theirs to mine. The definition is compared key by key, so both sides may divide
  * it into files differently. Where mine equals base, files become exactly theirs, with their comments.
- * @param prefer the side that conflicts take
  * @throws WP_DEFINITION_EDIT_REFUSED if a file does not parse, or shares a value that must change
  */
-export function mergeDefinitions(texts: Versions, prefer: Side = 'mine'): Merged {
-  const open = (files: Texts) => openEditing(undefined, { texts: files })
-  const { base, theirs, mine } = { base: open(texts.base), theirs: open(texts.theirs), mine: open(texts.mine) }
+export function mergeDefinitions(texts: Versions, prefer: PreferredSide = 'mine'): Merged {
+  const cache = makeSourceCache()
+  const { theirs, mine } = { theirs: openVersion(texts.theirs, cache), mine: openVersion(texts.mine, cache) }
   const conflicts: MergeConflict[] = []
+  const decide = (conflict: MergeConflict): Side => {
+    conflicts.push(conflict)
+    return typeof prefer === 'function' ? prefer(conflict) : prefer
+  }
   const wanted = mergeValues(
-    { base: findValue(base, []), theirs: findValue(theirs, []), mine: findValue(mine, []) },
     {
-      prefer,
+      base: readValue(openVersion(texts.base, cache)),
+      theirs: readValue(theirs),
+      mine: readValue(mine),
+    },
+    {
       keys: [],
-      onConflict: (keys, values) => {
+      decide: (keys, values) => {
         const place = findKey(mine, keys) ?? findKey(theirs, keys)
-        conflicts.push({ at: pointerTo(keys), file: place?.file ?? rootFile, line: place?.line, values })
+        return decide({ at: pointerTo(keys), file: place?.file ?? rootFile, line: place?.line, values })
       },
     },
   )
-  const included = new Set([base, theirs, mine].flatMap((one) => listIncluded(one).files))
-  const { whole, parts } = mergeFiles(texts, { prefer, included, onConflict: (one) => conflicts.push(one) })
+  return { files: mergeTexts(texts, { wanted, decide, cache }), conflicts }
+}
+
+/** What to take of the changes between two versions. */
+export interface TakenChanges {
+  /** Keys of changed values of the definition. */
+  readonly values: readonly (readonly string[])[]
+  /** Changed files to take whole: the definition does not include them, or all of their changes are taken. */
+  readonly files: ReadonlySet<string>
+}
+
+/**
+ * Returns a version of the definition with some of the changes that lead to another version.
+ * @throws WP_DEFINITION_EDIT_REFUSED if a file does not parse, or shares a value that must change
+ */
+export function takeChanges(before: Texts, after: Texts, { values, files }: TakenChanges): Texts {
+  const cache = makeSourceCache()
+  const next = readValue(openVersion(after, cache))
+  const start = readValue(openVersion(before, cache))
+  const wanted = values.reduce((value, keys) => takeValue(value, next, keys), start)
+  // Relative to this base, `after` changed only the files to take.
+  const base = new Map(after)
+  for (const file of files) put(base, file, before.get(file))
+  const taken = new Map(before)
+  const merged = mergeTexts({ base, theirs: after, mine: before }, { wanted, decide: () => 'mine', cache })
+  for (const [file, text] of merged) put(taken, file, text)
+  return taken
+}
+
+/** Replaces the value at keys, and removes maps that are empty then and that the other version lacks. */
+function takeValue(value: unknown, other: unknown, [key, ...below]: readonly string[]): unknown {
+  if (key === undefined) return other
+  const map = isMap(value) ? value : {}
+  const of = (one: unknown) => (isMap(one) && Object.hasOwn(one, key) ? one[key] : undefined)
+  const { [key]: _, ...others } = map
+  const next = takeValue(of(map), of(other), below) as Writable | undefined
+  const taken =
+    next === undefined ? others : Object.hasOwn(map, key) ? { ...map, [key]: next } : { ...others, [key]: next }
+  return other === undefined && Object.keys(taken).length === 0 ? undefined : taken
+}
+
+/** Opens a version; one without `waypost.yml` is empty. */
+function openVersion(texts: Texts, cache: SourceCache): Editing {
+  return openEditing(undefined, { texts: texts.has(rootFile) ? texts : new Map([...texts, [rootFile, '']]), cache })
+}
+
+function readValue(version: Editing): unknown {
+  return findValue(version, []) ?? {}
+}
+
+interface MergingTexts {
+  readonly wanted: unknown
+  readonly cache: SourceCache
+  decide(conflict: MergeConflict): Side
+}
+
+/** Makes the edits that lead from the files of mine to a merged value. */
+function mergeTexts(texts: Versions, { wanted, cache, decide }: MergingTexts): EditedFiles {
+  const open = (version: Texts) => openVersion(version, cache)
+  const theirs = open(texts.theirs)
+  const included = new Set([texts.base, texts.theirs, texts.mine].flatMap((one) => listIncluded(open(one)).files))
+  const { whole, parts } = mergeFiles(texts, { included, decide })
   const changed = [...included].filter((file) => texts.mine.has(file) && texts.mine.get(file) !== texts.base.get(file))
   const start = reachesAll(open(whole), changed) ? whole : parts
   const editing = open(start)
-  const edits = listEdits(findValue(editing, []), wanted, {
+  const edits = listEdits(readValue(editing), wanted, {
     keys: [],
     fileOf: (keys, value) => {
       const isThere = (file: string) => start.get(file) === texts.theirs.get(file)
@@ -78,7 +147,7 @@ export function mergeDefinitions(texts: Versions, prefer: Side = 'mine'): Merged
   for (const [file, text] of editDefinition(editing, edits)) put(edited, file, text)
   const reached = new Set(listIncluded(open(edited)).files)
   for (const file of included) if (!reached.has(file) && !texts.mine.has(file)) edited.delete(file)
-  return { files: listChanges(texts.mine, edited), conflicts }
+  return listChanges(texts.mine, edited)
 }
 
 /** A place that theirs changed and mine does not have. */
@@ -86,7 +155,8 @@ export type OverwrittenPlace = Omit<MergeConflict, 'values'>
 
 /** Lists what theirs changed since base and mine would undo, key by key. */
 export function listOverwritten(texts: Versions): readonly OverwrittenPlace[] {
-  const open = (files: Texts) => openEditing(undefined, { texts: files })
+  const cache = makeSourceCache()
+  const open = (files: Texts) => openVersion(files, cache)
   const { base, theirs, mine } = { base: open(texts.base), theirs: open(texts.theirs), mine: open(texts.mine) }
   const found: OverwrittenPlace[] = []
   const compare = (values: Versions<unknown>, keys: readonly string[]): void => {
@@ -120,9 +190,8 @@ function put(files: Map<string, string>, file: string, text: string | undefined)
 }
 
 interface MergingFiles {
-  readonly prefer: Side
   readonly included: ReadonlySet<string>
-  onConflict(conflict: MergeConflict): void
+  decide(conflict: MergeConflict): Side
 }
 
 /**
@@ -131,7 +200,7 @@ interface MergingFiles {
  */
 function mergeFiles(
   { base, theirs, mine }: Versions,
-  { prefer, included, onConflict }: MergingFiles,
+  { included, decide }: MergingFiles,
 ): Record<'whole' | 'parts', Map<string, string>> {
   const [whole, parts] = [new Map(mine), new Map(mine)]
   for (const file of new Set([...base.keys(), ...theirs.keys(), ...mine.keys()])) {
@@ -139,8 +208,7 @@ function mergeFiles(
     if (values.theirs === values.mine || values.base === values.theirs) continue
     const isMineChanged = values.base !== values.mine
     if (isMineChanged && included.has(file)) continue
-    if (isMineChanged) onConflict({ at: undefined, file, line: undefined, values })
-    if (isMineChanged && prefer === 'mine') continue
+    if (isMineChanged && decide({ at: undefined, file, line: undefined, values }) === 'mine') continue
     put(whole, file, values.theirs)
     if (!included.has(file) || values.mine === undefined) put(parts, file, values.theirs)
   }
@@ -181,9 +249,8 @@ function listIncluded(
 }
 
 interface Merging {
-  readonly prefer: Side
   readonly keys: readonly string[]
-  onConflict(keys: readonly string[], values: Versions<unknown>): void
+  decide(keys: readonly string[], values: Versions<unknown>): Side
 }
 
 /** Merges maps key by key. Lists and texts are taken whole. */
@@ -193,8 +260,7 @@ function mergeValues(values: Versions<unknown>, merging: Merging): unknown {
   if (isSame(base, theirs, key) || isSame(theirs, mine, key)) return mine
   if (isSame(base, mine, key)) return theirs
   if (isMap(theirs) && isMap(mine)) return mergeMaps({ base: isMap(base) ? base : {}, theirs, mine }, merging)
-  merging.onConflict(merging.keys, values)
-  return merging.prefer === 'mine' ? mine : theirs
+  return merging.decide(merging.keys, values) === 'mine' ? mine : theirs
 }
 
 function mergeMaps({ base, theirs, mine }: Versions<WritableMap>, merging: Merging): WritableMap {
