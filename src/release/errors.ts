@@ -7,6 +7,12 @@ export const errors = defineErrors({
     message: 'The active release is {active}, not {expected}',
     hint: 'Check what has changed and deploy again: waypost deploy --plan shows the differences.',
   },
+  WP_RELEASE_ACTIVATED_SINCE: {
+    kind: 'user',
+    status: 409,
+    message: '{by} has activated the release {active} in the meantime',
+    hint: 'Check what has changed and try again.',
+  },
   WP_RELEASE_UNKNOWN: {
     kind: 'user',
     status: 404,

@@ -19,7 +19,7 @@ export interface ActivationRecord {
   readonly files: string | undefined
   readonly commit?: string | undefined
   /** The number of the activation whose files were last in Git; this one by default. */
-  readonly fromGit?: number | null
+  readonly fromGit?: number | null | undefined
   /** Whether the release was already active: servers have nothing to do. */
   readonly isSame?: boolean
 }
@@ -49,6 +49,41 @@ export function assertActive(active: { readonly id: string } | undefined, agains
   throw errors.WP_RELEASE_SUPERSEDED({ active: shortId(id), expected: shortId(against) })
 }
 
+/** Returns the number of the last activation; 0 before the first one. */
+export async function findLastNumber(db: Pick<System['db'], 'selectFrom'>): Promise<number> {
+  const { last } = await db
+    .selectFrom('waypost_activation')
+    .select((column) => column.fn.max('number').as('last'))
+    .executeTakeFirstOrThrow()
+  return last ?? 0
+}
+
+/**
+ * Checks that no activation followed, also of the same release with other definition files.
+ * @throws WP_RELEASE_ACTIVATED_SINCE
+ */
+export async function assertLastActivation(db: Pick<System['db'], 'selectFrom'>, expected: number): Promise<void> {
+  const number = await findLastNumber(db)
+  if (number === expected) return
+  const row = await db
+    .selectFrom('waypost_activation')
+    .select(['release_id as id', 'activated_by as by'])
+    .where('number', '=', number)
+    .executeTakeFirst()
+  throw errors.WP_RELEASE_ACTIVATED_SINCE({ active: shortId(row?.id ?? 'none'), by: row?.by ?? 'unknown' })
+}
+
+/** Returns the number of the activation whose files were last in Git, as of the last activation. */
+export async function findGitActivation(db: Pick<System['db'], 'selectFrom'>): Promise<number | null> {
+  const row = await db
+    .selectFrom('waypost_activation')
+    .select('from_git')
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.from_git ?? null
+}
+
 /**
  * Activates a release, writes its audit row, and notifies all servers unless it was already active. The caller holds the
  * lock. Call it last in the transaction.
@@ -58,13 +93,8 @@ export async function recordActivation(
   trx: Transaction<SystemTables>,
   { id, kind, by, actor, message, previous, files, commit, fromGit, isSame }: ActivationRecord,
 ): Promise<void> {
-  const now = system.now()
-  const { last: lastNumber } = await trx
-    .selectFrom('waypost_activation')
-    .select((column) => column.fn.max('number').as('last'))
-    .executeTakeFirstOrThrow()
-  const times = { activated_at: now, activated_by: by }
-  const number = (lastNumber ?? 0) + 1
+  const times = { activated_at: system.now(), activated_by: by }
+  const number = (await findLastNumber(trx)) + 1
   const row = {
     number,
     release_id: id,

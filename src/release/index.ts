@@ -12,6 +12,7 @@ export { listServedReleases, recordReleaseServed } from './list-releases.ts'
 export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
 export { compareManifests } from './difference/compare-manifests.ts'
+export { planChanges, type ChangePlan } from './difference/plan-changes.ts'
 export { findVariableUses } from './difference/find-variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './list-releases.ts'
@@ -34,7 +35,7 @@ export {
   type PrunedReleases,
   type PruneReleasesOptions,
 } from './prune.ts'
-export { assertActive } from './history.ts'
+export { assertActive, findLastNumber, lockActive } from './history.ts'
 export {
   listActivations,
   listReleases,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { sql } from 'kysely'
 import { findFilesProblem, storeFiles } from '../../src/release/definition-files.ts'
 import {
   activateRelease,
@@ -14,7 +15,7 @@ import {
   rollBack,
   type DefinitionFile,
 } from '../../src/release/index.ts'
-import { startFeed, type System } from '../../src/store/index.ts'
+import { inOneTransaction, startFeed, type System } from '../../src/store/index.ts'
 import { makeTestClock } from '../support/clock.ts'
 import { describeEachSystem } from '../support/project-server.ts'
 import { makeRelease, openFreshSystem } from './system.ts'
@@ -82,6 +83,59 @@ describeEachSystem('the definition files of an activation', ({ newSystem }) => {
     const [one, , back] = await activations()
     assert.deepEqual([back!.kind, back!.files, back!.git_commit], ['rollback', one!.files, 'a'.repeat(40)])
     assert.equal(back!.from_git, one!.number)
+  })
+
+  test('that a server published are not in Git; a deployment of the same files is recorded and puts them there', async () => {
+    const publish = (name: string, kept: readonly DefinitionFile[], after?: number) =>
+      activateRelease(system, makeRelease(name), { kind: 'backend', by: 'ann', files: kept, after })
+    await deploy('one', files('a: 1'), 'a'.repeat(40))
+    await publish('two', files('a: 2'), 1)
+    await publish('two', files('# A comment\na: 2'), 2)
+    assert.equal((await publish('two', files('# A comment\na: 2'), 3)).recorded, false)
+    assert.equal((await deploy('two', files('# A comment\na: 2'), 'b'.repeat(40))).recorded, true)
+    const rows = (await activations()).map((row) => [row.kind, row.git_commit?.[0] ?? null, row.from_git])
+    const expected = [
+      ['deploy', 'a', 1],
+      ['backend', null, 1],
+      ['backend', null, 1],
+      ['deploy', 'b', 4],
+    ]
+    assert.deepEqual(rows, expected)
+  })
+
+  test('are published on an empty System: none is in Git', async () => {
+    await activateRelease(system, makeRelease('one'), { kind: 'backend', by: 'ann', files: files('a: 1'), after: 0 })
+    assert.deepEqual(
+      (await activations()).map(({ kind, from_git: from }) => [kind, from]),
+      [['backend', null]],
+    )
+  })
+
+  test('are not published over an activation that followed, also of the same release', async () => {
+    await deploy('one', files('a: 1'))
+    await deploy('one', files('# A comment\na: 1'))
+    const late = activateRelease(system, makeRelease('two'), { kind: 'backend', by: 'bob', files: [], after: 1 })
+    await assert.rejects(late, { code: 'WP_RELEASE_ACTIVATED_SINCE', message: /^ann has activated the release / })
+    assert.equal((await activations()).length, 2)
+  })
+
+  test('are activated in one transaction with what else the caller changes', async () => {
+    await deploy('one', files('a: 1'))
+    const change = (joined: System) =>
+      joined.db.updateTable('waypost_release').set({ message: 'Changed' }).where('message', 'is', null).execute()
+    const publish = (isBroken: boolean) =>
+      inOneTransaction(system, async (joined) => {
+        await activateRelease(joined, makeRelease('two'), { kind: 'backend', by: 'ann', files: files('a: 2') })
+        await change(joined)
+        if (isBroken) throw new Error('broken on purpose')
+      })
+    const messages = async () => (await system.db.selectFrom('waypost_release').select('message').execute()).length
+    await assert.rejects(publish(true), /broken on purpose/)
+    assert.deepEqual([(await activations()).length, await messages()], [1, 1])
+    await publish(false)
+    assert.deepEqual([(await activations()).length, await messages()], [2, 2])
+    const { rows } = await sql<{ subject: string }>`select subject from waypost_feed`.execute(system.db)
+    assert.equal(rows.length, 2)
   })
 
   test('are stored with the activation or not at all', async () => {
