@@ -8,9 +8,11 @@ export { readPort, readLogLevel, readTrustedProxies } from './read-variables.ts'
 export { type AppliedMigration, migrateRelease } from './migrations/migrate-release.ts'
 export {
   nameOfMigration,
-  droppedMigrations,
+  makeOpenable,
   pendingMigrations,
   fileOfMigration,
+  surveyMigrations,
+  type MigrationSurvey,
 } from './migrations/migration-status.ts'
 export {
   inspectDatabases,

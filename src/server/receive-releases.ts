@@ -9,12 +9,11 @@ import { errors } from './errors.ts'
 import { surveyRollback } from '../operate/index.ts'
 import {
   checkReleaseActions,
-  droppedMigrations,
   type Host,
   type LoadPlugins,
   migrateRelease,
   nameOfMigration,
-  pendingMigrations,
+  surveyMigrations,
   withSystemVariables,
 } from '../host/index.ts'
 
@@ -46,34 +45,15 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
     migrate: async (release) =>
       migrateRelease({ host: await withSystemVariables(host), plugins: await loadPlugins(release), release }),
     surveyRollback: (beginning) => surveyRollback(host, beginning),
-    async pendingMigrations({ connections, migrations, activeConnections }, { mayOpen }) {
-      // Other connections could lead anywhere, with any of this server's variables in their address.
-      const openable = mayOpen ? undefined : new Set(activeConnections)
-      const plugins = await choosePlugins({ connections, routes: [] })
-      const isChecked = ({ connection }: { connection: string }) =>
-        openable?.has(connection) !== false &&
-        (connection === 'System' || plugins.connections.has(connections[connection]?.class ?? ''))
-      const known = { connections, migrations: migrations.filter(isChecked) }
-      const own = await withSystemVariables(host)
-      const pending = await pendingMigrations({ host: own, plugins, release: { manifest: known } })
-      return [...pending, ...migrations.filter((one) => !isChecked(one))].map(
-        ({ connection, name }) => `${connection}/${name}`,
-      )
-    },
-    async droppedMigrations({ migrations, planned: { connections } }, { mayOpen }) {
-      const active = await loadActive(host)
-      const plugins = await choosePlugins({ connections, routes: [] })
-      const isSame = (name: string) => JSON.stringify(connections[name]) === JSON.stringify(active?.connections[name])
-      const isChecked = ({ connection }: { connection: string }) =>
-        connection === 'System' ||
-        ((mayOpen || isSame(connection)) && plugins.connections.has(connections[connection]?.class ?? ''))
-      const release = { manifest: { connections, migrations } }
-      const own = await withSystemVariables(host)
-      const dropped = await droppedMigrations(
-        { host: own, plugins, release },
-        active?.migrations.filter(isChecked) ?? [],
-      )
-      return dropped.map(nameOfMigration)
+    async surveyMigrations({ migrations, planned: { connections } }, { mayOpen }) {
+      const { pending, dropped } = await surveyMigrations({
+        host: await withSystemVariables(host),
+        plugins: await choosePlugins({ connections, routes: [] }),
+        release: { manifest: { connections, migrations } },
+        active: await loadActive(host),
+        mayOpen,
+      })
+      return { pending: pending.map(nameOfMigration), dropped: dropped.map(nameOfMigration) }
     },
     async failingActions({ planned }, pending) {
       const plugins = await choosePlugins(planned)

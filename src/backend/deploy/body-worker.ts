@@ -9,7 +9,6 @@ import {
   findFilesProblem,
   findPathProblem,
   neededScopes,
-  parseManifest,
   type Artifact,
   type FileHashes,
   type Manifest,
@@ -26,8 +25,6 @@ export interface ReadTask {
   /** Maximum number of bytes after decompression. */
   readonly limit: number
   readonly content: 'manifest' | 'artifacts' | 'neither'
-  /** The text of the active release's manifest. */
-  readonly active?: string | undefined
 }
 
 /** The result of reading a body. Artifacts are then fetched with `next`, in batches. */
@@ -66,8 +63,6 @@ export interface SentManifest {
   readonly migrations: readonly ManifestMigration[]
   /** Connections with migrations. */
   readonly connections: Manifest['connections']
-  /** Names of the connections that are unchanged from the active release, and System. */
-  readonly activeConnections: readonly string[]
   /** The methods whose actions have plans, and all connections. */
   readonly planned: Pick<Manifest, 'connections'> & CheckedRoutes
 }
@@ -95,7 +90,7 @@ function takeBatch(): NextResult {
   return { artifacts }
 }
 
-async function read({ bytes, isCompressed, limit, content, active }: ReadTask): Promise<ReadResult> {
+async function read({ bytes, isCompressed, limit, content }: ReadTask): Promise<ReadResult> {
   checkedArtifacts = []
   let body: unknown
   try {
@@ -105,7 +100,7 @@ async function read({ bytes, isCompressed, limit, content, active }: ReadTask): 
     if (content === 'artifacts') return { body, bytes: checkArtifacts(artifacts) }
     if (content === 'neither' || manifest === undefined) return { body }
     const kept = files === undefined ? {} : { files: readFiles(files) }
-    return { body, manifest: await readManifest(manifest, active), ...kept }
+    return { body, manifest: await readManifest(manifest), ...kept }
   } catch (error) {
     if (!isWaypostError(error)) throw error
     const { code, kind, status, message, hint } = error
@@ -189,7 +184,7 @@ function readFiles(document: unknown): FileHashes {
 }
 
 /** @throws WP_BACKEND_MANIFEST */
-async function readManifest(document: unknown, active: string | undefined): Promise<SentManifest> {
+async function readManifest(document: unknown): Promise<SentManifest> {
   const text = JSON.stringify(document)
   const id = sha256(text)
   if (!validIds.has(id)) {
@@ -200,8 +195,6 @@ async function readManifest(document: unknown, active: string | undefined): Prom
   }
   const manifest = document as Manifest
   const { connections, migrations, variables } = manifest
-  const before = active === undefined ? {} : parseManifest(active).connections
-  const isActive = (name: string) => JSON.stringify(connections[name]) === JSON.stringify(before[name])
   const used = [...new Set(migrations.map(({ connection }) => connection))].filter((name) => name !== 'System')
   return {
     id,
@@ -213,7 +206,6 @@ async function readManifest(document: unknown, active: string | undefined): Prom
     variables: Object.entries(variables).flatMap(([name, { optional }]) => (optional ? [] : [name])),
     migrations,
     connections: Object.fromEntries(used.map((name) => [name, connections[name]!])),
-    activeConnections: ['System', ...used.filter(isActive)],
     planned: { connections, routes: manifest.routes.map(keepPlanned) },
   }
 }

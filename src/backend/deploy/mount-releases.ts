@@ -3,12 +3,10 @@ import type { Guard } from '../../auth/index.ts'
 import type { ClassCatalog } from '../../definition/index.ts'
 import { sha256, shortId, version } from '../../kit/index.ts'
 import {
-  assertIntact,
   hashFiles,
   listLiveServers,
   loadActiveRow,
   loadPublishedFiles,
-  type ActiveRow,
   type PublishedFiles,
 } from '../../release/index.ts'
 import { errors } from '../errors.ts'
@@ -103,7 +101,7 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   const bodyLimit = releaseLimits.manifestBytes
   app.post(paths.survey, { onRequest, config: makeRateLimit('survey', 60), bodyLimit }, async (request, reply) => {
     const active = await loadActiveRow(system)
-    const { manifest, files } = await reader.manifest(request, SurveyBody, textOf(active))
+    const { manifest, files } = await reader.manifest(request, SurveyBody)
     const mayOpen = request.principal!.scopes.includes('backend.deploy')
     reply.type('application/json; charset=utf-8')
     return writeSurvey(await receiver.survey(manifest, { active, mayOpen, files }))
@@ -118,15 +116,6 @@ function toFilesAnswer(published: PublishedFiles | undefined): FilesAnswer {
     active: { id, files: hashFiles(files) },
     inGit: inGit === undefined ? null : { commit: inGit.commit ?? null, files: hashFiles(inGit.files) },
     contents: Object.fromEntries(all.map(({ content }) => [sha256(content), content])),
-  }
-}
-
-/** Undefined if the manifest is damaged. */
-function textOf(active: ActiveRow | undefined): string | undefined {
-  try {
-    return active && assertIntact(active)
-  } catch {
-    return undefined
   }
 }
 

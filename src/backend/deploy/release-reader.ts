@@ -15,13 +15,11 @@ export interface ReleaseReader {
   plain<Body extends TSchema>(request: FastifyRequest, schema: Body): Promise<Static<Body>>
   /**
    * Reads a body with a manifest.
-   * @param active the text of the active release's manifest
    * @throws WP_BACKEND_MANIFEST, WP_BACKEND_OLDER, WP_BACKEND_BODY and other errors of bodies
    */
   manifest<Body extends TSchema>(
     request: FastifyRequest,
     schema: Body,
-    active?: string,
   ): Promise<{ readonly body: Static<Body>; readonly manifest: SentManifest; readonly files?: FileHashes | undefined }>
   /**
    * Passes on artifacts after checking all of them.
@@ -60,9 +58,9 @@ export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
   return {
     plain: (request, schema) =>
       use(request, async (ask) => (await read(request, schema, { ask, content: 'neither' })).body),
-    manifest: (request, schema, active) =>
+    manifest: (request, schema) =>
       use(request, async (ask) => {
-        const { body, manifest, files } = await read(request, schema, { ask, content: 'manifest', active })
+        const { body, manifest, files } = await read(request, schema, { ask, content: 'manifest' })
         assertNotNewer(manifest!)
         return { body, manifest: manifest!, files }
       }),
@@ -74,7 +72,7 @@ export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
   }
 }
 
-interface ReadOptions extends Pick<ReadTask, 'content' | 'active'> {
+interface ReadOptions extends Pick<ReadTask, 'content'> {
   readonly ask: RunTask
 }
 

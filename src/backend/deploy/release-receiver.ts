@@ -36,17 +36,16 @@ import type { SentArtifacts } from './release-reader.ts'
 export interface ReceiverSources {
   readonly system: System
   /**
-   * Returns the migrations of a release that have not run, as `Connection/name`. Without `mayOpen`, connections that
-   * the active release does not have are not opened; all their migrations count as pending.
+   * Returns the migrations of a release that have not run, and those that have run and that the active release has but
+   * this one lacks, as `Connection/name`. Without `mayOpen`, connections that the active release does not have are not
+   * opened; all their migrations count as pending.
    */
-  pendingMigrations(manifest: SentManifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
+  surveyMigrations(
+    manifest: SentManifest,
+    options: { readonly mayOpen: boolean },
+  ): Promise<{ readonly pending: readonly string[]; readonly dropped: readonly string[] }>
   /** Finds methods of a release that would fail. Connections with pending migrations are not checked. */
   failingActions(manifest: SentManifest, pending: readonly string[]): Promise<readonly FailingAction[]>
-  /**
-   * Returns the applied migrations of the active release that a release lacks, as `Connection/name`. Without `mayOpen`,
-   * connections that the active release does not have are not opened.
-   */
-  droppedMigrations(manifest: SentManifest, options: { readonly mayOpen: boolean }): Promise<readonly string[]>
   /** Runs the pending migrations of a release, in order and under the lock. */
   migrate(release: SentRelease): Promise<readonly RanMigration[]>
   /** Checks a rollback to a release. Throws if it is not possible. Changes nothing. */
@@ -100,12 +99,14 @@ export interface ReleaseReceiver {
 }
 
 export function openReleaseReceiver({ system, ...sources }: ReceiverSources): ReleaseReceiver {
-  const findPending = (manifest: SentManifest, options: { mayOpen: boolean }) =>
-    exposeErrors(() => sources.pendingMigrations(manifest, options))
+  const surveyMigrations = (manifest: SentManifest, options: { mayOpen: boolean }) =>
+    exposeErrors(() => sources.surveyMigrations(manifest, options))
 
+  /** Returns the pending migrations. @throws WP_BACKEND_MIGRATIONS_DROPPED */
   const assertNoneDropped = async (manifest: SentManifest) => {
-    const dropped = await exposeErrors(() => sources.droppedMigrations(manifest, { mayOpen: true }))
+    const { pending, dropped } = await surveyMigrations(manifest, { mayOpen: true })
     if (dropped.length > 0) throw errors.WP_BACKEND_MIGRATIONS_DROPPED({ names: dropped.join(', ') })
+    return pending
   }
 
   return {
@@ -113,7 +114,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       const { id, text } = manifest
       // The same release may be damaged in System; deploying it again repairs it.
       const active = row && { ...row, manifest: row.id === id ? text : assertIntact(row) }
-      const pending = await findPending(manifest, { mayOpen })
+      const { pending, dropped } = await surveyMigrations(manifest, { mayOpen })
       return {
         id,
         active,
@@ -127,7 +128,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
         unheldScopes: await findUnheldScopes(system, manifest.scopes),
         lackingVariables: await findMissingVariables(system, manifest.variables),
         pendingMigrations: pending,
-        droppedMigrations: await exposeErrors(() => sources.droppedMigrations(manifest, { mayOpen })),
+        droppedMigrations: dropped,
         ...(row !== undefined && row.id !== id && { calls: await countDayCalls(system) }),
         ...(mayOpen && row?.id !== id && { failingActions: await sources.failingActions(manifest, pending) }),
       }
@@ -144,8 +145,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       return exposeErrors(() => sources.migrate({ manifest, artifacts }))
     },
     async activate(manifest, { against, message, commit, files: sent }, { by, ...actor }) {
-      await assertNoneDropped(manifest)
-      const pending = await findPending(manifest, { mayOpen: true })
+      const pending = await assertNoneDropped(manifest)
       if (pending.length > 0) throw errors.WP_BACKEND_MIGRATIONS_PENDING({ names: pending.join(', ') })
       const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
       const files = sent && (await loadFilesOf(system, sent))

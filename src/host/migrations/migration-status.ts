@@ -65,6 +65,58 @@ export async function droppedMigrations(
   return dropped
 }
 
+export interface MigrationSurvey {
+  /** Migrations of the release that have not run, in the order in which they will run. */
+  readonly pending: readonly ManifestMigration[]
+  /** Migrations of the active release that have run and that the release lacks. */
+  readonly dropped: readonly ManifestMigration[]
+}
+
+export interface MigrationSurveyOptions extends MigrationStatusOptions {
+  readonly active: Pick<Manifest, 'connections' | 'migrations'> | undefined
+  /**
+   * Whether connections may be opened that the active release does not have: they could lead anywhere, with any of this
+   * host's variables in their address. Otherwise, all their migrations count as pending.
+   */
+  readonly mayOpen: boolean
+}
+
+/**
+ * Compares the migrations of a release with what its databases have applied, and with the active release. Connections
+ * with an unknown class are not opened.
+ * @throws WP_SERVER_MIGRATIONS_EDITED
+ */
+export async function surveyMigrations({
+  active,
+  mayOpen,
+  ...options
+}: MigrationSurveyOptions): Promise<MigrationSurvey> {
+  const { manifest } = options.release
+  const isOpenable = makeOpenable(manifest, { active, mayOpen })
+  const isChecked = ({ connection }: ManifestMigration) =>
+    isOpenable(connection) &&
+    (connection === 'System' || options.plugins.connections.has(manifest.connections[connection]?.class ?? ''))
+  const { connections, migrations } = manifest
+  const checked = { connections, migrations: migrations.filter(isChecked) }
+  const pending = await pendingMigrations({ ...options, release: { manifest: checked } })
+  return {
+    pending: [...pending, ...migrations.filter((one) => !isChecked(one))],
+    dropped: await droppedMigrations(options, active?.migrations.filter(isChecked) ?? []),
+  }
+}
+
+/** Returns whether a connection of a release may be opened: one that the active release has too, unless all may. */
+export function makeOpenable(
+  { connections }: Pick<Manifest, 'connections'>,
+  {
+    active,
+    mayOpen,
+  }: Pick<MigrationSurveyOptions, 'mayOpen'> & { readonly active: Pick<Manifest, 'connections'> | undefined },
+): (name: string) => boolean {
+  const isSame = (name: string) => JSON.stringify(connections[name]) === JSON.stringify(active?.connections[name])
+  return (name) => name === 'System' || mayOpen || isSame(name)
+}
+
 /** Names a migration of one of several connections: `Connection/name`. */
 export function nameOfMigration({ connection, name }: Pick<ManifestMigration, 'connection' | 'name'>): string {
   return `${connection}/${name}`

@@ -1,20 +1,13 @@
 import path from 'node:path'
-import {
-  type Diagnostic,
-  type Variables,
-  hasErrors,
-  variable,
-  parseSettings,
-  resolveReferences,
-} from '../../kit/index.ts'
+import { type Diagnostic, type Variables, hasErrors, variable } from '../../kit/index.ts'
 import {
   assertActive,
-  compareManifests,
+  artifactLoader,
+  planChanges,
+  type ChangePlan,
+  type DefinitionFile,
   type LiveServer,
   type ReleaseChange,
-  artifactLoader,
-  type DefinitionFile,
-  type Manifest,
 } from '../../release/index.ts'
 import { findProject } from '../find-project.ts'
 import { startBuild, type StartedBuild } from './start-build.ts'
@@ -48,13 +41,10 @@ export interface PlannedTarget {
 }
 
 /** What a deployment would change. */
-export interface DeployPlan extends TargetSurvey {
+export interface DeployPlan extends TargetSurvey, ChangePlan {
   readonly target: PlannedTarget
-  readonly changes: readonly ReleaseChange[]
   /** Changes that were made in the backend since the last deployment from a folder, and that the project does not have. */
   readonly overwritten: readonly OverwrittenPlace[]
-  /** How breaking changes are handled. */
-  readonly breakingChanges: 'warn' | 'forbid'
 }
 
 /** The inputs of a plan. */
@@ -134,27 +124,16 @@ interface DescribeContext {
 
 function describe(
   survey: TargetSurvey,
-  { deployable, planned, options }: DescribeContext,
+  { deployable, planned: target, options }: DescribeContext,
 ): Omit<DeployPlan, 'overwritten'> {
   const { release, definition } = deployable
-  const [before, after] = [survey.active?.manifest, release.manifest]
-  return {
-    ...survey,
-    target: planned,
-    changes:
-      survey.id === survey.active?.id
-        ? []
-        : compareManifests(before, after).map((one) => count(locate(one, definition), survey.calls)),
-    breakingChanges: breakingPolicy([before, after], options.variables),
-  }
-}
-
-function count(change: ReleaseChange, calls: TargetSurvey['calls']): ReleaseChange {
-  if (!change.breaking) return change
-  const affected = change.details.flatMap(({ breaking, affects = [] }) => (breaking ? affects : []))
-  const routes = change.kind === 'route' ? [change.name] : [...new Set(affected)]
-  const sum = routes.reduce((total, name) => total + (Object.hasOwn(calls, name) ? calls[name]! : 0), 0)
-  return sum === 0 ? change : { ...change, calls: sum }
+  const { variables } = options
+  const planned = planChanges(
+    { before: survey.active?.manifest, after: release.manifest },
+    { calls: survey.calls, variables },
+  )
+  const changes = survey.id === survey.active?.id ? [] : planned.changes.map((one) => locate(one, definition))
+  return { ...survey, ...planned, target, changes }
 }
 
 function locate(change: ReleaseChange, { routes }: Definition): ReleaseChange {
@@ -203,22 +182,4 @@ const embeddedFile = path.join('.waypost', 'system.db')
 export function assertTarget({ folder, variables, url }: TargetOptions): void {
   if (url !== undefined || variable(variables, 'WAYPOST_SYSTEM_URL') !== undefined) return
   if (!existsSync(path.join(folder, embeddedFile))) throw errors.WP_PROJECT_NO_TARGET()
-}
-
-/**
- * Returns how breaking changes are handled: `forbid` if either the active or the new release says so, so that a release
- * cannot lift the rule for itself. Also `forbid` if it depends on an unset variable.
- */
-export function breakingPolicy(manifests: readonly (Manifest | undefined)[], variables: Variables): 'warn' | 'forbid' {
-  const policies = manifests.flatMap((manifest) =>
-    manifest?.config['breaking_changes'] === undefined
-      ? []
-      : [{ breaking_changes: manifest.config['breaking_changes'] }],
-  )
-  const isForbidden = policies.some((config) => {
-    const { value, missing } = resolveReferences(config, variables)
-    const { settings, problems } = parseSettings(value)
-    return missing.length > 0 || problems.length > 0 || settings.breaking_changes === 'forbid'
-  })
-  return isForbidden ? 'forbid' : 'warn'
 }

@@ -19,13 +19,12 @@ import {
 import {
   checkIdentity,
   checkReleaseActions,
-  droppedMigrations,
   loadReleasePlugins,
   migrateRelease,
   nameOfMigration,
   openHost,
   openIdentity,
-  pendingMigrations,
+  surveyMigrations,
   variablesOfConnections,
   withSystemVariables,
   type Host,
@@ -57,9 +56,15 @@ export async function openSystemTarget(options: {
       const host = await withConnections(manifest)
       const plugins = await loadReleasePlugins(host, release)
       const id = releaseId(release.manifest)
-      const pending = await pendingMigrations({ host, release, plugins })
-      const unready = new Set(pending.map(({ connection }) => connection))
       const active = await loadActiveRelease(system, { id, manifest })
+      const { pending, dropped } = await surveyMigrations({
+        host,
+        release,
+        plugins,
+        active: active?.manifest,
+        mayOpen: true,
+      })
+      const unready = new Set(pending.map(({ connection }) => connection))
       const isActive = active?.id === id
       return {
         id,
@@ -70,9 +75,7 @@ export async function openSystemTarget(options: {
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
         lackingVariables: await findMissing(host, manifest),
         pendingMigrations: pending.map(nameOfMigration),
-        droppedMigrations: (await droppedMigrations({ host, release, plugins }, active?.manifest.migrations ?? [])).map(
-          nameOfMigration,
-        ),
+        droppedMigrations: dropped.map(nameOfMigration),
         calls: isActive ? {} : await countDayCalls(system),
         failingActions: isActive ? [] : await checkReleaseActions({ host, release, plugins, unready }),
       }
