@@ -209,6 +209,8 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     const save = page.getByRole('button', { name: 'Save changes' })
     const saved = () => page.getByRole('status').getByText('Saved').waitFor()
     const stored = async () => (await findHostUser(host, 'ida')).email
+    await page.getByText('waypost token:issue --user ida').waitFor()
+    assert.ok(await save.isDisabled(), 'nothing changed')
     await email.fill('ida@example.com')
     await host.system.db
       .updateTable('waypost_user')

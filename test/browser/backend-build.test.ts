@@ -91,6 +91,8 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'GET /todo', exact: true }).waitFor()
     await page.getByRole('tab', { name: 'Traffic' }).click()
     await page.getByRole('img', { name: 'Requests in each hour' }).waitFor()
+    await page.getByText('of them 4xx and 5xx').waitFor()
+    assert.match(await page.locator('.chart-frame').innerText(), /12\s+0\s+24 h ago\s+18 h\s+12 h\s+6 h\s+now/)
   })
 
   test('a test of a connection shows why it does not work, without secrets', async () => {

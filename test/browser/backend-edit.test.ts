@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
+import { send } from '../support/send.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import { looks, openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
@@ -57,8 +58,17 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.match(text, /todo\.watch:.*See what happens to to-dos/s)
     assert.ok(text.startsWith(before), 'everything before the new event is as it was')
 
-    await page.getByRole('button', { name: 'Undo' }).click()
+    const undo = page.getByRole('button', { name: /^Undo/ })
+    assert.equal(await undo.textContent(), 'Undo: 3 fields of todo_done, todo.watch')
+    for (const name of ['Routes', 'Connections']) {
+      await page.getByRole('link', { name, exact: true }).click()
+      await page.getByRole('heading', { name, level: 1 }).waitFor()
+      assert.equal(await undo.count(), 0, `it is not about ${name}`)
+    }
+    await page.getByRole('link', { name: 'Events', exact: true }).click()
+    await undo.click()
     await until('the file is as before', async () => (await draft.read(main)) === added)
+    await page.getByRole('link', { name: 'todo_done' }).first().click()
     await page.getByRole('button', { name: 'Delete todo_done' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete todo_done' }).click()
     await page.getByRole('heading', { name: 'Events' }).waitFor()
@@ -93,12 +103,22 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await dialog.getByRole('button', { name: 'Continue with these values' }).click()
     await page.keyboard.press('Control+S')
     await page.getByText(savedText).waitFor()
+    await page.getByRole('button', { name: 'Undo: description of todo_created' }).waitFor()
     assert.match(await draft.read(main), /todo_created: \{ description: Mine, schema: Todo, scopes: \[ ?todo ?\] \}/)
 
     await page.getByLabel('Description').fill('In this window')
     const other = { at: '/event/todo_created/description', value: 'In another window' }
     assert.equal((await draft.call('PATCH /draft', { edits: [other] })).status, 200)
     await page.getByText(/^You changed this in another window/).waitFor()
+    assert.equal(await page.getByLabel('Description').inputValue(), 'In this window')
+
+    const ann = { name: 'ann', password: 'correct horse battery', scopes: ['backend.read', 'backend.deploy'] }
+    assert.equal((await draft.call('POST /user', ann)).status, 201)
+    const login = { method: 'POST', path: '/consumer/login', body: { username: 'ann', password: ann.password } }
+    const authorization = `Bearer ${(await send(draft.port, login)).body.token}`
+    const edits = [{ ...other, value: 'Of Ann' }]
+    assert.equal((await draft.call('PATCH /draft', { edits }, { authorization })).status, 200)
+    await page.getByText(/^ann changed this/).waitFor()
     assert.equal(await page.getByLabel('Description').inputValue(), 'In this window')
   })
 

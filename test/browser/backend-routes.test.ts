@@ -31,6 +31,8 @@ describe('the editors of routes, connections and cron jobs', { timeout: 600_000 
     assert.match(await draft.read('waypost.yml'), /\/todo\/:todo_id\/comment: !include/)
 
     await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('Adds a comment')
+    const bar = await page.getByRole('region', { name: 'Save' }).boundingBox()
+    assert.equal(bar!.y + bar!.height, 720, 'the bar stays at the bottom of a page that is longer')
     await page.getByText('Anyone', { exact: true }).click()
     await page.getByLabel('Time limit').fill('5s')
     await page.keyboard.press('Control+s')

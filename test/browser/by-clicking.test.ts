@@ -71,10 +71,12 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     await page.locator('#content h1').waitFor()
     await page.getByText('You edit files in').waitFor()
     await page.getByRole('link', { name: '0 files changed' }).waitFor()
+    await page.getByRole('heading', { name: 'Build an API' }).waitFor()
   })
 
   test('a table is designed; dev applies its migration', async () => {
     await go('Tables')
+    await page.getByText('Choose New table to design one.').waitFor()
     await page.locator('#content').getByRole('link', { name: 'New table' }).click()
     const column = (number: number) => page.getByLabel(`Column ${number}`, { exact: true })
     await page.getByLabel('Name', { exact: true }).fill('app_todo')
@@ -114,7 +116,10 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     await page.getByText('Listening, also while you open other pages.').waitFor()
     await page.locator('#content').getByRole('link', { name: 'POST /todo' }).click()
     await heading('POST /todo').waitFor()
+    await page.getByPlaceholder('From the action Todo').waitFor()
+    await page.getByText('The action Todo defines the responses.').waitFor()
     await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByText('waypost token:issue --user NAME').waitFor()
     await page.getByLabel('Body').fill('{ "title": "Buy milk", "content": "Two bottles" }')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('201', { exact: true }).first().waitFor()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findPlace, schemasAt } from '../../plugins/backend/src/edit/complete-yaml.ts'
+import { describeEdits, isOneOf } from '../../plugins/backend/src/edit/describe-save.ts'
 import {
   isEqual,
   keysOf,
@@ -96,5 +97,45 @@ describe('completion of YAML', () => {
     assert.ok('dispatch' in (properties as object))
     const plugin = schemasAt(schema, ['plugins', '-']).find((one) => 'properties' in one)!
     assert.ok('host' in (plugin['properties'] as object))
+  })
+})
+
+describe('what is said about a save', () => {
+  const at = pointerOf('routes', '/todo', 'methods', 'POST')
+
+  test('names the fields that changed in each entry, or the entries that were added or removed', () => {
+    const method = { at, value: { action: 'Todo', timeout: '5s' } }
+    assert.deepEqual(describeEdits([{ at, value: { action: 'Todo', description: 'x' } }], [method]).entries, [
+      { name: 'POST /todo', fields: ['timeout', 'description'] },
+    ])
+    assert.deepEqual(describeEdits([{ at }], [method]).entries, [{ name: 'POST /todo', fields: [] }])
+    const config = pointerOf('action', 'Todo', 'config', 'columns')
+    const scope = pointerOf('scope', 'todo')
+    assert.deepEqual(
+      describeEdits(
+        [
+          { at: config, value: ['id'] },
+          { at: scope, value: {} },
+          { at: pointerOf('config', 'title'), value: 'Same' },
+        ],
+        [{ at: config, value: ['id', 'title'] }, { at: '/scope' }],
+      ).entries,
+      [
+        { name: 'Todo', fields: ['columns'] },
+        { name: 'todo', fields: [] },
+      ],
+    )
+  })
+
+  test('it is shown on the pages of its entries and on their lists only', () => {
+    const { pages } = describeEdits([{ at: pointerOf('event', 'done'), value: {} }], [{ at: '/event' }])
+    const shown = [['events'], ['events', 'done'], ['events', 'other'], ['routes'], []]
+    assert.deepEqual(
+      shown.map((page) => isOneOf(pages, page)),
+      [true, true, false, false, false],
+    )
+    const shared = [['routes', '/todo']]
+    assert.ok(isOneOf(shared, ['routes', 'GET /todo']))
+    assert.ok(!isOneOf(shared, ['routes', 'GET /other/todo']))
   })
 })

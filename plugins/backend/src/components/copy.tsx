@@ -1,6 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { Check, Copy } from 'lucide-react'
+import { Fragment } from 'react'
 import { strings } from '../strings.ts'
 
 /** A small button that copies a text. */
@@ -48,7 +49,15 @@ export function CommandHint({ command, label = strings.command }: CommandHintPro
   return (
     <p className="command">
       <span className="soft">{label}</span>
-      <code>{command}</code>
+      <code>
+        {/* Lines break between words, not at the hyphens of flags. */}
+        {command.split(' ').map((word, index) => (
+          <Fragment key={index}>
+            {index === 0 ? null : ' '}
+            <span className="command-word">{word}</span>
+          </Fragment>
+        ))}
+      </code>
       <CopyButton value={command} />
     </p>
   )

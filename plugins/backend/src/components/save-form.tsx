@@ -11,8 +11,10 @@ import { ProblemAlert } from './problem.tsx'
 interface SaveFormProps {
   /** The name of the action, on its button: "Create user". */
   readonly action: string
-  /** Whether leaving the page would lose changes: it asks first. A form in a dialog finds this out itself. */
+  /** Whether something changed that leaving the page would lose: it asks first. Only then it can be saved. A form in a dialog finds this out itself. */
   readonly hasChanges?: boolean
+  /** Whether something is missing that is being typed. */
+  readonly isIncomplete?: boolean
   /** Sends the form. If it fails, everything that was typed stays. */
   onSave(): Promise<unknown>
   onSaved?(): void
@@ -22,7 +24,9 @@ interface SaveFormProps {
 }
 
 /** A form that saves explicitly, also by Ctrl-S. A problem of the server is shown at its field, which gets the focus. */
-export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel, children }: SaveFormProps) {
+export function SaveForm(props: SaveFormProps) {
+  const { action, hasChanges, isIncomplete = false, onSave, onSaved, onCancel, children } = props
+  const canSave = hasChanges !== false && !isIncomplete
   const form = useRef<HTMLFormElement>(null)
   const isSaving = useRef(false)
   const save = async () => {
@@ -37,7 +41,7 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
   const { error } = saving
   const dialog = use(DialogContext)
   const [isTyped, setTyped] = useState(false)
-  const wouldLose = (hasChanges || (dialog !== undefined && isTyped)) && !saving.isPending
+  const wouldLose = (hasChanges === true || (dialog !== undefined && isTyped)) && !saving.isPending
   useEffect(() => dialog?.setChanges(wouldLose), [dialog, wouldLose])
   useEffect(() => () => dialog?.setChanges(false), [dialog])
   const fields = error instanceof Problem ? error.fields : []
@@ -57,7 +61,7 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
       onInput={() => setTyped(true)}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!saving.isPending) saving.mutate()
+        if (canSave && !saving.isPending) saving.mutate()
       }}
     >
       {children((name) => fields.find(({ pointer }) => pointer === `/${name}`)?.message)}
@@ -68,7 +72,7 @@ export function SaveForm({ action, hasChanges = false, onSave, onSaved, onCancel
             {strings.confirm.cancel}
           </Button>
         )}
-        <Button type="submit" loading={saving.isPending}>
+        <Button type="submit" loading={saving.isPending} disabled={!canSave}>
           {error instanceof SignInCancelled ? strings.problem.retry : action}
         </Button>
       </Group>

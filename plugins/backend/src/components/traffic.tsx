@@ -58,7 +58,6 @@ export function Traffic({ route, more = [] }: TrafficProps) {
       ) : (
         <>
           <Chart entry={entry} />
-          <p className="soft">{texts.legend(Math.max(...entry.map(({ requests }) => requests)))}</p>
           <details>
             <summary>{texts.table}</summary>
             <Hours entry={entry} />
@@ -84,28 +83,43 @@ function Chart({ entry }: { readonly entry: readonly Hour[] }) {
   const most = Math.max(...entry.map(({ requests }) => requests))
   const scale = (value: number) => (value === 0 ? 0 : Math.max(2, (value / most) * height))
   return (
-    <svg
-      className="chart"
-      role="img"
-      aria-label={texts.chart}
-      viewBox={`0 0 ${hours * barWidth} ${height}`}
-      preserveAspectRatio="none"
-    >
-      {shown.map((at, index) => {
-        const { requests = 0, client_errors: client = 0, server_errors: server = 0 } = byHour.get(at) ?? {}
-        const [all, failed] = [scale(requests), scale(client + server)]
-        const x = index * barWidth + 1
-        const width = barWidth - 2
-        return (
-          <g key={at}>
-            <title>{`${formatExact(at)}: ${build.number(requests)}`}</title>
-            <rect className="chart-back" x={x} y={height - 2} width={width} height={2} />
-            <rect className="chart-bar" x={x} y={height - all} width={width} height={all} />
-            <rect className="chart-bad" x={x} y={height - failed} width={width} height={failed} />
-          </g>
-        )
-      })}
-    </svg>
+    <div className="chart-frame">
+      <p className="chart-legend soft">
+        <span className="chart-key" /> {texts.perHour}
+        <span className="chart-key chart-key-bad" /> {texts.failed}
+      </p>
+      <div className="chart-scale soft" aria-hidden>
+        <span>{build.number(most)}</span>
+        <span>0</span>
+      </div>
+      <svg
+        className="chart"
+        role="img"
+        aria-label={texts.chart}
+        viewBox={`0 0 ${hours * barWidth} ${height}`}
+        preserveAspectRatio="none"
+      >
+        {shown.map((at, index) => {
+          const { requests = 0, client_errors: client = 0, server_errors: server = 0 } = byHour.get(at) ?? {}
+          const [all, failed] = [scale(requests), scale(client + server)]
+          const x = index * barWidth + 1
+          const width = barWidth - 2
+          return (
+            <g key={at}>
+              <title>{`${formatExact(at)}: ${build.number(requests)}`}</title>
+              <rect className="chart-back" x={x} y={height - 2} width={width} height={2} />
+              <rect className="chart-bar" x={x} y={height - all} width={width} height={all} />
+              <rect className="chart-bad" x={x} y={height - failed} width={width} height={failed} />
+            </g>
+          )
+        })}
+      </svg>
+      <div className="chart-axis soft" aria-hidden>
+        {texts.axis.map((label) => (
+          <span key={label}>{label}</span>
+        ))}
+      </div>
+    </div>
   )
 }
 

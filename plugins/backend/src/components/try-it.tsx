@@ -72,6 +72,17 @@ function resolve(schema: unknown, named: Method['schemas']): Readonly<Record<str
   return (named[decodeURIComponent(reference.replace('schema:///', ''))] ?? {}) as Readonly<Record<string, unknown>>
 }
 
+const maxMain = 6
+
+/** Parameters that are often used, and others: a list of rows has five filters for each number. */
+function splitParameters(all: readonly Parameter[]): readonly [main: readonly Parameter[], more: readonly Parameter[]] {
+  const names = new Set(all.map(({ name }) => name))
+  const isVariant = (name: string) => names.has(name.slice(0, Math.max(0, name.lastIndexOf('.'))))
+  const common = new Set(all.filter(({ name }) => !isVariant(name)).slice(0, maxMain))
+  const main = all.filter((one) => one.isRequired || common.has(one))
+  return [main, all.filter((one) => !main.includes(one))]
+}
+
 interface Request {
   readonly method: string
   readonly url: string
@@ -89,6 +100,7 @@ export function TryIt({ method }: { readonly method: Method }) {
   const [chosen, setChosen] = useState<Call>()
   const path = parametersOf(method.params, method.schemas)
   const query = parametersOf(method.query, method.schemas)
+  const [main, more] = splitParameters(query)
   const request: Request = {
     method: method.method,
     url: writeUrl(method.path, { values, path, query }),
@@ -124,7 +136,13 @@ export function TryIt({ method }: { readonly method: Method }) {
     <div className="two">
       <form className="stack" onSubmit={submit} onKeyDown={onKeyDown}>
         {fields(path, 'path')}
-        {fields(query, 'query')}
+        {fields(main, 'query')}
+        {more.length === 0 ? null : (
+          <details>
+            <summary>{texts.more(more.length)}</summary>
+            <div className="stack try-more">{fields(more, 'query')}</div>
+          </details>
+        )}
         {hasBody ? (
           <div>
             <Textarea

@@ -5,6 +5,7 @@ import { Problem } from '../api/send.ts'
 import { config } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
 import { makeStore, useStore } from '../session/store.ts'
+import { describeEdits, type SaveDescription } from './describe-save.ts'
 import { isEqual, isSame, isWithin, keysOf, listChanges, valueAt, withValueAt } from './values.ts'
 
 /** The project that the pages edit. */
@@ -97,12 +98,21 @@ async function orNothing<Value>(answer: Promise<Value>): Promise<Value | null> {
   }
 }
 
-const lastSaved = makeStore<(Saved & { readonly page: string }) | undefined>(undefined)
+/** A save of this window. */
+export interface LastSaved extends Saved, SaveDescription {
+  /** The path of the page that saved it. */
+  readonly from: string
+  /** Whether undoing it loses no data. */
+  readonly canUndo: boolean
+}
 
-/** The last save of this window, which can be undone, with the path of the page that saved it. */
+const lastSaved = makeStore<LastSaved | undefined>(undefined)
+
 export const lastSave = {
   ...lastSaved,
-  set: (saved: Saved | undefined) => lastSaved.set(saved && { ...saved, page: location.pathname }),
+  set: (saved: Saved, about: SaveDescription, canUndo = true) =>
+    lastSaved.set({ ...saved, ...about, canUndo, from: location.pathname }),
+  clear: () => lastSaved.set(undefined),
 }
 
 interface SaveOptions {
@@ -120,7 +130,7 @@ export async function saveChange(
 ): Promise<Saved> {
   const body = { ...change, ...(withErrors ? { with_errors: true } : {}) }
   const saved = await call('PATCH /draft', { body })
-  lastSave.set(saved)
+  lastSave.set(saved, describeEdits(change.edits ?? [], saved.inverse.edits))
   await onSaved?.()
   await refreshDraft(queries)
   return saved
@@ -149,7 +159,7 @@ export async function undoLastSave(queries: QueryClient): Promise<void> {
   const saved = lastSave.get()
   if (saved === undefined) return
   await saveChange(queries, saved.inverse, { withErrors: true })
-  lastSave.set(undefined)
+  lastSave.clear()
 }
 
 /** The current value of something that was changed by someone else. */

@@ -10,6 +10,7 @@ import { Dialog } from '../components/dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { SaveForm } from '../components/save-form.tsx'
 import { editing } from '../strings/editing.ts'
+import { pageOf } from './describe-save.ts'
 import { lastSave, refreshDraft, saveChange, useDraftValue } from './draft.ts'
 import { isMap, isWithin, keysOf, pointerOf } from './values.ts'
 
@@ -137,7 +138,7 @@ export function RenameEntry({ at, text, onRenamed, onClose }: RenameEntryProps) 
         onSave={async () => {
           if (to === name || to === '' || problem !== undefined || data === undefined) return
           const { saved } = await call('POST /draft/rename', { body: { at, to, if: data.etag ?? null } })
-          lastSave.set(saved)
+          lastSave.set(saved, { entries: [{ name: rename.fromTo(name, to), fields: [] }], pages: [pageOf(kind, to)] })
           announce(rename.done(name, to))
           onClose()
           await onRenamed(to)

@@ -57,8 +57,11 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
   const set = (part: Partial<ApiState>) => setState({ ...state, ...part })
   const isNewScope = state.scope !== '' && !known.includes(state.scope)
   const body = makeBody(state, { connection, table: design.name, known })
+  const missing = findMissing(state, body)
+  const isIncomplete = body.methods.length === 0 || Object.values(missing).includes(true)
   const [isSaving, setSaving] = useState(false)
-  const preview = usePreview(body, !isSaving) // the routes exist after that
+  // What is still being typed is no error. After saving, the routes exist.
+  const preview = usePreview(isIncomplete ? undefined : body, !isSaving)
   const owners = design.columns.filter(
     ({ type, name }) => (type === 'uuid' || type === 'text') && /user|owner|account|author/i.test(name),
   )
@@ -68,6 +71,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
     <Dialog title={texts.title(design.name)} size={1040} onClose={onClose}>
       <SaveForm
         action={texts.create(count)}
+        isIncomplete={isIncomplete}
         onCancel={onClose}
         onSave={async () => {
           setSaving(true)
@@ -77,7 +81,8 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
               throw error
             },
           )
-          lastSave.set(saved ?? undefined)
+          if (saved !== null)
+            lastSave.set(saved, { entries: [{ name: state.path, fields: [] }], pages: [['routes', state.path]] })
           await refreshDraft(queries)
           announce(texts.created(count))
         }}
@@ -88,6 +93,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
             <div className="stack">
               <TextInput
                 label={texts.path}
+                {...(missing.path ? { description: texts.pathMissing } : {})}
                 name="path"
                 className="mono-input"
                 data-autofocus
@@ -96,7 +102,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
               />
               <Autocomplete
                 label={texts.scope}
-                description={texts.scopeText}
+                description={missing.scope ? texts.scopeMissing : texts.scopeText}
                 name="scope"
                 className="mono-input"
                 data={[...known]}
@@ -112,7 +118,12 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                   onChange={(event) => set({ description: event.currentTarget.value })}
                 />
               ) : null}
-              <Methods state={state} known={known} onChange={(methods) => set({ methods })} />
+              <Methods
+                state={state}
+                known={known}
+                rowKey={rowKeyOf(design) ?? ''}
+                onChange={(methods) => set({ methods })}
+              />
               <fieldset>
                 <Checkbox
                   label={texts.owner}
@@ -157,6 +168,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                   <div className="two-fields">
                     <TextInput
                       label={texts.eventName}
+                      {...(missing.event ? { description: texts.eventMissing } : {})}
                       className="mono-input"
                       value={state.event}
                       onChange={(event) => set({ event: event.currentTarget.value.trim() })}
@@ -225,7 +237,10 @@ function MissingIndex({ connection, design, columns }: MissingIndexProps) {
       const { problems, failed, saved } = done
       const problem = problems[0]?.message ?? failed
       if (problem !== null) throw new Error(problem)
-      lastSave.set(saved !== null && done.can_undo ? saved : undefined)
+      if (saved !== null) {
+        const about = { entries: [{ name: design.name, fields: ['index'] }], pages: [] }
+        lastSave.set(saved, about, done.can_undo)
+      }
       await refreshDraft(queries)
       announce(texts.indexAdded)
     },
@@ -246,16 +261,18 @@ function MissingIndex({ connection, design, columns }: MissingIndexProps) {
 interface MethodsProps {
   readonly state: ApiState
   readonly known: readonly string[]
+  /** The column that identifies a row in paths. */
+  readonly rowKey: string
   onChange(methods: ApiState['methods']): void
 }
 
-function Methods({ state, known, onChange }: MethodsProps) {
+function Methods({ state, known, rowKey, onChange }: MethodsProps) {
   const { methods, path, scope, owner } = state
   return (
     <fieldset>
       <legend>{texts.methods}</legend>
       {methods.map((one, index) => {
-        const place = one.at === 'list' ? path : `${path}/:…`
+        const place = one.at === 'list' ? path : `${path}/:${rowKey}`
         const label = `${one.method} ${place}`
         const set = (part: Partial<(typeof methods)[number]>) =>
           onChange(methods.map((other, at) => (at === index ? { ...other, ...part } : other)))
@@ -294,16 +311,22 @@ function Methods({ state, known, onChange }: MethodsProps) {
   )
 }
 
+/** The column that identifies a row; undefined if there are several. */
+function rowKeyOf({ columns, key }: Design): string | undefined {
+  return columns.find(({ type }) => type === 'id')?.name ?? (key.length === 1 ? key[0] : undefined)
+}
+
 /** Reading is public unless rows have an owner, DELETE sets a status if there is one. */
 function propose(design: Design): ApiState {
   const resource = design.name
     .toLowerCase()
     .replace(/^app_(?=.)/, '')
     .replaceAll(/[^a-z0-9]+/g, '-')
-  const hasRows = design.columns.some(({ type }) => type === 'id') || design.key.length === 1
   const methods = [
     ...(['GET', 'POST'] as const).map((method) => ({ method, at: 'list' as const })),
-    ...(hasRows ? (['GET', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => ({ method, at: 'row' as const })) : []),
+    ...(rowKeyOf(design) !== undefined
+      ? (['GET', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => ({ method, at: 'row' as const }))
+      : []),
   ]
   return {
     path: `/${resource}`,
@@ -364,20 +387,37 @@ function makeBody(
   }
 }
 
+/** The fields without which nothing can be made. */
+function findMissing({ path, scope, hasEvent, event }: ApiState, { methods, event: made }: Omit<Body, 'preview'>) {
+  const used = [...methods, ...(made === undefined ? [] : [made])].flatMap(({ scopes = [] }) => scopes)
+  const hasOwnScope = hasEvent && made?.scopes === undefined
+  return {
+    path: !/^\/./.test(path),
+    scope: scope === '' && (used.includes('') || hasOwnScope),
+    event: hasEvent && event === '',
+  }
+}
+
 const previewMs = 300
 
-function usePreview(body: Omit<Body, 'preview'>, isActive: boolean) {
-  const text = JSON.stringify(body)
+/** The files of the last complete body. */
+function usePreview(body: Omit<Body, 'preview'> | undefined, isActive: boolean) {
+  const text = body && JSON.stringify(body)
   const [settled, setSettled] = useState(text)
   useEffect(() => {
+    if (text === undefined) return undefined
     const timer = setTimeout(() => setSettled(text), previewMs)
     return () => clearTimeout(timer)
   }, [text])
   return useQuery({
     queryKey: ['table-api', settled],
     queryFn: ({ signal }) =>
-      call('POST /draft/table-api', { body: { ...(JSON.parse(settled) as typeof body), preview: true } }, signal),
-    enabled: isActive,
+      call(
+        'POST /draft/table-api',
+        { body: { ...(JSON.parse(settled!) as Omit<Body, 'preview'>), preview: true } },
+        signal,
+      ),
+    enabled: isActive && settled !== undefined,
     retry: false,
     gcTime: 0,
   })

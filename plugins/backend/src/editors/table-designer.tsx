@@ -15,6 +15,7 @@ import { editing } from '../strings/editing.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Columns, Keys } from './table-rows.tsx'
 import {
+  listColumnChanges,
   newTable,
   toDesign,
   toName,
@@ -73,7 +74,12 @@ export function TableDesigner(props: TableDesignerProps) {
       const saved = await call('POST /draft/migration', { body })
       setResult({ failed: saved.failed })
       if (saved.saved === null) return focusInvalid(form.current)
-      lastSave.set(saved.can_undo ? saved.saved : undefined)
+      const changed = { name: design.name, fields: listColumnChanges(loaded && toDesign(base), design) }
+      lastSave.set(
+        saved.saved,
+        { entries: [changed], pages: [['tables', `${connection}.${design.name}`]] },
+        saved.can_undo,
+      )
       await refreshDraft(queries)
       setState((now) => (now === edited ? undefined : now && rebase(now, state)))
       setTried(false)

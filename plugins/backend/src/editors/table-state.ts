@@ -96,6 +96,19 @@ export function toDesign({ name, rows, key, unique, index }: TableState): Design
   return { name, columns, key: namesOf(key), unique: listsOf(unique), index: listsOf(index) }
 }
 
+/** Returns the names of the columns and keys that differ; none for a new table. */
+export function listColumnChanges(before: Design | undefined, after: Design): readonly string[] {
+  if (before === undefined) return []
+  const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+  const columns = after.columns.filter((column) => {
+    const old = before.columns.find(({ name }) => name === column.was)
+    return old === undefined || !isSame({ ...old, was: '' }, { ...column, was: '' })
+  })
+  const gone = before.columns.filter(({ name }) => after.columns.every(({ was }) => was !== name))
+  const lists = (['key', 'unique', 'index'] as const).filter((part) => !isSame(before[part], after[part]))
+  return [...[...columns, ...gone].map(({ name }) => name), ...lists]
+}
+
 function showDefault(value: unknown): string {
   return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -142,7 +142,6 @@ interface DropTableProps {
   onClose(): void
 }
 
-/** Drops a table while nothing names it. */
 /** The actions that do not list the columns that were added on this page. */
 function NewColumns({ name, columns }: { readonly name: string; readonly columns: readonly string[] }) {
   const [before] = useState(columns)
@@ -169,6 +168,7 @@ function NewColumns({ name, columns }: { readonly name: string; readonly columns
   )
 }
 
+/** Drops a table while nothing names it. */
 function DropTable({ connection, name, onClose }: DropTableProps) {
   const calls = useCalls(connection, name)
   const queries = useQueryClient()
@@ -190,7 +190,12 @@ function DropTable({ connection, name, onClose }: DropTableProps) {
         const done = await call('POST /draft/migration', { body: { ...body, preview: false } })
         const [problem] = done.problems
         if (problem !== undefined) throw new Error([problem.message, problem.hint].filter(Boolean).join('. '))
-        lastSave.set(done.saved !== null && done.can_undo ? done.saved : undefined)
+        if (done.saved !== null)
+          lastSave.set(
+            done.saved,
+            { entries: [{ name, fields: [] }], pages: [['tables', `${connection}.${name}`]] },
+            done.can_undo,
+          )
         await navigate({ to: '/tables' })
         await refreshDraft(queries)
         announce(texts.dropped(name))

@@ -19,19 +19,19 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [
   { name: 'route', label: texts.route, isSortable: true, render: (route) => <Name {...route} /> },
-  { name: 'access', label: texts.access, width: 264, render: (route) => <Access {...route} /> },
+  { name: 'access', label: texts.access, width: '20%', render: (route) => <Access {...route} /> },
   {
     name: 'action',
     label: texts.action,
     isMinor: true,
-    width: '17%',
+    width: '14%',
     render: ({ action }) => <bdi className={action.kind === 'file' ? 'mono' : undefined}>{action.name}</bdi>,
   },
   {
     name: 'source',
     label: build.source,
     isMinor: true,
-    width: '17%',
+    width: '25%',
     render: ({ source }) =>
       source === null ? null : (
         <span className="source mono soft" title={source}>

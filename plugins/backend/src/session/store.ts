@@ -24,6 +24,6 @@ export function makeStore<Value>(value: Value): Store<Value> {
   }
 }
 
-export function useStore<Value>(store: Store<Value>): Value {
+export function useStore<Value>(store: Pick<Store<Value>, 'get' | 'listen'>): Value {
   return useSyncExternalStore(store.listen, store.get)
 }

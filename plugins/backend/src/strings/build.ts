@@ -225,6 +225,7 @@ export const build = {
     routes: 'routes',
   },
   tryIt: {
+    more: (amount: number) => `More parameters (${count.format(amount)})`,
     body: 'Body',
     reset: 'Reset to the example',
     token: 'Token',
@@ -272,7 +273,9 @@ export const build = {
     p50: 'Median',
     p95: '95th percentile',
     hour: 'Hour',
-    legend: (most: number) => `Each bar is an hour, the highest ${count.format(most)} requests. Red: 4xx and 5xx.`,
+    perHour: 'Requests in an hour',
+    failed: 'of them 4xx and 5xx',
+    axis: ['24 h ago', '18 h', '12 h', '6 h', 'now'],
     chart: 'Requests in each hour',
     table: 'Show as a table',
     empty: 'Not called in the last 24 hours',

@@ -16,6 +16,11 @@ export const editing = {
   saveAnyway: 'Save anyway',
   unsaved: (changes: number) => (changes === 1 ? 'Unsaved change' : `${count.format(changes)} unsaved changes`),
   savedAt: (at: Date, changes: number) => `Saved ${time.format(at)} · ${countOf(changes, 'change')}`,
+  fieldsOf: (fields: readonly string[], name: string) =>
+    fields.length === 0
+      ? name
+      : `${fields.length > 2 ? countOf(fields.length, 'field') : fields.join(' and ')} of ${name}`,
+  noUndo: 'No undo: rows could be lost',
   undoOf: (names: readonly string[]) =>
     `Undo: ${names.slice(0, 2).join(', ')}${names.length > 2 ? ` and ${names.length - 2} more` : ''}`,
   undone: 'Undone',
@@ -180,6 +185,7 @@ export const editing = {
     title: (name: string) => `Rename ${name}`,
     name: 'New name',
     action: 'Rename',
+    fromTo: (from: string, to: string) => `${from} → ${to}`,
     done: (from: string, to: string) => `${from} is renamed to ${to}`,
     uses: (uses: number) =>
       uses === 0 ? 'Nothing else refers to it.' : `${countOf(uses, 'reference is', 'references are')} changed too:`,

@@ -76,6 +76,7 @@ export const tableConfigSchema = {
       anyOf: [
         column,
         {
+          title: 'Column and exception',
           type: 'object',
           required: ['column', 'unless'],
           properties: {
@@ -96,6 +97,7 @@ export const tableConfigSchema = {
       anyOf: [
         column,
         {
+          title: 'Column and options',
           type: 'object',
           required: ['column'],
           properties: {
