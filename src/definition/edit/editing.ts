@@ -337,6 +337,43 @@ export function findKey(editing: Editing, keys: readonly string[]): FoundEntry |
   return { file, ...positionAt(text, from), text: text.slice(from, Math.max(start + child.value.end, from + 1)) }
 }
 
+/**
+ * Returns the file with the value at keys of `waypost.yml`, and all files that the entry consists of; undefined if there
+ * is none.
+ */
+export function findFilesAt(
+  editing: Editing,
+  keys: readonly string[],
+): { readonly file: string; readonly files: readonly string[] } | undefined {
+  const cursor = walkSafely(editing, keys)
+  if (cursor === undefined) return undefined
+  const file = follow(editing, cursor)?.file ?? cursor.file
+  const files = new Set([cursor.file, file])
+  const visit = (from: string, tree: Tree): void => {
+    for (const { value } of childrenOf(tree)) visit(from, value)
+    const included = tree.kind === 'include' ? parseReference(from, tree.target)?.file : undefined
+    if (included !== undefined) for (const one of listIncluded(editing, included).files) files.add(one)
+  }
+  visit(cursor.file, linksOf(editing, cursor).at(-1)!.tree)
+  return { file, files: [...files] }
+}
+
+/** Lists a file and those that it includes. */
+export function listIncluded(
+  editing: Editing,
+  from = rootFile,
+): { readonly files: readonly string[]; readonly hasMissing: boolean } {
+  const files = new Set([from])
+  let hasMissing = false
+  for (const file of files) {
+    const opened = openFile(editing, file)
+    hasMissing ||= opened === undefined
+    if (opened === undefined) continue
+    for (const reference of referencesOf(opened)) if (reference.isInclude) files.add(reference.file)
+  }
+  return { files: [...files], hasMissing }
+}
+
 /** Undefined also if a file on the way does not parse. */
 function walkSafely(editing: Editing, keys: readonly string[]): Cursor | undefined {
   try {

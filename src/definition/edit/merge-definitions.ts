@@ -5,6 +5,7 @@ import { EditRefused } from './edit-refused.ts'
 import {
   findKey,
   findValue,
+  listIncluded,
   openEditing,
   openFile,
   pointerTo,
@@ -112,12 +113,13 @@ function takeValue(value: unknown, other: unknown, [key, ...below]: readonly str
   return other === undefined && Object.keys(taken).length === 0 ? undefined : taken
 }
 
-/** Opens a version; one without `waypost.yml` is empty. */
-function openVersion(texts: Texts, cache: SourceCache): Editing {
+/** Opens a version of the definition; one without `waypost.yml` is empty. */
+export function openVersion(texts: Texts, cache: SourceCache): Editing {
   return openEditing(undefined, { texts: texts.has(rootFile) ? texts : new Map([...texts, [rootFile, '']]), cache })
 }
 
-function readValue(version: Editing): unknown {
+/** Returns the whole definition. */
+export function readValue(version: Editing): unknown {
   return findValue(version, []) ?? {}
 }
 
@@ -232,22 +234,6 @@ function reachesAll(editing: Editing, files: readonly string[]): boolean {
   }
 }
 
-/** Lists a file and those that it includes. */
-function listIncluded(
-  editing: Editing,
-  from = rootFile,
-): { readonly files: readonly string[]; readonly hasMissing: boolean } {
-  const files = new Set([from])
-  let hasMissing = false
-  for (const file of files) {
-    const opened = openFile(editing, file)
-    hasMissing ||= opened === undefined
-    if (opened === undefined) continue
-    for (const reference of referencesOf(opened)) if (reference.isInclude) files.add(reference.file)
-  }
-  return { files: [...files], hasMissing }
-}
-
 interface Merging {
   readonly keys: readonly string[]
   decide(keys: readonly string[], values: Versions<unknown>): Side
@@ -323,10 +309,11 @@ function findOwnFile(
   return isWhole && listIncluded(theirs, file).files.every(isThere) ? new Include(file) : undefined
 }
 
-function isMap(value: unknown): value is WritableMap {
+export function isMap(value: unknown): value is WritableMap {
   return isWritableMap(value as Writable)
 }
 
-function isSame(one: unknown, other: unknown, key: string | undefined): boolean {
+/** Compares values as merging does: only the fields of schemas have an order. */
+export function isSame(one: unknown, other: unknown, key: string | undefined): boolean {
   return isSameValue(one, other) && hasSameOrder(one, other, key)
 }

@@ -1,0 +1,144 @@
+import {
+  EditRefused,
+  listDifferences,
+  mergeDefinitions,
+  takeChanges,
+  type Difference,
+  type MergeConflict,
+  type SourceCache,
+  type Texts,
+} from '../../../definition/index.ts'
+import { pointerOf } from '../values.ts'
+
+/** A change of a draft, which can be published or discarded without the others. */
+export interface ListedChange {
+  /** A JSON pointer of `waypost.yml`, such as `/event/todo_created`; the path of a file for changes outside of entries. */
+  readonly name: string
+  /** The JSON pointer; undefined for a file. */
+  readonly at: string | undefined
+  /** The file that contains it. */
+  readonly file: string
+  readonly status: 'added' | 'changed' | 'removed'
+  /** All files that it changes. */
+  readonly files: readonly string[]
+}
+
+/**
+ * Lists the changes between the files of a release and those of a draft. While a file cannot be parsed, each changed file
+ * is one change.
+ */
+export function listDraftChanges(base: Texts, draft: Texts, cache?: SourceCache): readonly ListedChange[] {
+  return listWithKeys(base, draft, cache).map(({ keys, ...change }) => nameChange(keys, change))
+}
+
+function nameChange(keys: readonly string[] | undefined, change: Omit<Difference, 'keys'>): ListedChange {
+  const at = keys && pointerOf(keys)
+  return { name: at ?? change.file, at, ...change }
+}
+
+function listWithKeys(base: Texts, draft: Texts, cache?: SourceCache): readonly Difference[] {
+  try {
+    return listDifferences(base, draft, cache)
+  } catch (error) {
+    if (!(error instanceof EditRefused)) throw error
+    return listChangedFiles(base, draft).map((file) => {
+      const status = !base.has(file) ? 'added' : draft.has(file) ? 'changed' : 'removed'
+      return { keys: undefined, file, status, files: [file] }
+    })
+  }
+}
+
+function listChangedFiles(one: Texts, other: Texts): readonly string[] {
+  const files = [...new Set([...one.keys(), ...other.keys()])]
+  return files.filter((file) => one.get(file) !== other.get(file)).toSorted()
+}
+
+/**
+ * Returns the files of a release with some changes of a draft. Files whose changes are all taken become those of the
+ * draft, with their comments.
+ * @param names of `listDraftChanges`; others are ignored
+ * @throws WP_DEFINITION_EDIT_REFUSED if a value that must change is shared
+ */
+export function selectChanges(
+  { base, draft }: { readonly base: Texts; readonly draft: Texts },
+  names: Iterable<string>,
+): Texts {
+  const chosen = new Set(names)
+  const all = listWithKeys(base, draft)
+  const isTaken = ({ keys, file }: Difference) => chosen.has(keys === undefined ? file : pointerOf(keys))
+  const [taken, left] = [all.filter(isTaken), all.filter((one) => !isTaken(one))]
+  if (left.length === 0) return draft
+  if (taken.length === 0) return base
+  const kept = new Set(left.flatMap(({ files }) => files))
+  const files = new Set(taken.flatMap((one) => one.files).filter((file) => !kept.has(file)))
+  const values = taken.flatMap(({ keys }) => (keys === undefined ? [] : [keys]))
+  try {
+    return takeChanges(base, draft, { values, files })
+  } catch (error) {
+    if (!(error instanceof EditRefused) || values.length > 0) throw error
+    return new Map(
+      [...new Set([...base.keys(), ...draft.keys()])].flatMap((file) => {
+        const text = (files.has(file) ? draft : base).get(file)
+        return text === undefined ? [] : [[file, text] as const]
+      }),
+    )
+  }
+}
+
+export type RebaseSide = 'mine' | 'theirs'
+
+/** A place that the draft and the new base changed in different ways. */
+export interface RebaseConflict {
+  readonly name: string
+  readonly at: string | undefined
+  readonly file: string
+  /** Values; texts of a whole file. Undefined where it does not exist. */
+  readonly base: unknown
+  readonly theirs: unknown
+  readonly mine: unknown
+}
+
+export interface Rebased {
+  /** The files of the draft on the new base. */
+  readonly texts: Texts
+  /** All conflicts, also the decided ones. */
+  readonly conflicts: readonly RebaseConflict[]
+}
+
+/**
+ * Makes the changes of a draft on another base, key by key.
+ * @param sides what to take for each conflict, by its name; by default the draft's
+ */
+export function rebase(
+  versions: { readonly oldBase: Texts; readonly newBase: Texts; readonly draft: Texts },
+  sides: Readonly<Record<string, RebaseSide>> = {},
+): Rebased {
+  const { oldBase: base, newBase: theirs, draft: mine } = versions
+  const sideOf = (name: string): RebaseSide => (Object.hasOwn(sides, name) ? sides[name]! : 'mine')
+  const conflicts: RebaseConflict[] = []
+  const decide = ({ at, file, values }: MergeConflict): RebaseSide => {
+    const name = at ?? file
+    conflicts.push({ name, at, file, ...values })
+    return sideOf(name)
+  }
+  const texts = new Map(mine)
+  const put = (file: string, text: string | undefined) => {
+    if (text === undefined) texts.delete(file)
+    else texts.set(file, text)
+  }
+  try {
+    const merged = mergeDefinitions({ base, theirs, mine }, decide)
+    for (const [file, text] of merged.files) put(file, text)
+  } catch (error) {
+    if (!(error instanceof EditRefused)) throw error
+    // A file that cannot be parsed can only be taken whole.
+    conflicts.length = 0
+    for (const file of listChangedFiles(base, theirs)) {
+      const values = { base: base.get(file), theirs: theirs.get(file), mine: mine.get(file) }
+      if (values.mine === values.theirs) continue
+      const isConflict = values.mine !== values.base
+      if (!isConflict || decide({ at: undefined, file, line: undefined, values }) === 'theirs') put(file, values.theirs)
+    }
+  }
+  return { texts, conflicts }
+}
