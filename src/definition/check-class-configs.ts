@@ -1,4 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonSchema } from '../contract/index.ts'
 import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
 import type { ClassCatalog, ClassDescription } from './class-catalog.ts'
@@ -44,13 +45,9 @@ export async function checkClassConfigs(context: DefinitionContext, catalog: Cla
   const known = context.classUses.filter((use) => checkClass(context, use, catalog))
   const configs = new Map<Node, ClassConfig>()
   if (known.length === 0) return configs
-  const annotations: Annotation[] = []
-  const compile = await loadCompiler(annotations)
-  const compiled = new Map<JsonSchema, ValidateFunction | string>()
+  const { compile, annotations } = await openCompiler()
   for (const use of known) {
-    const { config } = findDescription(use, catalog)!
-    const validate = compiled.get(config) ?? tryCompile(compile, config)
-    compiled.set(config, validate)
+    const validate = compile(findDescription(use, catalog)!.config)
     annotations.length = 0
     const value = checkConfig(context, use, validate)
     const checked = checkAnnotations(context, use, annotations)
@@ -118,13 +115,25 @@ function checkRateConnections(
   }
 }
 
-type Compile = (schema: JsonSchema) => ValidateFunction
+interface Compiler {
+  /** Returns why a schema is invalid as a text. Compiles each schema once. */
+  compile(schema: JsonSchema): ValidateFunction | string
+  /** Those of the config that was validated last. */
+  readonly annotations: Annotation[]
+}
 
-/**
- * Loaded only if a class is used, because it would take most of the time for a small project.
- * @param annotations collects those of the config that is validated
- */
-async function loadCompiler(annotations: Annotation[]): Promise<Compile> {
+let opened: Promise<Compiler & { readonly compiled: ReadonlyMap<JsonSchema, unknown> }> | undefined
+
+/** Plugins that are built again have new schemas, and a compiler keeps all that it compiled. */
+const maxCompiled = 500
+
+/** Opened only if a class is used, because it would take most of the time for a small project. Kept for the next load. */
+async function openCompiler(): Promise<Compiler> {
+  if (opened !== undefined && (await opened).compiled.size > maxCompiled) opened = undefined
+  return (opened ??= loadCompiler())
+}
+
+async function loadCompiler(): Promise<Compiler & { readonly compiled: ReadonlyMap<JsonSchema, unknown> }> {
   // Bundled CommonJS that is loaded later has only a default export.
   const [{ default: ajvModule }, { default: addFormats }] = await Promise.all([
     import('ajv/dist/2020.js'),
@@ -133,13 +142,20 @@ async function loadCompiler(annotations: Annotation[]): Promise<Compile> {
   const ajv = new ajvModule.Ajv2020({ strict: false, allErrors: true, verbose: true, useDefaults: true })
   addFormats.default(ajv)
   useExactKeywords(ajv, ajvModule)
+  const annotations: Annotation[] = []
   addAnnotations(ajv, annotations)
-  return (schema) => ajv.compile(schema)
+  const compiled = new Map<JsonSchema, ValidateFunction | string>()
+  const compile = (schema: JsonSchema) => {
+    const known = compiled.get(schema) ?? tryCompile(ajv, schema)
+    compiled.set(schema, known)
+    return known
+  }
+  return { compile, annotations, compiled }
 }
 
-function tryCompile(compile: Compile, schema: JsonSchema): ValidateFunction | string {
+function tryCompile(ajv: Ajv2020, schema: JsonSchema): ValidateFunction | string {
   try {
-    return compile(schema)
+    return ajv.compile(schema)
   } catch (error) {
     return messageOf(error)
   }

@@ -12,6 +12,7 @@ import type { ClassConfigs } from './check-class-configs.ts'
 import { checkTableNames, findTablesInConfig, suggestFrom } from './config-annotations.ts'
 import { checkDefinitionValue } from './check-value.ts'
 import type { ClassUse, Definition, Method, Route } from './definition.ts'
+import type { DescribedRoute } from './load-context.ts'
 import { omitUndefined, type DefinitionContext } from './definition-context.ts'
 import { findNode, quote, textOf, valueOf, type MapNode } from './node.ts'
 
@@ -225,10 +226,20 @@ async function convertDescriptions(
     })
     return [[route.path, omitUndefined({ path, methods: Object.fromEntries(entries) as object })] as const]
   })
-  const value = { routes: Object.fromEntries(written), schema: schemas }
-  const { definition, problems } = await checkDefinitionValue(value, { files: [file], classes: noClasses })
+  const { described } = context.loading.cache
+  const schemaText = JSON.stringify(schemas)
+  const known = described.schemas === schemaText ? described.routes : new Map<string, DescribedRoute>()
+  const texts = new Map(written.map(([path, value]) => [path, JSON.stringify(value)]))
+  const isKnown = (path: string) => known.get(path)?.text === texts.get(path)
+  const value = { routes: Object.fromEntries(written.filter(([path]) => !isKnown(path))), schema: schemas }
+  const isComplete = Object.keys(value.routes).length === 0
+  const { definition, problems } = isComplete
+    ? { definition: { routes: [] }, problems: [] }
+    : await checkDefinitionValue(value, { files: [file], classes: noClasses })
+  const broken = new Set<string>()
   for (const { pointer, message } of problems) {
     const [, path, section, name] = parsePointer(pointer) ?? []
+    if (path !== undefined) broken.add(path)
     if (section === undefined) continue // a problem of the path, which is reported at its own place
     const route = routes.find((one) => one.path === path)
     const method =
@@ -242,7 +253,16 @@ async function convertDescriptions(
       parameters: { problem },
     })
   }
-  return definition.routes
+  const found = new Map(definition.routes.map((route) => [route.path, route]))
+  const all = [...texts].flatMap(([path, text]): readonly (readonly [string, DescribedRoute])[] => {
+    const route = found.get(path) ?? known.get(path)?.route
+    return route === undefined ? [] : [[path, { text, route }]]
+  })
+  context.loading.cache.described = {
+    schemas: schemaText,
+    routes: new Map(all.filter(([path]) => !broken.has(path))),
+  }
+  return all.map(([, { route }]) => route)
 }
 
 const noClasses = { connections: {}, actions: {} }

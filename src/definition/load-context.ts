@@ -1,4 +1,5 @@
 import type { IncludeSite } from '../kit/index.ts'
+import type { Route } from './definition.ts'
 import type { ScalarNode } from './node.ts'
 import { parseSource } from './parse-source.ts'
 import { readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
@@ -68,10 +69,25 @@ export interface SourceCache {
   readonly actionFiles: Set<string>
   /** Files that edits parsed, the newest text first. */
   readonly edited: Map<string, readonly EditedFile[]>
+  /** The routes that classes described without problems, and the named schemas that they could refer to. */
+  described: { readonly schemas: string; readonly routes: ReadonlyMap<string, DescribedRoute> }
+}
+
+/** What the classes of the methods of a route describe. */
+export interface DescribedRoute {
+  /** As JSON, before it is checked. */
+  readonly text: string
+  readonly route: Route
 }
 
 export function makeSourceCache(): SourceCache {
-  return { sources: new Map(), linked: new Set(), actionFiles: new Set(), edited: new Map() }
+  return {
+    sources: new Map(),
+    linked: new Set(),
+    actionFiles: new Set(),
+    edited: new Map(),
+    described: { schemas: '', routes: new Map() },
+  }
 }
 
 /** Returns the parsed file. Each run reads and parses a file once. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { openBaseBuilder, openBuilder, type BaseBuilder } from '../../src/build/index.ts'
@@ -187,4 +187,36 @@ test('migrations are checked with the definition', async () => {
       ['migrations/System/1-a.yml', 'WP_BUILD_MIGRATION_STEP'],
     ],
   )
+})
+
+test('a builder that loaded other states before loads each state like a new one', async () => {
+  const folder = path.join(templates, 'crud')
+  const migrations = ['20261123-create-app-order.yml', 'tables.json'].map((name) => `migrations/System/${name}`)
+  const texts = new Map(
+    ['waypost.yml', ...migrations].map((name) => [name, readFileSync(path.join(folder, name), 'utf8')]),
+  )
+  const source = texts.get('waypost.yml')!
+  const states = [
+    source,
+    source.replace('write: [', 'write: [nothing, '),
+    source.replace('/order:', '/orders:'),
+    source.replace('Shows an order', 'Shows one'),
+    source.replace('filter: [item, quantity]', 'filter: [item]'),
+    source.replace('class: sql-table', 'class: sql-tables'),
+    source,
+  ]
+  const builder = openBaseBuilder({ base: undefined, folder: templates })
+  after(() => builder.close())
+  const seen = new Set<string>()
+  for (const text of states) {
+    const state = new Map([...texts, ['waypost.yml', text]])
+    const fresh = openBaseBuilder({ base: undefined, folder: templates })
+    const expected = await fresh.load(state)
+    fresh.close()
+    const loaded = await builder.load(state)
+    assert.deepEqual(loaded.diagnostics, expected.diagnostics)
+    assert.deepEqual(loaded.definition, expected.definition)
+    seen.add(JSON.stringify([expected.definition, expected.diagnostics]))
+  }
+  assert.equal(seen.size, states.length - 1)
 })
