@@ -21,6 +21,9 @@ export const nonce = element?.dataset['nonce'] ?? ''
 /** The path below which the pages are. */
 export const uiPath = `${config.base}/backend/ui`
 
+/** Whether the pages edit a definition: the folder in `dev`, the draft of a server. */
+export const hasDraft = config.isDevelopment
+
 /** The URL of the OAuth2 endpoints. In `dev`, the server has several names, and the one in the address bar works. */
 export const issuer = config.isDevelopment ? location.origin + config.base : config.issuer
 

@@ -1,6 +1,7 @@
 import '@mantine/core/styles.css'
 import './styles.css'
 import './build.css'
+import './publish.css'
 import './schema-editor.css'
 import { setNonce } from 'get-nonce'
 import { config, nonce } from './config.ts'

@@ -3,6 +3,7 @@ import {
   AppWindow,
   Braces,
   Clock,
+  CloudUpload,
   FileDiff,
   History,
   KeyRound,
@@ -37,8 +38,8 @@ export interface PageEntry {
   readonly icon?: LucideIcon
   /** The page needs one of these. */
   readonly scopes: readonly [string, ...string[]]
-  /** Whether the page exists only in `waypost dev`. */
-  readonly isDevelopment?: true
+  /** Whether the page exists only in `waypost dev`, or only on servers with a draft. */
+  readonly isDevelopment?: boolean
   load(): Promise<{ readonly Page: () => ReactNode }>
 }
 
@@ -181,6 +182,15 @@ export const pages: readonly PageEntry[] = [
     isDevelopment: true,
     scopes: ['backend.read'],
     load: () => import('./pages/changes.tsx'),
+  },
+  {
+    path: '/publish',
+    title: strings.pages.publish,
+    group: 'build',
+    icon: CloudUpload,
+    isDevelopment: false,
+    scopes: ['backend.read'],
+    load: () => import('./pages/publish.tsx'),
   },
   {
     path: '/deliveries',

@@ -139,6 +139,7 @@ export const strings = {
     event: 'Event',
     settings: 'Settings',
     live: 'Live',
+    publish: 'Publish',
   },
   operate: {
     pages: {

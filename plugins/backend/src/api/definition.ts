@@ -1,14 +1,28 @@
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, type QueryClient } from '@tanstack/react-query'
+import type { ServerState } from '../publish/api.ts'
 import { call, type Answer } from './call.ts'
 
 export type Definition = Answer<'GET /release/:id/definition'>
 export type Route = Definition['routes'][number]
 
-/** What the active release contains; without a release, nothing. */
+/** What the draft contains if it has changes, and otherwise the active release; without a release, nothing. */
 export const definitionQuery = queryOptions({
   queryKey: ['definition'],
+  queryFn: ({ client, signal }) =>
+    call('GET /release/:id/definition', { params: { id: definitionId(client) } }, signal),
+})
+
+/** What the active release contains; without a release, nothing. In `dev`, the files that are served. */
+export const activeQuery = queryOptions({
+  queryKey: ['definition', 'active'],
   queryFn: ({ signal }) => call('GET /release/:id/definition', { params: { id: 'active' } }, signal),
 })
+
+/** The id of what the pages of Build show: `draft` if the draft of the server has changes. */
+export function definitionId(client: QueryClient): 'active' | 'draft' {
+  const draft = client.getQueryData<Pick<ServerState, 'mode' | 'entries'> | null>(['draft', 'state'])
+  return draft?.mode === 'server' && draft.entries.length > 0 ? 'draft' : 'active'
+}
 
 /** The name of a method in links and statistics: `GET /todo`. */
 export function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {

@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { FileDiff } from 'lucide-react'
+import { CloudUpload, FileDiff } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { editing as texts } from '../strings/editing.ts'
+import { publish } from '../strings/publish.ts'
 import { refreshDraft, useDraft } from './draft.ts'
 
 /** The number of changed files, in the top bar. Loads what the pages show again after a change of the files. */
@@ -10,12 +11,13 @@ export function ChangedFiles() {
   const draft = useDraft()
   const queries = useQueryClient()
   const seen = useRef<string>(undefined)
-  const state = draft && `${draft.revision} ${draft.is_served} ${draft.served_at}`
+  const state = draft && `${draft.revision} ${draft.base.name} ${draft.is_served} ${draft.served_at}`
   useEffect(() => {
     if (seen.current !== undefined && state !== undefined && seen.current !== state) void refreshDraft(queries)
     seen.current = state
   }, [state, queries])
   if (draft === undefined) return null
+  if (draft.mode === 'server') return <ChangesToPublish changes={draft.entries.length} />
   const { length } = draft.changes
   return (
     <Link to="/changes" className="changed-files" aria-label={texts.files.changed(length)}>
@@ -28,13 +30,27 @@ export function ChangedFiles() {
   )
 }
 
+function ChangesToPublish({ changes }: { readonly changes: number }) {
+  const label = changes === 0 ? publish.noChanges : publish.bar(changes)
+  return (
+    <Link to="/publish" className="changed-files" data-changes={changes > 0 || undefined} aria-label={label}>
+      <CloudUpload size={14} aria-hidden />
+      <span className="changed-files-label">{label}</span>
+      <span className="changed-files-count" aria-hidden>
+        {changes}
+      </span>
+    </Link>
+  )
+}
+
 /** Below the top bar: which files are edited, or why they are not served. */
 export function DraftBanner() {
   const draft = useDraft()
   if (draft === undefined) return null
   const errors = draft.diagnostics.filter(({ severity }) => severity === 'error')
   const [first] = errors
-  if (draft.is_served)
+  if (draft.mode === 'server' && !errors.some(({ code }) => code === 'WP_DEFINITION_YAML')) return null
+  if (draft.mode === 'folder' && draft.is_served)
     return (
       <section className="banner banner-quiet" aria-label={texts.files.project}>
         {texts.files.folder} <span className="mono">{draft.path}</span>
@@ -54,7 +70,7 @@ export function DraftBanner() {
           {errors.length > 1 ? ` ${texts.files.moreErrors(errors.length - 1)}` : null}
         </p>
       )}
-      <p>{texts.files.lastGood}</p>
+      <p>{draft.mode === 'server' ? `${publish.broken} ${publish.shownActive}` : texts.files.lastGood}</p>
     </section>
   )
 }

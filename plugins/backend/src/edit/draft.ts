@@ -2,17 +2,18 @@ import { queryOptions, useQueries, useQuery, useQueryClient, type QueryClient } 
 import { useState } from 'react'
 import { call, callForAnswer, type Answer, type Input } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
-import { config } from '../config.ts'
+import { config, hasDraft } from '../config.ts'
+import type { ServerState } from '../publish/api.ts'
 import { sessionStore } from '../session/session.ts'
 import { makeStore, useStore } from '../session/store.ts'
 import { describeEdits, type SaveDescription } from './describe-save.ts'
 import { isEqual, isSame, isWithin, keysOf, listChanges, valueAt, withValueAt } from './values.ts'
 
-/** The project that the pages edit. */
-export type Draft = Answer<'GET /draft'>
+/** The definition that the pages edit: a folder in `dev`, the draft of a server elsewhere. */
+export type Draft = Omit<Answer<'GET /draft'>, keyof ServerState> & ServerState
 /** A problem in the definition files. `at` is a JSON pointer in waypost.yml; null if the file could not be parsed. */
-export type Diagnostic = Draft['diagnostics'][number]
-export type FileChange = Draft['changes'][number]
+export type Diagnostic = Answer<'GET /draft'>['diagnostics'][number]
+export type FileChange = Answer<'GET /draft'>['changes'][number]
 /** A change: edits of values, and new texts of files. */
 export type Change = Input<'PATCH /draft'>['body']
 export type Edit = NonNullable<Change['edits']>[number]
@@ -33,10 +34,13 @@ const pollMs = 3000
 /** The state of the draft, asked for again while the page is visible; null on servers without a draft. */
 export const draftQuery = queryOptions({
   queryKey: ['draft', 'state'],
-  queryFn: ({ signal }) => orNothing(call('GET /draft', {}, signal)),
-  enabled: config.isDevelopment,
+  queryFn: ({ signal }) => orNothing(call('GET /draft', {}, signal) as Promise<Draft>),
+  enabled: () => hasDraft && sessionStore.get()?.scopes.includes('backend.read') === true,
   refetchInterval: ({ state }) => (state.data === null ? false : pollMs),
 })
+
+/** Changing files of the folder serves them at once. */
+const writeScope = config.isDevelopment ? 'backend.deploy' : 'backend.write'
 
 /** The draft; undefined if there is none or it is not loaded yet. */
 export function useDraft(): Draft | undefined {
@@ -46,7 +50,13 @@ export function useDraft(): Draft | undefined {
 /** Whether the user may change files of the draft. The server decides; this only hides what would be refused. */
 export function useHasDraft(): boolean {
   const scopes = useStore(sessionStore)?.scopes ?? []
-  return useDraft() !== undefined && scopes.includes('backend.deploy')
+  return useDraft() !== undefined && scopes.includes(writeScope)
+}
+
+/** The draft of a server, whose changes are served when they are published; undefined in `dev`. */
+export function useServerDraft(): Draft | undefined {
+  const draft = useDraft()
+  return draft?.mode === 'server' ? draft : undefined
 }
 
 /** Whether the pages show editors. While a file cannot be parsed they show the last good state, read-only. */

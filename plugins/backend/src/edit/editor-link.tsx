@@ -10,7 +10,7 @@ interface EditorLinkProps {
 /** Opens a file of the project in VS Code. The link is followed by the browser; the server starts no program. */
 export function EditorLink({ file, line = 1 }: EditorLinkProps) {
   const draft = useDraft()
-  if (draft === undefined) return null
+  if (draft === undefined || draft.folder === null) return null // the draft of a server
   const path = encodeURI(`${draft.folder}/${file}`.replaceAll('\\', '/').replace(/^\/?/, '/'))
   return (
     <a className="editor-link" href={`vscode://file${path}:${line}`}>

@@ -6,13 +6,15 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { uiPath } from '../config.ts'
 import { useStore } from '../session/store.ts'
 import { editing as texts } from '../strings/editing.ts'
+import { publish } from '../strings/publish.ts'
 import { isOneOf } from './describe-save.ts'
-import { lastSave, undoLastSave, type LastSaved } from './draft.ts'
+import { lastSave, undoLastSave, useServerDraft, type LastSaved } from './draft.ts'
 
 /** Says when something was saved last in this window, and undoes it. */
 export function LastSave() {
   const saved = useStore(lastSave)
   const queries = useQueryClient()
+  const isServer = useServerDraft() !== undefined
   const undoing = useMutation({
     mutationFn: () => undoLastSave(queries),
     onSuccess: () => announce(texts.undone),
@@ -22,7 +24,7 @@ export function LastSave() {
   return (
     <div className="save-row last-save">
       <p className="save-state soft" role="status">
-        {texts.savedAt(new Date(at), changes)}
+        {(isServer ? publish : texts).savedAt(new Date(at), changes)}
         {canUndo ? null : <span>{texts.noUndo}</span>}
       </p>
       {canUndo ? (
@@ -42,7 +44,7 @@ export function LastSave() {
 
 function isShownHere({ pages, from }: LastSaved): boolean {
   const here = stepsOf(location.pathname)
-  return here[0] === 'changes' || isOneOf([...pages, stepsOf(from)], here)
+  return here[0] === 'changes' || here[0] === 'publish' || isOneOf([...pages, stepsOf(from)], here)
 }
 
 function stepsOf(path: string): readonly string[] {

@@ -7,7 +7,9 @@ import { definitionQuery } from '../api/definition.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { SaveForm } from '../components/save-form.tsx'
+import { publishing } from '../publish/api.ts'
 import { editing } from '../strings/editing.ts'
+import { useServerDraft } from './draft.ts'
 import { NameEntry } from './entry-dialogs.tsx'
 import { describeValue, inputProps, ListField, SelectField, type FieldProps } from './fields.tsx'
 import { isMap, keysOf, pointerOf } from './values.ts'
@@ -221,6 +223,7 @@ interface NewVariableProps {
 
 function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariableProps) {
   const queries = useQueryClient()
+  const isServer = useServerDraft() !== undefined
   const [name, setName] = useState(suggested)
   const [value, setValue] = useState(typed)
   const Input = isSecret ? PasswordInput : TextInput
@@ -230,9 +233,9 @@ function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariable
         action={editing.variable.add}
         onCancel={onClose}
         onSave={async () => {
-          await call('PUT /draft/variable/:name', { params: { name }, body: { value } })
+          const stored = await publishing.setVariable(name, value)
           await queries.invalidateQueries({ queryKey: ['variable'] })
-          onAdd(`\${env.${name}}`)
+          onAdd(`\${env.${stored?.name ?? name}}`)
         }}
         onSaved={onClose}
       >
@@ -251,7 +254,7 @@ function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariable
             />
             <Input
               label={editing.variable.value}
-              description={editing.variable.valueHint}
+              description={isServer ? editing.variable.stagedHint : editing.variable.valueHint}
               name="value"
               autoComplete="off"
               error={errorOf('value')}

@@ -7,7 +7,7 @@ import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SaveForm } from '../components/save-form.tsx'
-import { refreshDraft, useDraftValue, type DraftEdit } from '../edit/draft.ts'
+import { refreshDraft, useDraftValue, useServerDraft, type DraftEdit } from '../edit/draft.ts'
 import { EditorLink } from '../edit/editor-link.tsx'
 import { SelectField } from '../edit/fields.tsx'
 import { SchemaForm } from '../edit/schema-form.tsx'
@@ -30,6 +30,7 @@ interface ActionFieldProps {
 export function ActionField({ edit, at, route }: ActionFieldProps) {
   const value = edit.get(at)
   const [chosen, setChosen] = useState<Kind>()
+  const hasFiles = useHasFiles()
   const kind = chosen ?? kindOf(value) ?? 'named'
   const choose = (next: Kind) => {
     setChosen(next)
@@ -43,7 +44,9 @@ export function ActionField({ edit, at, route }: ActionFieldProps) {
           <SegmentedControl
             aria-label={texts.kind}
             value={kind}
-            data={Object.entries(texts.kinds).map(([one, label]) => ({ value: one, label }))}
+            data={Object.entries(texts.kinds)
+              .filter(([one]) => one !== 'file' || hasFiles || kind === 'file')
+              .map(([one, label]) => ({ value: one, label }))}
             onChange={(next) => choose(next as Kind)}
           />
         </div>
@@ -59,6 +62,17 @@ function kindOf(action: unknown): Kind | undefined {
   if (isMap(action)) return 'class'
   if (typeof action !== 'string') return undefined
   return /\.[cm]?[jt]s$/.test(action) ? 'file' : 'named'
+}
+
+/** Whether actions can be files with code: on a server, those that were deployed. */
+function useHasFiles(): boolean {
+  const isServer = useServerDraft() !== undefined
+  const files = useActionFiles().data
+  return !isServer || (files?.entry.length ?? 0) > 0
+}
+
+function useActionFiles() {
+  return useQuery({ queryKey: ['draft', 'action'], queryFn: ({ signal }) => call('GET /draft/action', {}, signal) })
 }
 
 /** The names of the entries of `action:`. */
@@ -137,10 +151,8 @@ interface FileActionProps {
 
 function FileAction({ edit, at, route }: FileActionProps) {
   const [isAdding, setAdding] = useState(false)
-  const files = useQuery({
-    queryKey: ['draft', 'action'],
-    queryFn: ({ signal }) => call('GET /draft/action', {}, signal),
-  }).data
+  const isServer = useServerDraft() !== undefined
+  const files = useActionFiles().data
   const value = edit.get(at)
   return (
     <div className="stack-small">
@@ -150,15 +162,17 @@ function FileAction({ edit, at, route }: FileActionProps) {
             edit={edit}
             at={at}
             label={texts.file}
-            description={texts.fileText}
+            description={isServer ? texts.deployedText : texts.fileText}
             isRequired
             isMono
             options={files?.entry.map(({ file }) => file) ?? []}
           />
         </div>
-        <Button variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-          {texts.newFile}
-        </Button>
+        {isServer ? null : (
+          <Button variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+            {texts.newFile}
+          </Button>
+        )}
       </div>
       {typeof value === 'string' && value !== '' ? <EditorLink file={value} /> : null}
       {isAdding ? (

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
 import { RelativeTime } from '../components/time.tsx'
-import { refreshDraft, saveChange } from '../edit/draft.ts'
+import { refreshDraft, saveChange, useServerDraft } from '../edit/draft.ts'
 import { SelectField, TextField } from '../edit/fields.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { editing } from '../strings/editing.ts'
@@ -109,23 +109,29 @@ function formatIn(at: string, timeZone: string): string {
 
 /** Adds a cron job with the file of its action. */
 export function NewCronjob({ onClose }: { onClose(): void }) {
+  const isServer = useServerDraft() !== undefined // where no file can be generated
   const [schedule, setSchedule] = useState('0 4 * * *')
   return (
     <NewEntry
       section={sections.cronjob}
-      add={async (name, queries) => {
-        const file = `src/${name}.ts`
-        const value = { schedule, action: file }
-        // The file can only be generated for a cron job that exists.
-        await saveChange(
-          queries,
-          { edits: [{ at: pointerOf('cronjob', name), value, if: null }] },
-          { withErrors: true },
-        )
-        const files = await call('GET /draft/action', {})
-        if (!files.entry.some((one) => one.file === file)) await call('POST /draft/action', { body: { file } })
-        await refreshDraft(queries)
-      }}
+      {...(isServer ? { value: { schedule } } : {})}
+      add={
+        isServer
+          ? undefined
+          : async (name, queries) => {
+              const file = `src/${name}.ts`
+              const value = { schedule, action: file }
+              // The file can only be generated for a cron job that exists.
+              await saveChange(
+                queries,
+                { edits: [{ at: pointerOf('cronjob', name), value, if: null }] },
+                { withErrors: true },
+              )
+              const files = await call('GET /draft/action', {})
+              if (!files.entry.some((one) => one.file === file)) await call('POST /draft/action', { body: { file } })
+              await refreshDraft(queries)
+            }
+      }
       onClose={onClose}
     >
       <TextInput

@@ -117,7 +117,7 @@ interface NewEntryProps extends Pick<ComponentProps<typeof NameEntry>, 'descript
   /** What the form of the new entry begins with. */
   readonly value?: unknown
   /** Adds the entry. Without it, the editor opens with `value`, which is saved there. */
-  add?(name: string, queries: QueryClient, description: string): Promise<unknown>
+  readonly add?: ((name: string, queries: QueryClient, description: string) => Promise<unknown>) | undefined
   onClose(): void
 }
 

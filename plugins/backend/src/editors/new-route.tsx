@@ -7,11 +7,11 @@ import { definitionQuery, nameOf } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SaveForm } from '../components/save-form.tsx'
-import { refreshDraft, saveChange, type Edit } from '../edit/draft.ts'
+import { refreshDraft, saveChange, useServerDraft, type Edit } from '../edit/draft.ts'
 import { useNames } from '../edit/pickers.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { routeEditor } from '../strings/route-editor.ts'
-import { useActionNames } from './action-field.tsx'
+import { useActionClasses, useActionNames } from './action-field.tsx'
 
 const { new: texts } = routeEditor
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -28,11 +28,18 @@ export function NewRoute({ onClose }: { onClose(): void }) {
   const [path, setPath] = useState('/')
   const [isPublic, setPublic] = useState(false)
   const [scope, setScope] = useState('')
-  const [kind, setKind] = useState<'file' | 'named'>('file')
+  const isServer = useServerDraft() !== undefined
+  const classes = useActionClasses(true)
+  const [picked, setKind] = useState<'file' | 'named' | 'class'>()
+  // Code is deployed from a project.
+  const kind = picked ?? (isServer ? (actions.length > 0 ? 'named' : 'class') : 'file')
   const [action, setAction] = useState('')
   const name = `${method} ${path}`
   const isTaken = data?.routes.some((one) => nameOf(one) === name) === true
   const problem = isTaken ? texts.taken(name) : path !== '' && !path.startsWith('/') ? texts.mustBegin : undefined
+  const kinds = isServer
+    ? { ...(actions.length > 0 ? { named: texts.actions.named } : {}), class: texts.classes }
+    : texts.actions
   const isComplete = path !== '' && problem === undefined && (isPublic || scope !== '')
 
   const add = async () => {
@@ -43,7 +50,8 @@ export function NewRoute({ onClose }: { onClose(): void }) {
       await refreshDraft(queries)
     } else {
       const hasPath = data?.routes.some((one) => one.path === path) === true
-      const value = { ...access, action }
+      const chosen = kind === 'class' ? { class: action || classes[0]?.name } : action || actions[0]
+      const value = { ...access, action: chosen }
       const at = pointerOf('routes', path)
       const parameters = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
       const route = {
@@ -55,7 +63,8 @@ export function NewRoute({ onClose }: { onClose(): void }) {
       const edit: Edit = hasPath
         ? { at: at + pointerOf('methods', method), value, if: null }
         : { at, value: route, if: null }
-      await saveChange(queries, { edits: [edit] })
+      // The settings of a class are entered on the page of the route.
+      await saveChange(queries, { edits: [edit] }, { withErrors: kind === 'class' })
     }
     announce(name)
     onClose()
@@ -111,24 +120,25 @@ export function NewRoute({ onClose }: { onClose(): void }) {
                 <option key={one} value={one} />
               ))}
             </datalist>
-            {actions.length === 0 ? (
+            {actions.length === 0 && !isServer ? (
               <p className="soft">{texts.actionText}</p>
             ) : (
               <Choice
                 label={texts.action}
                 value={kind}
-                options={texts.actions}
+                options={kinds}
                 onChange={(next) => {
-                  setKind(next as 'file' | 'named')
-                  setAction(actions[0]!)
+                  setKind(next as typeof kind)
+                  setAction('')
                 }}
               />
             )}
-            {kind === 'named' ? (
+            {kind !== 'file' ? (
               <NativeSelect
-                label={texts.named}
+                label={kind === 'class' ? texts.classes : texts.named}
+                {...(kind === 'class' ? { description: texts.classText } : {})}
                 name="action"
-                data={[...actions]}
+                data={kind === 'class' ? classes.map((one) => one.name) : [...actions]}
                 value={action}
                 onChange={(event) => setAction(event.currentTarget.value)}
               />

@@ -11,7 +11,7 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { TryIt } from '../components/try-it.tsx'
-import { useDraftEdit, useDraftValue, type DraftEdit } from '../edit/draft.ts'
+import { useDraftEdit, useDraftValue, useServerDraft, type DraftEdit } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { DeleteEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
 import { SelectField, TextField, type FieldProps } from '../edit/fields.tsx'
@@ -19,6 +19,7 @@ import { SchemaPicker, ScopesPicker, useNames } from '../edit/pickers.tsx'
 import { SchemaEditor } from '../edit/schema-editor.tsx'
 import { SchemaField, SchemaSheet, useNamedSchemas } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
+import { PublishToTry } from '../publish/publish-to-try.tsx'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
 import { routeEditor as texts } from '../strings/route-editor.ts'
@@ -47,6 +48,7 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
   const shared = [at.params, `${at.route}/scopes`, `${at.route}/rate`, `${at.route}/deprecated`]
   const edit = useDraftEdit([at.method, ...shared, ...sheets.map((one) => pointerOf('schema', one))])
   const [dialog, setDialog] = useState<'delete' | 'rename'>()
+  const isServer = useServerDraft() !== undefined
   const navigate = useNavigate()
   if (!edit.isLoading && edit.loadError === undefined && edit.before() === undefined)
     return (
@@ -81,9 +83,11 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
         edit={edit}
         at={at.method}
         more={[
-          ...(served === undefined
-            ? []
-            : [{ name: 'try', label: build.route.tabs.try, content: <TryIt key={name} method={served} /> }]),
+          ...(isServer
+            ? [{ name: 'try', label: build.route.tabs.try, content: <PublishToTry name={name} /> }]
+            : served === undefined
+              ? []
+              : [{ name: 'try', label: build.route.tabs.try, content: <TryIt key={name} method={served} /> }]),
           { name: 'traffic', label: build.route.tabs.traffic, content: <Traffic route={name} /> },
         ]}
       >

@@ -7,7 +7,7 @@ import { announce } from '../components/announce.tsx'
 import { CodeBlock } from '../components/copy.tsx'
 import { LeaveDialog } from '../components/leave-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { lastSave, refreshDraft, useDraft, type Diagnostic } from '../edit/draft.ts'
+import { lastSave, refreshDraft, useDraft, useServerDraft, type Diagnostic } from '../edit/draft.ts'
 import { UseList } from '../edit/entry-dialogs.tsx'
 import { LastSave } from '../edit/last-save.tsx'
 import { Refused, useSaveKey } from '../edit/save-bar.tsx'
@@ -45,7 +45,8 @@ interface TableDesignerProps {
 export function TableDesigner(props: TableDesignerProps) {
   const { connection, connections, loaded, tables, onConnection, onSaved, children } = props
   const queries = useQueryClient()
-  const isServed = useDraft()?.is_served === true
+  const draft = useDraft()
+  const isServed = draft?.is_served === true || draft?.mode === 'server'
   const base = useBase(loaded)
   // What others change meanwhile does not replace what was edited.
   const [edited, setState] = useState<TableState>()
@@ -83,7 +84,7 @@ export function TableDesigner(props: TableDesignerProps) {
       await refreshDraft(queries)
       setState((now) => (now === edited ? undefined : now && rebase(now, state)))
       setTried(false)
-      if (saved.failed !== null) return
+      if (saved.failed !== null && draft?.mode !== 'server') return
       announce(table === null ? texts.created(design.name) : texts.saved(design.name))
       onSaved(design.name)
     } catch (error) {
@@ -249,10 +250,12 @@ function focusInvalid(form: HTMLFormElement | null): void {
 
 /** What happens on Save. */
 export function Consequences({ plan }: { readonly plan: Plan | undefined }) {
+  const isServer = useServerDraft() !== undefined
   if (plan?.change === undefined || plan.change === null) return <p className="save-state">{texts.unsaved}</p>
   const { file, before, text } = plan.change
   const updated = plan.files.map((one) => one.file)
-  const what = text === null ? texts.deletes(file) : before === null ? texts.writes(file) : texts.amends(file)
+  const say = isServer ? { deletes: texts.deletesStaged, writes: texts.stages, amends: texts.amendsStaged } : texts
+  const what = text === null ? say.deletes(file) : before === null ? say.writes(file) : say.amends(file)
   return (
     <div className="save-state consequences">
       <p>

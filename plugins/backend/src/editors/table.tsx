@@ -8,7 +8,7 @@ import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { lastSave, refreshDraft, useDraftValue } from '../edit/draft.ts'
+import { lastSave, refreshDraft, useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { isMap } from '../edit/values.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { tableEditor as texts } from '../strings/table-editor.ts'
@@ -51,10 +51,11 @@ export function NewTable() {
   const { data, error } = useDraftTable('System')
   const tables = useReferencedTables(connection)
   const navigate = useNavigate()
+  const isServer = useServerDraft() !== undefined
   if (error !== null) return <ProblemAlert error={error} />
   return (
     <>
-      <PageHeader title={texts.newTable} text={texts.newText} />
+      <PageHeader title={texts.newTable} text={texts.newText[isServer ? 'server' : 'folder']} />
       {data === undefined ? (
         <Skeleton height={240} />
       ) : (
@@ -180,6 +181,7 @@ function DropTable({ connection, name, onClose }: DropTableProps) {
     gcTime: 0,
   })
   const isRevert = data?.change?.text === null
+  const isServer = useServerDraft() !== undefined
   return (
     <ConfirmDialog
       title={texts.dropTitle(name)}
@@ -211,7 +213,9 @@ function DropTable({ connection, name, onClose }: DropTableProps) {
             .map(({ message, hint }) => <p key={message}>{[message, hint].filter(Boolean).join('. ')}</p>)
         ) : (
           <>
-            <p>{isRevert ? texts.dropEmpty : texts.dropText}</p>
+            <p>
+              {isServer ? (isRevert ? texts.dropNew : texts.dropStaged) : isRevert ? texts.dropEmpty : texts.dropText}
+            </p>
             <Consequences plan={data} />
           </>
         )}

@@ -9,6 +9,8 @@ import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
+import { pointerOf } from '../edit/values.ts'
+import { MarkedName } from '../publish/draft-mark.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
@@ -42,7 +44,12 @@ export function Page() {
             width: 280,
             label: texts.name,
             isSortable: true,
-            render: ({ name, kind }) => <bdi className={kind === 'file' ? 'mono' : undefined}>{name}</bdi>,
+            render: ({ name, kind }) =>
+              kind === 'named' ? (
+                <MarkedName name={name} at={pointerOf('action', name)} />
+              ) : (
+                <bdi className={kind === 'file' ? 'mono' : undefined}>{name}</bdi>
+              ),
           },
           {
             name: 'kind',

@@ -9,6 +9,8 @@ import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
+import { pointerOf } from '../edit/values.ts'
+import { MarkedName } from '../publish/draft-mark.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
@@ -36,7 +38,12 @@ export function Page() {
         queryKey={['definition', 'events']}
         load={async (query) => listLocally((await queries.query(definitionQuery)).events, query, lists)}
         columns={[
-          { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
+          {
+            name: 'name',
+            label: texts.name,
+            isSortable: true,
+            render: ({ name }) => <MarkedName name={name} at={pointerOf('event', name)} />,
+          },
           {
             name: 'description',
             label: texts.description,

@@ -11,6 +11,7 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { useCanEdit } from '../edit/draft.ts'
+import { Checklist, NoApi, useFirstSteps } from '../publish/first-steps.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
@@ -27,6 +28,7 @@ export function Page() {
     staleTime: 0,
   })
   const { data: deliveries } = useDeliverySummary()
+  const steps = useFirstSteps()
   const hasNoRelease = useServers().data?.entry.every(({ release, wanted }) => release === null && wanted === null)
   return (
     <>
@@ -35,8 +37,11 @@ export function Page() {
       <div className="stack">
         <Attention />
         <Start />
+        <FirstSteps steps={steps} />
         {hasNoRelease && !config.isDevelopment ? (
-          <NoRelease />
+          steps === undefined ? (
+            <NoRelease />
+          ) : null
         ) : (
           <section>
             <h2>{texts.traffic}</h2>
@@ -49,9 +54,20 @@ export function Page() {
   )
 }
 
+/** Where to begin on a server, until all first steps are done. */
+function FirstSteps({ steps }: { readonly steps: ReturnType<typeof useFirstSteps> }) {
+  if (steps === undefined || !steps.isBuiltHere || Object.values(steps.done).every(Boolean)) return null
+  return (
+    <>
+      {steps.isEmpty ? <NoApi /> : null}
+      <Checklist steps={steps} />
+    </>
+  )
+}
+
 /** Where to begin in a project without tables. */
 function Start() {
-  const canEdit = useCanEdit()
+  const canEdit = useCanEdit() && config.isDevelopment
   const { data } = useQuery({
     queryKey: ['table'],
     queryFn: ({ signal }) => call('GET /table', {}, signal),

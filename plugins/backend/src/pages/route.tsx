@@ -1,10 +1,10 @@
 import { Skeleton, Tabs } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy } from 'react'
 import { call, type Answer } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
-import { definitionQuery, nameOf } from '../api/definition.ts'
+import { definitionId, definitionQuery, nameOf } from '../api/definition.ts'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { CodeBlock } from '../components/copy.tsx'
 import { Access, Json, Source } from '../components/definition-parts.tsx'
@@ -33,7 +33,8 @@ export function Page() {
   const canEdit = useCanEdit()
   const { data: definition } = useQuery({ ...definitionQuery, enabled: canEdit })
   // A method that was just added or removed in the files is not served: ask the release that has it.
-  const id = canEdit ? (definition?.id ?? '') : 'active'
+  const isDraft = definitionId(useQueryClient()) === 'draft'
+  const id = isDraft ? 'draft' : canEdit ? (definition?.id ?? '') : 'active'
   const found = useQuery({
     queryKey: ['method', name, id],
     enabled: !canEdit || definition?.routes.some((one) => nameOf(one) === name) === true,

@@ -9,6 +9,8 @@ import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
+import { pointerOf } from '../edit/values.ts'
+import { DraftMark } from '../publish/draft-mark.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { routeEditor } from '../strings/route-editor.ts'
@@ -125,6 +127,7 @@ function Name({ method, path, deprecated }: Route) {
         {path}
       </span>
       {deprecated === false ? null : <State tone="warn">{texts.deprecated}</State>}
+      <DraftMark at={pointerOf('routes', path, 'methods', method)} />
     </span>
   )
 }

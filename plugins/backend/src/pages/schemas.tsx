@@ -10,6 +10,8 @@ import { PageHeader } from '../components/page-header.tsx'
 import { Type } from '../components/schema-view.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
+import { pointerOf } from '../edit/values.ts'
+import { MarkedName } from '../publish/draft-mark.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
@@ -37,7 +39,12 @@ export function Page() {
         queryKey={['definition', 'schemas']}
         load={async (query) => listLocally((await queries.query(definitionQuery)).schemas, query, lists)}
         columns={[
-          { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
+          {
+            name: 'name',
+            label: texts.name,
+            isSortable: true,
+            render: ({ name }) => <MarkedName name={name} at={pointerOf('schema', name)} />,
+          },
           { name: 'type', label: texts.type, render: ({ schema }) => <Type schema={schema} /> },
           { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
           {

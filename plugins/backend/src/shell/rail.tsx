@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { config } from '../config.ts'
+import { config, hasDraft } from '../config.ts'
 import { groups, pages, type PageEntry } from '../pages.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
@@ -13,7 +13,7 @@ export function usePages(): readonly PageEntry[] {
     ({ scopes: needed, path, isDevelopment }) =>
       needed.some((scope) => scopes.includes(scope)) &&
       !path.includes('$') &&
-      (config.isDevelopment || isDevelopment !== true),
+      (isDevelopment === undefined || (hasDraft && isDevelopment === config.isDevelopment)),
   )
 }
 

@@ -20,7 +20,7 @@ export function Shell() {
   const isNarrow = useMediaQuery('(max-width: 767px)', undefined, { getInitialValueInEffect: false })
   const path = useRouterState({ select: (state) => state.location.pathname })
   const main = useRef<HTMLElement>(null)
-  const isWaiting = useQuery(draftQuery).isPending && config.isDevelopment // to show editors at once
+  const isWaiting = useQuery(draftQuery).isLoading // to show editors at once
   useHotkeys([['mod+K', palette.toggle]], [])
   useEffect(() => nav.close(), [path])
   return (

@@ -150,7 +150,7 @@ export const editing = {
       requiredBy: 'Required by',
       grantedTo: 'Granted to',
       declare: 'Declare',
-      readOnly: 'Scopes are declared in waypost.yml. They are edited in waypost dev.',
+      readOnly: 'Scopes are declared in waypost.yml. They are edited in waypost dev, or in the draft of a server.',
     },
     action: {
       new: 'New action',
@@ -165,7 +165,7 @@ export const editing = {
       edit: 'Edit',
       editOf: (name: string) => `Edit ${name}`,
       saveToTest: 'Save to test the connection.',
-      readOnly: 'Connections are edited in waypost dev.',
+      readOnly: 'Connections are edited in waypost dev, or in the draft of a server.',
     },
     cronjob: {
       new: 'New cron job',
@@ -251,6 +251,7 @@ export const editing = {
     nameHint: 'Capital letters, digits and _, such as SHOP_TOKEN',
     value: 'Value',
     valueHint: 'Written to the file .env of the project, which is not in git. It is not shown again.',
+    stagedHint: 'Stored encrypted with the draft, and used when you publish. It is not shown again.',
     add: 'Add variable',
   },
 } as const

@@ -2,7 +2,10 @@
 
 export const tableEditor = {
   newTable: 'New table',
-  newText: 'A table is described by a migration: a YAML file that dev writes and applies at once.',
+  newText: {
+    folder: 'A table is described by a migration: a YAML file that dev writes and applies at once.',
+    server: 'A table is described by a migration: a YAML file that runs when you publish.',
+  },
   create: 'Create table',
   save: 'Save changes',
   discard: 'Discard',
@@ -60,6 +63,9 @@ export const tableEditor = {
   noPreview: 'The file and the SQL appear here as you type.',
   noChanges: 'No changes',
   writes: (file: string) => `Writes ${file}. dev applies it at once.`,
+  stages: (file: string) => `Writes ${file}. It runs when you publish.`,
+  amendsStaged: (file: string) => `Changes ${file}, which has not run yet.`,
+  deletesStaged: (file: string) => `Deletes ${file}, which has not run yet.`,
   amends: (file: string) => `Changes ${file} and runs it again, which loses no data.`,
   deletes: (file: string) => `Deletes ${file} and reverts it, which loses no data.`,
   updates: (files: readonly string[]) => `Also changes ${files.join(', ')}.`,
@@ -82,6 +88,8 @@ export const tableEditor = {
       ? 'Its methods were not called in the last 24 hours.'
       : `Its methods were called ${calls} ${calls === 1 ? 'time' : 'times'} in the last 24 hours.`,
   dropText: 'All its rows are deleted in this database now, and in others when the migration runs there.',
+  dropStaged: 'All its rows are deleted when you publish.',
+  dropNew: 'The table is only in the draft. Its migration is deleted.',
   dropEmpty: 'The table was created in this session and has no rows, so its migration is deleted.',
   notInAction: (columns: readonly string[]) =>
     `The API does not return ${columns.join(', ')} yet. Add ${columns.length === 1 ? 'it' : 'them'} to the columns of the action:`,

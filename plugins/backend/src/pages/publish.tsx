@@ -1,0 +1,82 @@
+import { Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { EmptyState } from '../components/empty-state.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { shortId } from '../components/release-link.tsx'
+import { config, hasDraft } from '../config.ts'
+import { draftQuery, useHasDraft, type Draft } from '../edit/draft.ts'
+import { LastSave } from '../edit/last-save.tsx'
+import { ChangeGroups } from '../publish/change-groups.tsx'
+import { Conflicts } from '../publish/conflicts.tsx'
+import { DraftMenu } from '../publish/draft-menu.tsx'
+import { PlanPanel } from '../publish/plan-panel.tsx'
+import { Progress } from '../publish/progress.tsx'
+import { strings } from '../strings.ts'
+import { editing } from '../strings/editing.ts'
+import { publish as texts } from '../strings/publish.ts'
+
+export function Page() {
+  const { id, try: tried }: { readonly id?: string; readonly try?: string } = useSearch({ strict: false })
+  const draft = useQuery(draftQuery).data
+  if (id !== undefined) return <Progress id={id} tried={tried} />
+  if (draft === undefined && hasDraft) return <Skeleton height={240} />
+  if (draft === undefined || draft === null || draft.mode === 'folder')
+    return (
+      <EmptyState
+        isPage
+        title={texts.noDraft}
+        text={config.isDevelopment ? texts.noDraftText : texts.readOnlyText}
+        link={{
+          to: config.isDevelopment ? '/changes' : '/',
+          label: config.isDevelopment ? editing.changes.title : strings.problem.home,
+        }}
+      />
+    )
+  if (draft.conflicts.length > 0) return <Conflicts draft={draft} />
+  return <Compose draft={draft} />
+}
+
+/** Chooses changes, shows what publishing them does, and publishes them. */
+function Compose({ draft }: { readonly draft: Draft }) {
+  const canEdit = useHasDraft()
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const chosen = draft.entries.filter(({ name }) => !left.has(name))
+  const { name: base } = draft.base
+  const header = (
+    <PageHeader title={texts.page} text={base === '' ? texts.textEmpty : texts.text(shortId(base))}>
+      <DraftMenu draft={draft} />
+    </PageHeader>
+  )
+  if (draft.entries.length === 0)
+    return (
+      <>
+        {header}
+        <EmptyState
+          title={texts.empty.title}
+          text={base === '' ? texts.empty.none : texts.empty.text}
+          action={
+            draft.publish === null ? undefined : (
+              <Link to="/publish" search={{ id: draft.publish }}>
+                {texts.empty.last}
+              </Link>
+            )
+          }
+        />
+        <LastSave />
+      </>
+    )
+  return (
+    <>
+      {header}
+      <div className="publish">
+        <div className="stack">
+          <ChangeGroups draft={draft} left={left} onChange={setLeft} canEdit={canEdit} />
+          <LastSave />
+        </div>
+        <PlanPanel draft={draft} chosen={chosen} isAll={chosen.length === draft.entries.length} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { Ellipsis } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { announce } from '../components/announce.tsx'
+import { describeProblem } from '../components/problem.tsx'
+import { useHasDraft, type Draft } from '../edit/draft.ts'
+import { publish } from '../strings/publish.ts'
+
+const { more: texts } = publish
+const Import = lazy(async () => ({ default: (await import('./import-files.tsx')).ImportFiles }))
+
+/** Import and download of the definition files. */
+export function DraftMenu({ draft }: { readonly draft: Draft }) {
+  const [isImporting, setImporting] = useState(false)
+  const canEdit = useHasDraft()
+  const download = async (of: 'draft' | 'active') => {
+    try {
+      const { downloadFiles } = await import('./download-files.ts')
+      await downloadFiles(of)
+      announce(publish.download.done)
+    } catch (error) {
+      announce(`${publish.download.failed} ${describeProblem(error).message}`)
+    }
+  }
+  return (
+    <>
+      <Menu>
+        <Menu.Target>
+          <ActionIcon variant="default" size={30} aria-label={texts.label}>
+            <Ellipsis size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {canEdit ? <Menu.Item onClick={() => setImporting(true)}>{texts.import}</Menu.Item> : null}
+          <Menu.Item onClick={() => void download('draft')}>{texts.download}</Menu.Item>
+          {draft.base.name === '' ? null : (
+            <Menu.Item onClick={() => void download('active')}>{texts.downloadActive}</Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <Suspense>{isImporting ? <Import onClose={() => setImporting(false)} /> : null}</Suspense>
+    </>
+  )
+}

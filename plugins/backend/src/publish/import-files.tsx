@@ -1,0 +1,156 @@
+import { Button, Checkbox, Group } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { FolderOpen } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { Problem } from '../api/send.ts'
+import { announce } from '../components/announce.tsx'
+import { State } from '../components/badge.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { DiffView } from '../edit/diff-view.tsx'
+import { saveChange, type Diagnostic } from '../edit/draft.ts'
+import { Refused } from '../edit/save-bar.tsx'
+import { editing } from '../strings/editing.ts'
+import { publish } from '../strings/publish.ts'
+import { strings } from '../strings.ts'
+import { publishing } from './api.ts'
+import { readFolder, type FolderFiles } from './read-folder.ts'
+
+const { import: texts } = publish
+const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const
+
+interface Difference {
+  readonly file: string
+  readonly status: keyof typeof tones
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** Reads the definition files of a folder, shows how they differ from the draft, and saves them as one change. */
+export function ImportFiles({ onClose }: { onClose(): void }) {
+  const queries = useQueryClient()
+  const input = useRef<HTMLInputElement>(null)
+  const [folder, setFolder] = useState<FolderFiles>()
+  const [isRemoving, setRemoving] = useState(false)
+  const current = useQuery({
+    queryKey: ['draft', 'files'],
+    queryFn: ({ signal }) => publishing.files('draft', signal),
+    gcTime: 0,
+  })
+  const all = folder === undefined || current.data === undefined ? undefined : compare(current.data.files, folder.texts)
+  const removed = all?.filter(({ status }) => status === 'removed') ?? []
+  const shown = all?.filter(({ status }) => isRemoving || status !== 'removed') ?? []
+  const applying = useMutation({
+    async mutationFn(withErrors: boolean) {
+      const files = shown.map(({ file, after }) => ({ file, text: after }))
+      await saveChange(queries, { files }, { withErrors })
+      announce(texts.applied(files.length))
+    },
+    onSuccess: onClose,
+  })
+  const refused = applying.error instanceof Problem ? (applying.error.body['diagnostics'] as Diagnostic[]) : undefined
+  const read = async (files: FileList | null) => {
+    if (files === null || files.length === 0) return
+    applying.reset()
+    setFolder(await readFolder([...files]))
+  }
+  return (
+    <Dialog title={texts.title} size={880} onClose={onClose}>
+      <div className="stack">
+        <p className="soft">{texts.text}</p>
+        <div>
+          <input
+            ref={input}
+            type="file"
+            multiple
+            hidden
+            data-testid="folder"
+            {...{ webkitdirectory: '' }}
+            onChange={(event) => void read(event.currentTarget.files)}
+          />
+          <Button
+            variant={folder === undefined ? 'filled' : 'default'}
+            leftSection={<FolderOpen size={14} aria-hidden />}
+            onClick={() => input.current?.click()}
+          >
+            {texts.choose}
+          </Button>
+        </div>
+        {current.isError ? <ProblemAlert error={current.error} /> : null}
+        {folder === undefined || all === undefined ? null : (
+          <>
+            {folder.tooLarge.map((file) => (
+              <p key={file} className="warnings">
+                {texts.tooLarge(file)}
+              </p>
+            ))}
+            {folder.texts.size === 0 ? (
+              <p role="alert" className="warnings">
+                {texts.none}
+              </p>
+            ) : (
+              <p role="status">
+                {shown.length === 0 && removed.length === 0 ? texts.same : texts.differences(shown.length)}
+                {folder.skipped === 0 ? null : <span className="soft"> {texts.skipped(folder.skipped)}</span>}
+              </p>
+            )}
+            {folder.texts.size === 0 || removed.length === 0 ? null : (
+              <Checkbox
+                label={texts.remove}
+                description={texts.removes(removed.length)}
+                checked={isRemoving}
+                onChange={(event) => setRemoving(event.currentTarget.checked)}
+              />
+            )}
+            {folder.texts.size === 0
+              ? null
+              : shown.map(({ file, status, before, after }) => (
+                  <details key={file} className="import-file" open={shown.length < 5}>
+                    <summary>
+                      <bdi className="mono">{file}</bdi>{' '}
+                      <State tone={tones[status]}>{editing.changes.status[status]}</State>
+                    </summary>
+                    <DiffView before={before ?? ''} after={after ?? ''} label={file} />
+                  </details>
+                ))}
+          </>
+        )}
+        {refused === undefined ? (
+          applying.isError ? (
+            <ProblemAlert error={applying.error} />
+          ) : null
+        ) : (
+          <Refused diagnostics={refused} />
+        )}
+        {folder === undefined || shown.length === 0 || folder.texts.size === 0 ? null : (
+          <Group justify="flex-end" gap="xs" className="form-actions">
+            <Button variant="default" onClick={onClose}>
+              {strings.confirm.cancel}
+            </Button>
+            {refused === undefined ? null : (
+              <Button variant="default" loading={applying.isPending} onClick={() => applying.mutate(true)}>
+                {editing.saveAnyway}
+              </Button>
+            )}
+            <Button loading={applying.isPending} onClick={() => applying.mutate(false)}>
+              {texts.apply(shown.length)}
+            </Button>
+          </Group>
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+function compare(
+  files: readonly { readonly file: string; readonly text: string }[],
+  texts: ReadonlyMap<string, string>,
+): readonly Difference[] {
+  const before = new Map(files.map(({ file, text }) => [file, text]))
+  const names = [...new Set([...texts.keys(), ...before.keys()])].toSorted()
+  return names.flatMap((file) => {
+    const [old, next] = [before.get(file) ?? null, texts.get(file) ?? null]
+    if (old === next) return []
+    return [{ file, before: old, after: next, status: old === null ? 'added' : next === null ? 'removed' : 'changed' }]
+  })
+}

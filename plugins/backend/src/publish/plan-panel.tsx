@@ -1,0 +1,340 @@
+import { Button, Checkbox, PasswordInput, Skeleton, Textarea } from '@mantine/core'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState, type ReactNode } from 'react'
+import { announce } from '../components/announce.tsx'
+import { MethodBadge, State } from '../components/badge.tsx'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { CodeBlock } from '../components/copy.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { refreshDraft, type Draft } from '../edit/draft.ts'
+import { endSentence } from '../edit/save-bar.tsx'
+import { sessionStore } from '../session/session.ts'
+import { useStore } from '../session/store.ts'
+import { useHasScope } from '../shell/scope-gate.tsx'
+import { strings } from '../strings.ts'
+import { publish } from '../strings/publish.ts'
+import { publishing, type DraftEntry, type Plan } from './api.ts'
+import { othersOf } from './change-groups.tsx'
+
+const { plan: texts } = publish
+
+interface PlanPanelProps {
+  readonly draft: Draft
+  /** The changes to publish. */
+  readonly chosen: readonly DraftEntry[]
+  readonly isAll: boolean
+}
+
+/** What publishing does: what breaks first, then what runs and what is needed. Publishes. */
+export function PlanPanel({ draft, chosen, isAll }: PlanPanelProps) {
+  const names = isAll ? undefined : chosen.map(({ name }) => name)
+  const { data, error, isError, isPlaceholderData, refetch } = useQuery({
+    queryKey: ['draft', 'plan', draft.revision, names ?? 'all'],
+    queryFn: ({ signal }) => publishing.plan(names, signal),
+    enabled: chosen.length > 0,
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <aside className="publish-plan" aria-label={texts.title} aria-busy={isPlaceholderData}>
+      <h2>{texts.title}</h2>
+      {chosen.length === 0 ? <p className="soft">{texts.none}</p> : null}
+      {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
+      {chosen.length > 0 && data === undefined && !isError ? <Skeleton height={160} /> : null}
+      {chosen.length === 0 || data === undefined || isError ? null : (
+        <PlanView draft={draft} plan={data} chosen={chosen} names={names} isStale={isPlaceholderData} />
+      )}
+    </aside>
+  )
+}
+
+interface PlanViewProps {
+  readonly draft: Draft
+  readonly plan: Plan
+  readonly chosen: readonly DraftEntry[]
+  readonly names: readonly string[] | undefined
+  /** Whether the plan is that of another selection. */
+  readonly isStale: boolean
+}
+
+function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const me = useStore(sessionStore)?.user.name
+  const mayPublish = useHasScope('backend.deploy')
+  const mayGrant = useHasScope('backend.admin')
+  const [message, setMessage] = useState('')
+  const [refused, setRefused] = useState<ReadonlySet<string>>(new Set())
+  const [isAsking, setAsking] = useState(false)
+  const breaking = plan.changes.filter((one) => one.breaking)
+  const others = plan.changes.filter((one) => !one.breaking)
+  const errors = plan.diagnostics.filter(({ severity }) => severity === 'error')
+  const isBlocked = errors.length + plan.missing_variables.length + plan.older_servers.length > 0
+  const granted = mayGrant ? plan.unheld_scopes.filter((scope) => !refused.has(scope)) : []
+  const publishAll = async () => {
+    const { id } = await publishing.publish({
+      ...(names === undefined ? {} : { changes: names }),
+      ...(message.trim() === '' ? {} : { message: message.trim() }),
+      ...(plan.migrations.length === 0 ? {} : { migrate: true }),
+      ...(plan.breaking_changes === 0 ? {} : { allow_breaking: true }),
+      ...(granted.length === 0 ? {} : { grant: granted }),
+      against: plan.active,
+    })
+    const tried = firstCall(plan)
+    await navigate({ to: '/publish', search: tried === undefined ? { id } : { id, try: tried } })
+    void refreshDraft(queries)
+  }
+  const publication = useMutation({ mutationFn: publishAll })
+  const stillOthers = othersOf(chosen, me)
+  return (
+    <div className="stack">
+      {errors.length === 0 ? null : <Diagnostics errors={errors} />}
+      {plan.older_servers.map(({ name, version }) => (
+        <p key={name} className="warnings" role="alert">
+          {texts.older(name, version)}
+        </p>
+      ))}
+      {breaking.length === 0 ? null : (
+        <section className="publish-breaking">
+          <h3>{texts.breaking(plan.breaking_changes)}</h3>
+          <Changes changes={breaking} />
+        </section>
+      )}
+      {plan.migrations.length === 0 ? null : (
+        <section>
+          <h3>{texts.migrations}</h3>
+          <p className="soft">{texts.migrationsText}</p>
+          {plan.migrations.map((migration) => (
+            <Migration key={migration.name} migration={migration} />
+          ))}
+        </section>
+      )}
+      {plan.missing_variables.length === 0 ? null : (
+        <section>
+          <h3>{texts.variables}</h3>
+          <p className="soft">{texts.variablesText}</p>
+          {plan.missing_variables.map((variable) => (
+            <MissingVariable key={variable.name} variable={variable} />
+          ))}
+        </section>
+      )}
+      {plan.new_variable_uses.length === 0 ? null : (
+        <Listed title={texts.newUses}>
+          {plan.new_variable_uses.map(({ name, uses }) => (
+            <li key={name} dir="auto">
+              {texts.newUse(name, uses)}
+            </li>
+          ))}
+        </Listed>
+      )}
+      {draft.variables.length === 0 ? null : (
+        <Listed title={texts.staged}>
+          {draft.variables.map(({ name, by }) => (
+            <li key={name}>
+              <bdi className="mono">{name}</bdi> <bdi className="soft">{texts.stagedBy(by)}</bdi>
+            </li>
+          ))}
+        </Listed>
+      )}
+      {others.length === 0 ? null : (
+        <section>
+          <h3>{texts.other}</h3>
+          <Changes changes={others} />
+        </section>
+      )}
+      {plan.changes.length === 0 && errors.length === 0 ? <p className="soft">{texts.nothing}</p> : null}
+      {plan.unheld_scopes.map((scope) => (
+        <div key={scope} className="publish-grant">
+          <p>{texts.nobody(scope)}.</p>
+          {mayGrant ? (
+            <Checkbox
+              label={texts.grant}
+              aria-label={texts.grantOf(scope)}
+              checked={!refused.has(scope)}
+              onChange={(event) => {
+                const next = new Set(refused)
+                if (event.currentTarget.checked) next.delete(scope)
+                else next.add(scope)
+                setRefused(next)
+              }}
+            />
+          ) : null}
+        </div>
+      ))}
+      {mayPublish ? (
+        <>
+          <Textarea
+            label={texts.message}
+            placeholder={texts.messagePlaceholder}
+            dir="auto"
+            autosize
+            minRows={1}
+            maxRows={4}
+            maxLength={1000}
+            value={message}
+            onChange={(event) => setMessage(event.currentTarget.value)}
+          />
+          {stillOthers.length === 0 ? null : <p className="soft">{texts.others(stillOthers)}</p>}
+          {publication.isError ? <ProblemAlert error={publication.error} /> : null}
+          <Button
+            fullWidth
+            {...(breaking.length > 0 ? { color: 'red.6' } : {})}
+            disabled={isBlocked || isStale}
+            loading={publication.isPending}
+            onClick={() => (breaking.length > 0 ? setAsking(true) : publication.mutate())}
+          >
+            {breaking.length > 0
+              ? texts.breakingAction(plan.breaking_changes)
+              : plan.migrations.length > 0
+                ? texts.migrate
+                : texts.publish}
+          </Button>
+        </>
+      ) : (
+        <p className="soft">{texts.noScope}</p>
+      )}
+      {isAsking ? (
+        <ConfirmDialog
+          title={texts.confirmTitle(plan.breaking_changes)}
+          action={plan.migrations.length > 0 ? texts.migrate : texts.publish}
+          isDanger
+          onConfirm={publishAll}
+          onClose={() => setAsking(false)}
+        >
+          <div className="stack-small">
+            <p>{texts.confirmText}</p>
+            <Changes changes={breaking} />
+          </div>
+        </ConfirmDialog>
+      ) : null}
+    </div>
+  )
+}
+
+/** The method to try after publishing: a new one, POST first. */
+function firstCall({ changes }: Plan): string | undefined {
+  const routes = changes.filter(({ kind, change }) => kind === 'route' && change !== 'removed')
+  const names = [...routes.filter(({ change }) => change === 'added'), ...routes].map(({ name }) => name)
+  return names.find((name) => name.startsWith('POST ')) ?? names[0]
+}
+
+function Diagnostics({ errors }: { readonly errors: Plan['diagnostics'] }) {
+  return (
+    <div className="problem" role="alert">
+      <p>
+        {texts.problems(errors.length)}. {texts.problemsText}
+      </p>
+      <ul className="refused">
+        {errors.map(({ file, line, message, hint }) => (
+          <li key={`${file}:${line} ${message}`}>
+            <span dir="auto">{endSentence(message)}</span>
+            {hint === null ? null : <span dir="auto"> {endSentence(hint)}</span>}{' '}
+            <Link to="/files/$file" params={{ file }} className="mono">
+              {file}:{line}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Changes({ changes }: { readonly changes: Plan['changes'] }) {
+  return (
+    <ul className="plan-changes">
+      {changes.map(({ change, kind, name, details }) => (
+        <li key={`${kind} ${name}`}>
+          <p className="plan-change">
+            <span className="soft">{strings.changes[change]}</span> <ChangeName kind={kind} name={name} />
+          </p>
+          {details.map(({ text, breaking }) => (
+            <p key={text} className={breaking ? 'change-detail' : 'change-detail soft'} dir="auto">
+              {text}
+            </p>
+          ))}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ChangeName({ kind, name }: { readonly kind: string; readonly name: string }) {
+  const [method = '', path = ''] = name.split(' ')
+  if (kind !== 'route')
+    return (
+      <span>
+        <span className="soft">{kind}</span> <bdi className="strong">{name}</bdi>
+      </span>
+    )
+  return (
+    <span className="publish-link">
+      <MethodBadge method={method} /> <bdi className="mono">{path}</bdi>
+    </span>
+  )
+}
+
+function Migration({ migration: { name, sql, breaking, losses } }: { readonly migration: Plan['migrations'][number] }) {
+  return (
+    <details className="publish-migration">
+      <summary>
+        <bdi className="mono">{name}</bdi>{' '}
+        {breaking.length === 0 ? null : <State tone="bad">{strings.changes.breaking}</State>}
+      </summary>
+      {breaking.map((text) => (
+        <p key={text} dir="auto">
+          {endSentence(text)}
+        </p>
+      ))}
+      {losses.map((text) => (
+        <p key={text} className="bad" dir="auto">
+          {texts.loss(text)}
+        </p>
+      ))}
+      <CodeBlock code={sql.map((one) => `${one.replace(/;?\s*$/, '')};`).join('\n\n')} label={texts.sqlOf(name)} />
+    </details>
+  )
+}
+
+function MissingVariable({ variable }: { readonly variable: Plan['missing_variables'][number] }) {
+  const { name, uses, servers } = variable
+  const queries = useQueryClient()
+  const [value, setValue] = useState('')
+  const setting = useMutation({
+    mutationFn: () => publishing.setVariable(name, value),
+    onSuccess: async () => {
+      announce(texts.valueSet(name))
+      await refreshDraft(queries)
+    },
+  })
+  return (
+    <form
+      className="publish-variable"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (value !== '') setting.mutate()
+      }}
+    >
+      <PasswordInput
+        label={<span className="mono">{name}</span>}
+        description={[texts.usedBy(uses), texts.lackingOn(servers)].filter(Boolean).join('. ')}
+        aria-label={texts.value(name)}
+        autoComplete="off"
+        value={value}
+        onChange={(event) => setValue(event.currentTarget.value)}
+        error={setting.isError ? setting.error.message : undefined}
+      />
+      <Button type="submit" variant="default" loading={setting.isPending} disabled={value === ''}>
+        {texts.set}
+      </Button>
+    </form>
+  )
+}
+
+function Listed({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul>{children}</ul>
+    </section>
+  )
+}

@@ -1,0 +1,43 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { call } from '../api/call.ts'
+import { activeQuery, nameOf } from '../api/definition.ts'
+import { EmptyState } from '../components/empty-state.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { TryIt } from '../components/try-it.tsx'
+import { pointerOf } from '../edit/values.ts'
+import { publish } from '../strings/publish.ts'
+import { useDraftStatus } from './draft-mark.tsx'
+
+const { try: texts } = publish
+
+/** Calls the published method; one that is only in the draft must be published first. */
+export function PublishToTry({ name }: { readonly name: string }) {
+  const [method = '', path = ''] = name.split(' ')
+  const active = useQuery(activeQuery)
+  const isPublished = active.data?.routes.some((one) => nameOf(one) === name) === true
+  const id = active.data?.id ?? ''
+  const found = useQuery({
+    queryKey: ['method', name, id],
+    enabled: isPublished,
+    queryFn: ({ signal }) => call('GET /release/:id/method', { params: { id }, query: { method, path } }, signal),
+  })
+  const status = useDraftStatus(pointerOf('routes', path, 'methods', method))
+  const error = active.error ?? found.error
+  if (error !== null) return <ProblemAlert error={error} />
+  const publishLink = (
+    <Button renderRoot={(props) => <Link to="/publish" {...props} />} variant={isPublished ? 'default' : 'filled'}>
+      {publish.page}
+    </Button>
+  )
+  if (active.data !== undefined && !isPublished)
+    return <EmptyState title={texts.title} text={texts.text} action={publishLink} />
+  if (found.data === undefined) return <Skeleton height={160} />
+  return (
+    <div className="stack">
+      {status === undefined ? null : <p className="note">{texts.changed}</p>}
+      <TryIt key={name} method={found.data} />
+    </div>
+  )
+}
