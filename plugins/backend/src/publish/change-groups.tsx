@@ -138,7 +138,7 @@ function Discard({ entries, asked, onClose }: DiscardProps) {
       isDanger
       onConfirm={async () => {
         const { kept } = await publishing.discard(asked === 'all' ? undefined : [asked.name])
-        lastSave.set(undefined)
+        lastSave.clear()
         await refreshDraft(queries)
         const [first] = kept
         announce(first === undefined ? texts.discarded : texts.kept(first.name, first.reason))

@@ -28,7 +28,7 @@ export function Conflicts({ draft }: { readonly draft: Draft }) {
         take: Object.fromEntries(conflicts.map(({ name }) => [name, take[name] ?? 'mine'])),
       }),
     onSuccess: async () => {
-      lastSave.set(undefined)
+      lastSave.clear()
       announce(texts.applied)
       await refreshDraft(queries)
     },
