@@ -60,10 +60,16 @@ export async function describeActions(
   const places = findPlaces(context, definition).filter(({ node }) => configs.has(node))
   if (places.length === 0) return definition
   const configOf = ({ node }: Place) => configs.get(node)!
+  const { schemas, events, connections } = definition
+  const shared = {
+    schemas,
+    events: mapValues(events, ({ schema }) => omitUndefined({ schema })),
+    connections: mapValues(connections, (connection) => connection.class),
+  }
   const actions = places.map((place) => ({
     class: place.action.class,
     config: configOf(place).value,
-    use: makeUse(context, definition, place),
+    use: { ...makeUse(context, place), ...shared },
     tablesOf: findTablesInConfig(configOf(place).names).map(({ connection }) => connection),
   }))
   const { results, tables = {} } = await describe(actions, definition)
@@ -101,8 +107,10 @@ function findPlaces({ actionNodes }: DefinitionContext, { routes }: Definition):
   )
 }
 
-function makeUse({ plainPaths }: DefinitionContext, definition: Definition, { route, method }: Place): DescribedUse {
-  const { schemas, events, connections } = definition
+function makeUse(
+  { plainPaths }: DefinitionContext,
+  { route, method }: Place,
+): Omit<DescribedUse, 'schemas' | 'events' | 'connections'> {
   return omitUndefined({
     method: method.method,
     path: route.path,
@@ -114,9 +122,6 @@ function makeUse({ plainPaths }: DefinitionContext, definition: Definition, { ro
       request: method.request,
       responses: method.responses,
     }),
-    schemas,
-    events: mapValues(events, ({ schema }) => omitUndefined({ schema })),
-    connections: mapValues(connections, (connection) => connection.class),
   })
 }
 
@@ -213,10 +218,19 @@ async function convertDescriptions(
   { routes, schemas }: Definition,
   descriptions: Descriptions,
 ): Promise<readonly Route[]> {
-  const written = routes.flatMap((route) => {
+  const { described } = context.loading.cache
+  const schemaText = JSON.stringify(schemas)
+  const known = described.schemas === schemaText ? described.routes : new Map<string, DescribedRoute>()
+  const parts = new Map<string, DescribedRoute['parts']>()
+  const written: Record<string, object> = {}
+  for (const route of routes) {
     const methods = route.methods.filter((method) => descriptions.has(method))
-    if (methods.length === 0) return []
+    if (methods.length === 0) continue
     const path = mergeParams(context, route, findParams(context, route, descriptions))
+    const own = [JSON.stringify(path), ...methods.flatMap((method) => [method.method, descriptions.get(method)])]
+    parts.set(route.path, own)
+    const before = known.get(route.path)?.parts
+    if (before?.length === own.length && before.every((part, index) => part === own[index])) continue
     const entries = methods.map((method) => {
       const { parameters, request, responses = {} } = descriptions.get(method)!
       return [
@@ -224,15 +238,10 @@ async function convertDescriptions(
         omitUndefined({ public: true, parameters, request, responses: writeResponses(responses), action: file }),
       ]
     })
-    return [[route.path, omitUndefined({ path, methods: Object.fromEntries(entries) as object })] as const]
-  })
-  const { described } = context.loading.cache
-  const schemaText = JSON.stringify(schemas)
-  const known = described.schemas === schemaText ? described.routes : new Map<string, DescribedRoute>()
-  const texts = new Map(written.map(([path, value]) => [path, JSON.stringify(value)]))
-  const isKnown = (path: string) => known.get(path)?.text === texts.get(path)
-  const value = { routes: Object.fromEntries(written.filter(([path]) => !isKnown(path))), schema: schemas }
-  const isComplete = Object.keys(value.routes).length === 0
+    written[route.path] = omitUndefined({ path, methods: Object.fromEntries(entries) as object })
+  }
+  const value = { routes: written, schema: schemas }
+  const isComplete = Object.keys(written).length === 0
   const { definition, problems } = isComplete
     ? { definition: { routes: [] }, problems: [] }
     : await checkDefinitionValue(value, { files: [file], classes: noClasses })
@@ -254,9 +263,9 @@ async function convertDescriptions(
     })
   }
   const found = new Map(definition.routes.map((route) => [route.path, route]))
-  const all = [...texts].flatMap(([path, text]): readonly (readonly [string, DescribedRoute])[] => {
-    const route = found.get(path) ?? known.get(path)?.route
-    return route === undefined ? [] : [[path, { text, route }]]
+  const all = [...parts].flatMap(([path, own]): readonly (readonly [string, DescribedRoute])[] => {
+    const route = Object.hasOwn(written, path) ? found.get(path) : known.get(path)?.route
+    return route === undefined ? [] : [[path, { parts: own, route }]]
   })
   context.loading.cache.described = {
     schemas: schemaText,

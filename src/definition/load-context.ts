@@ -75,8 +75,8 @@ export interface SourceCache {
 
 /** What the classes of the methods of a route describe. */
 export interface DescribedRoute {
-  /** As JSON, before it is checked. */
-  readonly text: string
+  /** The methods and their descriptions. A description of an action that did not change is the same object. */
+  readonly parts: readonly unknown[]
   readonly route: Route
 }
 

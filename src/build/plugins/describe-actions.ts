@@ -21,51 +21,96 @@ export interface DescribedActions {
   readonly used: ReadonlySet<string>
 }
 
-/** Calls `describe` of action classes: of Waypost's own in this process, of others in a child process. */
+interface KnownDescription {
+  readonly described: DescribedAction
+  /** The connections whose tables were read. */
+  readonly used: ReadonlySet<string>
+}
+
+/** What actions described in the last load, by action, and what they had in common. */
+interface KnownDescriptions {
+  readonly shared: string
+  readonly byAction: ReadonlyMap<string, KnownDescription>
+}
+
+const lastKnown = new WeakMap<DescribeSources['builder'], KnownDescriptions>()
+
+/**
+ * Calls `describe` of action classes: of Waypost's own in this process, of others in a child process. Does not call it
+ * again for what is the same as in the last load with the same builder.
+ */
 export async function describeActions(
   sources: DescribeSources,
   actions: readonly ActionToDescribe[],
 ): Promise<DescribedActions> {
-  const { builtIn, plugins } = sources
-  const { tables, used } = trackUse(sources.tables)
-  const found = new Map<ActionToDescribe, DescribedAction>()
-  const foreign: { readonly action: ActionToDescribe; readonly plugin: BuiltPlugin }[] = []
-  for (const action of actions) {
+  const { builtIn, plugins, builder, tables } = sources
+  const [first] = actions
+  const { schemas, events, connections } = first?.use ?? {}
+  const shared = JSON.stringify([schemas, events, connections, tables])
+  const before = lastKnown.get(builder)
+  const known = new Map(before?.shared === shared ? before.byAction : [])
+  const keys = actions.map((action) => keyOf(action, plugins))
+  const foreign = new Map<string, { readonly action: ActionToDescribe; readonly plugin: BuiltPlugin }>()
+  for (const [index, action] of actions.entries()) {
+    const key = keys[index]!
+    if (known.has(key)) continue
     const own = builtIn.get(action.class)?.class
-    const plugin = plugins.find(({ manifest }) => Object.hasOwn(manifest.catalog.actions, action.class))
-    if (own !== undefined) found.set(action, describeOwn(own, action, tables))
-    else if (plugin !== undefined) foreign.push({ action, plugin })
+    const plugin = findPlugin(plugins, action)
+    if (own !== undefined) known.set(key, describeOwn(own, action, tables))
+    else if (plugin !== undefined) foreign.set(key, { action, plugin })
   }
-  if (foreign.length > 0) {
-    const results = await describeForeign(foreign, { ...sources, used })
-    for (const [index, { action }] of foreign.entries()) found.set(action, results[index]!)
+  if (foreign.size > 0) {
+    const found = await describeForeign([...foreign.values()], sources)
+    for (const [index, key] of [...foreign.keys()].entries()) known.set(key, found[index]!)
   }
-  return { results: actions.map((action) => found.get(action) ?? { description: {} }), used }
+  const found = keys.map((key) => known.get(key) ?? { described: { description: {} }, used: new Set<string>() })
+  const kept = keys.flatMap((key, index) =>
+    'problem' in found[index]!.described ? [] : [[key, found[index]!] as const],
+  )
+  lastKnown.set(builder, { shared, byAction: new Map(kept) })
+  return {
+    results: found.map(({ described }) => described),
+    used: new Set(found.flatMap(({ used }) => [...used])),
+  }
+}
+
+function findPlugin(plugins: readonly BuiltPlugin[], { class: name }: ActionToDescribe): BuiltPlugin | undefined {
+  return plugins.find(({ manifest }) => Object.hasOwn(manifest.catalog.actions, name))
+}
+
+/** Actions with equal keys describe the same, if what they share is equal too. */
+function keyOf(action: ActionToDescribe, plugins: readonly BuiltPlugin[]): string {
+  const { schemas: _, events: __, connections: ___, ...use } = action.use
+  return JSON.stringify([findPlugin(plugins, action)?.source.key, action.class, action.config, use])
 }
 
 function describeOwn(
   own: ActionClass,
   { config, use }: ActionToDescribe,
-  tables: DescribeSources['tables'],
-): DescribedAction {
+  given: DescribeSources['tables'],
+): KnownDescription {
+  const { tables, used } = trackUse(given)
   try {
-    return { description: own.describe?.(config, use, tables) ?? {} }
+    return { described: { description: own.describe?.(config, use, tables) ?? {} }, used }
   } catch (error) {
-    return { problem: messageOf(error) }
+    return { described: { problem: messageOf(error) }, used }
   }
 }
 
 async function describeForeign(
   asked: readonly { readonly action: ActionToDescribe; readonly plugin: BuiltPlugin }[],
-  { builder, tables, used }: Pick<DescribeSources, 'builder' | 'tables'> & { readonly used: Set<string> },
-): Promise<readonly DescribedAction[]> {
+  { builder, tables }: Pick<DescribeSources, 'builder' | 'tables'>,
+): Promise<readonly KnownDescription[]> {
   const orders = asked.map(({ action, plugin }) => ({ ...action, plugin: plugin.source.key }))
   const sources = [...new Set(asked.map(({ plugin }) => plugin.source))]
   try {
     const answer = await builder.describe(orders, { sources, tables })
-    for (const connection of answer.used) used.add(connection)
-    return answer.descriptions.map((one) => ('json' in one ? { description: JSON.parse(one.json) as unknown } : one))
+    const used = new Set(answer.used)
+    return answer.descriptions.map((one) => ({
+      described: 'json' in one ? { description: JSON.parse(one.json) as unknown } : one,
+      used,
+    }))
   } catch (error) {
-    return asked.map(() => ({ problem: messageOf(error) }))
+    return asked.map(() => ({ described: { problem: messageOf(error) }, used: new Set<string>() }))
   }
 }
