@@ -73,13 +73,14 @@ export {
   type DescribedAction,
   type DescribedMethod,
   type DescribedRelease,
+  describeDraft,
   describeRelease,
   findActiveManifest,
   findReferences,
   loadCatalog,
   schemasOf,
 } from './releases/describe-release.ts'
-export { listHostMigrations, listHostTables, type ListedHostMigration, type ListedTable } from './tables.ts'
+export { listHostMigrations, listHostTables, listTables, type ListedHostMigration, type ListedTable } from './tables.ts'
 export { compareHostReleases } from './releases/host-releases.ts'
 export { type ListedReleases, type ListedServer, listHostReleases } from './releases/host-releases.ts'
 export { pruneHostReleases } from './releases/host-releases.ts'

@@ -33,15 +33,22 @@ export async function listHostTables(host: Host): Promise<ListedTables> {
   const [activation] = active === undefined ? [] : await listActivations(host.system, active.id, 1)
   if (active === undefined || activation?.files === undefined) return { tables: [], problems: [] }
   const files = await loadFiles(host.system, activation.files)
-  const texts = new Map(files.map(({ path, content }) => [path, content]))
-  const connections = new Set(files.flatMap(({ path }) => connectionPath.exec(path)?.[1] ?? []))
+  return listTables(active.manifest, new Map(files.map(({ path, content }) => [path, content])))
+}
+
+/**
+ * Lists the tables that a definition knows: those of each tables.json, changed by the migrations that it does not cover.
+ * @param texts the definition files by path
+ */
+export function listTables(manifest: Manifest, texts: ReadonlyMap<string, string>): ListedTables {
+  const connections = new Set([...texts.keys()].flatMap((path) => connectionPath.exec(path)?.[1] ?? []))
   const tables: ListedTable[] = []
   const problems: { file: string; problem: string }[] = []
   for (const connection of connections) {
-    const loaded = loadTables({ connection, manifest: active.manifest, texts })
+    const loaded = loadTables({ connection, manifest, texts })
     problems.push(...loaded.problems)
     for (const [name, table] of Object.entries(loaded.tables))
-      tables.push({ connection, name, table, usedBy: findUsers(active.manifest, { connection, name }) })
+      tables.push({ connection, name, table, usedBy: findUsers(manifest, { connection, name }) })
   }
   return { tables, problems }
 }

@@ -19,6 +19,11 @@ export interface Draft {
   status(): DraftStatus
   /** Returns the last changes, also those of other programs, the newest first. */
   listHistory(): readonly DraftChange[]
+  /**
+   * Returns the manifest of the current files; undefined if they have errors. Absent in `dev`, where the active release
+   * has it.
+   */
+  loadManifest?(): Promise<Manifest | undefined>
   /** Returns the classes of the plugins that the definition lists. */
   loadPlugins(): Promise<Pick<Manifest, 'plugins'>>
   /** Lists the files with the class of an action. */

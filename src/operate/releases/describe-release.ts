@@ -1,6 +1,6 @@
 import { countHolders, type ScopeCount } from '../../auth/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
-import { hideSecrets } from '../../definition/index.ts'
+import { hideSecrets, locateDefinition, type LocatedDefinition, type Texts } from '../../definition/index.ts'
 import type { Host } from '../../host/index.ts'
 import { settingsTable } from '../../kit/index.ts'
 import { describePlugin, loadBuiltInPlugins, type PluginCatalog } from '../../plugin/index.ts'
@@ -97,8 +97,20 @@ export async function findActiveManifest({ system }: Host): Promise<FoundManifes
 
 /** @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS */
 export async function describeRelease(host: Host, beginning: string): Promise<DescribedRelease> {
-  const { id, isActive, manifest } = await findManifest(host, beginning)
-  const { places, actions } = await locateRelease(host.system, id)
+  const found = await findManifest(host, beginning)
+  return describeManifest(host, found, await locateRelease(host.system, found.id))
+}
+
+/** Describes the definition of a draft, which is not a release yet. Its `id` is empty. */
+export function describeDraft(host: Host, manifest: Manifest, texts: Texts): Promise<DescribedRelease> {
+  return describeManifest(host, { id: '', isActive: false, manifest }, locateDefinition(texts))
+}
+
+async function describeManifest(
+  host: Host,
+  { id, isActive, manifest }: FoundManifest,
+  { places, actions }: LocatedDefinition,
+): Promise<DescribedRelease> {
   const traffic = await loadDayTraffic(host.system)
   const holders = await countAllHolders(host, manifest)
   const { actions: classes } = await loadCatalog(manifest)

@@ -55,6 +55,14 @@ describe('reading the draft of a folder', () => {
     assert.equal(bodyOf(await valueAt('')).yaml, files['waypost.yml'])
   })
 
+  test('all definition files can be read at once, never code or .env; before a deployment nothing is active', async () => {
+    const { entry } = bodyOf(await world.call('GET /draft/files?of=draft'))
+    const names = ['resources/routes/todo.yml', 'waypost.yml'] as const
+    assert.deepEqual(entry.map(({ file }: { file: string }) => file).toSorted(), names)
+    for (const { file, text } of entry) assert.equal(text, files[file as (typeof names)[number]])
+    assert.equal((await world.call('GET /draft/files?of=other')).status, 400)
+  })
+
   test('an absent value has no ETag and no place', async () => {
     const { status, headers, body } = await valueAt('/routes/~1none')
     assert.deepEqual([status, headers.etag], [200, undefined])

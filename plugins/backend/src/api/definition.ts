@@ -18,6 +18,12 @@ export const activeQuery = queryOptions({
   queryFn: ({ signal }) => call('GET /release/:id/definition', { params: { id: 'active' } }, signal),
 })
 
+/** The tables of the draft if it has changes, and otherwise those of the active release. */
+export const tablesQuery = queryOptions({
+  queryKey: ['table'],
+  queryFn: ({ client, signal }) => call('GET /table', { query: { of: definitionId(client) } }, signal),
+})
+
 /** The id of what the pages of Build show: `draft` if the draft of the server has changes. */
 export function definitionId(client: QueryClient): 'active' | 'draft' {
   const draft = client.getQueryData<Pick<ServerState, 'mode' | 'entries'> | null>(['draft', 'state'])

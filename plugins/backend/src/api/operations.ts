@@ -188,8 +188,9 @@ export interface Operations {
       }[]
     }
   }
-  /** The tables that the active release knows, without their rows. */
+  /** The tables that the active release or the draft knows, without their rows. */
   'GET /table': {
+    query: { of?: 'active' | 'draft' }
     answer: {
       entry: {
         connection: string
@@ -537,6 +538,11 @@ export interface Operations {
         at: string | null
       }[]
     }
+  }
+  /** The texts of all definition files of the draft or of the active release. */
+  'GET /draft/files': {
+    query: { of: 'draft' | 'active' }
+    answer: { entry: { file: string; text: string }[] }
   }
   /** Writes a definition file. */
   'PUT /draft/file': {
@@ -924,6 +930,8 @@ export interface Operations {
       created_by: string
       created_at: string
       activations: {
+        number: number
+        has_files: boolean
         kind: 'deploy' | 'backend' | 'rollback'
         activated_at: string
         activated_by: string

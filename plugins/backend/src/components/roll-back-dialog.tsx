@@ -1,7 +1,10 @@
-import { Skeleton } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Checkbox, Skeleton } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { call } from '../api/call.ts'
+import { useHasDraft, useServerDraft } from '../edit/draft.ts'
 import { strings } from '../strings.ts'
+import { publish } from '../strings/publish.ts'
 import { announce } from './announce.tsx'
 import { ChangeList } from './change-list.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
@@ -18,6 +21,7 @@ interface RollBackDialogProps {
 }
 
 const { rollBack: texts, releases: listTexts } = strings
+const { rollBack: keepTexts } = publish
 
 /** The name of the action. */
 export function rollBackLabel(id: string, isNewer: boolean): string {
@@ -31,6 +35,12 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
     queryFn: ({ signal }) => call('GET /release/:id/rollback', { params: { id } }, signal),
     staleTime: 0,
   })
+  const draft = useServerDraft()
+  const canKeep = useHasDraft() && draft !== undefined
+  const hasChanges = (draft?.entries.length ?? 0) > 0
+  const [keeps, setKeeps] = useState(true)
+  const isKeeping = canKeep && keeps && !hasChanges
+  const queries = useQueryClient()
   const active = survey.data?.active ?? undefined
   const changes = useQuery({
     queryKey: ['release', active, 'diff', id],
@@ -39,7 +49,9 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
   })
   const rollBack = async () => {
     if (survey.data === undefined) throw new Error(texts.notChecked)
-    await call('POST /release/:id/rollback', { params: { id }, body: { against: active ?? 'none' } })
+    const body = { against: active ?? 'none', ...(isKeeping ? { keep_as_draft: true } : {}) }
+    await call('POST /release/:id/rollback', { params: { id }, body })
+    await queries.invalidateQueries({ queryKey: ['draft'] })
     announce((isNewer ? texts.doneAgain : texts.done)(shortId(id)))
     await onDone()
   }
@@ -70,6 +82,15 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
             ))}
           </ul>
         )}
+        {canKeep ? (
+          <Checkbox
+            label={keepTexts.keep}
+            description={hasChanges ? keepTexts.keepBlocked : undefined}
+            disabled={hasChanges}
+            checked={isKeeping}
+            onChange={(event) => setKeeps(event.currentTarget.checked)}
+          />
+        ) : null}
         {changes.data === undefined ? (
           survey.isError ? null : (
             <Skeleton height={48} />

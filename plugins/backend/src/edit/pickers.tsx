@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Braces, Plus } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
-import { definitionQuery } from '../api/definition.ts'
+import { definitionQuery, tablesQuery } from '../api/definition.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { SaveForm } from '../components/save-form.tsx'
@@ -34,8 +34,7 @@ export function useNames(kind: NameKind, { connection = 'System', table }: Names
     enabled: ['schema', 'event', 'rate', 'action'].includes(kind),
   }).data
   const tables = useQuery({
-    queryKey: ['table'],
-    queryFn: ({ signal }) => call('GET /table', {}, signal),
+    ...tablesQuery,
     enabled: isTable,
   }).data
   const connections = useQuery({

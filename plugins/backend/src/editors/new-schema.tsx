@@ -2,7 +2,7 @@ import { Input, NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call } from '../api/call.ts'
+import { tablesQuery } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { parseJson } from '../edit/check-example.ts'
@@ -109,7 +109,7 @@ export function FromExample({ onChange }: FromProps) {
 
 /** The schema of the rows of a table. */
 export function FromTable({ onChange }: FromProps) {
-  const { data } = useQuery({ queryKey: ['table'], queryFn: ({ signal }) => call('GET /table', {}, signal) })
+  const { data } = useQuery(tablesQuery)
   const tables = data?.entry ?? []
   const [key, setKey] = useState('')
   const [use, setUse] = useState<'read' | 'write'>('read')

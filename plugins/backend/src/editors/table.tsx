@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
-import { definitionQuery } from '../api/definition.ts'
+import { definitionQuery, tablesQuery } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -26,7 +26,7 @@ function useDraftTable(connection: string, table?: string) {
 }
 
 function useTables() {
-  return useQuery({ queryKey: ['table'], queryFn: ({ signal }) => call('GET /table', {}, signal) }).data?.entry
+  return useQuery(tablesQuery).data?.entry
 }
 
 /** How often the methods that use a table were called in the last 24 hours; undefined without such methods. */

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../api/call.ts'
+import { tablesQuery } from '../api/definition.ts'
 import { config } from '../config.ts'
 import { State } from '../components/badge.tsx'
 import { NoRelease, RouteLink } from '../components/definition-parts.tsx'
@@ -69,8 +70,7 @@ function FirstSteps({ steps }: { readonly steps: ReturnType<typeof useFirstSteps
 function Start() {
   const canEdit = useCanEdit() && config.isDevelopment
   const { data } = useQuery({
-    queryKey: ['table'],
-    queryFn: ({ signal }) => call('GET /table', {}, signal),
+    ...tablesQuery,
     enabled: canEdit,
   })
   if (!canEdit || data?.entry.length !== 0) return null

@@ -12,6 +12,10 @@ import { shortId } from '../components/release-link.tsx'
 import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
+import { config } from '../config.ts'
+import { useHasDraft } from '../edit/draft.ts'
+import { OpenAsDraft } from '../publish/open-as-draft.tsx'
+import { publish } from '../strings/publish.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 
@@ -30,6 +34,8 @@ export function Page() {
     queryFn: ({ signal }) => call('GET /release', {}, signal),
   })
   const mayRollBack = useHasScope('backend.deploy')
+  const canOpen = useHasDraft() && !config.isDevelopment
+  const [opened, setOpened] = useState<number>()
   useCrumbTitle(shortId(id))
   const entry = listed.data?.entry ?? []
   const activeAt = entry.findIndex((one) => one.is_active)
@@ -77,14 +83,21 @@ export function Page() {
           <section>
             <h2>{texts.activations}</h2>
             <ul className="rows">
-              {release.data.activations.map(({ kind, activated_at: at, activated_by: by, message }) => (
-                <li key={at}>
-                  <span>{kind === 'rollback' ? listTexts.rollback : listTexts.deploy}</span>
-                  <bdi>{by}</bdi>
-                  <bdi className="soft">{message}</bdi>
-                  <RelativeTime value={at} />
-                </li>
-              ))}
+              {release.data.activations.map(
+                ({ number, kind, has_files: hasFiles, activated_at: at, activated_by: by, message }) => (
+                  <li key={number}>
+                    <span>{listTexts[kind]}</span>
+                    <bdi>{by}</bdi>
+                    <bdi className="soft">{message}</bdi>
+                    <RelativeTime value={at} />
+                    {canOpen && hasFiles ? (
+                      <button type="button" className="text-button" onClick={() => setOpened(number)}>
+                        {publish.open.action}
+                      </button>
+                    ) : null}
+                  </li>
+                ),
+              )}
             </ul>
           </section>
           {active === undefined || isActive ? null : (
@@ -95,6 +108,7 @@ export function Page() {
           )}
         </div>
       )}
+      {opened === undefined ? null : <OpenAsDraft release={id} number={opened} onClose={() => setOpened(undefined)} />}
       {isAsking ? (
         <RollBackDialog
           id={id}

@@ -11,6 +11,10 @@ import { shortId } from '../components/release-link.tsx'
 import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useAdding } from '../components/use-adding.ts'
+import { config } from '../config.ts'
+import { useHasDraft } from '../edit/draft.ts'
+import { OpenAsDraft } from '../publish/open-as-draft.tsx'
+import { publish } from '../strings/publish.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 
@@ -50,6 +54,8 @@ export function Page() {
     setRollingBack(false)
   }
   const mayRollBack = useHasScope('backend.deploy')
+  const canOpen = useHasDraft() && !config.isDevelopment
+  const [opened, setOpened] = useState<string>()
   return (
     <>
       <PageHeader title={strings.pages.releases} text={texts.text} mode={strings.mode.atOnce} />
@@ -78,9 +84,14 @@ export function Page() {
           },
         ]}
         rowActions={(release) =>
-          release.is_active || !mayRollBack
+          release.is_active
             ? []
-            : [{ label: rollBackLabel(release.id, release.isNewer), run: () => setChosen(release) }]
+            : [
+                ...(mayRollBack
+                  ? [{ label: rollBackLabel(release.id, release.isNewer), run: () => setChosen(release) }]
+                  : []),
+                ...(canOpen ? [{ label: publish.open.action, run: () => setOpened(release.id) }] : []),
+              ]
         }
         filters={[
           { name: 'search', label: texts.search },
@@ -89,6 +100,7 @@ export function Page() {
         empty={<NoRelease />}
         refreshMs={10_000}
       />
+      {opened === undefined ? null : <OpenAsDraft release={opened} onClose={() => setOpened(undefined)} />}
       {target === undefined ? null : (
         <RollBackDialog
           id={target.id}

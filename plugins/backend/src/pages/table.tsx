@@ -2,7 +2,8 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { call, type Entry } from '../api/call.ts'
+import type { Entry } from '../api/call.ts'
+import { tablesQuery } from '../api/definition.ts'
 import { State } from '../components/badge.tsx'
 import { Users } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
@@ -34,10 +35,7 @@ export function Page() {
 }
 
 function TablePage({ full, canEdit }: { readonly full: string; readonly canEdit: boolean }) {
-  const { data, error, isError, refetch } = useQuery({
-    queryKey: ['table'],
-    queryFn: ({ signal }) => call('GET /table', {}, signal),
-  })
+  const { data, error, isError, refetch } = useQuery(tablesQuery)
   if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={160} />
   const table = data.entry.find(({ connection, name }) => `${connection}.${name}` === full)

@@ -1,7 +1,8 @@
 import { Button, Skeleton } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call, type Entry } from '../api/call.ts'
+import { tablesQuery } from '../api/definition.ts'
 import { State } from '../components/badge.tsx'
 import { DataTable } from '../components/data-table.tsx'
 import { Users } from '../components/definition-parts.tsx'
@@ -11,7 +12,7 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { useCanEdit } from '../edit/draft.ts'
+import { useCanEdit, useServerDraft } from '../edit/draft.ts'
 import { strings } from '../strings.ts'
 import { tableEditor } from '../strings/table-editor.ts'
 import { build } from '../strings/build.ts'
@@ -28,6 +29,8 @@ const lists = {
 
 export function Page() {
   const canEdit = useCanEdit()
+  const isServer = useServerDraft() !== undefined
+  const queries = useQueryClient()
   return (
     <>
       <PageHeader
@@ -44,8 +47,8 @@ export function Page() {
       <div className="stack-wide">
         <DataTable
           label={strings.pages.tables}
-          queryKey={['table']}
-          load={async (query, signal) => listLocally((await call('GET /table', {}, signal)).entry, query, lists)}
+          queryKey={['table', 'list']}
+          load={async (query) => listLocally((await queries.query(tablesQuery)).entry, query, lists)}
           columns={[
             {
               name: 'name',
@@ -75,7 +78,12 @@ export function Page() {
           defaultSort="name"
           rowKey={({ name, connection }) => `${connection}.${name}`}
           rowLink={({ name, connection }) => ({ to: '/tables/$name', params: { name: `${connection}.${name}` } })}
-          empty={<EmptyState title={texts.empty} text={canEdit ? texts.emptyDev : texts.emptyText} />}
+          empty={
+            <EmptyState
+              title={texts.empty}
+              text={canEdit ? (isServer ? texts.emptyDraft : texts.emptyDev) : texts.emptyText}
+            />
+          }
         />
         <p className="note">{texts.rows}</p>
         <Migrations />

@@ -104,11 +104,6 @@ export const publishing = {
     }>('POST', 'draft/discard', { body: changes === undefined ? {} : { changes } }),
   rebase: (body: { readonly revision: string; readonly take: Readonly<Record<string, 'mine' | 'theirs'>> }) =>
     send('POST', 'draft/rebase', { body }),
-  files: (of: 'draft' | 'active', signal?: AbortSignal) =>
-    send<{ readonly files: readonly { readonly file: string; readonly text: string }[] }>('GET', 'draft/files', {
-      query: { of },
-      ...(signal === undefined ? {} : { signal }),
-    }),
   open: (activation: number) => send('POST', 'draft/open', { body: { activation } }),
   setVariable: (name: string, value: string) =>
     send<{ readonly name: string } | undefined>('PUT', `draft/variable/${id(name)}`, { body: { value } }),

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Check, Circle, FileUp, Route, Table2, type LucideIcon } from 'lucide-react'
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
-import { activeQuery, definitionQuery, nameOf } from '../api/definition.ts'
+import { activeQuery, definitionQuery, nameOf, tablesQuery } from '../api/definition.ts'
 import { CommandHint } from '../components/copy.tsx'
 import { issuer } from '../config.ts'
 import { useHasDraft, useServerDraft } from '../edit/draft.ts'
@@ -73,8 +73,7 @@ export function useFirstSteps() {
   const mayOperate = useHasScope('backend.operate')
   const enabled = draft !== undefined && canEdit
   const tables = useQuery({
-    queryKey: ['table'],
-    queryFn: ({ signal }) => call('GET /table', {}, signal),
+    ...tablesQuery,
     enabled,
   }).data
   const definition = useQuery({ ...definitionQuery, enabled }).data

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { FolderOpen } from 'lucide-react'
 import { useRef, useState } from 'react'
+import { call } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { announce } from '../components/announce.tsx'
 import { State } from '../components/badge.tsx'
@@ -13,7 +14,6 @@ import { Refused } from '../edit/save-bar.tsx'
 import { editing } from '../strings/editing.ts'
 import { publish } from '../strings/publish.ts'
 import { strings } from '../strings.ts'
-import { publishing } from './api.ts'
 import { readFolder, type FolderFiles } from './read-folder.ts'
 
 const { import: texts } = publish
@@ -34,10 +34,10 @@ export function ImportFiles({ onClose }: { onClose(): void }) {
   const [isRemoving, setRemoving] = useState(false)
   const current = useQuery({
     queryKey: ['draft', 'files'],
-    queryFn: ({ signal }) => publishing.files('draft', signal),
+    queryFn: ({ signal }) => call('GET /draft/files', { query: { of: 'draft' } }, signal),
     gcTime: 0,
   })
-  const all = folder === undefined || current.data === undefined ? undefined : compare(current.data.files, folder.texts)
+  const all = folder === undefined || current.data === undefined ? undefined : compare(current.data.entry, folder.texts)
   const removed = all?.filter(({ status }) => status === 'removed') ?? []
   const shown = all?.filter(({ status }) => isRemoving || status !== 'removed') ?? []
   const applying = useMutation({

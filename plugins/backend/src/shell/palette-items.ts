@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { call } from '../api/call.ts'
-import { definitionQuery, nameOf } from '../api/definition.ts'
+import { definitionQuery, nameOf, tablesQuery } from '../api/definition.ts'
 import { signOut } from '../session/session.ts'
 import { strings } from '../strings.ts'
 import type { Item } from './find-items.ts'
@@ -57,8 +57,7 @@ function useDefinitionItems(isSearching: boolean): readonly Thing[] {
   const enabled = useHasScope('backend.read') && isSearching
   const { data } = useQuery({ ...definitionQuery, enabled })
   const tables = useQuery({
-    queryKey: ['palette', 'table'],
-    queryFn: ({ signal }) => call('GET /table', {}, signal),
+    ...tablesQuery,
     enabled,
   })
   const connections = useQuery({

@@ -122,6 +122,7 @@ export const build = {
     key: 'Key',
     view: 'view',
     empty: 'No tables',
+    emptyDraft: 'Choose New table to design one. Its migration runs when you publish.',
     emptyDev: 'Choose New table to design one. dev writes its migration and applies it.',
     emptyText: 'waypost migrate writes the tables of each connection to migrations/…/tables.json, which is deployed.',
     title: 'Table',

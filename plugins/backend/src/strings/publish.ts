@@ -189,7 +189,6 @@ export const publish = {
   download: { failed: 'The files could not be loaded.', done: 'Downloaded' },
   rollBack: {
     keep: 'Keep what this undoes as changes in the draft',
-    keepText: 'Rows are kept.',
     keepBlocked: 'The draft has changes. Publish or discard them to keep what this undoes.',
   },
   open: {
@@ -197,6 +196,7 @@ export const publish = {
     title: (name: string) => `Open ${name} as draft?`,
     text: 'Its files become changes of the draft. Nothing is served until you publish.',
     blocked: 'The draft has changes. Publish or discard them first.',
+    noFiles: 'The definition files of this release are not kept.',
     done: (name: string) => `${name} is open as draft`,
   },
 } as const

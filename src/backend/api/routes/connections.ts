@@ -4,11 +4,12 @@ import {
   listHostConnections,
   listHostMigrations,
   listHostTables,
+  listTables,
   loadCatalog,
   testHostConnection,
 } from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
-import { maybeText, record, text } from '../shapes.ts'
+import { maybeText, oneOf, record, text } from '../shapes.ts'
 
 // What the actions of the active release can use: connections with their tables and migrations, plugins, classes.
 
@@ -64,10 +65,12 @@ const column = record({
 
 const tables = defineRoute({
   name: 'listTables',
-  summary: 'The tables that the active release knows, without their rows',
+  summary: 'The tables that the active release or the draft knows, without their rows',
   method: 'GET',
   path: '/table',
   scopes: ['backend.read'],
+  /** `draft`: the tables after the migrations of the draft; of the active release while the draft has errors. */
+  query: record({ of: Type.Optional(oneOf('active', 'draft')) }),
   answer: record({
     entry: Type.Array(
       record({
@@ -84,8 +87,12 @@ const tables = defineRoute({
     ),
     problems: Type.Array(record({ file: text, problem: text })),
   }),
-  async handle({ host }) {
-    const { tables: listed, problems } = await listHostTables(host)
+  async handle({ host, draft, query: { of } }) {
+    const manifest = of === 'draft' ? await draft?.loadManifest?.() : undefined
+    const { tables: listed, problems } =
+      draft === undefined || manifest === undefined
+        ? await listHostTables(host)
+        : listTables(manifest, (await draft.read()).texts)
     const entry = listed.map(({ connection, name: own, table, usedBy }) => ({
       connection,
       name: own,

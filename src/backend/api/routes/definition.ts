@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { makeEditorSchema } from '../../../definition/index.ts'
 import {
+  describeDraft,
   describeRelease,
   excerptOf,
   findReferences,
@@ -11,14 +12,14 @@ import {
   type DescribedRelease,
 } from '../../../operate/index.ts'
 import { loadActiveId } from '../../../release/index.ts'
-import type { Host } from '../../../host/index.ts'
 import { generateSample } from '../../../runtime/index.ts'
 import { errors } from '../../errors.ts'
-import { defineRoute } from '../route.ts'
+import type { Draft } from '../../draft/draft.ts'
+import { defineRoute, type AdminSources } from '../route.ts'
 import { maybeText, record, text } from '../shapes.ts'
 
-/** Part of the id of a release, or `active`. */
-const id = Type.String({ pattern: '^([0-9a-f]{4,64}|active)$' })
+/** Part of the id of a release, `active`, or `draft`, which is the active one while the draft has errors. */
+const id = Type.String({ pattern: '^([0-9a-f]{4,64}|active|draft)$' })
 const config = Type.Record(Type.String(), Type.Unknown())
 const texts = Type.Array(text)
 const flag = Type.Boolean()
@@ -79,7 +80,7 @@ const definition = defineRoute({
   scopes: ['backend.read'],
   params: record({ id }),
   answer: record({
-    /** Null if the active release is requested before the first deployment; the lists are empty then. */
+    /** Null for a draft, and if the active release is requested before the first deployment, without anything. */
     id: maybeText,
     is_active: flag,
     routes: Type.Array(record(method)),
@@ -122,14 +123,14 @@ const definition = defineRoute({
       record({ name: text, description: text, value: Type.Optional(Type.Unknown()), default: Type.Unknown() }),
     ),
   }),
-  async handle({ host, params }) {
-    if (params.id === 'active' && (await loadActiveId(host.system)) === undefined) return nothing
-    const release = await describeRelease(host, params.id)
+  async handle({ params, ...call }) {
+    const release = await findDescribed(call, params.id)
+    if (release === undefined) return nothing
     const { manifest, sourceOf } = release
     const usersOf = (uses: (one: DescribedMethod) => boolean) => release.methods.filter(uses).map(nameOf)
     const references = indexReferences(release)
     return {
-      id: release.id,
+      id: release.id === '' ? null : release.id,
       is_active: release.isActive,
       routes: release.methods.map(formatMethod),
       schemas: Object.entries(manifest.schemas).map(([key, value]) => ({
@@ -171,6 +172,18 @@ const definition = defineRoute({
     }
   },
 })
+
+/** Returns undefined before the first deployment. @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS */
+async function findDescribed(
+  { host, draft }: Pick<AdminSources, 'host' | 'draft'>,
+  of: string,
+): Promise<DescribedRelease | undefined> {
+  const manifest = of === 'draft' ? await draft?.loadManifest?.() : undefined
+  if (draft !== undefined && manifest !== undefined) return describeDraft(host, manifest, (await draft.read()).texts)
+  const isActive = of === 'active' || of === 'draft'
+  if (isActive && (await loadActiveId(host.system)) === undefined) return undefined
+  return describeRelease(host, isActive ? 'active' : of)
+}
 
 function nameOf({ method: verb, path }: Pick<DescribedMethod, 'method' | 'path'>): string {
   return `${verb} ${path}`
@@ -253,15 +266,15 @@ const oneMethod = defineRoute({
     /** A body that matches `request`; null if none can be generated. */
     example: Type.Unknown(),
   }),
-  async handle({ host, params, query }) {
-    const release = await describeRelease(host, params.id)
-    const found = release.methods.find((one) => one.method === query.method && one.path === query.path)
-    if (found === undefined) throw errors.WP_BACKEND_METHOD_UNKNOWN({ name: nameOf(query) })
+  async handle({ params, query, ...call }) {
+    const release = await findDescribed(call, params.id)
+    const found = release?.methods.find((one) => one.method === query.method && one.path === query.path)
+    if (release === undefined || found === undefined) throw errors.WP_BACKEND_METHOD_UNKNOWN({ name: nameOf(query) })
     const { of } = found
     const { schemas: named } = release.manifest
     return {
       ...formatMethod(found),
-      definition: await loadExcerpt(host, release.id, found.source),
+      definition: await loadExcerpt(call, release.id, found.source),
       timeout_ms: of.timeoutMs ?? null,
       config: found.action.config ?? null,
       ...(of.params === undefined ? {} : { params: of.params }),
@@ -274,10 +287,19 @@ const oneMethod = defineRoute({
   },
 })
 
-async function loadExcerpt(host: Host, id: string, source: string | undefined): Promise<string | null> {
+async function loadExcerpt(
+  { host, draft }: Pick<AdminSources, 'host' | 'draft'>,
+  id: string,
+  source: string | undefined,
+): Promise<string | null> {
   if (source === undefined) return null
-  const { files } = await loadReleaseFiles(host, id)
+  const { files } = id === '' ? { files: await listTexts(draft) } : await loadReleaseFiles(host, id)
   return excerptOf(files, source) ?? null
+}
+
+async function listTexts(draft: Draft | undefined) {
+  const texts = (await draft?.read())?.texts ?? new Map<string, string>()
+  return [...texts].map(([path, content]) => ({ path, content }))
 }
 
 function collectSchemas(start: unknown, named: DescribedRelease['manifest']['schemas']) {

@@ -9,6 +9,8 @@ import {
   rename,
   type Use,
 } from '../../../definition/index.ts'
+import { loadReleaseFiles } from '../../../operate/index.ts'
+import { loadActiveId } from '../../../release/index.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import { listChanges } from '../../draft/list-changes.ts'
 import type { DraftFiles } from '../../draft/draft.ts'
@@ -182,6 +184,26 @@ const file = defineRoute({
   },
 })
 
+const files = defineRoute({
+  name: 'listDraftFiles',
+  summary: 'The texts of all definition files of the draft or of the active release',
+  method: 'GET',
+  path: '/draft/files',
+  scopes: ['backend.read'],
+  usesDraft: true,
+  query: record({ of: oneOf('draft', 'active') }),
+  answer: record({ entry: Type.Array(record({ file: text, text })) }),
+  async handle({ query: { of }, host, ...call }) {
+    if (of === 'draft') {
+      const { texts } = await draftOf(call).read()
+      return { entry: [...texts].map(([name, content]) => ({ file: name, text: content })) }
+    }
+    const active = await loadActiveId(host.system)
+    const found = active === undefined ? [] : (await loadReleaseFiles(host, active)).files
+    return { entry: found.map(({ path: name, content }) => ({ file: name, text: content })) }
+  },
+})
+
 /** @throws WP_BACKEND_DRAFT_FILE */
 function textOf({ texts }: Pick<DraftFiles, 'texts'>, path: string): string {
   const found = texts.get(path)
@@ -224,7 +246,7 @@ const change = defineRoute({
   usesDraft: true,
   body: record({
     edits: Type.Optional(Type.Array(edit, { maxItems: 1000 })),
-    files: Type.Optional(Type.Array(fileEdit, { maxItems: 100 })),
+    files: Type.Optional(Type.Array(fileEdit, { maxItems: 2000 })),
     /** `files` replace `edits` while the files are as they require: what `inverse` of an answer asks for. */
     undo: Type.Optional(Type.Boolean()),
     /** Save also if the changes cause new errors, which are then not served. */
@@ -393,6 +415,7 @@ export const draftRoutes = [
   putValue,
   deleteValue,
   file,
+  files,
   putFile,
   deleteFile,
   use,

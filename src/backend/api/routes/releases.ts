@@ -76,10 +76,26 @@ const releases = defineRoute({
   },
 })
 
-const activation = record({ kind, activated_at: time, activated_by: text, message: maybeText })
+const activation = record({
+  /** Increases with each activation. */
+  number: Type.Integer(),
+  /** Whether its definition files are kept. */
+  has_files: Type.Boolean(),
+  kind,
+  activated_at: time,
+  activated_by: text,
+  message: maybeText,
+})
 
-function formatActivation({ kind: how, activatedAt, activatedBy, message }: ListedActivation) {
-  return { kind: how, activated_at: formatTime(activatedAt), activated_by: activatedBy, message: message ?? null }
+function formatActivation({ number, files, kind: how, activatedAt, activatedBy, message }: ListedActivation) {
+  return {
+    number,
+    has_files: files !== undefined,
+    kind: how,
+    activated_at: formatTime(activatedAt),
+    activated_by: activatedBy,
+    message: message ?? null,
+  }
 }
 
 const release = defineRoute({
