@@ -1,6 +1,9 @@
 import { makeConnectionRegistry } from '../connection/index.ts'
+import type { Definition } from '../definition/index.ts'
+import type { Diagnostic } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { Manifest, ManifestAction } from '../release/index.ts'
+import { errors } from './errors.ts'
 import type { Host } from './host.ts'
 import { makeHostServices } from './load-plugins.ts'
 import { databaseExists, silentLog } from './migrations/migration-databases.ts'
@@ -43,6 +46,30 @@ export async function checkActions(
     }
   }
   return found
+}
+
+/**
+ * Returns a diagnostic at the action of each method that would fail.
+ * @param textOf returns the text of a definition file
+ */
+export async function diagnoseActions(
+  { routes }: Definition,
+  found: readonly FailingAction[],
+  {
+    severity,
+    textOf,
+  }: { readonly severity: Diagnostic['severity']; textOf(file: string): Promise<string | undefined> },
+): Promise<readonly Diagnostic[]> {
+  const diagnostics = found.map(async ({ method, path, message: problem }) => {
+    const used = routes.find((one) => one.path === path)?.methods.find((one) => one.method === method)
+    if (used === undefined) return []
+    const { file, line, column } = used.action.at
+    const source = (await textOf(file))?.split('\n')[line - 1]?.trimEnd() ?? ''
+    const range = { start: { line, column }, end: { line, column: Math.max(source.length + 1, column) } }
+    const { code, message, hint = '' } = errors.WP_PROJECT_ACTION({ method, path, problem })
+    return [{ code, severity, message, hint, file, range, source }]
+  })
+  return (await Promise.all(diagnostics)).flat()
 }
 
 export interface CheckReleaseOptions {

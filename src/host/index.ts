@@ -20,7 +20,13 @@ export {
   type MigrationDatabases,
   type ConnectionDatabase,
 } from './migrations/migration-databases.ts'
-export { checkActions, checkReleaseActions, type CheckedRoutes, type FailingAction } from './check-actions.ts'
+export {
+  checkActions,
+  checkReleaseActions,
+  diagnoseActions,
+  type CheckedRoutes,
+  type FailingAction,
+} from './check-actions.ts'
 export { loadMigration, loadMigrationModules } from './migrations/load-migration-modules.ts'
 export { errors as hostErrors } from './errors.ts'
 export {

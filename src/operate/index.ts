@@ -103,6 +103,7 @@ export {
   findHostVariable,
   listHostVariables,
   setHostVariable,
+  storeHostVariable,
   unsetHostVariable,
   type ListedVariable,
   type VariableSource,

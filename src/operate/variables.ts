@@ -104,6 +104,15 @@ export async function setHostVariable(
   if (value === '') throw errors.WP_SERVER_VARIABLE_VALUE({ name, problem: 'is empty' })
   if (Buffer.byteLength(value) > maxBytes)
     throw errors.WP_SERVER_VARIABLE_VALUE({ name, problem: `has more than ${maxBytes.toLocaleString('en')} bytes` })
+  await storeHostVariable(host, { name, value })
+  return (await listHostVariables(host)).find((one) => one.name === name)!
+}
+
+/** Stores a variable that was checked, encrypted, and notifies all servers. */
+export async function storeHostVariable(
+  host: ActingHost,
+  { name, value }: { readonly name: string; readonly value: string },
+): Promise<void> {
   const { secrets } = await openIdentity(host)
   await changeSystem(host, async (system, audit) => {
     const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
@@ -121,7 +130,6 @@ export async function setHostVariable(
     await audit({ action: 'variable.set', subject: { id: name, name } })
     await system.transaction((trx) => recordChanges(system, trx, [{ kind: 'variable', subject: name }]))
   })
-  return (await listHostVariables(host)).find((one) => one.name === name)!
 }
 
 /**

@@ -166,12 +166,6 @@ export const errors = defineErrors({
     message: 'Specify who may call {route}',
     hint: 'Add --scopes NAME, --scopes "" for any valid token, or --public.',
   },
-  WP_PROJECT_ACTION: {
-    kind: 'user',
-    status: 422,
-    message: '{method} {path} would fail: {problem}',
-    hint: 'Correct the config of the action, or write a migration that adds what is missing.',
-  },
   WP_PROJECT_ACTIONS: {
     kind: 'user',
     status: 422,

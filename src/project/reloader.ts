@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { Builder } from '../build/index.ts'
 import { makeSourceCache, type Definition } from '../definition/index.ts'
-import { loadReleasePlugins, refreshVariables } from '../host/index.ts'
+import { diagnoseActions, loadReleasePlugins, refreshVariables } from '../host/index.ts'
 import { hasErrors, messageOf, withDeadline, type Diagnostic } from '../kit/index.ts'
 import {
   activateRelease,
@@ -13,7 +15,6 @@ import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
 import { collectDefinitionFiles } from './definition-files.ts'
 import type { DevConsole } from './dev-console.ts'
-import { diagnoseActions } from './diagnose-actions.ts'
 import type { Project } from './find-project.ts'
 import { loadProject, writeProjectTypes, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
@@ -221,7 +222,8 @@ class Reloader {
   async #checkActions(definition: Definition): Promise<readonly Diagnostic[]> {
     const { server, project } = this.#options
     const found = await withDeadline(server.checkActions(), checkMs, () => [])
-    return diagnoseActions(project.root, definition, found, 'warning')
+    const textOf = (file: string) => readFile(path.join(project.root, file), 'utf8').catch(() => undefined)
+    return diagnoseActions(definition, found, { severity: 'warning', textOf })
   }
 
   async #store(release: BuiltRelease, loaded: LoadedProject): Promise<void> {

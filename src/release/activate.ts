@@ -49,8 +49,7 @@ export interface Activation extends Activated {
  * @throws WP_RELEASE_SUPERSEDED if neither `against` nor this release is active, WP_RELEASE_ACTIVATED_SINCE
  */
 export function activateRelease(system: System, built: BuiltRelease, options: ActivateOptions): Promise<Activation> {
-  const manifest = writeManifest(built.manifest)
-  return activateSerialized(system, { id: sha256(manifest), manifest, artifacts: built.artifacts }, options)
+  return activateSerialized(system, serializeRelease(built), options)
 }
 
 /** A release as System stores it. */
@@ -59,6 +58,11 @@ export interface SerializedRelease {
   /** The text of the manifest. Its SHA-256 is the id. */
   readonly manifest: string
   readonly artifacts: readonly Artifact[]
+}
+
+export function serializeRelease({ manifest, artifacts }: BuiltRelease): SerializedRelease {
+  const text = writeManifest(manifest)
+  return { id: sha256(text), manifest: text, artifacts }
 }
 
 /** Like `activateRelease`, for a manifest that is already text. */

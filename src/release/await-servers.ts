@@ -41,7 +41,7 @@ export async function awaitServers(options: AwaitServersOptions): Promise<readon
     const outcomes = servers?.map((server) => {
       const { id, name, release: served, error } = server
       const known = firstSeen.get(id)
-      const state = stateOf(server, release)
+      const state = stateOfServer(server, release)
       if (known?.state === state) return { ...known, error }
       const outcome = { name, state, release: served, error, ms: clock.monotonic() - startedAt }
       firstSeen.set(id, outcome)
@@ -61,8 +61,8 @@ async function list(options: AwaitServersOptions, isLastCheck: boolean): Promise
   }
 }
 
-/** An error that concerns another release does not count. */
-function stateOf({ release, wanted, state }: LiveServer, expected: string): ServerOutcome['state'] {
+/** Returns the state of a release on a server. An error that concerns another release does not count. */
+export function stateOfServer({ release, wanted, state }: LiveServer, expected: string): ServerOutcome['state'] {
   if (release === expected && state !== 'failed') return 'serving'
   return state === 'failed' && wanted === expected ? 'failed' : 'late'
 }

@@ -3,13 +3,14 @@
 export {
   activateRelease,
   activateSerialized,
+  serializeRelease,
   type Activated,
   type ActivateOptions,
   type Activation,
 } from './activate.ts'
 export { assertServable, isNewer } from './assert-servable.ts'
 export { listServedReleases, recordReleaseServed } from './list-releases.ts'
-export { awaitServers, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
+export { awaitServers, stateOfServer, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
 export { compareManifests } from './difference/compare-manifests.ts'
 export { planChanges, type ChangePlan } from './difference/plan-changes.ts'
@@ -88,6 +89,7 @@ export {
   isChangedSinceGit,
   loadFiles,
   loadPublishedFiles,
+  storeFiles,
   type DefinitionFile,
   type FileHashes,
   type PublishedFiles,

@@ -16,6 +16,8 @@ import { makeGreeting } from './deployers.ts'
 
 /** Changes that need no more than the scope backend.read: a token to try a route, which has no rights of administration. */
 const allowedToRead = new Set(['POST /token/try'])
+/** These change nothing, whatever their method. */
+const reading = new Set(['POST /draft/plan'])
 
 const lineOf = ({ method, path }: AdminRoute) => `${method} ${path}`
 
@@ -130,7 +132,8 @@ for (const kind of systemKinds) {
         if (allowedToRead.has(lineOf(route))) continue
         for (const json of [undefined, {}]) {
           const { status } = await reader(requestOf(route), { json })
-          assert.equal(status, 403, lineOf(route))
+          if (reading.has(lineOf(route))) assert.ok(status < 500, lineOf(route))
+          else assert.equal(status, 403, lineOf(route))
         }
       }
       assert.deepEqual(await dump(world), before)

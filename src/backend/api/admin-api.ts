@@ -104,6 +104,7 @@ function makeCall(sources: AdminSources, request: FastifyRequest, reply: Fastify
     principal: request.principal!,
     actor,
     acting: async () => ({ ...host, applyChanges, actor: await actor() }),
+    assertRecentPassword: () => assertRecentPassword(request.headers.authorization, host.clock.now()),
     tag: (record) => void reply.header('etag', etagOf(record)),
     condition: request.headers['if-none-match'] === '*' ? null : request.headers['if-match'],
     setEtag: (etag) => void reply.header('etag', etag),

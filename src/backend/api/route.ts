@@ -6,6 +6,7 @@ import { sha256, type WaypostError } from '../../kit/index.ts'
 import type { TrafficLog } from './traffic-log.ts'
 import type { KnownActor } from '../deploy/actor.ts'
 import type { Draft } from '../draft/draft.ts'
+import type { Publisher } from '../publish/publisher.ts'
 import type { Host, ReleaseTerms } from '../../host/index.ts'
 import type { ActingHost } from '../../operate/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
@@ -22,6 +23,8 @@ export interface AdminSources {
   readonly traffic?: TrafficLog | undefined
   /** The definition that is edited; only in `dev`. */
   readonly draft?: Draft | undefined
+  /** Publishes the draft of a server; undefined in `dev`. */
+  readonly publisher?: Publisher | undefined
   /** Applies changes of System to the caches of this process immediately. */
   applyChanges(): Promise<void>
 }
@@ -79,6 +82,8 @@ export interface AdminCall<Params, Query, Body> extends AdminSources {
   actor(): Promise<KnownActor>
   /** The host with the caller as its actor, for audited changes. */
   acting(): Promise<ActingHost>
+  /** For requests that grant rights only sometimes. @throws WP_AUTH_STEP_UP */
+  assertRecentPassword(): void
   /** Sets the ETag of the answer to that of a record. */
   tag(record: unknown): void
   /** What the headers `If-Match` and `If-None-Match` require: an ETag, `*` for any value, null for none. */

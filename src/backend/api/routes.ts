@@ -6,6 +6,7 @@ import { draftPlanRoutes } from './routes/draft-plans.ts'
 import { draftRoutes } from './routes/draft.ts'
 import { draftTableRoutes } from './routes/draft-tables.ts'
 import { definitionRoutes } from './routes/definition.ts'
+import { publishRoutes } from './routes/publish.ts'
 import { releaseRoutes } from './routes/releases.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { statisticRoutes } from './routes/statistics.ts'
@@ -28,6 +29,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...draftRoutes,
   ...draftTableRoutes,
   ...draftPlanRoutes,
+  ...publishRoutes,
   ...releaseRoutes,
   ...scheduleRoutes,
   ...statisticRoutes,

@@ -14,7 +14,7 @@ import { startBuild, type StartedBuild } from './start-build.ts'
 import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
 import { listOverwritten, type Definition, type OverwrittenPlace } from '../../definition/index.ts'
 import { checkModules } from '../../build/index.ts'
-import { diagnoseActions } from '../diagnose-actions.ts'
+import { diagnoseActions } from '../../host/index.ts'
 import { errors } from '../errors.ts'
 import { countErrors } from '../load-project.ts'
 import { existsSync } from 'node:fs'
@@ -162,11 +162,14 @@ export async function assertModulesLoad(
  * @throws WP_PROJECT_ACTIONS after reporting the diagnostics
  */
 export async function assertActionsFit(
-  { folder, definition }: Deployable,
+  { definition, files }: Deployable,
   { failingActions }: TargetSurvey,
   report: (diagnostics: readonly Diagnostic[]) => void,
 ): Promise<void> {
-  const diagnostics = await diagnoseActions(folder, definition, failingActions, 'error')
+  const diagnostics = await diagnoseActions(definition, failingActions, {
+    severity: 'error',
+    textOf: async (file) => files.find((one) => one.path === file)?.content,
+  })
   if (diagnostics.length === 0) return
   report(diagnostics)
   const { length } = diagnostics

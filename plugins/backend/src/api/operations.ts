@@ -890,6 +890,73 @@ export interface Operations {
     params: { name: string }
     body: { value: string }
   }
+  /** What publishing the draft would change; changes nothing. */
+  'POST /draft/plan': {
+    body: { changes?: string[] }
+    answer: {
+      active: string | null
+      release: string | null
+      changes: {
+        change: 'added' | 'changed' | 'removed'
+        kind: string
+        name: string
+        breaking: boolean
+        details: { text: string; breaking: boolean; affects?: string[] }[]
+        source?: string
+        calls?: number
+      }[]
+      breaking_changes: 'warn' | 'forbid'
+      migrations: { name: string; sql: string[]; breaking: string[]; losses: string[] }[]
+      dropped_migrations: string[]
+      missing_variables: { name: string; servers: string[]; uses: string[] }[]
+      new_variable_uses: { name: string; uses: string[] }[]
+      unheld_scopes: string[]
+      older_servers: { name: string; version: string }[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+    }
+  }
+  /** Publishes the draft, or some of its changes. It continues in the background. */
+  'POST /draft/publish': {
+    body: {
+      changes?: string[]
+      message?: string
+      migrate?: boolean
+      allow_breaking?: boolean
+      grant?: string[]
+      against: string | null
+    }
+    answer: { id: string }
+  }
+  /** The progress of a publication. */
+  'GET /publish/:id': {
+    params: { id: string }
+    answer: {
+      id: string
+      state: 'migrating' | 'activating' | 'activated' | 'failed'
+      release: string
+      by: string
+      created_at: string
+      message: string | null
+      migrated: string[]
+      servers: {
+        name: string
+        state: 'waiting' | 'serving' | 'failed'
+        error: string | null
+      }[]
+      error: { code: string; message: string; hint: string | null } | null
+    }
+  }
   /** Servers with the release that each one serves. */
   'GET /server': {
     answer: {
@@ -952,6 +1019,7 @@ export interface Operations {
         breaking: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
+        calls?: number
       }[]
     }
   }

@@ -8,6 +8,8 @@ import { formatTime, maybeText, record, text, time } from '../shapes.ts'
 const releaseId = Type.String({ pattern: '^[0-9a-f]{4,64}$' })
 const kind = Type.Union([Type.Literal('deploy'), Type.Literal('backend'), Type.Literal('rollback')])
 const maxListed = 200
+// Printed on terminals, so it must not contain invisible characters or change the text around it.
+export const releaseMessage = Type.String({ maxLength: 500, pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$' })
 
 const servers = defineRoute({
   name: 'listServers',
@@ -126,13 +128,16 @@ const release = defineRoute({
   },
 })
 
-const change = record({
+/** A change of a release, as plans show it. */
+export const change = record({
   change: Type.Union([Type.Literal('added'), Type.Literal('changed'), Type.Literal('removed')]),
   kind: text,
   name: text,
   breaking: Type.Boolean(),
   details: Type.Array(record({ text, breaking: Type.Boolean(), affects: Type.Optional(Type.Array(text)) })),
   source: Type.Optional(text),
+  /** How often the methods that it removes or breaks were called in the last 24 hours, if they were. */
+  calls: Type.Optional(Type.Integer()),
 })
 
 const difference = defineRoute({
@@ -185,8 +190,7 @@ const rollback = defineRoute({
   body: record({
     /** Id of the release that must be active, or `none`. */
     against: Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' }),
-    // Printed on terminals, so it must not contain invisible characters or change the text around it.
-    message: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$' })),
+    message: Type.Optional(releaseMessage),
   }),
   answer: record({ id: text, activated: Type.Boolean() }),
   async handle({ host, params, body, actor }) {

@@ -1,0 +1,144 @@
+import { Type } from 'typebox'
+import { openEditing } from '../../../definition/index.ts'
+import { exposeErrors } from '../../deploy/release-receiver.ts'
+import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
+import { errors } from '../../errors.ts'
+import type { Publisher } from '../../publish/publisher.ts'
+import { defineRoute, type AdminSources } from '../route.ts'
+import { formatTime, maybeText, oneOf, record, text, time } from '../shapes.ts'
+import { diagnostic } from './draft-shapes.ts'
+import { change, releaseMessage } from './releases.ts'
+
+/** The names of changes in the draft, such as `/event/todo_created` and `migrations/System/x.yml`; all by default. */
+const selected = Type.Optional(Type.Array(Type.String({ maxLength: 4000 }), { maxItems: 10_000 }))
+const names = Type.Array(text)
+
+/** @throws WP_BACKEND_PUBLISH_NONE */
+function publisherOf({ publisher }: AdminSources): Publisher {
+  if (publisher === undefined) throw errors.WP_BACKEND_PUBLISH_NONE()
+  return publisher
+}
+
+const plan = defineRoute({
+  name: 'planPublication',
+  summary: 'What publishing the draft would change; changes nothing',
+  method: 'POST',
+  path: '/draft/plan',
+  scopes: ['backend.read'],
+  body: record({ changes: selected }),
+  answer: record({
+    /** The id of the active release. */
+    active: maybeText,
+    /** The id of the release that publishing would activate; null if the definition has errors. */
+    release: maybeText,
+    changes: Type.Array(change),
+    /** How breaking changes are handled. */
+    breaking_changes: oneOf('warn', 'forbid'),
+    /** Those that have not run, in the order in which they will run. */
+    migrations: Type.Array(
+      record({
+        /** `Connection/name`. */
+        name: text,
+        /** Empty for a migration with code. */
+        sql: names,
+        breaking: names,
+        /** The data that is lost. */
+        losses: names,
+      }),
+    ),
+    /** Migrations that have run and that the release lacks: it cannot be published. */
+    dropped_migrations: names,
+    missing_variables: Type.Array(record({ name: text, servers: names, uses: names })),
+    /** Places that begin to use a variable that is set already. */
+    new_variable_uses: Type.Array(record({ name: text, uses: names })),
+    /** Scopes that no active user has. */
+    unheld_scopes: names,
+    /** Servers with an older version: nothing can be published before they are updated. */
+    older_servers: Type.Array(record({ name: text, version: text })),
+    diagnostics: Type.Array(diagnostic),
+  }),
+  async handle({ body, ...call }) {
+    const own = publisherOf(call)
+    const found = await exposeErrors(() => own.plan(body.changes))
+    return {
+      active: found.active?.id ?? null,
+      release: found.built?.id ?? null,
+      changes: found.changes,
+      breaking_changes: found.breakingChanges,
+      migrations: found.migrations,
+      dropped_migrations: found.droppedMigrations,
+      missing_variables: found.missingVariables,
+      new_variable_uses: found.newVariableUses,
+      unheld_scopes: found.unheldScopes,
+      older_servers: found.olderServers.map(({ name, version }) => ({ name, version })),
+      diagnostics: formatDiagnostics(openEditing(undefined, { texts: found.texts }), found.diagnostics),
+    }
+  },
+})
+
+const publish = defineRoute({
+  name: 'publishDraft',
+  summary: 'Publishes the draft, or some of its changes. It continues in the background',
+  method: 'POST',
+  path: '/draft/publish',
+  scopes: ['backend.deploy'],
+  body: record({
+    changes: selected,
+    message: Type.Optional(releaseMessage),
+    /** Run pending migrations first. */
+    migrate: Type.Optional(Type.Boolean()),
+    /** Publish although callers may fail. */
+    allow_breaking: Type.Optional(Type.Boolean()),
+    /** Scopes that the caller gets, which needs `backend.admin`. */
+    grant: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })),
+    /** The id of the release that must be active; null if none must be. */
+    against: Type.Union([Type.String({ pattern: '^[0-9a-f]{4,64}$' }), Type.Null()]),
+  }),
+  status: 202,
+  answer: record({
+    /** See `getPublication`. */
+    id: text,
+  }),
+  async handle({ body: { allow_breaking: allowBreaking, ...request }, ...call }) {
+    const own = publisherOf(call)
+    if ((request.grant ?? []).length > 0) call.assertRecentPassword()
+    const by = { host: await call.acting(), actor: await call.actor() }
+    return { id: await exposeErrors(() => own.start({ ...request, allowBreaking }, by)) }
+  },
+})
+
+const publication = defineRoute({
+  name: 'getPublication',
+  summary: 'The progress of a publication',
+  method: 'GET',
+  path: '/publish/:id',
+  scopes: ['backend.read'],
+  params: record({ id: Type.String({ maxLength: 64 }) }),
+  answer: record({
+    id: text,
+    state: oneOf('migrating', 'activating', 'activated', 'failed'),
+    /** The id of the release that it makes. */
+    release: text,
+    by: text,
+    created_at: time,
+    message: maybeText,
+    /** The migrations that have run, as `Connection/name`. */
+    migrated: names,
+    /** The live servers while this release is active. */
+    servers: Type.Array(record({ name: text, state: oneOf('waiting', 'serving', 'failed'), error: maybeText })),
+    /** Why it failed. The release that was active before is still being served. */
+    error: Type.Union([record({ code: text, message: text, hint: maybeText }), Type.Null()]),
+  }),
+  async handle({ params, ...call }) {
+    const { createdAt, message, servers, error, ...found } = await publisherOf(call).find(params.id)
+    return {
+      ...found,
+      created_at: formatTime(createdAt),
+      message: message ?? null,
+      servers: servers.map((server) => ({ ...server, error: server.error ?? null })),
+      error: error === undefined ? null : { ...error, hint: error.hint ?? null },
+    }
+  },
+})
+
+export const publishRoutes = [plan, publish, publication]

@@ -1,0 +1,308 @@
+import type { Texts } from '../../definition/index.ts'
+import {
+  checkReleaseActions,
+  migrateRelease,
+  nameOfMigration,
+  withSystemVariables,
+  type Host,
+} from '../../host/index.ts'
+import { hasErrors, isWaypostError, joinWords, shortId, version } from '../../kit/index.ts'
+import { changeHostUserScopes, storeHostVariable } from '../../operate/index.ts'
+import {
+  activateSerialized,
+  assertActive,
+  findLastNumber,
+  listLiveServers,
+  loadActiveId,
+  serializeRelease,
+  stateOfServer,
+  storeFiles,
+  type DefinitionFile,
+} from '../../release/index.ts'
+import type { Logger } from '../../runtime/index.ts'
+import { inOneTransaction, type System } from '../../store/index.ts'
+import { ProblemWith } from '../api/route.ts'
+import { logged } from '../deploy/actor.ts'
+import { listDraftChanges, selectChanges } from '../draft/system/draft-changes.ts'
+import { errors } from '../errors.ts'
+import { planPublication, type DraftState, type PlanSources, type PublicationPlan } from './plan-publication.ts'
+import {
+  beginPublication,
+  describeError,
+  findPublication,
+  keepAlive,
+  updatePublication,
+  type PublicationError,
+} from './publications.ts'
+import type { Publisher, PublishRequest, Publishing } from './publisher.ts'
+
+export interface PublisherSources extends PlanSources {
+  readonly logger: Logger
+}
+
+/** A publication that was checked. */
+interface Prepared {
+  readonly id: string
+  readonly state: DraftState
+  /** The files to publish. */
+  readonly texts: Texts
+  readonly built: NonNullable<PublicationPlan['built']>
+  readonly needsMigration: boolean
+  readonly request: PublishRequest
+  readonly by: Publishing
+}
+
+export function openPublisher(sources: PublisherSources): Publisher {
+  const { host, draft } = sources
+  const { system } = host
+  const running = new Set<Promise<void>>()
+  return {
+    async plan(changes) {
+      const state = await draft.loadState()
+      const texts = choose(state, changes)
+      return { ...(await planPublication(sources, { texts, mayOpen: false, staged: state.variables })), texts }
+    },
+    async start(request, by) {
+      const state = await draft.loadState()
+      const active = await loadActiveId(system)
+      assertActive(active === undefined ? undefined : { id: active }, request.against ?? 'none')
+      assertNoConflicts(state)
+      const texts = choose(state, request.changes)
+      if ((request.changes ?? state.changes).length === 0) throw errors.WP_BACKEND_PUBLISH_NOTHING()
+      const plan = await planPublication(sources, { texts, mayOpen: true, staged: state.variables })
+      const built = assertPublishable(plan, request)
+      assertMayGrant(request, by)
+      const needsMigration = plan.migrations.length > 0
+      const begun = await beginPublication(system, {
+        state: needsMigration ? 'migrating' : 'activating',
+        release: built.id,
+        message: request.message,
+        by: { id: by.actor.userId, name: by.actor.by },
+      })
+      if ('running' in begun) {
+        const problem = errors.WP_BACKEND_PUBLISH_RUNNING({ by: begun.running.by })
+        throw new ProblemWith(problem, { publish: begun.running.id })
+      }
+      const work = run(sources, { id: begun.begun, state, texts, built, needsMigration, request, by })
+      running.add(work)
+      void work.finally(() => running.delete(work))
+      return begun.begun
+    },
+    async find(id) {
+      const publication = await findPublication(system, id)
+      const isActive = publication.release === (await loadActiveId(system))
+      const servers = isActive ? await listLiveServers(system) : []
+      return {
+        ...publication,
+        servers: servers
+          .filter(({ state }) => state !== 'stopping')
+          .map((server) => {
+            const outcome = stateOfServer(server, publication.release)
+            const state = outcome === 'late' ? 'waiting' : outcome
+            return { name: server.name, state, error: server.error ?? undefined }
+          }),
+      }
+    },
+    async close() {
+      await Promise.all(running)
+    },
+  }
+}
+
+/** @throws WP_BACKEND_PUBLISH_CHANGE */
+function choose({ baseTexts, texts, changes }: DraftState, names: readonly string[] | undefined): Texts {
+  if (names === undefined) return texts
+  const unknown = names.find((name) => changes.every((change) => change.name !== name))
+  if (unknown !== undefined) throw errors.WP_BACKEND_PUBLISH_CHANGE({ name: unknown })
+  return selectChanges({ base: baseTexts, draft: texts }, names)
+}
+
+function assertNoConflicts({ conflicts }: DraftState): void {
+  const { length } = conflicts
+  if (length === 0) return
+  const problem = errors.WP_BACKEND_PUBLISH_CONFLICTS({ count: length === 1 ? '1 place' : `${length} places` })
+  throw new ProblemWith(problem, { conflicts: conflicts.map(({ name }) => name) })
+}
+
+/** @throws the first reason why the plan cannot be carried out as requested */
+function assertPublishable(
+  { built, diagnostics, olderServers, ...plan }: PublicationPlan,
+  { migrate, allowBreaking }: PublishRequest,
+): NonNullable<PublicationPlan['built']> {
+  if (olderServers.length > 0) {
+    const servers = olderServers.map((server) => `${server.name} (${server.version})`).join(', ')
+    throw errors.WP_BACKEND_PUBLISH_OLDER({ version, servers })
+  }
+  if (built === undefined || hasErrors(diagnostics)) {
+    const found = diagnostics.filter(({ severity }) => severity === 'error')
+    const places = found.map(({ file, range, message }) => ({ file, line: range.start.line, message }))
+    throw new ProblemWith(errors.WP_BACKEND_PUBLISH_BROKEN(), { diagnostics: places })
+  }
+  const { droppedMigrations: dropped, migrations, changes, missingVariables: missing } = plan
+  if (dropped.length > 0) throw errors.WP_BACKEND_MIGRATIONS_DROPPED({ names: dropped.join(', ') })
+  const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+  if (missing.length > 0) {
+    const problem = errors.WP_BACKEND_PUBLISH_VARIABLES({ names: joinWords(namesOf(missing)) })
+    throw new ProblemWith(problem, { variables: namesOf(missing) })
+  }
+  if (migrations.length > 0 && migrate !== true)
+    throw errors.WP_BACKEND_PUBLISH_MIGRATIONS({ names: namesOf(migrations).join(', ') })
+  const { length } = changes.filter((change) => change.breaking)
+  if (length > 0 && allowBreaking !== true) {
+    const count = length === 1 ? '1 change breaks callers' : `${length} changes break callers`
+    throw errors.WP_BACKEND_PUBLISH_BREAKING({ count })
+  }
+  return built
+}
+
+/** @throws WP_BACKEND_PUBLISH_GRANT */
+function assertMayGrant({ grant = [] }: PublishRequest, { actor }: Publishing): void {
+  if (grant.length > 0 && !actor.scopes.includes('backend.admin')) throw errors.WP_BACKEND_PUBLISH_GRANT()
+}
+
+const aliveMs = 5000
+
+/** Migrates and activates. Never throws: the publication tells how it ended. */
+async function run(sources: PublisherSources, prepared: Prepared): Promise<void> {
+  const { logger, host } = sources
+  const { system } = host
+  const { id, by, built } = prepared
+  const alive = setInterval(() => void keepAlive(system, id).catch(() => undefined), aliveMs)
+  alive.unref()
+  const migrated: string[] = []
+  try {
+    if (prepared.needsMigration) await migrate(sources, prepared, migrated)
+    await activate(sources, { ...prepared, migrated })
+    logger.info({ audit: { ...logged(by.actor), release: shortId(built.id), migrations: migrated } }, 'draft published')
+    await by.host.applyChanges?.()
+  } catch (error) {
+    logger.warn({ err: error, release: shortId(built.id), migrations: migrated }, 'publishing the draft failed')
+    const failed = { state: 'failed', migrated, error: describeFailure(error) } as const
+    await updatePublication(system, id, failed).catch((cause: unknown) => {
+      logger.warn({ err: cause }, 'the failed publication could not be recorded')
+    })
+  } finally {
+    clearInterval(alive)
+  }
+}
+
+function describeFailure(error: unknown): PublicationError {
+  if (error instanceof ProblemWith) return describeError(error.problem)
+  return describeError(isWaypostError(error) && error.kind !== 'bug' ? error : errors.WP_BACKEND_PUBLISH_FAILED())
+}
+
+/** Runs the pending migrations, and checks what could not be checked before. */
+async function migrate(sources: PublisherSources, { id, built }: Prepared, migrated: string[]): Promise<void> {
+  const host = await withStagedVariables(sources)
+  const { plugins } = built
+  let progress = Promise.resolve()
+  await migrateRelease({
+    host,
+    release: built,
+    plugins,
+    onApplied(one) {
+      migrated.push(nameOfMigration(one))
+      const soFar = { state: 'migrating', migrated: [...migrated] } as const
+      progress = progress.then(() => updatePublication(host.system, id, soFar)).catch(() => undefined)
+    },
+  })
+  await progress
+  await updatePublication(host.system, id, { state: 'activating', migrated })
+  const [failing] = await checkReleaseActions({ host, release: built, plugins, unready: new Set() })
+  if (failing === undefined) return
+  const { method, path, message } = failing
+  throw errors.WP_BACKEND_PUBLISH_ACTION({ method, path, problem: message })
+}
+
+async function withStagedVariables({ host, draft }: PublisherSources): Promise<Host> {
+  const opened = await withSystemVariables(host)
+  return { ...opened, variables: { ...opened.variables, ...(await draft.loadVariables()) } }
+}
+
+/** The draft was edited while it was published. */
+class DraftChanged extends Error {}
+
+const maxAttempts = 20
+
+/**
+ * Activates the release, makes the rest of the draft based on it, and sets what belongs to it, in one transaction.
+ * @throws WP_RELEASE_ACTIVATED_SINCE, WP_BACKEND_PUBLISH_STOPPED
+ */
+async function activate(
+  { host, draft }: PublisherSources,
+  prepared: Prepared & { readonly migrated: readonly string[] },
+): Promise<void> {
+  const { system } = host
+  const { built, texts, request, by, id, migrated } = prepared
+  const release = serializeRelease(built)
+  const files = toFiles(texts)
+  const { by: name, ...actor } = by.actor
+  const used = Object.entries(await draft.loadVariables()).filter(([one]) =>
+    Object.hasOwn(built.manifest.variables, one),
+  )
+  const { applyChanges: _, ...caller } = by.host // changes are applied after the transaction
+  let { state } = prepared
+  for (let attempt = 1; ; attempt++) {
+    const rest = texts === state.texts ? [] : listDraftChanges(texts, state.texts)
+    try {
+      await inOneTransaction(system, async (joined) => {
+        const acting = { ...caller, system: joined }
+        await activateSerialized(joined, release, {
+          kind: 'backend',
+          after: prepared.state.base,
+          by: name,
+          actor,
+          message: request.message,
+          files,
+        })
+        await settleDraft(joined, { state, rest: rest.map((one) => one.name), published: files })
+        for (const [variable, value] of used) {
+          await storeHostVariable(acting, { name: variable, value })
+          await joined.db.deleteFrom('waypost_draft_variable').where('id', '=', variable).execute()
+        }
+        const { grant = [] } = request
+        if (grant.length > 0) await changeHostUserScopes(acting, { name: actor.userId, add: grant, remove: [] })
+        await updatePublication(joined, id, { state: 'activated', migrated })
+      })
+      return
+    } catch (error) {
+      if (!(error instanceof DraftChanged) || attempt === maxAttempts) throw error
+      state = await draft.loadState()
+    }
+  }
+}
+
+interface Settling {
+  /** The draft that was read. */
+  readonly state: DraftState
+  /** The names of the changes that are not published. */
+  readonly rest: readonly string[]
+  readonly published: readonly DefinitionFile[]
+}
+
+/** Makes the rest of the draft changes of the new activation. @throws DraftChanged */
+async function settleDraft(joined: System, { state, rest, published }: Settling): Promise<void> {
+  const { db } = joined
+  if (state.stored === undefined) throw new DraftChanged()
+  if (rest.length === 0) {
+    const gone = await db.deleteFrom('waypost_draft').where('files', '=', state.stored).executeTakeFirstOrThrow()
+    if (gone.numDeletedRows === 0n) throw new DraftChanged()
+    await db.deleteFrom('waypost_draft_change').execute()
+    return
+  }
+  const [base_files, files] = await joined.transaction(async (trx) => [
+    await storeFiles(joined, trx, published),
+    await storeFiles(joined, trx, toFiles(state.texts)),
+  ])
+  const kept = await db
+    .updateTable('waypost_draft')
+    .set({ base: await findLastNumber(db), base_files: base_files, files: files, changed_at: joined.now() })
+    .where('files', '=', state.stored)
+    .executeTakeFirstOrThrow()
+  if (kept.numUpdatedRows === 0n) throw new DraftChanged()
+  await db.deleteFrom('waypost_draft_change').where('name', 'not in', rest).execute()
+}
+
+function toFiles(texts: Texts): readonly DefinitionFile[] {
+  return [...texts].map(([path, content]) => ({ path, content }))
+}

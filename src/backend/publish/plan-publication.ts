@@ -1,0 +1,225 @@
+import { findUnheldScopes } from '../../auth/index.ts'
+import type { BaseBuilder, LoadedTexts } from '../../build/index.ts'
+import type { Texts } from '../../definition/index.ts'
+import {
+  checkReleaseActions,
+  diagnoseActions,
+  makeOpenable,
+  nameOfMigration,
+  surveyMigrations,
+  variablesOfConnections,
+  withSystemVariables,
+  type Host,
+  type LoadPlugins,
+} from '../../host/index.ts'
+import { hasErrors, version, type Diagnostic } from '../../kit/index.ts'
+import { countDayCalls } from '../../operate/index.ts'
+import type { PluginSet } from '../../plugin/index.ts'
+import {
+  findMissingVariables,
+  findVariableUses,
+  isNewer,
+  listLiveServers,
+  loadActiveRelease,
+  neededScopes,
+  planChanges,
+  releaseId,
+  type BuiltRelease,
+  type ChangePlan,
+  type LiveServer,
+  type Manifest,
+  type MissingVariable,
+  type StoredRelease,
+} from '../../release/index.ts'
+import { describeBreaking, describeLosses, writeStep } from '../../tables/index.ts'
+import type { RebaseConflict, ListedChange } from '../draft/system/draft-changes.ts'
+
+/** The draft of a server, as it is published. */
+export interface PublishableDraft {
+  /** Loads the draft with its changes on the active release. */
+  loadState(): Promise<DraftState>
+  /** Returns what makes releases of texts, with the code of the active release. */
+  loadBuilder(): Promise<BaseBuilder>
+  /** Decrypts the variables that publishing sets. */
+  loadVariables(): Promise<Readonly<Record<string, string>>>
+}
+
+export interface DraftState {
+  /** The number of the last activation; 0 if there is none. */
+  readonly base: number
+  readonly baseTexts: Texts
+  readonly texts: Texts
+  readonly changes: readonly ListedChange[]
+  /** What the draft and a later activation changed in different ways. */
+  readonly conflicts: readonly RebaseConflict[]
+  /** The names of the variables that publishing sets. */
+  readonly variables: readonly string[]
+  /** The hash of the list of its stored files; undefined if nothing is stored. */
+  readonly stored: string | undefined
+}
+
+export interface PlanSources {
+  readonly host: Host
+  readonly loadPlugins: LoadPlugins
+  readonly draft: PublishableDraft
+}
+
+export interface PlanOptions {
+  /** The files to publish. */
+  readonly texts: Texts
+  /**
+   * Whether connections may be opened that the active release does not have: they could lead anywhere, with any of this
+   * host's variables in their address.
+   */
+  readonly mayOpen: boolean
+  /** The names of the variables that the draft sets. */
+  readonly staged: readonly string[]
+}
+
+/** A migration that the publication runs. */
+export interface PlannedMigration {
+  /** `Connection/name`. */
+  readonly name: string
+  /** For the database of its connection; empty for a migration with code. */
+  readonly sql: readonly string[]
+  readonly breaking: readonly string[]
+  readonly losses: readonly string[]
+}
+
+/** What publishing would change. */
+export interface PublicationPlan extends ChangePlan {
+  readonly active: StoredRelease | undefined
+  /** Undefined if the definition has errors. */
+  readonly built: (BuiltRelease & { readonly id: string; readonly plugins: PluginSet }) | undefined
+  readonly diagnostics: readonly Diagnostic[]
+  readonly migrations: readonly PlannedMigration[]
+  /** Migrations that have run and that the release lacks. */
+  readonly droppedMigrations: readonly string[]
+  readonly missingVariables: readonly (MissingVariable & { readonly uses: readonly string[] })[]
+  /** Places that use a variable which is set already. */
+  readonly newVariableUses: readonly { readonly name: string; readonly uses: readonly string[] }[]
+  /** Scopes that the release needs and no active user has. */
+  readonly unheldScopes: readonly string[]
+  /** Live servers with an older version than this one. */
+  readonly olderServers: readonly LiveServer[]
+}
+
+/** Compares files with the active release. Changes nothing. */
+export async function planPublication(sources: PlanSources, options: PlanOptions): Promise<PublicationPlan> {
+  const { system } = sources.host
+  const active = await loadActiveRelease(system)
+  const builder = await sources.draft.loadBuilder()
+  const loaded = await builder.load(options.texts)
+  const servers = await listLiveServers(system)
+  const plan = {
+    active,
+    olderServers: servers.filter((server) => isNewer(version, server.version)),
+    diagnostics: loaded.diagnostics,
+    ...nothing,
+  }
+  const { definition } = loaded
+  if (definition === undefined || hasErrors(loaded.diagnostics)) return plan
+  const release = await builder.link(loaded)
+  const { manifest } = release
+  const before = active?.manifest
+  const id = releaseId(manifest)
+  const host = await openHostFor(sources, before, { manifest, mayOpen: options.mayOpen })
+  const plugins = await sources.loadPlugins(release)
+  const { pending, dropped } = await surveyMigrations({
+    host,
+    release,
+    plugins,
+    active: before,
+    mayOpen: options.mayOpen,
+  })
+  const isOpenable = makeOpenable(manifest, { active: before, mayOpen: options.mayOpen })
+  const unready = [
+    ...pending.map(({ connection }) => connection),
+    ...Object.keys(manifest.connections).filter((name) => !isOpenable(name)),
+  ]
+  const failing = await checkReleaseActions({ host, release, plugins, unready: new Set(unready) })
+  const textOf = async (file: string) => options.texts.get(file)
+  const required = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
+  const unstaged = required.filter((name) => !options.staged.includes(name))
+  const missing = await findMissingVariables(system, unstaged)
+  const isUnset = new Set([...missing.map(({ name }) => name), ...options.staged])
+  return {
+    ...plan,
+    ...planChanges(
+      { before, after: manifest },
+      { calls: await countDayCalls(system), variables: sources.host.variables },
+    ),
+    built: { ...release, id, plugins },
+    diagnostics: [
+      ...loaded.diagnostics,
+      ...(await diagnoseActions(definition, failing, { severity: 'error', textOf })),
+    ],
+    migrations: pending.map((one) =>
+      describeMigration(one, { loaded, kindOf: (name) => kindOf(name, { host, manifest, plugins }) }),
+    ),
+    droppedMigrations: dropped.map(nameOfMigration),
+    missingVariables: missing.map((one) => ({ ...one, uses: findVariableUses(manifest, one.name) })),
+    newVariableUses: Object.keys(manifest.variables)
+      .filter((name) => !isUnset.has(name))
+      .map((name) => ({ name, uses: findNewUses(name, before, manifest) }))
+      .filter(({ uses }) => uses.length > 0),
+    unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
+  }
+}
+
+const nothing = {
+  built: undefined,
+  changes: [],
+  breakingChanges: 'warn',
+  migrations: [],
+  droppedMigrations: [],
+  missingVariables: [],
+  newVariableUses: [],
+  unheldScopes: [],
+} as const
+
+/** Without `mayOpen`, only the variables of connections are read that the active release has too. */
+async function openHostFor(
+  { host, draft }: PlanSources,
+  active: Manifest | undefined,
+  { manifest, mayOpen }: Pick<PlanOptions, 'mayOpen'> & { readonly manifest: Manifest },
+): Promise<Host> {
+  if (!mayOpen) return withSystemVariables(host, active === undefined ? [] : variablesOfConnections(active))
+  const opened = await withSystemVariables(host, variablesOfConnections(manifest))
+  return { ...opened, variables: { ...opened.variables, ...(await draft.loadVariables()) } }
+}
+
+interface MigrationContext {
+  readonly loaded: LoadedTexts
+  kindOf(connection: string): 'sqlite' | 'postgresql' | undefined
+}
+
+function describeMigration(
+  one: Manifest['migrations'][number],
+  { loaded, kindOf: find }: MigrationContext,
+): PlannedMigration {
+  const source = loaded.migrations.migrations.find(
+    ({ connection, name }) => connection === one.connection && name === one.name,
+  )
+  const steps = source?.declared?.steps ?? []
+  const kind = find(one.connection)
+  return {
+    name: nameOfMigration(one),
+    sql: kind === undefined ? [] : steps.flatMap((step) => writeStep(step, kind)),
+    breaking: describeBreaking(steps),
+    losses: describeLosses(steps),
+  }
+}
+
+function kindOf(
+  name: string,
+  { host, manifest, plugins }: { readonly host: Host; readonly manifest: Manifest; readonly plugins: PluginSet },
+): 'sqlite' | 'postgresql' | undefined {
+  if (name === 'System') return host.system.kind
+  return plugins.connections.get(manifest.connections[name]?.class ?? '')?.class.migrations
+}
+
+function findNewUses(name: string, before: Manifest | undefined, after: Manifest): readonly string[] {
+  const known = before === undefined ? [] : findVariableUses(before, name)
+  return findVariableUses(after, name).filter((use) => !known.includes(use))
+}
