@@ -31,6 +31,7 @@ export default class Deploy extends WaypostCommand {
     '<%= config.bin %> <%= command.id %> --migrate --yes --message "Add content"',
     '<%= config.bin %> <%= command.id %> --yes --url https://api.example.com --against 4f1c9a2e',
     '<%= config.bin %> <%= command.id %> --plan --markdown > plan.md',
+    '<%= config.bin %> <%= command.id %> --from https://staging.example.com --url https://api.example.com',
   ]
   static override enableJsonFlag = true
   static override flags = {
@@ -47,6 +48,10 @@ export default class Deploy extends WaypostCommand {
     url: Flags.string({
       description: 'URL of a server to deploy to, instead of WAYPOST_SYSTEM_URL',
       env: 'WAYPOST_URL',
+    }),
+    from: Flags.string({
+      description:
+        'URL of a server whose active release is copied, instead of building the project. Credentials: WAYPOST_FROM_CLIENT_ID and WAYPOST_FROM_CLIENT_SECRET',
     }),
     yes: Flags.boolean({
       char: 'y',
@@ -72,6 +77,7 @@ export default class Deploy extends WaypostCommand {
       folder,
       variables: readEnvironment(folder),
       url: flags.url,
+      from: flags.from,
       against: flags.against,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     }
@@ -88,7 +94,7 @@ export default class Deploy extends WaypostCommand {
       waitMs: flags.wait,
       waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(formatTarget(target)),
-      onPlan: (plan) => this.#showPlan(plan, flags.migrate),
+      onPlan: (plan) => this.#showPlan(plan, flags),
       ...(this.isInteractive() ? { confirm: async () => confirm('  This breaks callers. Deploy anyway?') } : {}),
       onUploaded: ({ artifacts, of, bytes }) =>
         this.print(`  Uploaded   ${artifacts} of ${of} artifacts and files, ${Math.ceil(bytes / 1024)} KB`),
@@ -115,17 +121,23 @@ export default class Deploy extends WaypostCommand {
     else if (isNothing(plan)) this.print(`${formatTarget(plan.target)}\n  ${describeNothing(plan)}`)
     else {
       this.print(formatTarget(plan.target))
-      this.#showPlan(plan, flags.migrate, true)
+      this.#showPlan(plan, flags, true)
       for (const line of describePlanEnd(plan, { migrates: flags.migrate })) this.print(line)
     }
     return { ...planJson(plan), activated: false }
   }
 
-  #showPlan(plan: DeployPlan, migrates: boolean, isResult = false): void {
+  #showPlan(
+    plan: DeployPlan,
+    { migrate: migrates, from }: { readonly migrate: boolean; readonly from?: string | undefined },
+    isResult = false,
+  ): void {
     const stream = isResult ? process.stdout : process.stderr
     const write = (line: string) => (isResult ? this.print(line) : this.note(line))
     write(`  Active     ${describeActive(plan, systemClock.now())}`)
-    write(`  Project    ${shortId(plan.id)}\n`)
+    write(
+      `  ${from === undefined ? 'Project' : 'Release'}    ${shortId(plan.id)}${from === undefined ? '' : `   the active release of ${from}`}\n`,
+    )
     for (const line of formatPlan({ ...plan, migrates }, stream)) write(line)
     write('')
   }

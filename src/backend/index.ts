@@ -31,6 +31,7 @@ export {
   type FilesAnswer,
   type MigrateAnswer,
   type MigrateRequest,
+  type ReleaseAnswer,
   type RanMigration,
   type RollbackAnswer,
   type RollbackRequest,

@@ -237,6 +237,60 @@ export default class Report implements Action<'GET /report'> {
     assert.equal(confirmed.code, 0, confirmed.stderr)
     assert.deepEqual(await read(), { entry: [{ id: 1, name: 'Ann' }], next: null })
   })
+
+  it('copies its active release to another System, with the same id', async () => {
+    const other = await makeSystem('sqlite')
+    closers.push(other.close)
+    const source = {
+      WAYPOST_FROM_CLIENT_ID: deployer['WAYPOST_CLIENT_ID']!,
+      WAYPOST_FROM_CLIENT_SECRET: deployer['WAYPOST_CLIENT_SECRET']!,
+    }
+    const copy = (words: string, env: Env = source) => other.folder.run(`deploy --from ${url} ${words}`, { env })
+    const { db } = system.host.system
+    const active = await db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()
+
+    const missing = await copy('--plan', deployer)
+    assert.equal(missing.code, 1)
+    assert.match(missing.stderr, /Credentials for .* WAYPOST_FROM_CLIENT_ID is not set\n.*WAYPOST_FROM_TOKEN/s)
+    const reader = {
+      WAYPOST_FROM_CLIENT_ID: planner['WAYPOST_CLIENT_ID']!,
+      WAYPOST_FROM_CLIENT_SECRET: planner['WAYPOST_CLIENT_SECRET']!,
+    }
+    const forbidden = await copy('--plan', reader)
+    assert.equal(forbidden.code, 1)
+    assert.match(forbidden.stderr, /backend\.deploy/)
+
+    const plan = await copy('--plan --migrate')
+    assert.equal(plan.code, 0, plan.stderr)
+    assert.match(plan.stdout, new RegExp(`Release +${active.release_id!.slice(0, 8)} +the active release of ${url}`))
+    assert.match(plan.stdout, /GET {2}\/people/)
+    const done = await copy('--migrate --yes --json')
+    assert.equal(done.code, 0, done.stdout + done.stderr)
+    assert.equal(JSON.parse(done.stdout).release, active.release_id)
+    const again = await copy('--yes')
+    assert.match(again.stdout, /is already active\. Nothing to do\./)
+
+    const kindOf = async () => {
+      const rows = other.host.system.db.selectFrom('waypost_activation').select(['kind', 'from_git', 'number'])
+      return rows.orderBy('number', 'desc').limit(1).executeTakeFirstOrThrow()
+    }
+    assert.deepEqual(await kindOf(), { kind: 'deploy', number: 1, from_git: 1 })
+    // The same with files that were edited on the server after the last deployment from Git.
+    await project.edit('resources/routes/todo/collection.yml', 'Lists the open to-dos', 'Lists to-dos')
+    assert.equal((await deploy(deployer)).code, 0)
+    const last = await db
+      .selectFrom('waypost_activation')
+      .select((column) => column.fn.max('number').as('number'))
+      .executeTakeFirstOrThrow()
+    await db
+      .updateTable('waypost_activation')
+      .set({ kind: 'backend', from_git: last.number - 1 })
+      .where('number', '=', last.number)
+      .execute()
+    const copied = await copy('--yes')
+    assert.equal(copied.code, 0, copied.stderr)
+    assert.deepEqual(await kindOf(), { kind: 'backend', number: 2, from_git: 1 })
+  })
 })
 
 async function findClosedPort(): Promise<number> {

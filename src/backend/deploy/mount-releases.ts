@@ -3,8 +3,10 @@ import type { Guard } from '../../auth/index.ts'
 import type { ClassCatalog } from '../../definition/index.ts'
 import { sha256, shortId, version } from '../../kit/index.ts'
 import {
+  assertIntact,
   hashFiles,
   listLiveServers,
+  loadForRelease,
   loadActiveRow,
   loadPublishedFiles,
   type PublishedFiles,
@@ -16,6 +18,7 @@ import { releaseLimits } from './limits.ts'
 import { mountRollback } from './mount-rollback.ts'
 import {
   ActivateBody,
+  ArtifactParams,
   assertProtocol,
   oldPaths,
   paths,
@@ -24,6 +27,7 @@ import {
   type AccessAnswer,
   type ActivateAnswer,
   type ArtifactsAnswer,
+  type ReleaseAnswer,
   type FilesAnswer,
   type MigrateAnswer,
   type ServersAnswer,
@@ -131,6 +135,16 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
   const onRequest = requireScopes(sources, deployScopes)
   app.get(paths.access, { onRequest, config: makeRateLimit('look', 1200) }, async (): Promise<AccessAnswer> => {
     return { waypost: version, protocol }
+  })
+  app.get(paths.active, { onRequest, config: makeRateLimit('release', 60) }, async (): Promise<ReleaseAnswer> => {
+    const active = await loadActiveRow(sources.system)
+    return { active: active === undefined ? null : { id: active.id, manifest: assertIntact(active) } }
+  })
+  const reading = { onRequest, config: makeRateLimit('artifact', 1200), schema: { params: ArtifactParams } }
+  app.get<{ Params: { hash: string } }>(`${paths.artifacts}/:hash`, reading, async ({ params: { hash } }) => {
+    const { artifacts } = await loadForRelease(sources.system, { [hash]: 0 })
+    if (artifacts.length === 0) throw errors.WP_BACKEND_ARTIFACTS_MISSING({ count: 1, first: shortId(hash) })
+    return artifacts[0]!
   })
   const upload = { onRequest, config: makeRateLimit('artifact', 1200), bodyLimit: releaseLimits.uploadBytes }
   app.post(paths.artifacts, upload, async (request): Promise<ArtifactsAnswer> => {

@@ -37,6 +37,8 @@ export const ArtifactsBody = Type.Object(
   strict,
 )
 
+export const ArtifactParams = Type.Object({ hash }, strict)
+
 export const ActivateBody = Type.Object(
   {
     protocol: version,
@@ -44,6 +46,8 @@ export const ActivateBody = Type.Object(
     files,
     /** The Git commit of the files. */
     commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{40}([0-9a-f]{24})?(-dirty)?$' })),
+    /** `backend` if the files were edited on a server and are not in Git. */
+    kind: Type.Optional(Type.Literal('backend')),
     /** Prefix of the id of the release that must be active; `none` for no release. */
     against: Type.Optional(Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' })),
     // Printed on terminals, so it must not contain invisible characters or change the text around it.
@@ -95,6 +99,12 @@ export interface FilesAnswer {
   readonly inGit: { readonly commit: string | null; readonly files: FileHashes } | null
   /** The content of each file, by its hash. */
   readonly contents: Readonly<Record<string, string>>
+}
+
+/** The active release, for `waypost deploy --from`. */
+export interface ReleaseAnswer {
+  /** Null before the first deployment. */
+  readonly active: { readonly id: string; readonly manifest: string } | null
 }
 
 /** What the server's System already has of a new release. */
@@ -151,7 +161,9 @@ export const paths = {
   files: '/backend/deploy/file',
   /** POST; changes nothing. */
   survey: '/backend/deploy/survey',
-  /** POST; stores artifacts and definition files for a future release. */
+  /** GET; the active release with all that a copy needs requires permission to deploy. */
+  active: '/backend/deploy/release',
+  /** POST; stores artifacts and definition files for a future release. GET with the hash of a stored artifact. */
   artifacts: '/backend/deploy/artifact',
   /** POST; runs the migrations of a release whose artifacts have been uploaded. */
   migrations: '/backend/deploy/migration',

@@ -90,7 +90,7 @@ export interface ReleaseReceiver {
    */
   activate(
     manifest: SentManifest,
-    how: Pick<ActivateRequest, 'against' | 'message' | 'commit'> & { readonly files?: FileHashes | undefined },
+    how: Pick<ActivateRequest, 'against' | 'message' | 'commit' | 'kind'> & { readonly files?: FileHashes | undefined },
     actor: KnownActor,
   ): Promise<Activation>
   /** @throws the errors of `rollBack`, and any reason why the rollback is not possible */
@@ -144,12 +144,20 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       const artifacts = await load(system, manifest)
       return exposeErrors(() => sources.migrate({ manifest, artifacts }))
     },
-    async activate(manifest, { against, message, commit, files: sent }, { by, ...actor }) {
+    async activate(manifest, { against, message, commit, kind, files: sent }, { by, ...actor }) {
       const pending = await assertNoneDropped(manifest)
       if (pending.length > 0) throw errors.WP_BACKEND_MIGRATIONS_PENDING({ names: pending.join(', ') })
       const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
       const files = sent && (await loadFilesOf(system, sent))
-      const activation = await activateSerialized(system, written, { by, actor, message, against, files, commit })
+      const activation = await activateSerialized(system, written, {
+        by,
+        actor,
+        message,
+        against,
+        files,
+        commit,
+        ...(kind && { kind }),
+      })
       await deleteUploads(system, [...Object.keys(manifest.artifacts), ...Object.values(sent ?? {})])
       return activation
     },

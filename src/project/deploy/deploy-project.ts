@@ -83,13 +83,13 @@ async function confirmBreaking(
 
 async function applyPlan(planning: PlanContext, options: DeployOptions): Promise<Deployment> {
   const { target, deployable, plan } = planning
-  const { release, files, commit } = deployable
+  const { release, files, commit, kind } = deployable
   const against = options.against ?? plan.active?.id ?? 'none'
   const upload = await target.upload(deployable, plan.missingArtifacts)
   if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length + files.length })
   const migrated = await runMigrations(planning, options)
   const { by, message } = options
-  const activation = await target.activate(release, { by, message, against, files, commit })
+  const activation = await target.activate(release, { by, message, against, files, commit, kind })
   options.onActivated?.(activation)
   const servers = await awaitServers({
     release: activation.id,

@@ -25,6 +25,8 @@ export interface PlanOptions {
   readonly variables: Variables
   /** The URL of a running server; by default System from the environment. */
   readonly url?: string | undefined
+  /** The URL of a server whose active release is copied; by default the project of the folder is built. */
+  readonly from?: string | undefined
   /** Continue only if the id of the active release begins with this text; `none` if no release must be active. */
   readonly against?: string | undefined
   /** Called with the target first. */
@@ -68,9 +70,13 @@ export async function withPlan<Value>(
   options: PlanOptions & { readonly isDeployment?: boolean },
   work: (planning: PlanContext) => Promise<Value>,
 ): Promise<Value> {
-  const project = findProject(options.folder)
+  const { from, folder, variables } = options
+  const project = from === undefined ? findProject(folder) : undefined
   assertTarget(options)
-  const build = await startBuild(project)
+  const build =
+    project === undefined
+      ? await (await import('./remote/copy-release.ts')).startCopy({ from: from!, folder, variables })
+      : await startBuild(project)
   try {
     // The client of the target is loaded while the bundler works. An unreachable target is reported before problems in
     // the sources.

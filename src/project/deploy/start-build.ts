@@ -37,6 +37,7 @@ export async function startBuild(project: Project): Promise<StartedBuild> {
         folder: project.root,
         files: collected.files,
         commit: await commit,
+        kind: 'deploy',
       }
     },
     close: () => builder.close(),

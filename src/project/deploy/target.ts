@@ -23,6 +23,8 @@ export interface Deployable {
   readonly files: readonly DefinitionFile[]
   /** The Git commit of the folder. */
   readonly commit: string | undefined
+  /** `backend` if the files were edited on a server and are not in Git. */
+  readonly kind: 'deploy' | 'backend'
 }
 
 /** The state of a target, compared with a release that may be deployed there. */

@@ -15,19 +15,26 @@ export interface Access {
 interface Client {
   readonly id: string
   readonly secret: string
+  /** The names of the variables with both, and with a token. */
+  readonly names: { readonly id: string; readonly secret: string; readonly token: string }
 }
 
 /** The requested scopes. A client with only the first one gets that, which is enough for a plan. */
 const requestedScopes = 'backend.read backend.deploy'
 
+/** The server to deploy to, or the one that a release is copied from. Neither gets the credentials of the other. */
+export type ServerRole = 'target' | 'source'
+
 /**
- * Returns the token of `WAYPOST_TOKEN`, or requests one for the client of `WAYPOST_CLIENT_ID`.
+ * Returns the token of `WAYPOST_TOKEN`, or requests one for the client of `WAYPOST_CLIENT_ID`. For a source, the names
+ * begin with `WAYPOST_FROM_`.
  * @throws WP_PROJECT_REMOTE_CREDENTIALS, WP_PROJECT_REMOTE_CLIENT, WP_PROJECT_REMOTE_SCOPE
  */
-export async function openAccess(server: string, variables: Variables): Promise<Access> {
-  const token = variable(variables, 'WAYPOST_TOKEN')
+export async function openAccess(server: string, variables: Variables, role: ServerRole = 'target'): Promise<Access> {
+  const prefix = role === 'target' ? 'WAYPOST_' : 'WAYPOST_FROM_'
+  const token = variable(variables, `${prefix}TOKEN`)
   if (token !== undefined) return { token, isProvided: true, close: async () => undefined }
-  const client = readClient(server, variables)
+  const client = readClient(server, variables, prefix)
   const issued = await requestToken(server, client)
   return {
     token: issued,
@@ -36,12 +43,12 @@ export async function openAccess(server: string, variables: Variables): Promise<
   }
 }
 
-function readClient(server: string, variables: Variables): Client {
-  const id = variable(variables, 'WAYPOST_CLIENT_ID')
-  const secret = variable(variables, 'WAYPOST_CLIENT_SECRET')
-  if (id !== undefined && secret !== undefined) return { id, secret }
-  const missing = id === undefined ? 'WAYPOST_CLIENT_ID' : 'WAYPOST_CLIENT_SECRET'
-  throw errors.WP_PROJECT_REMOTE_CREDENTIALS({ server, missing })
+function readClient(server: string, variables: Variables, prefix: string): Client {
+  const names = { id: `${prefix}CLIENT_ID`, secret: `${prefix}CLIENT_SECRET`, token: `${prefix}TOKEN` }
+  const id = variable(variables, names.id)
+  const secret = variable(variables, names.secret)
+  if (id !== undefined && secret !== undefined) return { id, secret, names }
+  throw errors.WP_PROJECT_REMOTE_CREDENTIALS({ server, ...names, missing: id === undefined ? names.id : names.secret })
 }
 
 async function requestToken(server: string, client: Client): Promise<string> {
@@ -63,7 +70,7 @@ interface TokenProblem {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-function errorOf(server: string, { id }: Client, { answer, body }: TokenProblem): Error {
+function errorOf(server: string, { id, names }: Client, { answer, body }: TokenProblem): Error {
   const { status, headers } = answer
   const reason = printable(body['error_description']) || printable(body['error'])
   if (status === 429 || status === 503) {
@@ -77,7 +84,7 @@ function errorOf(server: string, { id }: Client, { answer, body }: TokenProblem)
     const scopes = requestedScopes.replace(' ', ',')
     return errors.WP_PROJECT_REMOTE_SCOPE({ server, reason: 'the client does not have the scopes', scopes })
   }
-  return errors.WP_PROJECT_REMOTE_CLIENT({ server, client: printable(id, 64), reason })
+  return errors.WP_PROJECT_REMOTE_CLIENT({ server, client: printable(id, 64), reason, ...names })
 }
 
 const revokeTimeoutMs = 3000

@@ -11,7 +11,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Credentials for {server} are required, but {missing} is not set',
-    hint: 'Set WAYPOST_CLIENT_ID and WAYPOST_CLIENT_SECRET, or WAYPOST_TOKEN. An administrator of the server creates a client with: waypost client:add deploy --user NAME --scopes backend.read,backend.deploy --grants client_credentials',
+    hint: 'Set {id} and {secret}, or {token}. An administrator of the server creates a client with: waypost client:add deploy --user NAME --scopes backend.read,backend.deploy --grants client_credentials',
   },
   WP_PROJECT_REMOTE_UNREACHABLE: {
     kind: 'external',
@@ -38,6 +38,12 @@ export const errors = defineErrors({
       'The version of Waypost at {server} is too old for this version: it has no deployment endpoints at /backend/deploy',
     hint: 'Update the server first, or deploy with its version (npx waypost@VERSION deploy) or without --url from a machine whose WAYPOST_SYSTEM_URL points to its System.',
   },
+  WP_PROJECT_REMOTE_CHANGED: {
+    kind: 'user',
+    status: 500,
+    message: 'Another release was activated at {server} while its active release was copied',
+    hint: 'Nothing was changed. Run the command again.',
+  },
   WP_PROJECT_REMOTE_PROTOCOL: {
     kind: 'user',
     status: 500,
@@ -48,7 +54,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: '{server} did not issue a token for the client {client}: {reason}',
-    hint: 'Check WAYPOST_CLIENT_ID and WAYPOST_CLIENT_SECRET. On the server, waypost client:list lists the clients and waypost client:secret ID generates a new secret.',
+    hint: 'Check {id} and {secret}. On the server, waypost client:list lists the clients and waypost client:secret ID generates a new secret.',
   },
   WP_PROJECT_REMOTE_TOKEN: {
     kind: 'user',

@@ -105,12 +105,13 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       for (const one of applied) onApplied?.(one)
       return applied
     },
-    async activate(release, { message, against, files = [], commit }) {
+    async activate(release, { message, against, files = [], commit, kind }) {
       const request: ActivateRequest = {
         protocol,
         manifest: release.manifest,
         ...(files.length === 0 ? {} : { files: hashFiles(files) }),
         ...(commit === undefined ? {} : { commit }),
+        ...(kind === 'backend' ? { kind } : {}),
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
       }
@@ -124,7 +125,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
 }
 
 /** Only used after `isFiles`. */
-function toPublished({ active, inGit, contents }: FilesAnswer): PublishedFiles | undefined {
+export function toPublished({ active, inGit, contents }: FilesAnswer): PublishedFiles | undefined {
   if (active === null) return undefined
   const load = (files: FileHashes): readonly DefinitionFile[] =>
     Object.entries(files).map(([path, hash]) => ({ path, content: contents[hash]! }))
@@ -153,7 +154,7 @@ async function retryAfterUpload<Answer>(work: () => Promise<Answer>, upload: () 
 }
 
 /** Processes items concurrently. After a failure no more are started, and running ones are awaited. */
-async function forEachConcurrently<Item>(
+export async function forEachConcurrently<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
