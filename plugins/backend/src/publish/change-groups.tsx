@@ -46,6 +46,9 @@ export function ChangeGroups({ draft: { entries }, left, canEdit, onChange }: Ch
           indeterminate={chosen > 0 && chosen < entries.length}
           onChange={(event) => onChange(new Set(event.currentTarget.checked ? [] : entries.map(({ name }) => name)))}
         />
+        <Button variant="default" className="publish-review" onClick={showPlan}>
+          {texts.review}
+        </Button>
         {canEdit ? (
           <Button variant="default" onClick={() => setAsked('all')}>
             {texts.discardAll}
@@ -85,6 +88,13 @@ export function ChangeGroups({ draft: { entries }, left, canEdit, onChange }: Ch
       {asked === undefined ? null : <Discard entries={entries} asked={asked} onClose={() => setAsked(undefined)} />}
     </section>
   )
+}
+
+/** On narrow screens the plan is below the changes. */
+function showPlan(): void {
+  const plan = document.querySelector<HTMLElement>('.publish-plan')
+  plan?.scrollIntoView({ block: 'start' })
+  plan?.querySelector('h2')?.focus({ preventScroll: true })
 }
 
 function EntryName({ entry }: { readonly entry: DraftEntry }) {

@@ -1,7 +1,7 @@
 import { Button, Radio } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { announce } from '../components/announce.tsx'
 import { MethodBadge } from '../components/badge.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -65,39 +65,36 @@ interface ConflictProps {
 }
 
 function Conflict({ conflict, value, onChange }: ConflictProps) {
-  const { method, label, link } = describeEntry({ ...conflict, status: conflict.mine === null ? 'removed' : 'changed' })
+  const id = useId()
+  const { method, label, group, link } = describeEntry({
+    ...conflict,
+    status: conflict.mine === null ? 'removed' : 'changed',
+  })
   const write = (shown: unknown) =>
     shown === null ? '' : typeof shown === 'string' && conflict.at === null ? shown : toYaml(shown)
   const base = write(conflict.base)
   return (
     <Radio.Group
       className="conflict"
+      aria-labelledby={id}
       value={value ?? null}
       onChange={(side) => onChange(side === 'theirs' ? 'theirs' : 'mine')}
-      label={
-        <span className="publish-link">
+    >
+      <div className="conflict-head">
+        <h2 id={id} className="publish-link">
           {method === undefined ? null : <MethodBadge method={method} />}
           <bdi className={method === undefined ? undefined : 'mono'}>{label}</bdi>
-        </span>
-      }
-    >
-      {link === undefined ? null : (
-        <Link {...link} className="conflict-open">
-          {texts.open}
-        </Link>
-      )}
+          <span className="soft">{publish.changes.groups[group]}</span>
+        </h2>
+        {link === undefined ? null : <Link {...link}>{texts.open}</Link>}
+      </div>
       <div className="conflict-sides">
         <div className="conflict-side">
           <p className="conflict-name soft">{texts.base}</p>
           <Value text={base} other={base} />
         </div>
         {sides.map((side) => (
-          <Radio.Card
-            key={side}
-            value={side}
-            className="conflict-side"
-            aria-label={`${texts[side]}: ${texts.take[side]}`}
-          >
+          <Radio.Card key={side} value={side} className="conflict-side">
             <span className="conflict-name">
               <Radio.Indicator size="xs" />
               <span className="strong">{texts[side]}</span>

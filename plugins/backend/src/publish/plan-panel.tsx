@@ -2,6 +2,7 @@ import { Button, Checkbox, PasswordInput, Skeleton, Textarea } from '@mantine/co
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
+import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
@@ -31,13 +32,14 @@ export function PlanPanel({ draft, chosen, isAll }: PlanPanelProps) {
   const names = isAll ? undefined : chosen.map(({ name }) => name)
   const { data, error, isError, isPlaceholderData, refetch } = useQuery({
     queryKey: ['draft', 'plan', draft.revision, names ?? 'all'],
-    queryFn: ({ signal }) => publishing.plan(names, signal),
+    queryFn: ({ signal }) =>
+      call('POST /draft/plan', { body: names === undefined ? {} : { changes: [...names] } }, signal),
     enabled: chosen.length > 0,
     placeholderData: keepPreviousData,
   })
   return (
     <aside className="publish-plan" aria-label={texts.title} aria-busy={isPlaceholderData}>
-      <h2>{texts.title}</h2>
+      <h2 tabIndex={-1}>{texts.title}</h2>
       {chosen.length === 0 ? <p className="soft">{texts.none}</p> : null}
       {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
       {chosen.length > 0 && data === undefined && !isError ? <Skeleton height={160} /> : null}
@@ -69,17 +71,20 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   const breaking = plan.changes.filter((one) => one.breaking)
   const others = plan.changes.filter((one) => !one.breaking)
   const errors = plan.diagnostics.filter(({ severity }) => severity === 'error')
-  const isBlocked = errors.length + plan.missing_variables.length + plan.older_servers.length > 0
+  const isBlocked = [errors, plan.missing_variables, plan.older_servers, plan.dropped_migrations].some(
+    ({ length }) => length > 0,
+  )
   const granted = mayGrant ? plan.unheld_scopes.filter((scope) => !refused.has(scope)) : []
   const publishAll = async () => {
-    const { id } = await publishing.publish({
-      ...(names === undefined ? {} : { changes: names }),
+    const body = {
+      ...(names === undefined ? {} : { changes: [...names] }),
       ...(message.trim() === '' ? {} : { message: message.trim() }),
       ...(plan.migrations.length === 0 ? {} : { migrate: true }),
-      ...(plan.breaking_changes === 0 ? {} : { allow_breaking: true }),
+      ...(breaking.length === 0 ? {} : { allow_breaking: true }),
       ...(granted.length === 0 ? {} : { grant: granted }),
       against: plan.active,
-    })
+    }
+    const { id } = await call('POST /draft/publish', { body })
     const tried = firstCall(plan)
     await navigate({ to: '/publish', search: tried === undefined ? { id } : { id, try: tried } })
     void refreshDraft(queries)
@@ -87,127 +92,136 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   const publication = useMutation({ mutationFn: publishAll })
   const stillOthers = othersOf(chosen, me)
   return (
-    <div className="stack">
-      {errors.length === 0 ? null : <Diagnostics errors={errors} />}
-      {plan.older_servers.map(({ name, version }) => (
-        <p key={name} className="warnings" role="alert">
-          {texts.older(name, version)}
-        </p>
-      ))}
-      {breaking.length === 0 ? null : (
-        <section className="publish-breaking">
-          <h3>{texts.breaking(plan.breaking_changes)}</h3>
-          <Changes changes={breaking} />
-        </section>
-      )}
-      {plan.migrations.length === 0 ? null : (
-        <section>
-          <h3>{texts.migrations}</h3>
-          <p className="soft">{texts.migrationsText}</p>
-          {plan.migrations.map((migration) => (
-            <Migration key={migration.name} migration={migration} />
-          ))}
-        </section>
-      )}
-      {plan.missing_variables.length === 0 ? null : (
-        <section>
-          <h3>{texts.variables}</h3>
-          <p className="soft">{texts.variablesText}</p>
-          {plan.missing_variables.map((variable) => (
-            <MissingVariable key={variable.name} variable={variable} />
-          ))}
-        </section>
-      )}
-      {plan.new_variable_uses.length === 0 ? null : (
-        <Listed title={texts.newUses}>
-          {plan.new_variable_uses.map(({ name, uses }) => (
-            <li key={name} dir="auto">
-              {texts.newUse(name, uses)}
-            </li>
-          ))}
-        </Listed>
-      )}
-      {draft.variables.length === 0 ? null : (
-        <Listed title={texts.staged}>
-          {draft.variables.map(({ name, by }) => (
-            <li key={name}>
-              <bdi className="mono">{name}</bdi> <bdi className="soft">{texts.stagedBy(by)}</bdi>
-            </li>
-          ))}
-        </Listed>
-      )}
-      {others.length === 0 ? null : (
-        <section>
-          <h3>{texts.other}</h3>
-          <Changes changes={others} />
-        </section>
-      )}
-      {plan.changes.length === 0 && errors.length === 0 ? <p className="soft">{texts.nothing}</p> : null}
-      {plan.unheld_scopes.map((scope) => (
-        <div key={scope} className="publish-grant">
-          <p>{texts.nobody(scope)}.</p>
-          {mayGrant ? (
-            <Checkbox
-              label={texts.grant}
-              aria-label={texts.grantOf(scope)}
-              checked={!refused.has(scope)}
-              onChange={(event) => {
-                const next = new Set(refused)
-                if (event.currentTarget.checked) next.delete(scope)
-                else next.add(scope)
-                setRefused(next)
-              }}
-            />
-          ) : null}
-        </div>
-      ))}
-      {mayPublish ? (
-        <>
-          <Textarea
-            label={texts.message}
-            placeholder={texts.messagePlaceholder}
-            dir="auto"
-            autosize
-            minRows={1}
-            maxRows={4}
-            maxLength={1000}
-            value={message}
-            onChange={(event) => setMessage(event.currentTarget.value)}
-          />
-          {stillOthers.length === 0 ? null : <p className="soft">{texts.others(stillOthers)}</p>}
-          {publication.isError ? <ProblemAlert error={publication.error} /> : null}
-          <Button
-            fullWidth
-            {...(breaking.length > 0 ? { color: 'red.6' } : {})}
-            disabled={isBlocked || isStale}
-            loading={publication.isPending}
-            onClick={() => (breaking.length > 0 ? setAsking(true) : publication.mutate())}
-          >
-            {breaking.length > 0
-              ? texts.breakingAction(plan.breaking_changes)
-              : plan.migrations.length > 0
-                ? texts.migrate
-                : texts.publish}
-          </Button>
-        </>
-      ) : (
-        <p className="soft">{texts.noScope}</p>
-      )}
-      {isAsking ? (
-        <ConfirmDialog
-          title={texts.confirmTitle(plan.breaking_changes)}
-          action={plan.migrations.length > 0 ? texts.migrate : texts.publish}
-          isDanger
-          onConfirm={publishAll}
-          onClose={() => setAsking(false)}
-        >
-          <div className="stack-small">
-            <p>{texts.confirmText}</p>
+    <>
+      <div className="publish-body stack" tabIndex={0} role="group" aria-label={texts.title}>
+        {errors.length === 0 ? null : <Diagnostics errors={errors} />}
+        {plan.older_servers.map(({ name, version }) => (
+          <p key={name} className="warnings" role="alert">
+            {texts.older(name, version)}
+          </p>
+        ))}
+        {plan.dropped_migrations.length === 0 ? null : (
+          <p className="warnings" role="alert" dir="auto">
+            {texts.dropped(plan.dropped_migrations)}
+          </p>
+        )}
+        {breaking.length === 0 ? null : (
+          <section className="publish-breaking">
+            <h3>{texts.breaking(breaking.length)}</h3>
             <Changes changes={breaking} />
+          </section>
+        )}
+        {plan.migrations.length === 0 ? null : (
+          <section>
+            <h3>{texts.migrations}</h3>
+            <p className="soft">{texts.migrationsText}</p>
+            {plan.migrations.map((migration) => (
+              <Migration key={migration.name} migration={migration} />
+            ))}
+          </section>
+        )}
+        {plan.missing_variables.length === 0 ? null : (
+          <section>
+            <h3>{texts.variables}</h3>
+            <p className="soft">{texts.variablesText}</p>
+            {plan.missing_variables.map((variable) => (
+              <MissingVariable key={variable.name} variable={variable} />
+            ))}
+          </section>
+        )}
+        {plan.new_variable_uses.length === 0 ? null : (
+          <Listed title={texts.newUses}>
+            {plan.new_variable_uses.map(({ name, uses }) => (
+              <li key={name} dir="auto">
+                {texts.newUse(name, uses)}
+              </li>
+            ))}
+          </Listed>
+        )}
+        {draft.variables.length === 0 ? null : (
+          <Listed title={texts.staged}>
+            {draft.variables.map(({ name, by }) => (
+              <li key={name}>
+                <bdi className="mono">{name}</bdi> <bdi className="soft">{texts.stagedBy(by)}</bdi>
+              </li>
+            ))}
+          </Listed>
+        )}
+        {others.length === 0 ? null : (
+          <section>
+            <h3>{texts.other}</h3>
+            <Changes changes={others} />
+          </section>
+        )}
+        {plan.changes.length === 0 && errors.length === 0 ? <p className="soft">{texts.nothing}</p> : null}
+      </div>
+      <div className="publish-end stack">
+        {plan.unheld_scopes.map((scope) => (
+          <div key={scope} className="publish-grant">
+            <p>{texts.nobody(scope)}.</p>
+            {mayGrant ? (
+              <Checkbox
+                label={texts.grant}
+                aria-label={texts.grantOf(scope)}
+                checked={!refused.has(scope)}
+                onChange={(event) => {
+                  const next = new Set(refused)
+                  if (event.currentTarget.checked) next.delete(scope)
+                  else next.add(scope)
+                  setRefused(next)
+                }}
+              />
+            ) : null}
           </div>
-        </ConfirmDialog>
-      ) : null}
-    </div>
+        ))}
+        {mayPublish ? (
+          <>
+            <Textarea
+              label={texts.message}
+              placeholder={texts.messagePlaceholder}
+              dir="auto"
+              autosize
+              minRows={1}
+              maxRows={4}
+              maxLength={1000}
+              value={message}
+              onChange={(event) => setMessage(event.currentTarget.value)}
+            />
+            {stillOthers.length === 0 ? null : <p className="soft">{texts.others(stillOthers)}</p>}
+            {publication.isError ? <ProblemAlert error={publication.error} /> : null}
+            <Button
+              fullWidth
+              {...(breaking.length > 0 ? { color: 'red.6' } : {})}
+              disabled={isBlocked || isStale}
+              loading={publication.isPending}
+              onClick={() => (breaking.length > 0 ? setAsking(true) : publication.mutate())}
+            >
+              {breaking.length > 0
+                ? texts.breakingAction(breaking.length)
+                : plan.migrations.length > 0
+                  ? texts.migrate
+                  : texts.publish}
+            </Button>
+          </>
+        ) : (
+          <p className="soft">{texts.noScope}</p>
+        )}
+        {isAsking ? (
+          <ConfirmDialog
+            title={texts.confirmTitle(breaking.length)}
+            action={plan.migrations.length > 0 ? texts.migrate : texts.publish}
+            isDanger
+            onConfirm={publishAll}
+            onClose={() => setAsking(false)}
+          >
+            <div className="stack-small">
+              <p>{texts.confirmText}</p>
+              <Changes changes={breaking} />
+            </div>
+          </ConfirmDialog>
+        ) : null}
+      </div>
+    </>
   )
 }
 
@@ -242,7 +256,7 @@ function Diagnostics({ errors }: { readonly errors: Plan['diagnostics'] }) {
 function Changes({ changes }: { readonly changes: Plan['changes'] }) {
   return (
     <ul className="plan-changes">
-      {changes.map(({ change, kind, name, details }) => (
+      {changes.map(({ change, kind, name, details, calls }) => (
         <li key={`${kind} ${name}`}>
           <p className="plan-change">
             <span className="soft">{strings.changes[change]}</span> <ChangeName kind={kind} name={name} />
@@ -252,6 +266,7 @@ function Changes({ changes }: { readonly changes: Plan['changes'] }) {
               {text}
             </p>
           ))}
+          {calls === undefined ? null : <p className={calls > 0 ? 'strong' : 'soft'}>{texts.calls(calls)}</p>}
         </li>
       ))}
     </ul>
@@ -290,7 +305,11 @@ function Migration({ migration: { name, sql, breaking, losses } }: { readonly mi
           {texts.loss(text)}
         </p>
       ))}
-      <CodeBlock code={sql.map((one) => `${one.replace(/;?\s*$/, '')};`).join('\n\n')} label={texts.sqlOf(name)} />
+      {sql.length === 0 ? (
+        <p className="soft">{texts.code}</p>
+      ) : (
+        <CodeBlock code={sql.map((one) => `${one.replace(/;?\s*$/, '')};`).join('\n\n')} label={texts.sqlOf(name)} />
+      )}
     </details>
   )
 }

@@ -7,11 +7,12 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
+import { call } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { refreshDraft, useServerDraft } from '../edit/draft.ts'
 import { endSentence } from '../edit/save-bar.tsx'
 import { publish } from '../strings/publish.ts'
-import { publishing, type Publication } from './api.ts'
+import type { Publication } from './api.ts'
 
 const { progress: texts } = publish
 const pollMs = 500
@@ -27,7 +28,7 @@ export function Progress({ id, tried }: ProgressProps) {
   const queries = useQueryClient()
   const { data, error, isError, refetch } = useQuery({
     queryKey: ['publish', id],
-    queryFn: ({ signal }) => publishing.load(id, signal),
+    queryFn: ({ signal }) => call('GET /publish/:id', { params: { id } }, signal),
     refetchInterval: ({ state }) => (state.data !== undefined && isOver(state.data) ? false : pollMs),
   })
   const left = useServerDraft()?.entries.length ?? 0
@@ -47,10 +48,14 @@ export function Progress({ id, tried }: ProgressProps) {
     <>
       <PageHeader
         title={title}
-        text={data.release === null ? texts.textBy(data.by) : texts.text(shortId(data.release), data.by)}
+        text={
+          <span className="summary">
+            <span>{texts.text(shortId(data.release), data.by)}</span>
+            {data.message === null || data.message === '' ? null : <span dir="auto">{data.message}</span>}
+          </span>
+        }
       />
       <div className="stack">
-        {data.message === null || data.message === '' ? null : <p dir="auto">{data.message}</p>}
         <ol className="publish-steps" aria-live="polite">
           <Steps publication={data} />
         </ol>
@@ -86,14 +91,15 @@ export function Progress({ id, tried }: ProgressProps) {
 }
 
 function isOver({ state, servers }: Publication): boolean {
-  return state === 'failed' || (state === 'activated' && servers.every((one) => one.state !== 'loading'))
+  return state === 'failed' || (state === 'activated' && servers.every((one) => one.state !== 'waiting'))
 }
+
+const serverSteps = { serving: 'done', waiting: 'running', failed: 'failed' } as const
 
 function Steps({ publication }: { readonly publication: Publication }) {
   const { state, migrated, release, servers, error } = publication
   const isActivated = state === 'activated'
-  const failedAt =
-    state !== 'failed' ? undefined : release === null || !isActivating(publication) ? 'migrate' : 'activate'
+  const failedAt = state !== 'failed' ? undefined : isMigrationError(publication) ? 'migrate' : 'activate'
   const hasMigrations = migrated.length > 0 || state === 'migrating' || failedAt === 'migrate'
   const problem =
     error === null ? null : (
@@ -119,28 +125,14 @@ function Steps({ publication }: { readonly publication: Publication }) {
           failedAt === 'activate' ? 'failed' : isActivated ? 'done' : state === 'activating' ? 'running' : 'waiting'
         }
         label={
-          isActivated && release !== null
-            ? texts.activated(shortId(release))
-            : state === 'activating'
-              ? texts.activating
-              : texts.activate
+          isActivated ? texts.activated(shortId(release)) : state === 'activating' ? texts.activating : texts.activate
         }
       >
         {failedAt === 'activate' ? problem : null}
       </Step>
       {isActivated
         ? servers.map((one) => (
-            <Step
-              key={one.name}
-              state={one.state === 'serving' ? 'done' : one.error !== null ? 'failed' : 'running'}
-              label={
-                one.state === 'serving'
-                  ? texts.serves(one.name)
-                  : one.error !== null
-                    ? texts.serverFailed(one.name)
-                    : texts.waiting(one.name)
-              }
-            >
+            <Step key={one.name} state={serverSteps[one.state]} label={texts.servers[one.state](one.name)}>
               {one.error === null ? null : (
                 <div className="problem" role="alert">
                   <p dir="auto">{one.error}</p>
@@ -153,9 +145,9 @@ function Steps({ publication }: { readonly publication: Publication }) {
   )
 }
 
-/** Whether it failed after its migrations. */
-function isActivating({ error }: Publication): boolean {
-  return error?.code.startsWith('WP_STORE') !== true && error?.code.includes('MIGRAT') !== true
+/** Whether one of its migrations failed. */
+function isMigrationError({ error }: Publication): boolean {
+  return error?.code.includes('MIGRAT') === true
 }
 
 interface StepProps {
