@@ -153,8 +153,44 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT: {
     kind: 'user',
     status: 404,
-    message: 'This server has no files to edit: only waypost dev has',
-    hint: 'Change the files of the project, and deploy it.',
+    message: 'The definition cannot be edited on this server: WAYPOST_BACKEND is "read"',
+    hint: 'Change the files of the project and deploy it, or set WAYPOST_BACKEND to "on" on this server.',
+  },
+  WP_BACKEND_DRAFT_FOLDER: {
+    kind: 'user',
+    status: 404,
+    message: 'waypost dev edits the files of a folder, which has no draft',
+    hint: 'Use Git to discard or compare changes of the folder.',
+  },
+  WP_BACKEND_DRAFT_CODE: {
+    kind: 'user',
+    status: 409,
+    message: 'A server cannot add code: code is deployed from a project',
+    hint: 'Run waypost pull in the folder of the project, add the code there, and deploy it. Actions of a class, such as sql-table, need no code.',
+  },
+  WP_BACKEND_DRAFT_GENERATE: {
+    kind: 'user',
+    status: 422,
+    message: '{problem}',
+    hint: '{hint}',
+  },
+  WP_BACKEND_DRAFT_CONFLICTS: {
+    kind: 'user',
+    status: 409,
+    message: 'The draft and the active release changed the same in different ways: {names}',
+    hint: 'Decide for each conflict whether to take the version of the draft (mine) or of the active release (theirs).',
+  },
+  WP_BACKEND_DRAFT_NOT_EMPTY: {
+    kind: 'user',
+    status: 409,
+    message: 'The draft already has {count} changes',
+    hint: 'Publish or discard them first.',
+  },
+  WP_BACKEND_DRAFT_ACTIVATION: {
+    kind: 'user',
+    status: 404,
+    message: 'No definition files are kept for activation {number}',
+    hint: 'Old activations are pruned, and releases that were deployed by an older version have no definition files.',
   },
   WP_BACKEND_DRAFT_LOOPBACK: {
     kind: 'user',
@@ -189,8 +225,8 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_BUSY: {
     kind: 'user',
     status: 409,
-    message: 'Another program changed the files {attempts} times while they were saved; nothing was saved',
-    hint: 'Save again when it is done.',
+    message: 'The files were changed {attempts} times by others while they were saved; nothing was saved',
+    hint: 'Save again in a moment.',
   },
   WP_BACKEND_DRAFT_REFUSED: {
     kind: 'user',
@@ -220,7 +256,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 422,
     message: 'The variable "{name}" cannot be set: {reason}',
-    hint: 'Write it to the .env file of the folder by hand.',
+    hint: 'Write it to the .env file of the folder by hand, or set it on the page Variables.',
   },
   WP_BACKEND_PUBLISH_NONE: {
     kind: 'user',

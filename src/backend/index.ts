@@ -9,6 +9,7 @@ export type { AdminRoute, AdminSources } from './api/route.ts'
 export type {
   ActionFile,
   Draft,
+  DraftAuthor,
   DraftBase,
   DraftChange,
   DraftFiles,
@@ -17,7 +18,8 @@ export type {
   PlannedDraft,
   WriteOptions,
 } from './draft/draft.ts'
-export { DraftBroken } from './draft/save-changes.ts'
+export { SystemDraft } from './draft/system/system-draft.ts'
+export { DraftBroken, subtractKnown } from './draft/save-changes.ts'
 export { errors as draftErrors } from './errors.ts'
 export { adminRoutes } from './api/routes.ts'
 export {
@@ -41,6 +43,7 @@ export {
   type SurveyAnswer,
   type SurveyRequest,
 } from './deploy/protocol.ts'
+export { TablePlanner, type TableSources } from './draft/table-planner.ts'
 export type {
   DesignedTable,
   DesignRequest,

@@ -13,6 +13,10 @@ export {
   type ConnectionKinds,
   type LoadedTables,
 } from './load-tables.ts'
+export { applyEdits, GenerateBroken, GenerateRefused, publicRate, publicRateValue } from './table-api/generate.ts'
+export { planTableApi } from './table-api/plan-table-api.ts'
+export type { TablePlan } from './table-api/plan-table.ts'
+export type { TableRequest } from './table-api/table-request.ts'
 export { makeSchemaType, makeTypes, type TypesOptions } from './make-types.ts'
 export { openBuilder, type Builder } from './open-builder.ts'
 export { openPluginBuilder, type BuiltPlugin, type PluginBuilder } from './plugins/build-plugins.ts'

@@ -2,7 +2,7 @@ import type { Editing } from './edit/editing.ts'
 import { createLoadContext, includeSiteOf } from './load-context.ts'
 import { loadRoot } from './load-definition.ts'
 import type { Entry, Node } from './node.ts'
-import { openFolder } from './read-file.ts'
+import { noFolder, openFolder } from './read-file.ts'
 import { makeReport, positionOf } from './report.ts'
 import { escapeStep } from '../schema/index.ts'
 
@@ -122,7 +122,7 @@ function isBefore(one: Omit<Place, 'file'>, other: Omit<Place, 'file'>): boolean
 }
 
 function load({ root, texts, cache }: Editing): Node | undefined {
-  const folder = root === undefined ? undefined : openFolder(root)
+  const folder = root === undefined ? noFolder : openFolder(root)
   if (folder === undefined) return undefined
   return loadRoot(createLoadContext({ folder, report: makeReport(), cache, changed: undefined, texts }))
 }

@@ -99,6 +99,7 @@ export {
 } from './statistics.ts'
 export { countHostAccess, findHostToken, issueHostToken, issueTryToken, revokeHostTokens } from './tokens.ts'
 export {
+  assertVariable,
   assertVariableName,
   findHostVariable,
   listHostVariables,

@@ -90,6 +90,14 @@ export function assertVariableName(name: string): void {
   if (ownNames.test(name)) throw errors.WP_SERVER_VARIABLE_RESERVED({ name })
 }
 
+/** @throws WP_SERVER_VARIABLE_NAME, WP_SERVER_VARIABLE_RESERVED, WP_SERVER_VARIABLE_VALUE */
+export function assertVariable(name: string, value: string): void {
+  assertVariableName(name)
+  if (value === '') throw errors.WP_SERVER_VARIABLE_VALUE({ name, problem: 'is empty' })
+  if (Buffer.byteLength(value) > maxBytes)
+    throw errors.WP_SERVER_VARIABLE_VALUE({ name, problem: `has more than ${maxBytes.toLocaleString('en')} bytes` })
+}
+
 /**
  * Sets a variable in System, encrypted. Every running server applies it immediately, unless its host sets the variable.
  * @returns the variable after the change
@@ -100,10 +108,7 @@ export async function setHostVariable(
   host: ActingHost,
   { name, value }: { readonly name: string; readonly value: string },
 ): Promise<ListedVariable> {
-  assertVariableName(name)
-  if (value === '') throw errors.WP_SERVER_VARIABLE_VALUE({ name, problem: 'is empty' })
-  if (Buffer.byteLength(value) > maxBytes)
-    throw errors.WP_SERVER_VARIABLE_VALUE({ name, problem: `has more than ${maxBytes.toLocaleString('en')} bytes` })
+  assertVariable(name, value)
   await storeHostVariable(host, { name, value })
   return (await listHostVariables(host)).find((one) => one.name === name)!
 }

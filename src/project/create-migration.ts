@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, systemClock, type Clock, type Diagnostic } from '../kit/index.ts'
 import { notImplemented } from '../store/index.ts'
+import { nameMigration } from '../tables/index.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
@@ -36,7 +37,7 @@ export async function createMigration(options: CreateMigrationOptions): Promise<
   const project = findProject(folder)
   if (connection !== 'System') await assertConnection(options, connection)
   const target = path.join(project.root, 'migrations', connection)
-  const file = `${nameMigration(target, words, new Date(clock.now()))}.${isYaml ? 'yml' : 'ts'}`
+  const file = `${nameMigration(listNames(target), words, new Date(clock.now()))}.${isYaml ? 'yml' : 'ts'}`
   await mkdir(target, { recursive: true })
   await writeFile(path.join(target, file), isYaml ? yamlTemplate : template(words), { flag: 'wx' })
   return `migrations/${connection}/${file}`
@@ -58,14 +59,10 @@ async function assertConnection({ folder, onDiagnostics }: CreateMigrationOption
   throw errors.WP_PROJECT_CONNECTION({ name, hint })
 }
 
-/** Migrations run in order of their names, which begin with the date, and with the time if needed. */
-export function nameMigration(folder: string, words: string, now: Date): string {
-  const usedNames = (existsSync(folder) ? readdirSync(folder) : [])
+function listNames(folder: string): readonly string[] {
+  return (existsSync(folder) ? readdirSync(folder) : [])
     .filter((file) => /\.(ts|yml)$/.test(file) && file !== 'tables.ts')
     .map((file) => file.replace(/\.\w+$/, ''))
-  const digits = now.toISOString().replaceAll(/\D/g, '')
-  const names = [8, 12, 14, 17].map((length) => `${digits.slice(0, length)}-${words}`)
-  return names.find((name) => usedNames.every((one) => one < name)) ?? names.at(-1)!
 }
 
 function template(words: string): string {

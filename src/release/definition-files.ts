@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { Transaction } from 'kysely'
 import { isStorable, sha256, shortId } from '../kit/index.ts'
 import type { System, SystemTables } from '../store/index.ts'
@@ -21,15 +22,31 @@ export const fileLimits = { fileBytes: 1024 * 1024, totalBytes: 8 * 1024 * 1024,
 const foreignNames = /^(package(-lock)?|npm-shrinkwrap|[tj]sconfig(\..*)?)\.json$/i
 
 /** Returns why a path cannot be that of a definition file; undefined if it can. */
-export function findPathProblem(path: string): string | undefined {
-  const steps = path.split('/')
-  if (path.length > fileLimits.pathLength) return `its path has more than ${fileLimits.pathLength} characters`
-  if (!isStorable(path) || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\\:]/u.test(path) || steps.includes(''))
+export function findPathProblem(file: string): string | undefined {
+  const steps = file.split('/')
+  if (file.length > fileLimits.pathLength) return `its path has more than ${fileLimits.pathLength} characters`
+  if (!isStorable(file) || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\\:]/u.test(file) || steps.includes(''))
     return 'its path contains characters that are not allowed'
   if (steps.some((step) => step.startsWith('.'))) return 'a part of its path begins with a dot'
   if (steps.includes('node_modules')) return 'it belongs to an installed package'
   if (foreignNames.test(steps.at(-1)!)) return 'it configures other tools'
-  return /\.(ya?ml|json)$/.test(path) ? undefined : 'it is neither a .yml nor a .json file'
+  return /\.(ya?ml|json)$/.test(file) ? undefined : 'it is neither a .yml nor a .json file'
+}
+
+/** Whether a file belongs to the definition because of its path. Others belong to it because they are included. */
+export function isDefinitionFile(file: string): boolean {
+  return (
+    findPathProblem(file) === undefined &&
+    (file === 'waypost.yml' ||
+      file.startsWith('resources/') ||
+      /^migrations\/\w+\/([^/]+\.yml|tables\.json)$/.test(file))
+  )
+}
+
+/** Whether a new file has a place of its own, or is next to another file of the definition. */
+export function mayAddFile(file: string, others: Iterable<string>): boolean {
+  const folder = path.posix.dirname(file)
+  return isDefinitionFile(file) || (folder !== '.' && [...others].some((one) => path.posix.dirname(one) === folder))
 }
 
 /** A problem of several definition files together. */
@@ -96,15 +113,23 @@ export async function findActiveFileList({ db }: Pick<System, 'db'>): Promise<st
   return row?.files ?? undefined
 }
 
-/** Stores definition files and their list. @returns the hash of the list */
+/**
+ * Stores definition files and their list.
+ * @param stored hashes of files that are known to be stored
+ * @returns the hash of the list
+ */
 export async function storeFiles(
   system: System,
   trx: Transaction<SystemTables>,
   files: readonly DefinitionFile[],
+  stored: ReadonlySet<string> = new Set(),
 ): Promise<string> {
-  const list = writeList(hashFiles(files))
-  const contents = new Map([list, ...files.map(({ content }) => content)].map((content) => [sha256(content), content]))
-  const rows = [...contents].map(([hash, content]) => ({ hash, content }))
+  const hashes = hashFiles(files)
+  const list = writeList(hashes)
+  const contents = new Map(files.map(({ path, content }) => [hashes[path]!, content]))
+  const rows = [...contents, [sha256(list), list] as const].flatMap(([hash, content]) =>
+    stored.has(hash) ? [] : [{ hash, content }],
+  )
   await storeContents({ system, trx, table: 'waypost_file' }, rows)
   return sha256(list)
 }

@@ -87,12 +87,23 @@ export {
   hashFileList,
   hashFiles,
   isChangedSinceGit,
+  isDefinitionFile,
   loadFiles,
   loadPublishedFiles,
+  mayAddFile,
   storeFiles,
   type DefinitionFile,
   type FileHashes,
   type PublishedFiles,
 } from './definition-files.ts'
+export {
+  loadDraftRows,
+  replaceDraft,
+  storeDraft,
+  type ActivationFiles,
+  type DraftRows,
+  type NextDraft,
+  type StoredDraft,
+} from './drafts.ts'
 export { type ImportLimits, importWithTimeout } from './import-with-timeout.ts'
 export { registerArtifacts, resolveStack, artifactLoader, importArtifact, makeFileArtifact } from './load-artifacts.ts'

@@ -1,4 +1,11 @@
-import { forwardBackend, makeAdminApi, mountUi, type AdminSources, type Forwarder } from '../backend/index.ts'
+import {
+  forwardBackend,
+  makeAdminApi,
+  mountUi,
+  SystemDraft,
+  type AdminSources,
+  type Forwarder,
+} from '../backend/index.ts'
 import {
   hasAdministrator,
   makeGuard,
@@ -181,7 +188,7 @@ function findBackendOrigins({ mode, url }: BackendSettings): readonly string[] {
 
 /** The admin API and the pages are built on their first request. */
 function openBackend(
-  { host, identity, isDevelopment, logger, traffic, draft, onServerError }: ServerOptions,
+  { host, identity, isDevelopment, logger, traffic, draft: folder, onServerError }: ServerOptions,
   {
     guard,
     terms,
@@ -194,7 +201,9 @@ function openBackend(
   const { issuer } = identity
   const settings = readBackendSettings(host.variables)
   const service = () => nameService(issuer, terms())
-  return forwardBackend(() =>
+  const own = folder === undefined && settings.mode === 'on' ? new SystemDraft(host, service) : undefined
+  const draft = folder ?? own
+  const backend = forwardBackend(() =>
     buildGeneration({
       ...parts,
       routes: undefined,
@@ -209,4 +218,11 @@ function openBackend(
       ...(onServerError === undefined ? {} : { onServerError }),
     }),
   )
+  return {
+    ...backend,
+    async close() {
+      await backend.close()
+      own?.close()
+    },
+  }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { assertRecentPassword, type Guard } from '../../auth/index.ts'
 import { isWaypostError, parseAddress } from '../../kit/index.ts'
 import { makeProblemBody, problemTypeOf, type Endpoint, type Generation } from '../../runtime/index.ts'
+import type { Draft } from '../draft/draft.ts'
 import { findActor } from '../deploy/actor.ts'
 import { errors } from '../errors.ts'
 import { makeRateLimit } from '../deploy/limit-requests.ts'
@@ -23,7 +24,7 @@ export interface AdminApiOptions extends AdminSources {
 
 const documentPath = '/backend/openapi.json'
 const requestsPerMinute = 1200
-const bodyLimit = 1024 * 1024
+const usualBodyLimit = 1024 * 1024
 
 /** The endpoints of the admin API, mounted from the table of its routes. */
 export function makeAdminApi({ guard, ...sources }: AdminApiOptions): FastifyPluginAsync {
@@ -34,7 +35,9 @@ export function makeAdminApi({ guard, ...sources }: AdminApiOptions): FastifyPlu
     for (const route of adminRoutes) mountRoute(app, route, { guard, ...sources })
     let document: object | undefined
     app.get(documentPath, { onRequest: authorize(guard, ['backend.read']) }, async () => {
-      return (document ??= describeAdminApi(adminRoutes))
+      return (document ??= describeAdminApi(
+        adminRoutes.map((route) => ({ ...route, scopes: scopesOf(route, sources.draft) })),
+      ))
     })
   }
 }
@@ -45,20 +48,22 @@ function authorize(guard: Guard, scopes: readonly string[]) {
   }
 }
 
-function authorizeRoute(
-  { scopes, needsRecentPassword, usesDraft }: AdminRoute,
-  guard: Guard,
-  { host, draft }: AdminSources,
-) {
-  const check = authorize(guard, scopes)
+function authorizeRoute(route: AdminRoute, guard: Guard, { host, draft }: AdminSources) {
+  const { needsRecentPassword, usesDraft } = route
+  const check = authorize(guard, scopesOf(route, draft))
   return async (request: FastifyRequest) => {
     await check(request)
     if (needsRecentPassword === true) assertRecentPassword(request.headers.authorization, host.clock.now())
     if (usesDraft !== true) return
     if (draft === undefined) throw errors.WP_BACKEND_DRAFT()
     // The address of the socket: a proxy could send any other one.
-    if (!isLoopback(request.socket.remoteAddress)) throw errors.WP_BACKEND_DRAFT_LOOPBACK()
+    if (draft.mode === 'folder' && !isLoopback(request.socket.remoteAddress)) throw errors.WP_BACKEND_DRAFT_LOOPBACK()
   }
+}
+
+function scopesOf({ scopes, usesDraft = false }: AdminRoute, draft: Draft | undefined): AdminRoute['scopes'] {
+  const isServedAtOnce = usesDraft && draft?.mode === 'folder'
+  return isServedAtOnce ? scopes.map((scope) => (scope === 'backend.write' ? 'backend.deploy' : scope)) : scopes
 }
 
 function isLoopback(address: string | undefined): boolean {
@@ -66,7 +71,7 @@ function isLoopback(address: string | undefined): boolean {
 }
 
 function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources }: AdminApiOptions): void {
-  const { method, path, params, query, body, answer, lines, status = 200 } = route
+  const { method, path, params, query, body, answer, lines, status = 200, bodyLimit = usualBodyLimit } = route
   app.route({
     method,
     url: `/backend${path}`,

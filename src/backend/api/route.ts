@@ -21,7 +21,7 @@ export interface AdminSources {
   terms(): ReleaseTerms
   /** The last requests; only in `dev`. */
   readonly traffic?: TrafficLog | undefined
-  /** The definition that is edited; only in `dev`. */
+  /** The definition that is edited; undefined if WAYPOST_BACKEND is `read`. */
   readonly draft?: Draft | undefined
   /** Publishes the draft of a server; undefined in `dev`. */
   readonly publisher?: Publisher | undefined
@@ -46,8 +46,13 @@ export interface AdminRoute<
   readonly scopes: readonly (typeof backendScopes)[number][]
   /** Whether the pages of the backend must have asked for the password within the last 15 minutes. */
   readonly needsRecentPassword?: boolean
-  /** Whether it reads or changes the draft: 404 on a server without one, 403 from other machines. */
+  /**
+   * Whether it reads or changes the draft: 404 on a server without one. In `dev`, where a change is served at once,
+   * changes need `backend.deploy` instead of `backend.write`, and other machines get 403.
+   */
   readonly usesDraft?: boolean
+  /** The largest body in bytes; 1 MB by default. */
+  readonly bodyLimit?: number
   readonly params?: Params
   /** Values are texts. */
   readonly query?: Query

@@ -4,6 +4,7 @@ import { clientRoutes } from './routes/clients.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { draftPlanRoutes } from './routes/draft-plans.ts'
 import { draftRoutes } from './routes/draft.ts'
+import { draftServerRoutes } from './routes/draft-server.ts'
 import { draftTableRoutes } from './routes/draft-tables.ts'
 import { definitionRoutes } from './routes/definition.ts'
 import { publishRoutes } from './routes/publish.ts'
@@ -27,6 +28,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...connectionRoutes,
   ...definitionRoutes,
   ...draftRoutes,
+  ...draftServerRoutes,
   ...draftTableRoutes,
   ...draftPlanRoutes,
   ...publishRoutes,

@@ -6,7 +6,7 @@ import type { TablesSnapshot } from '../../contract/index.ts'
 /** Changes of the tables of a draft. */
 export interface DraftTables {
   /** The connections that can have migrations, with their databases; undefined if it may be either. */
-  connections(): Readonly<Record<string, DatabaseKind | undefined>>
+  connections(): Promise<Readonly<Record<string, DatabaseKind | undefined>>>
   /** Returns a table to edit; undefined if there is none. */
   load(connection: string, table: string): Promise<DesignedTable | undefined>
   plan(request: DesignRequest): Promise<PlannedMigration>

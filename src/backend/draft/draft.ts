@@ -4,21 +4,23 @@ import type { Diagnostic } from '../../kit/index.ts'
 import type { DraftTables } from './draft-tables.ts'
 import type { Manifest } from '../../release/index.ts'
 
-/** A definition that the pages of the backend edit: in `dev` the files of the project's folder. */
+/** A definition that the pages of the backend edit: in `dev` the files of the project's folder, on a server its draft. */
 export interface Draft {
+  /** Changes of a folder are served at once; those of a server when they are published. */
+  readonly mode: 'folder' | 'server'
   readonly name: string
-  /** The folder, absolute. */
-  readonly folder: string
-  /** The folder as shown to users: `~/todo`. */
-  readonly place: string
+  /** The folder, absolute; undefined on a server. */
+  readonly folder: string | undefined
+  /** The folder as shown to users: `~/todo`; undefined on a server. */
+  readonly place: string | undefined
   readonly tables: DraftTables
   read(): Promise<DraftFiles>
   /** Returns what changes are compared with. */
   loadBase(): Promise<DraftBase>
-  /** Returns the result of the last reload. */
-  status(): DraftStatus
+  /** Returns the problems of the current files, and whether they are served. */
+  status(): Promise<DraftStatus>
   /** Returns the last changes, also those of other programs, the newest first. */
-  listHistory(): readonly DraftChange[]
+  listHistory(): Promise<readonly DraftChange[]>
   /**
    * Returns the manifest of the current files; undefined if they have errors. Absent in `dev`, where the active release
    * has it.
@@ -28,15 +30,19 @@ export interface Draft {
   loadPlugins(): Promise<Pick<Manifest, 'plugins'>>
   /** Lists the files with the class of an action. */
   listActions(): Promise<readonly ActionFile[]>
-  /** Plans what `generate:route` writes. @throws WP_PROJECT_GENERATE, WP_BACKEND_DRAFT_BROKEN */
+  /** Plans what `generate:route` writes. @throws WP_PROJECT_GENERATE, WP_BACKEND_DRAFT_BROKEN, WP_BACKEND_DRAFT_CODE */
   planRoute(route: DraftRoute): Promise<PlannedDraft & { readonly route: string; readonly action: string }>
-  /** Plans what `generate:action` writes. @throws WP_PROJECT_GENERATE, WP_BACKEND_DRAFT_BROKEN */
+  /** Plans what `generate:action` writes. @throws WP_PROJECT_GENERATE, WP_BACKEND_DRAFT_BROKEN, WP_BACKEND_DRAFT_CODE */
   planAction(action: {
     readonly file: string
     readonly route?: string | undefined
   }): Promise<PlannedDraft & { readonly use: string; readonly file: string; readonly text: string }>
-  /** Sets a variable of the folder, which nothing reads back. @throws WP_BACKEND_DRAFT_VARIABLE */
-  setVariable(name: string, value: string): Promise<void>
+  /**
+   * Sets a variable of the folder, which nothing reads back. On a server, publishing sets it.
+   * @returns the name to use: another one if the active release uses this one
+   * @throws WP_BACKEND_DRAFT_VARIABLE, WP_SERVER_VARIABLE_NAME, WP_SERVER_VARIABLE_RESERVED, WP_SERVER_VARIABLE_VALUE
+   */
+  setVariable(name: string, value: string, by: DraftAuthor): Promise<string>
   /** Runs functions that change the draft one at a time. */
   exclusive<Result>(work: () => Promise<Result>): Promise<Result>
   /** Loads the definition with changes. Returns all its problems. Writes nothing. */
@@ -51,8 +57,14 @@ export interface Draft {
    */
   write(
     changes: readonly FileChange[],
-    options?: WriteOptions & { readonly by?: string | undefined },
+    options?: WriteOptions & { readonly by?: DraftAuthor | undefined },
   ): Promise<{ readonly served: Promise<boolean> } | undefined>
+}
+
+/** The user who changes a draft. */
+export interface DraftAuthor {
+  readonly id: string
+  readonly name: string
 }
 
 export interface WriteOptions {
@@ -113,8 +125,8 @@ export interface DraftFiles {
 }
 
 export interface DraftBase {
-  readonly kind: 'git' | 'start'
-  /** The commit; empty for `start`. */
+  readonly kind: 'git' | 'start' | 'release'
+  /** The commit, or the short id of the release; empty for `start` and without a release. */
   readonly name: string
   readonly texts: Texts
 }

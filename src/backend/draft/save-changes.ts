@@ -2,7 +2,7 @@ import { openEditing, type Editing } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import { ProblemWith } from '../api/route.ts'
 import { errors } from '../errors.ts'
-import type { Draft, DraftFiles, PlannedDraft } from './draft.ts'
+import type { Draft, DraftAuthor, DraftFiles, PlannedDraft } from './draft.ts'
 import { formatDiagnostics } from './format-diagnostics.ts'
 
 /** A change of the files of a draft, planned for their current state. */
@@ -18,7 +18,7 @@ export interface SavedChange<Plan extends Planned> {
 interface SaveOptions {
   readonly withErrors?: boolean | undefined
   /** The user who makes the change. */
-  readonly by: string
+  readonly by: DraftAuthor
 }
 
 /** How often a change is planned again because another program has changed its files. */
@@ -39,7 +39,8 @@ export async function saveChange<Plan extends Planned>(
       const files = await draft.read()
       const planned = await plan(files)
       const names = planned.changes.map(({ file }) => file)
-      if (names.length === 0) return { plan: planned, files: names, served: Promise.resolve(draft.status().isServed) }
+      if (names.length === 0)
+        return { plan: planned, files: names, served: draft.status().then(({ isServed }) => isServed) }
       if (!withErrors) assertNoErrors(files, planned, await draft.findNewErrors(planned))
       const written = await draft.write(planned.changes, { code: planned.code, by })
       if (written !== undefined) return { plan: planned, files: names, served: written.served }
@@ -77,4 +78,15 @@ export async function planOrExplain<Plan>(editing: Editing, work: () => Promise<
     const diagnostics = formatDiagnostics(editing, error.diagnostics)
     throw new ProblemWith(errors.WP_BACKEND_DRAFT_BROKEN(), { diagnostics })
   }
+}
+
+/** Names a problem without its line, which an edit above it changes. */
+function nameProblem({ code, file, message }: Diagnostic): string {
+  return `${code} ${file} ${message}`
+}
+
+/** Returns the problems that were not there before. */
+export function subtractKnown(found: readonly Diagnostic[], before: readonly Diagnostic[]): readonly Diagnostic[] {
+  const known = Map.groupBy(before, nameProblem)
+  return found.filter((one) => known.get(nameProblem(one))?.pop() === undefined)
 }

@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import {
@@ -11,24 +12,35 @@ import {
   type FileChange,
   type PlannedDraft,
   DraftBroken,
+  subtractKnown,
+  TablePlanner,
+  type DraftTables,
+  type PlannedTableApi,
+  type TableApiRequest,
   type ActionFile,
 } from '../../backend/index.ts'
-import type { PluginBuilder } from '../../build/index.ts'
+import { openMigrationFiles, type PluginBuilder } from '../../build/index.ts'
 import { makeSourceCache, openEditing, type Texts } from '../../definition/index.ts'
 import { isStorable, isWaypostError, messageOf, type Clock, type Diagnostic, type Variables } from '../../kit/index.ts'
-import { findFilesProblem, findPathProblem, type ManifestPlugin } from '../../release/index.ts'
+import {
+  findFilesProblem,
+  findPathProblem,
+  isDefinitionFile,
+  mayAddFile,
+  type ManifestPlugin,
+} from '../../release/index.ts'
 import type { Project } from '../find-project.ts'
 import { ChangedOnDisk, sortChanges, writeFiles } from '../generate/write-files.ts'
 import { prepareAction } from '../generate/generate-action.ts'
 import { prepareRoute } from '../generate/generate-route.ts'
 import { loadProject, type LoadedProject } from '../load-project.ts'
 import { ChangeHistory } from './change-history.ts'
-import { listActionFiles } from './list-action-files.ts'
+import { findMentions, listActionFiles } from './list-action-files.ts'
 import { writeVariable } from './write-variable.ts'
 import type { ReloadResult } from '../reloader.ts'
-import { isDefinitionFile, openFolderFiles, type FolderFiles } from './folder-files.ts'
+import { openFolderFiles, type FolderFiles } from './folder-files.ts'
 import type { SessionMigrations } from '../session-migrations.ts'
-import { FolderTables } from './folder-tables.ts'
+import { planTableFiles } from '../generate/generate-table.ts'
 import { openBase } from './load-base.ts'
 
 /** The reload of files that are about to be written. */
@@ -53,6 +65,7 @@ interface FolderDraftOptions {
 
 /** The folder of a project as the draft that the pages of the backend edit. */
 export class FolderDraft implements Draft {
+  readonly mode = 'folder'
   readonly name: string
   readonly folder: string
   readonly place: string
@@ -71,12 +84,20 @@ export class FolderDraft implements Draft {
   #connection: DraftConnection | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  readonly tables: FolderTables
+  readonly tables: DraftTables
 
   constructor(project: Project, { clock, migrations }: FolderDraftOptions) {
     this.name = project.label
     this.folder = path.resolve(project.root)
-    this.tables = new FolderTables({ project, migrations, clock })
+    this.tables = new TablePlanner({
+      clock,
+      kinds: async () => migrations.kinds(),
+      openMigrations: () => openMigrationFiles(project.root),
+      readText: (file) => readFile(path.join(project.root, file), 'utf8'),
+      findState: (connection, name) => migrations.findState(connection, name),
+      findCode: (table, columns) => findMentions(project.root, table, columns),
+      planApi: (request) => planApi(project, request),
+    })
     this.place = shorten(this.folder)
     this.#project = project
     this.#clock = clock
@@ -104,11 +125,11 @@ export class FolderDraft implements Draft {
     return { ...base, texts: new Map([...texts].filter(([file]) => isDefinitionFile(file) || used.has(file))) }
   }
 
-  status(): DraftStatus {
+  async status(): Promise<DraftStatus> {
     return this.#status
   }
 
-  listHistory(): readonly DraftChange[] {
+  async listHistory(): Promise<readonly DraftChange[]> {
     return this.#history.list()
   }
 
@@ -146,8 +167,9 @@ export class FolderDraft implements Draft {
     }
   }
 
-  setVariable(name: string, value: string): Promise<void> {
-    return this.exclusive(() => writeVariable(this.folder, name, value))
+  async setVariable(name: string, value: string): Promise<string> {
+    await this.exclusive(() => writeVariable(this.folder, name, value))
+    return name
   }
 
   exclusive<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -163,8 +185,7 @@ export class FolderDraft implements Draft {
   async findNewErrors({ changes, tables }: PlannedDraft): Promise<readonly Diagnostic[]> {
     const found = await this.#loadErrors(new Map(changes.map(({ file, text }) => [file, text])), tables)
     if (found.length === 0) return []
-    const known = Map.groupBy(await this.#loadErrors(new Map()), nameProblem)
-    return found.filter((one) => known.get(nameProblem(one))?.pop() === undefined)
+    return subtractKnown(found, await this.#loadErrors(new Map()))
   }
 
   async #loadErrors(
@@ -196,7 +217,7 @@ export class FolderDraft implements Draft {
     assertWritable(this.folder, changes, { texts, code })
     const reload = this.#connection?.watching.expect(changes.map(({ file }) => file))
     try {
-      this.#writer = by
+      this.#writer = by?.name
       await writeFiles(this.folder, sortChanges(changes))
       await this.read()
     } catch (error) {
@@ -221,9 +242,10 @@ export class FolderDraft implements Draft {
   }
 }
 
-/** Names a problem without its line, which an edit above it changes. */
-function nameProblem({ code, file, message }: Diagnostic): string {
-  return `${code} ${file} ${message}`
+async function planApi(project: Project, request: TableApiRequest): Promise<PlannedTableApi> {
+  const warnings: Diagnostic[] = []
+  const { plan, changes } = await planTableFiles(project, request, (found) => warnings.push(...found))
+  return { action: plan.action, methods: plan.methods, index: plan.index, changes, warnings }
 }
 
 /** @throws WP_BACKEND_DRAFT_REFUSED */
@@ -236,7 +258,9 @@ function assertWritable(
     const isCode = code.includes(file) && before === undefined && isActionFile(file)
     const reason =
       (isCode ? undefined : findPathProblem(file)) ??
-      (before === undefined && !isCode && !mayCreate(file, texts) ? 'it is not a file of the definition' : undefined) ??
+      (before === undefined && !isCode && !mayAddFile(file, texts.keys())
+        ? 'it is not a file of the definition'
+        : undefined) ??
       (text !== undefined && !isStorable(text) ? 'it contains a NUL character' : undefined) ??
       findLink(root, file)
     if (reason !== undefined) throw errors.WP_BACKEND_DRAFT_REFUSED({ file, reason })
@@ -251,13 +275,6 @@ function assertWritable(
 
 function isActionFile(file: string): boolean {
   return /^[\w-]+(\/[\w.-]+)*(?<!\.d)\.[tj]s$/.test(file) && !/(^|\/)(\.|node_modules\/)/.test(file)
-}
-
-/** A new file has a place of its own or is next to another file of the definition. */
-function mayCreate(file: string, texts: Texts): boolean {
-  const folder = path.posix.dirname(file)
-  const isBeside = folder !== '.' && [...texts.keys()].some((one) => path.posix.dirname(one) === folder)
-  return isDefinitionFile(file) || isBeside
 }
 
 /** Returns why a path cannot be used: a part of it is a symbolic link, or a file instead of a folder. */

@@ -43,16 +43,6 @@ export function openFolderFiles(root: string): FolderFiles {
   }
 }
 
-/** Whether a file belongs to the definition because of its path. Others belong to it because they are included. */
-export function isDefinitionFile(file: string): boolean {
-  return (
-    findPathProblem(file) === undefined &&
-    (file === 'waypost.yml' ||
-      file.startsWith('resources/') ||
-      /^migrations\/\w+\/([^/]+\.yml|tables\.json)$/.test(file))
-  )
-}
-
 /** Links are never followed: what they lead to may be outside of the project, or no definition file. */
 function readText(root: string, file: string): string | undefined {
   const folder = openFolder(root)

@@ -1,13 +1,18 @@
-import { kindsOfConnections, loadTables, openMigrationFiles } from '../../build/index.ts'
+import {
+  GenerateBroken,
+  GenerateRefused,
+  kindsOfConnections,
+  openMigrationFiles,
+  planTableApi,
+  type TablePlan,
+  type TableRequest,
+} from '../../build/index.ts'
 import { openEditing } from '../../definition/index.ts'
-import { hasErrors, nearest, type Diagnostic } from '../../kit/index.ts'
-import { designTable } from '../../tables/index.ts'
+import type { Diagnostic } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
 import { assertDefinition, loadProject } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
-import { planTable, type TablePlan } from './plan-table.ts'
-import type { TableRequest } from './table-request.ts'
 import { waitUntilServed } from './wait-until-served.ts'
 import { findChanges, locateAdded, readTexts, writeFiles, type FileChange } from './write-files.ts'
 
@@ -53,52 +58,28 @@ export async function planTableFiles(
   request: TableRequest,
   report: (diagnostics: readonly Diagnostic[]) => void,
 ): Promise<{ readonly plan: TablePlan; readonly changes: readonly FileChange[] }> {
-  const { connection, table } = request
   const loaded = await loadProject(project)
   const definition = assertDefinition(loaded, report)
-  const kinds = kindsOfConnections(definition, loaded.plugins)
-  if (!Object.hasOwn(kinds, connection)) {
-    const guess = nearest(connection, Object.keys(kinds))
-    const hint = guess === undefined ? `Connections: ${Object.keys(kinds).join(', ')}.` : `Did you mean "${guess}"?`
-    throw errors.WP_PROJECT_GENERATE({ problem: `Connection "${connection}" is not defined in waypost.yml`, hint })
-  }
-  const files = await openMigrationFiles(project.root)
-  const { tables, diagnostics } = loadTables(files, kinds)
-  const stale = diagnostics.filter(({ file }) => file.startsWith(`migrations/${connection}/`))
-  if (hasErrors(stale)) {
-    report(stale)
+  const before = await readTexts(project, loaded.files)
+  try {
+    const { warnings, ...plan } = await planTableApi(
+      {
+        editing: openEditing(project.root, { texts: before }),
+        diagnostics: loaded.diagnostics,
+        kinds: kindsOfConnections(definition, loaded.plugins),
+        migrations: await openMigrationFiles(project.root),
+        load: (texts) => loadProject(project, { texts }),
+      },
+      request,
+    )
+    report(warnings)
+    return { plan, changes: findChanges(project, before, plan.texts) }
+  } catch (error) {
+    if (error instanceof GenerateRefused) throw errors.WP_PROJECT_GENERATE(error)
+    if (!(error instanceof GenerateBroken)) throw error
+    report(error.diagnostics)
     throw errors.WP_PROJECT_BROKEN({ count: '1 error' })
   }
-  const before = await readTexts(project, loaded.files)
-  const snapshot = tables[connection]
-  const known = snapshot && Object.hasOwn(snapshot.tables, table) ? snapshot.tables[table] : undefined
-  const migrations = files.migrations.filter((one) => one.connection === connection)
-  const steps = migrations.flatMap(({ declared }) => declared?.steps ?? [])
-  const plan = planTable(openEditing(project.root, { texts: before }), request, {
-    snapshot,
-    ...(known && { columns: designTable(table, known, steps).columns.map(({ name }) => name) }),
-  })
-  const changes = findChanges(project, before, plan.texts)
-  // Once each, and without those that the project has already.
-  const existing = new Set(loaded.diagnostics.map(({ message }) => message))
-  await assertFits(project, plan, (found) => {
-    const fresh = found.filter(({ message }) => !existing.has(message))
-    report([...new Map(fresh.map((one) => [`${one.message} ${one.hint}`, one])).values()])
-  })
-  return { plan, changes }
-}
-
-/** Loads the project with the planned changes, so that problems are found before anything is written. */
-async function assertFits(
-  project: Project,
-  { texts, action }: TablePlan,
-  report: (diagnostics: readonly Diagnostic[]) => void,
-): Promise<void> {
-  const { definition, diagnostics } = await loadProject(project, { texts })
-  report(diagnostics.filter(({ severity }) => severity === 'warning'))
-  if (definition !== undefined) return
-  const { message, hint } = diagnostics.find(({ severity }) => severity === 'error')!
-  throw errors.WP_PROJECT_GENERATE({ problem: `${action}: ${message}`, hint: hint ?? 'Nothing was written.' })
 }
 
 function describe({ root }: Project, plan: TablePlan, changes: readonly FileChange[]): GeneratedTable {

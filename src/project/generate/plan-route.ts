@@ -1,6 +1,6 @@
 import path from 'node:path'
+import { applyEdits, publicRate, publicRateValue } from '../../build/index.ts'
 import {
-  editDefinition,
   findValue,
   openEditing,
   type Definition,
@@ -70,10 +70,6 @@ export function planRoute(
   return { texts: applyEdits(context.editing, edits, [[action, text]]), action, added }
 }
 
-/** The rate limit for public methods that change data. */
-export const publicRate = 'public'
-export const publicRateValue = { limit: 60, window: '1m', by: 'address' } as const
-
 /** `validate` warns about public methods that change data without a rate limit. */
 function needsRate({ editing, request }: PlanContext): boolean {
   const isLimited = findValue(editing, ['routes', request.path, 'rate']) !== undefined
@@ -141,19 +137,4 @@ function makeMethod(context: PlanContext, { action, access = {} }: MethodParts):
   const open = request.public ? { public: true } : {}
   const rate = needsRate(context) ? { rate: publicRate } : {}
   return { description, ...open, ...access, ...rate, ...rest, action }
-}
-
-/**
- * Returns the texts after edits that only add entries, with the texts of other new files.
- * @throws WP_DEFINITION_EDIT_REFUSED
- */
-export function applyEdits(
-  editing: Editing,
-  edits: readonly Edit[],
-  others: readonly (readonly [file: string, text: string])[] = [],
-): Texts {
-  const changed = [...editDefinition(editing, edits)].flatMap(([file, text]) =>
-    text === undefined ? [] : [[file, text] as const],
-  )
-  return new Map([...editing.texts, ...others, ...changed])
 }

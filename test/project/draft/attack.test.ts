@@ -221,9 +221,10 @@ test('other machines get 403, also if a proxy or the caller names a loopback add
   assert.equal(account.status, 200)
 })
 
-test('a server that is not dev has no draft', async () => {
-  await using world = await openProjectServer({ files: { 'waypost.yml': 'routes: {}\n' } })
-  const headers = await world.authorize('ann', ['backend.read', 'backend.deploy'])
+test('a server whose backend is read-only has no draft', async () => {
+  const variables = { WAYPOST_BACKEND: 'read' }
+  await using world = await openProjectServer({ files: { 'waypost.yml': 'routes: {}\n' }, variables })
+  const headers = await world.authorize('ann', ['backend.read', 'backend.write'])
   for (const [method, target, body] of [
     ['GET', '/draft', undefined],
     ['GET', '/draft/file?path=waypost.yml', undefined],

@@ -114,13 +114,13 @@ describe('what the draft of a folder generates', () => {
       '=',
       '',
     ]) {
-      assert.equal((await set('TOKEN', value)).status, 204, value)
+      assert.equal((await set('TOKEN', value)).status, 200, value)
       const text = await world.read('.env')
       assert.deepEqual({ ...parseEnv(text) }, { OTHER: 'a\nb', TOKEN: value })
       assert.ok(text.startsWith('# mine\nexport OTHER="a\nb" # kept\n'))
     }
     assert.equal((await stat(path.join(world.root, '.env'))).mode & 0o777, 0o600)
-    assert.equal((await set('SECOND', 's3cret-value')).status, 204)
+    assert.equal((await set('SECOND', 's3cret-value')).status, 200)
     for (const [name, value] of [
       ['NODE_OPTIONS', '--require=x'],
       ['WAYPOST_SECRET', 'x'],

@@ -353,12 +353,12 @@ export interface Operations {
   /** The files that the pages edit: what has changed, and the problems of the current state. */
   'GET /draft': {
     answer: {
-      mode: 'folder'
+      mode: 'folder' | 'server'
       name: string
-      path: string
-      folder: string
+      path: string | null
+      folder: string | null
       revision: string
-      base: { kind: 'git' | 'start'; name: string }
+      base: { kind: 'git' | 'start' | 'release'; name: string }
       changes: {
         file: string
         status: 'added' | 'changed' | 'removed'
@@ -381,6 +381,24 @@ export interface Operations {
       is_served: boolean
       served_at: string | null
       history: { by: string | null; at: string; files: string[]; entries: string[] }[]
+      entries: {
+        name: string
+        at: string | null
+        file: string
+        status: 'added' | 'changed' | 'removed'
+        by: string | null
+        changed_at: string | null
+      }[]
+      conflicts: {
+        name: string
+        at: string | null
+        file: string
+        base: unknown
+        theirs: unknown
+        mine: unknown
+      }[]
+      variables: { name: string; by: string; changed_at: string }[]
+      publish: string | null
     }
   }
   /** Changes values and files together: all or nothing. */
@@ -437,7 +455,7 @@ export interface Operations {
   /** The definition files that differ from the last commit, or from those when dev began. */
   'GET /draft/diff': {
     answer: {
-      base: { kind: 'git' | 'start'; name: string }
+      base: { kind: 'git' | 'start' | 'release'; name: string }
       entry: {
         file: string
         status: 'added' | 'changed' | 'removed'
@@ -637,6 +655,44 @@ export interface Operations {
         }
       }
     }
+  }
+  /** Discards changes of the draft of a server: all, or those with the given names. */
+  'POST /draft/discard': {
+    body: { changes?: string[] }
+    answer: { revision: string; kept: { name: string; reason: string }[] }
+  }
+  /** Moves the draft of a server to the active release and decides all conflicts. */
+  'POST /draft/rebase': {
+    body: { revision: string; take: { [name: string]: 'mine' | 'theirs' } }
+    answer: {
+      revision: string
+      saved_at: string
+      changes: number
+      files: string[]
+      diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      is_served: boolean
+      inverse: {
+        edits: { at: string; value?: unknown; if?: string | null }[]
+        files: { file: string; text: string | null; if?: string | null }[]
+        undo: true
+      }
+    }
+  }
+  /** Makes the definition files of an earlier activation the draft of a server, if it has no changes. */
+  'POST /draft/open': {
+    body: { activation: number }
+    answer: { revision: string }
   }
   /** The connections that can have migrations, and a table to edit. */
   'GET /draft/table': {
@@ -885,10 +941,11 @@ export interface Operations {
       } | null
     }
   }
-  /** Writes a variable to the .env file of the folder, which is never read back. */
+  /** Keeps a variable until the draft is published; in dev writes it to the .env file. Nothing reads it back. */
   'PUT /draft/variable/:name': {
     params: { name: string }
     body: { value: string }
+    answer: { name: string }
   }
   /** What publishing the draft would change; changes nothing. */
   'POST /draft/plan': {

@@ -70,7 +70,7 @@ export const editing = {
   },
   changes: {
     title: 'Changes',
-    text: (base: { readonly kind: 'git' | 'start'; readonly name: string }) =>
+    text: (base: { readonly kind: 'git' | 'start' | 'release'; readonly name: string }) =>
       base.kind === 'git'
         ? `Compared with the commit ${base.name.slice(0, 12)}. Code is not shown.`
         : 'Compared with when waypost dev was started. Code is not shown.',

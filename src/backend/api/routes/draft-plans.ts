@@ -41,7 +41,7 @@ async function saveOrShow<Plan extends PlannedDraft>(
     return describe(shown, { files, found: await draft.findNewErrors(shown), saved: null })
   }
   const files = await draft.read()
-  const saved = await saveChange(draft, explained, { by: call.principal.user.name })
+  const saved = await saveChange(draft, explained, { by: call.principal.user })
   const { changes, code = [] } = saved.plan
   // Code is not a part of the draft: it stays.
   const inverse = invertFiles(changes.filter(({ file }) => !code.includes(file)))
@@ -80,7 +80,7 @@ const route = defineRoute({
   summary: 'Adds a method with its schemas and a class without code, like waypost generate:route',
   method: 'POST',
   path: '/draft/route',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   body: record({
     method: oneOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
@@ -131,7 +131,7 @@ const action = defineRoute({
   summary: 'Creates the file of an action with a class without code, like waypost generate:action',
   method: 'POST',
   path: '/draft/action',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   body: record({
     /** Such as `src/todo/insert.ts`. */
@@ -156,20 +156,25 @@ const action = defineRoute({
 
 const variable = defineRoute({
   name: 'setDraftVariable',
-  summary: 'Writes a variable to the .env file of the folder, which is never read back',
+  summary: 'Keeps a variable until the draft is published; in dev writes it to the .env file. Nothing reads it back',
   method: 'PUT',
   path: '/draft/variable/:name',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   params: record({ name: Type.String({ maxLength: 1000 }) }),
   body: record({ value: Type.String({ maxLength: 65_536 }) }),
+  answer: record({
+    /** The name to use in the definition: another one if a value of this name is in use. */
+    name: text,
+  }),
   fields: {
     WP_SERVER_VARIABLE_NAME: 'params/name',
     WP_SERVER_VARIABLE_RESERVED: 'params/name',
+    WP_SERVER_VARIABLE_VALUE: 'body/value',
     WP_BACKEND_DRAFT_VARIABLE: 'body/value',
   },
   async handle({ params, body, ...call }) {
-    await draftOf(call).setVariable(params.name, body.value)
+    return { name: await draftOf(call).setVariable(params.name, body.value, call.principal.user) }
   },
 })
 

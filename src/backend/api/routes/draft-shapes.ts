@@ -5,6 +5,7 @@ import type { Draft } from '../../draft/draft.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import type { PlannedEdits } from '../../draft/plan-edits.ts'
 import type { Planned, SavedChange } from '../../draft/save-changes.ts'
+import { SystemDraft } from '../../draft/system/system-draft.ts'
 import { errors } from '../../errors.ts'
 import { ProblemWith, type AdminSources } from '../route.ts'
 import { formatTime, maybeText, oneOf, record, text, time } from '../shapes.ts'
@@ -42,6 +43,9 @@ export const edit = record({
   value: Type.Optional(Type.Unknown()),
   if: condition,
 })
+
+/** Larger than the limit of all files, in JSON. */
+export const draftBodyLimit = 12 * 1024 * 1024
 
 export const fileText = Type.String({ maxLength: 1024 * 1024 })
 
@@ -81,10 +85,17 @@ export async function answerSaved(
     saved_at: formatTime(call.host.clock.now()),
     changes: count,
     files,
-    diagnostics: formatDiagnostics(now.editing, draft.status().diagnostics),
+    diagnostics: formatDiagnostics(now.editing, (await draft.status()).diagnostics),
     is_served: isServed,
     inverse,
   }
+}
+
+/** @throws WP_BACKEND_DRAFT, WP_BACKEND_DRAFT_FOLDER */
+export function systemDraftOf(call: { readonly draft?: Draft | undefined }): SystemDraft {
+  const draft = draftOf(call)
+  if (!(draft instanceof SystemDraft)) throw errors.WP_BACKEND_DRAFT_FOLDER()
+  return draft
 }
 
 /** @throws WP_BACKEND_DRAFT */

@@ -77,9 +77,9 @@ const load = defineRoute({
     ]),
   }),
   async handle({ query: { connection, table }, ...call }) {
-    const tables = tablesOf(call, connection)
+    const tables = await tablesOf(call, connection)
     const found = table === undefined ? undefined : await tables.load(connection, table)
-    const kinds = Object.entries(tables.connections()).toSorted(
+    const kinds = Object.entries(await tables.connections()).toSorted(
       ([a], [b]) => Number(b === 'System') - Number(a === 'System'),
     )
     return {
@@ -97,9 +97,10 @@ function formatDesign(found: TableDesign): Static<typeof design> {
 }
 
 /** @throws WP_BACKEND_DRAFT, WP_BACKEND_DRAFT_CONNECTION */
-function tablesOf(call: Parameters<typeof draftOf>[0], connection: string): DraftTables {
+async function tablesOf(call: Parameters<typeof draftOf>[0], connection: string): Promise<DraftTables> {
   const { tables } = draftOf(call)
-  if (!Object.hasOwn(tables.connections(), connection)) throw errors.WP_BACKEND_DRAFT_CONNECTION({ name: connection })
+  if (!Object.hasOwn(await tables.connections(), connection))
+    throw errors.WP_BACKEND_DRAFT_CONNECTION({ name: connection })
   return tables
 }
 
@@ -110,7 +111,7 @@ const migration = defineRoute({
   summary: 'Creates, changes or drops a table with a declared migration; amends the last one if it did not run',
   method: 'POST',
   path: '/draft/migration',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   body: record({
     connection: name,
@@ -158,13 +159,13 @@ const migration = defineRoute({
   fields: { WP_BACKEND_DRAFT_CONNECTION: 'body/connection' },
   async handle({ body: { connection, table, design: wanted, preview, with_errors: withErrors }, ...call }) {
     const draft = draftOf(call)
-    const tables = tablesOf(call, connection)
+    const tables = await tablesOf(call, connection)
     const request = { connection, table: table ?? undefined, design: (wanted ?? undefined) as TableDesign | undefined }
     const plan = (files: DraftFiles) => planTable(draft, files, request)
     const shown = await plan(await draft.read())
     if (preview || shown.changes.length === 0)
       return { ...formatTable(shown), saved: null, can_undo: false, failed: null }
-    const done = await saveChange(draft, plan, { withErrors, by: call.principal.user.name })
+    const done = await saveChange(draft, plan, { withErrors, by: call.principal.user })
     const { changes } = done.plan
     const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(changes) })
     const frozen = await Promise.all(
@@ -174,7 +175,7 @@ const migration = defineRoute({
       ...formatTable(done.plan),
       saved,
       can_undo: !frozen.includes(true),
-      failed: done.isServed ? null : describeFailure(draft),
+      failed: done.isServed || draft.mode === 'server' ? null : await describeFailure(draft),
     }
   },
 })
@@ -245,8 +246,8 @@ function formatTable({ migration, uses, changes }: PlannedTable) {
   }
 }
 
-function describeFailure(draft: Draft): string {
-  const { problem, diagnostics } = draft.status()
+async function describeFailure(draft: Draft): Promise<string> {
+  const { problem, diagnostics } = await draft.status()
   return problem?.message ?? diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
 }
 
@@ -255,7 +256,7 @@ const api = defineRoute({
   summary: 'Adds an action of the class sql-table for a table, its routes, scopes and event',
   method: 'POST',
   path: '/draft/table-api',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   body: record({
     connection: name,
@@ -298,7 +299,7 @@ const api = defineRoute({
   async handle({ body, ...call }) {
     const { connection, table, path, methods, owner, soft_delete: column, event, new_scopes: scopes, preview } = body
     const draft = draftOf(call)
-    const tables = tablesOf(call, connection)
+    const tables = await tablesOf(call, connection)
     const request: TableApiRequest = {
       connection,
       table,
@@ -314,9 +315,13 @@ const api = defineRoute({
       newScopes: Object.fromEntries(scopes.map((one) => [one.name, one.description])),
     }
     if (preview) return { ...formatApi(await tables.planApi(request)), saved: null, failed: null }
-    const done = await saveChange(draft, () => tables.planApi(request), { by: call.principal.user.name })
+    const done = await saveChange(draft, () => tables.planApi(request), { by: call.principal.user })
     const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
-    return { ...formatApi(done.plan), saved, failed: done.isServed ? null : describeFailure(draft) }
+    return {
+      ...formatApi(done.plan),
+      saved,
+      failed: done.isServed || draft.mode === 'server' ? null : await describeFailure(draft),
+    }
   },
 })
 

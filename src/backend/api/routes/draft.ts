@@ -9,6 +9,7 @@ import {
   rename,
   type Use,
 } from '../../../definition/index.ts'
+import type { Host } from '../../../host/index.ts'
 import { loadReleaseFiles } from '../../../operate/index.ts'
 import { loadActiveId } from '../../../release/index.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
@@ -16,13 +17,17 @@ import { listChanges } from '../../draft/list-changes.ts'
 import type { DraftFiles } from '../../draft/draft.ts'
 import { findValueConflict, invertFiles, listEdited, planEdits, type RequestedEdits } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
+import { SystemDraft } from '../../draft/system/system-draft.ts'
+import { listStagedVariables } from '../../draft/system/staged-variables.ts'
 import { etagOfValue, keysOf, pointerOf } from '../../draft/values.ts'
 import { errors } from '../../errors.ts'
 import { defineRoute, ProblemWith, type AdminSources } from '../route.ts'
 import { formatMaybeTime, formatTime, maybeText, maybeTime, oneOf, record, text, time } from '../shapes.ts'
+import { conflict, formatConflict } from './draft-server.ts'
 import {
   answerSaved,
   condition,
+  draftBodyLimit,
   diagnostic,
   fileText,
   draftOf,
@@ -39,6 +44,8 @@ const status = oneOf('added', 'changed', 'removed')
 const count = Type.Integer()
 const maybeCount = Type.Union([count, Type.Null()])
 
+const base = record({ kind: oneOf('git', 'start', 'release'), name: text })
+
 const draft = defineRoute({
   name: 'getDraft',
   summary: 'The files that the pages edit: what has changed, and the problems of the current state',
@@ -47,16 +54,17 @@ const draft = defineRoute({
   scopes: ['backend.read'],
   usesDraft: true,
   answer: record({
-    mode: oneOf('folder'),
+    /** Changes of a folder are served at once; those of a server when they are published. */
+    mode: oneOf('folder', 'server'),
     name: text,
-    /** The folder as shown to users: `~/todo`. */
-    path: text,
-    /** The absolute path of the folder. */
-    folder: text,
+    /** The folder as shown to users: `~/todo`; null on a server. */
+    path: maybeText,
+    /** The absolute path of the folder; null on a server. */
+    folder: maybeText,
     /** A hash of all definition files. */
     revision: text,
-    /** What `changes` compares with: the last commit, or the files when `dev` began. */
-    base: record({ kind: oneOf('git', 'start'), name: text }),
+    /** What `changes` compares with: a release, empty for none; in `dev` the last commit, or the files when it began. */
+    base,
     changes: Type.Array(record({ file: text, status, additions: count, deletions: count })),
     diagnostics: Type.Array(diagnostic),
     /** Why the current files are not served if none of them is the cause: a migration that failed. */
@@ -76,17 +84,37 @@ const draft = defineRoute({
         entries: Type.Array(text),
       }),
     ),
+    /** The changes, by entry; empty in `dev`. */
+    entries: Type.Array(
+      record({
+        /** The pointer, or the file. */
+        name: text,
+        /** The JSON pointer; null for a file that waypost.yml does not include. */
+        at: maybeText,
+        file: text,
+        status,
+        by: maybeText,
+        changed_at: maybeTime,
+      }),
+    ),
+    /** What the draft and a later release both changed. Nothing can be published before each one is decided. */
+    conflicts: Type.Array(conflict),
+    /** The variables that publishing sets. */
+    variables: Type.Array(record({ name: text, by: text, changed_at: time })),
+    /** The id of the running or last publication. */
+    publish: maybeText,
   }),
   async handle(call) {
     const own = draftOf(call)
     const files = await own.read()
     const { kind, name, texts } = await own.loadBase()
-    const { diagnostics, problem, isServed, servedAt } = own.status()
+    const { diagnostics, problem, isServed, servedAt } = await own.status()
+    const history = await own.listHistory()
     return {
-      mode: 'folder' as const,
+      mode: own.mode,
       name: own.name,
-      path: own.place,
-      folder: own.folder,
+      path: own.place ?? null,
+      folder: own.folder ?? null,
       revision: files.revision,
       base: { kind, name },
       changes: listChanges(texts, files.texts).map(({ before: _, after: __, ...rest }) => rest),
@@ -94,10 +122,35 @@ const draft = defineRoute({
       problem: problem === undefined ? null : { ...problem, hint: problem.hint ?? null },
       is_served: isServed,
       served_at: formatMaybeTime(servedAt),
-      history: own.listHistory().map(({ by, at, ...change }) => ({ ...change, by: by ?? null, at: formatTime(at) })),
+      history: history.map(({ by, at, ...change }) => ({ ...change, by: by ?? null, at: formatTime(at) })),
+      ...(own instanceof SystemDraft ? await describeServer(own, call.host) : nothingElse),
     }
   },
 })
+
+const nothingElse = { entries: [], conflicts: [], variables: [], publish: null }
+
+async function describeServer(own: SystemDraft, host: Host) {
+  const { changes, conflicts } = await own.readState()
+  const authors = await own.listAuthors()
+  const variables = await listStagedVariables(host)
+  return {
+    entries: changes.map(({ name, at, file: path, status: kind }) => {
+      const author = authors.get(name)
+      return {
+        name,
+        at: at ?? null,
+        file: path,
+        status: kind,
+        by: author?.by ?? null,
+        changed_at: formatMaybeTime(author?.at),
+      }
+    }),
+    conflicts: conflicts.map(formatConflict),
+    variables: variables.map(({ name, by, changedAt }) => ({ name, by, changed_at: formatTime(changedAt) })),
+    publish: (await own.findPublication()) ?? null,
+  }
+}
 
 const difference = defineRoute({
   name: 'getDraftDifference',
@@ -107,7 +160,7 @@ const difference = defineRoute({
   scopes: ['backend.read'],
   usesDraft: true,
   answer: record({
-    base: record({ kind: oneOf('git', 'start'), name: text }),
+    base,
     entry: Type.Array(
       record({ file: text, status, additions: count, deletions: count, before: maybeText, after: maybeText }),
     ),
@@ -178,7 +231,7 @@ const file = defineRoute({
     const files = await own.read()
     const found = textOf(files, path)
     call.setEtag(etagOfValue(found))
-    const diagnostics = own.status().diagnostics.filter((one) => one.file === path)
+    const diagnostics = (await own.status()).diagnostics.filter((one) => one.file === path)
     const at = findIncludes(files.editing, path)
     return { file: path, text: found, at, diagnostics: formatDiagnostics(files.editing, diagnostics) }
   },
@@ -216,8 +269,7 @@ const check = defineRoute({
   summary: 'The problems that definition files would have with other texts. Nothing is saved',
   method: 'POST',
   path: '/draft/check',
-  // Plugins of the definition are loaded.
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   body: record({ files: Type.Array(record({ file: filePath, text: fileText }), { minItems: 1, maxItems: 100 }) }),
   answer: record({
@@ -242,8 +294,9 @@ const change = defineRoute({
   summary: 'Changes values and files together: all or nothing',
   method: 'PATCH',
   path: '/draft',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
+  bodyLimit: draftBodyLimit,
   body: record({
     edits: Type.Optional(Type.Array(edit, { maxItems: 1000 })),
     files: Type.Optional(Type.Array(fileEdit, { maxItems: 2000 })),
@@ -271,7 +324,7 @@ async function saveEdits(
         if (await tables.isFrozen(one)) throw errors.WP_BACKEND_DRAFT_MIGRATION({ file: one.file })
       return { ...planned, tables: await tables.loadAfter(planned.changes) }
     },
-    { withErrors, by: call.principal.user.name },
+    { withErrors, by: call.principal.user },
   )
   return answerSaved(call, saved, saved.plan)
 }
@@ -287,7 +340,7 @@ const putValue = defineRoute({
   summary: 'Sets the value at a JSON pointer',
   method: 'PUT',
   path: '/draft/value',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   hasIfMatch: true,
   query: record({ at: pointer, ...ignoringErrors }),
@@ -306,7 +359,7 @@ const deleteValue = defineRoute({
   summary: 'Removes the value at a JSON pointer',
   method: 'DELETE',
   path: '/draft/value',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   hasIfMatch: true,
   query: record({ at: pointer, ...ignoringErrors }),
@@ -320,11 +373,12 @@ const putFile = defineRoute({
   summary: 'Writes a definition file',
   method: 'PUT',
   path: '/draft/file',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   hasIfMatch: true,
+  bodyLimit: draftBodyLimit,
   query: record({ path: filePath, ...ignoringErrors }),
-  body: record({ text: Type.String({ maxLength: 1024 * 1024 }) }),
+  body: record({ text: fileText }),
   answer: draftSaved,
   handle: ({ query, body, ...call }) =>
     saveEdits(
@@ -339,7 +393,7 @@ const deleteFile = defineRoute({
   summary: 'Deletes a definition file',
   method: 'DELETE',
   path: '/draft/file',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   hasIfMatch: true,
   query: record({ path: filePath, ...ignoringErrors }),
@@ -378,7 +432,7 @@ const renaming = defineRoute({
   summary: 'Renames an entry and all its uses',
   method: 'POST',
   path: '/draft/rename',
-  scopes: ['backend.deploy'],
+  scopes: ['backend.write'],
   usesDraft: true,
   body: record({ at: pointer, to: Type.String({ maxLength: 1000 }), if: condition }),
   answer: record({
@@ -399,7 +453,7 @@ const renaming = defineRoute({
         const renamed = refuseAsProblem(() => rename(files.editing, keysOf(at), { to, classes }))
         return { changes: listEdited(files, renamed.files), uses: formatUses(renamed.uses) }
       },
-      { by: call.principal.user.name },
+      { by: call.principal.user },
     )
     const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
     return { uses: done.plan.uses, at: pointerOf([keysOf(at)[0]!, to]), saved }

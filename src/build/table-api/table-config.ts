@@ -1,6 +1,6 @@
 import type { TableSnapshot } from '../../contract/index.ts'
 import type { WritableMap } from '../../definition/index.ts'
-import { errors } from '../errors.ts'
+import { GenerateRefused } from './generate.ts'
 import type { SoftDelete, TableRequest } from './table-request.ts'
 
 const createdNames = ['insert_date', 'inserted_at', 'created_at', 'create_date', 'created']
@@ -76,7 +76,7 @@ function findMissingIndex(
   return isServed ? undefined : [...new Set([...compared, ...sort])]
 }
 
-/** @throws WP_PROJECT_GENERATE */
+/** @throws GenerateRefused */
 function valuesOf({ column, values }: SoftDelete, table: TableSnapshot): NonNullable<SoftDelete['values']> {
   if (values !== undefined) return values
   const { type, null: isNullable } = table.columns[column]!
@@ -84,5 +84,5 @@ function valuesOf({ column, values }: SoftDelete, table: TableSnapshot): NonNull
   if (type === 'boolean') return /delet|remov|archiv|hid/i.test(column) ? [false, true] : [true, false]
   if (type === 'timestamp' && isNullable) return [null, '$now']
   const problem = `The column "${column}" cannot mark deleted rows`
-  throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Use an integer, a boolean, or a timestamp that may be null.' })
+  throw new GenerateRefused({ problem, hint: 'Use an integer, a boolean, or a timestamp that may be null.' })
 }

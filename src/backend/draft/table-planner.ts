@@ -1,51 +1,54 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
-import type {
-  DesignedTable,
-  DesignRequest,
-  DraftTables,
-  FileChange,
-  PlannedMigration,
-  PlannedTableApi,
-  TableApiRequest,
-} from '../../backend/index.ts'
-import { loadTablesBefore, openMigrationFiles, type MigrationSource } from '../../build/index.ts'
+import { loadTablesBefore, type ConnectionKinds, type MigrationFiles, type MigrationSource } from '../../build/index.ts'
 import type { TablesSnapshot } from '../../contract/index.ts'
 import { parseMigration, writeMigration } from '../../definition/index.ts'
-import type { Clock, Diagnostic } from '../../kit/index.ts'
+import type { Clock } from '../../kit/index.ts'
 import {
   amendSteps,
   applySteps,
   describeBreaking,
   describeLosses,
   designTable,
+  nameMigration,
   writeStep,
   type DatabaseKind,
   type DesignProblem,
   type Step,
 } from '../../tables/index.ts'
-import { nameMigration } from '../create-migration.ts'
-import type { Project } from '../find-project.ts'
-import { findMentions } from './list-action-files.ts'
-import { planTableFiles } from '../generate/generate-table.ts'
-import type { SessionMigrations } from '../session-migrations.ts'
+import type { FileChange } from './draft.ts'
+import type {
+  DesignedTable,
+  DesignRequest,
+  DraftTables,
+  PlannedMigration,
+  PlannedTableApi,
+  TableApiRequest,
+} from './draft-tables.ts'
 
-interface FolderTablesOptions {
-  readonly project: Project
-  readonly migrations: SessionMigrations
-  readonly clock: Clock
+/** What the planner of tables uses of its draft. */
+export interface TableSources {
+  readonly clock: Pick<Clock, 'now'>
+  /** The connections that can have migrations. */
+  kinds(): Promise<ConnectionKinds>
+  openMigrations(): Promise<MigrationFiles>
+  /** Returns the text of a definition file. */
+  readText(file: string): Promise<string>
+  /** Says whether a migration may be amended: because it did not run, or because it would be redone. */
+  findState(connection: string, name: string): Promise<'pending' | 'redo' | 'applied'>
+  /** Returns the code that mentions columns of a table, or the table itself. */
+  findCode(table: string, columns: readonly (string | undefined)[]): PlannedMigration['code']
+  planApi(request: TableApiRequest): Promise<PlannedTableApi>
 }
 
-/** Plans changes of the tables of a project in `dev`. */
-export class FolderTables implements DraftTables {
-  readonly #options: FolderTablesOptions
+/** Plans changes of the tables of a draft. */
+export class TablePlanner implements DraftTables {
+  readonly #sources: TableSources
 
-  constructor(options: FolderTablesOptions) {
-    this.#options = options
+  constructor(sources: TableSources) {
+    this.#sources = sources
   }
 
-  connections(): Readonly<Record<string, DatabaseKind | undefined>> {
-    return this.#options.migrations.kinds()
+  connections(): Promise<ConnectionKinds> {
+    return this.#sources.kinds()
   }
 
   async load(connection: string, name: string): Promise<DesignedTable | undefined> {
@@ -66,16 +69,14 @@ export class FolderTables implements DraftTables {
   }
 
   async plan({ connection, table, design }: DesignRequest): Promise<PlannedMigration> {
-    const { clock, project } = this.#options
     const before = await this.#before(connection, table)
-    const kind = this.connections()[connection]
-    const { steps, problems, tables } = amendSteps(before, { table, design }, { kind })
+    const { steps, problems, tables } = amendSteps(before, { table, design }, { kind: before.kind })
     const columns = listColumns(before, table)
     const was = (design?.columns ?? []).flatMap((column) =>
       column.was === undefined ? [] : [[column.was, column.name] as const],
     )
-    const file = before.migration?.file ?? this.#nameFile(connection, { table, name: design?.name, now: clock.now() })
-    const current = before.migration && (await readFile(path.join(project.root, file), 'utf8'))
+    const file = before.migration?.file ?? this.#nameFile(connection, { table, name: design?.name, used: before.names })
+    const current = before.migration && (await this.#sources.readText(file))
     const text = steps.length === 0 ? undefined : keepHead(current) + writeMigration(steps)
     const hasChanges =
       text !== current && (text === undefined || JSON.stringify(steps) !== JSON.stringify(before.steps))
@@ -86,7 +87,7 @@ export class FolderTables implements DraftTables {
       change: hasChanges ? { file, before: current, text } : undefined,
       renamed,
       dropped,
-      code: table === undefined ? [] : findMentions(project.root, table, gone),
+      code: table === undefined ? [] : this.#sources.findCode(table, gone),
       tables,
       sql: { sqlite: writeSql(steps, 'sqlite'), postgresql: writeSql(steps, 'postgresql') },
       breaking: describeBreaking(steps),
@@ -97,20 +98,18 @@ export class FolderTables implements DraftTables {
   }
 
   async planApi(request: TableApiRequest): Promise<PlannedTableApi> {
-    const warnings: Diagnostic[] = []
-    const { plan, changes } = await planTableFiles(this.#options.project, request, (found) => warnings.push(...found))
-    const { action, methods, index } = plan
-    const others = warnings.filter(({ hint }) => index === undefined || hint?.startsWith('Add an index') !== true)
-    return { action, methods, changes, warnings: others, index }
+    const { warnings, ...plan } = await this.#sources.planApi(request)
+    const others = warnings.filter(({ hint }) => plan.index === undefined || hint?.startsWith('Add an index') !== true)
+    return { ...plan, warnings: others }
   }
 
   async loadAfter(changes: readonly FileChange[]): Promise<Readonly<Record<string, TablesSnapshot>>> {
     const loaded: Record<string, TablesSnapshot> = {}
-    const files = await openMigrationFiles(this.#options.project.root)
+    const [files, kinds] = [await this.#sources.openMigrations(), await this.#sources.kinds()]
     for (const { file, text = '' } of changes) {
       const { connection = '' } = parseMigrationPath(file)
-      if (!Object.hasOwn(this.connections(), connection)) continue
-      const kind = this.connections()[connection]
+      if (!Object.hasOwn(kinds, connection)) continue
+      const kind = kinds[connection]
       const last = { connection, kind }
       const found = await loadTablesBefore(files, last, async (one) => one.file === file)
       const isLast = found.migration !== undefined || found.earlier.every((one) => one.file < file)
@@ -124,22 +123,23 @@ export class FolderTables implements DraftTables {
     const { connection, name } = parseMigrationPath(file)
     if (connection === undefined || before === undefined) return false
     const checksums = [before, text ?? ''].map((one) => parseMigration(file, one).checksum)
-    if (checksums[0] === checksums[1] || !Object.hasOwn(this.connections(), connection)) return false
-    return (await this.#options.migrations.findState(connection, name!)) === 'applied'
+    if (checksums[0] === checksums[1] || !Object.hasOwn(await this.#sources.kinds(), connection)) return false
+    return (await this.#sources.findState(connection, name!)) === 'applied'
   }
 
   /** A migration that did not run is amended; one that would be redone only if it is about the same table. */
   async #before(connection: string, table: string | undefined) {
-    const { project, migrations } = this.#options
-    const kind = this.connections()[connection]
-    const files = await openMigrationFiles(project.root)
+    const kind = (await this.#sources.kinds())[connection]
+    const files = await this.#sources.openMigrations()
     const found = await loadTablesBefore(files, { connection, kind }, async ({ name, declared }) => {
-      const state = await migrations.findState(connection, name)
+      const state = await this.#sources.findState(connection, name)
       return state === 'pending' || (state === 'redo' && declared.steps.some((step) => step.table === table))
     })
     const [stale] = found.diagnostics
     const problems: DesignProblem[] = stale ? [{ pointer: '', message: stale.message, hint: stale.hint }] : []
     return {
+      kind,
+      names: files.migrations.filter((one) => one.connection === connection).map(({ name }) => name),
       tables: found.tables,
       earlier: stepsOf(found.earlier),
       steps: found.migration?.declared?.steps ?? [],
@@ -153,16 +153,16 @@ export class FolderTables implements DraftTables {
     {
       table,
       name,
-      now,
-    }: { readonly table: string | undefined; readonly name: string | undefined; readonly now: number },
+      used,
+    }: { readonly table: string | undefined; readonly name: string | undefined; readonly used: readonly string[] },
   ): string {
     const verb = table === undefined ? 'create' : name === undefined ? 'drop' : 'change'
     const words = (name ?? table ?? '')
       .toLowerCase()
       .replaceAll(/[^a-z\d]+/g, '-')
       .replaceAll(/^-|-$/g, '')
-    const folder = path.join(this.#options.project.root, 'migrations', connection)
-    return `migrations/${connection}/${nameMigration(folder, `${verb}-${words || 'table'}`, new Date(now))}.yml`
+    const now = new Date(this.#sources.clock.now())
+    return `migrations/${connection}/${nameMigration(used, `${verb}-${words || 'table'}`, now)}.yml`
   }
 }
 

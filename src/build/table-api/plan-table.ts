@@ -8,8 +8,7 @@ import {
   type WritableMap,
 } from '../../definition/index.ts'
 import { nearest } from '../../kit/index.ts'
-import { errors } from '../errors.ts'
-import { applyEdits, publicRate, publicRateValue } from './plan-route.ts'
+import { applyEdits, GenerateRefused, publicRate, publicRateValue } from './generate.ts'
 import { makeTableConfig } from './table-config.ts'
 import type { TableMethod, TableRequest } from './table-request.ts'
 
@@ -30,7 +29,7 @@ export interface TablePlan {
 /**
  * Plans an action of the class `sql-table` and its routes.
  * @param columns the order of its columns, if it is known
- * @throws WP_PROJECT_GENERATE, WP_DEFINITION_EDIT_REFUSED
+ * @throws GenerateRefused, WP_DEFINITION_EDIT_REFUSED
  */
 export function planTable(
   editing: Editing,
@@ -87,14 +86,14 @@ interface Addition extends Edit {
   readonly isShared?: boolean
 }
 
-/** Whether an entry exists that the API shares. @throws WP_PROJECT_GENERATE if it cannot be shared */
+/** Whether an entry exists that the API shares. @throws GenerateRefused if it cannot be shared */
 function assertFree(editing: Editing, { name, keys, isShared }: Addition): boolean {
   const taken = findKey(editing, keys)
   if (taken === undefined || isShared) return taken !== undefined
   const kind = keys[0] === 'routes' ? `The route "${name}"` : `The ${keys[0]} "${keys[1]}"`
   const hint =
     keys[0] === 'action' || keys[0] === 'routes' ? 'Choose another path, or remove it.' : 'Choose another name.'
-  throw errors.WP_PROJECT_GENERATE({ problem: `${kind} already exists at ${taken.file}:${taken.line}`, hint })
+  throw new GenerateRefused({ problem: `${kind} already exists at ${taken.file}:${taken.line}`, hint })
 }
 
 function describeEvent(
@@ -118,14 +117,14 @@ function findTable({ connection, table: name }: TableRequest, snapshot: TablesSn
   const again = `npx waypost migrate --connection=${connection}`
   if (snapshot === undefined) {
     const problem = `The tables of the connection "${connection}" are not known`
-    throw errors.WP_PROJECT_GENERATE({ problem, hint: `Run: ${again}` })
+    throw new GenerateRefused({ problem, hint: `Run: ${again}` })
   }
   if (Object.hasOwn(snapshot.tables, name)) return snapshot.tables[name]!
   const names = Object.keys(snapshot.tables)
   const guess = nearest(name, names)
   const known = names.length === 0 ? 'it has none yet' : `it has ${names.join(', ')}`
   const hint = guess === undefined ? `If the table is new, run: ${again}` : `Did you mean "${guess}"?`
-  throw errors.WP_PROJECT_GENERATE({ problem: `"${connection}" has no table "${name}": ${known}`, hint })
+  throw new GenerateRefused({ problem: `"${connection}" has no table "${name}": ${known}`, hint })
 }
 
 function assertColumn(column: string | undefined, { table: name }: TableRequest, table: TableSnapshot): void {
@@ -133,7 +132,7 @@ function assertColumn(column: string | undefined, { table: name }: TableRequest,
   const names = Object.keys(table.columns)
   const guess = nearest(column, names)
   const hint = guess === undefined ? `Its columns are ${names.join(', ')}.` : `Did you mean "${guess}"?`
-  throw errors.WP_PROJECT_GENERATE({ problem: `The table "${name}" has no column "${column}"`, hint })
+  throw new GenerateRefused({ problem: `The table "${name}" has no column "${column}"`, hint })
 }
 
 /** `app_order_item` and `/order/:order_id/item` become `order-item`. */
@@ -174,7 +173,7 @@ function makeRoutes(request: RoutesRequest, { view, key = [] }: TableSnapshot): 
   const wrong = methods.find(({ method, at }) => at !== undefined && !possible[at].includes(method))
   if (wrong !== undefined) {
     const problem = `${wrong.method} is not possible for a ${wrong.at} of "${request.table}"`
-    throw errors.WP_PROJECT_GENERATE({ problem, hint: 'Views are only read, and rows need a key of one column.' })
+    throw new GenerateRefused({ problem, hint: 'Views are only read, and rows need a key of one column.' })
   }
   const places = [
     { at: 'list' as const, path, file: 'collection.yml' },
