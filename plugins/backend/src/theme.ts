@@ -74,6 +74,6 @@ export const resolver: CSSVariablesResolver = () => ({
     '--bad': '#ff9aa5', '--bad-back': '#3a171d', '--warn': '#f0bd6a', '--warn-back': '#362708',
     '--mantine-color-body': '#12161b', '--mantine-color-dimmed': '#9aa4b1', '--mantine-color-error': '#ff9aa5',
     '--mantine-color-placeholder': '#8b95a1', '--mantine-color-default': '#171b21', '--mantine-color-default-border': '#39414d',
-    '--mantine-color-anchor': '#8aa9f4',
+    '--mantine-color-anchor': '#8aa9f4', '--mantine-color-disabled': '#262c35', '--mantine-color-disabled-color': '#7d8896',
   },
 }) // prettier-ignore

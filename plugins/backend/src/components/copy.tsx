@@ -1,7 +1,6 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { Check, Copy } from 'lucide-react'
-import { Fragment } from 'react'
 import { strings } from '../strings.ts'
 
 /** A small button that copies a text. */
@@ -48,15 +47,18 @@ interface CommandHintProps {
 export function CommandHint({ command, label = strings.command }: CommandHintProps) {
   return (
     <p className="command">
-      <span className="soft">{label}</span>
+      <span className="soft">{label}</span>{' '}
       <code>
-        {/* Lines break between words, not at the hyphens of flags. */}
-        {command.split(' ').map((word, index) => (
-          <Fragment key={index}>
-            {index === 0 ? null : ' '}
-            <span className="command-word">{word}</span>
-          </Fragment>
-        ))}
+        {/* Lines do not break within flags. */}
+        {command.split(/(?<!\S)(-\S+)/).map((part, index) =>
+          index % 2 === 0 ? (
+            part
+          ) : (
+            <span key={index} className="nowrap">
+              {part}
+            </span>
+          ),
+        )}
       </code>
       <CopyButton value={command} />
     </p>

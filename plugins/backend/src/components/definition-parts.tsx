@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { build as texts } from '../strings/build.ts'
 import type { Route } from '../api/definition.ts'
 import { MethodBadge } from './badge.tsx'
@@ -85,6 +86,23 @@ export function RouteLink({ name }: { readonly name: string }) {
     <Link to="/routes/$route" params={{ route: name }} className="route-link">
       <MethodBadge method={method} /> <span className="mono">{path}</span>
     </Link>
+  )
+}
+
+/** The title of the page of a method. Long paths break after slashes. */
+export function RouteTitle({ method, path }: { readonly method: string; readonly path: string }) {
+  return (
+    <span className="route-title">
+      <MethodBadge method={method} />{' '}
+      <span className="mono">
+        {path.split(/(?<=\/)/).map((step, index) => (
+          <Fragment key={index}>
+            {step}
+            <wbr />
+          </Fragment>
+        ))}
+      </span>
+    </span>
   )
 }
 

@@ -92,6 +92,7 @@ function UsePlace({ at }: { readonly at: string }) {
   const [section = '', name = '', part, method = '', ...inner] = keys
   if (section === 'routes' && part === 'methods') return <RouteUse name={`${method} ${name}`} rest={inner} />
   const rest = keys.slice(2)
+  if (section === 'routes') return <code className="wrap">{keys.slice(1).join(' › ')}</code>
   if (!(section in pages)) return <code className="wrap">{keys.join(' › ')}</code>
   return (
     <>

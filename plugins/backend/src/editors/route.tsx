@@ -5,8 +5,7 @@ import { Plus } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { definitionQuery, nameOf } from '../api/definition.ts'
 import type { Answer } from '../api/call.ts'
-import { MethodBadge } from '../components/badge.tsx'
-import { Access, Source } from '../components/definition-parts.tsx'
+import { Access, RouteTitle, Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { Traffic } from '../components/traffic.tsx'
@@ -64,14 +63,7 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
   }
   return (
     <>
-      <PageHeader
-        title={
-          <span className="route-title">
-            <MethodBadge method={method} /> <span className="mono">{path}</span>
-          </span>
-        }
-        text={<Source value={edit.sourceOf() ?? null} />}
-      >
+      <PageHeader title={<RouteTitle method={method} path={path} />} text={<Source value={edit.sourceOf() ?? null} />}>
         <Button variant="default" onClick={() => setDialog('rename')}>
           {texts.rename.open}
         </Button>

@@ -10,7 +10,7 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft, useDraft, useServerDraft, type Diagnostic } from '../edit/draft.ts'
 import { UseList } from '../edit/entry-dialogs.tsx'
 import { LastSave } from '../edit/last-save.tsx'
-import { Refused, useSaveKey } from '../edit/save-bar.tsx'
+import { endSentence, Refused, useSaveKey } from '../edit/save-bar.tsx'
 import { editing } from '../strings/editing.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Columns, Keys } from './table-rows.tsx'
@@ -96,6 +96,7 @@ export function TableDesigner(props: TableDesignerProps) {
   useSaveKey(() => form.current?.requestSubmit())
   const known = new Set(['/name', '/key', '/index', '/unique'])
   const general = problems.filter(({ pointer }) => !known.has(pointer) && !pointer.startsWith('/columns/'))
+  const isBlocked = general.length > 0 || problems.some(({ pointer }) => errorOf(pointer) !== undefined)
   const isRecreated = loaded !== undefined && loaded.fixed.length === 0
   const parts = { state, isNew: loaded === undefined || isRecreated, onChange: setState, errorOf }
   const refused =
@@ -155,7 +156,7 @@ export function TableDesigner(props: TableDesignerProps) {
         {isTried || general.length > 0
           ? general.map(({ message, hint }) => (
               <p key={message} className="warnings" role="alert">
-                {[message, hint].filter(Boolean).join('. ')}
+                {writeProblem({ message, hint })}
               </p>
             ))
           : null}
@@ -178,7 +179,7 @@ export function TableDesigner(props: TableDesignerProps) {
                 {editing.saveAnyway}
               </Button>
             )}
-            <Button type="submit" loading={isSaving} aria-keyshortcuts="Control+S Meta+S">
+            <Button type="submit" loading={isSaving} disabled={isBlocked} aria-keyshortcuts="Control+S Meta+S">
               {loaded === undefined ? texts.create : texts.save}
             </Button>
           </div>
@@ -246,6 +247,11 @@ function sendPlan(
 
 function focusInvalid(form: HTMLFormElement | null): void {
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+}
+
+/** A problem as sentences. */
+export function writeProblem({ message, hint }: Pick<Plan['problems'][number], 'message' | 'hint'>): string {
+  return [message, hint].flatMap((part) => (part === null ? [] : endSentence(part))).join(' ')
 }
 
 /** What happens on Save. */

@@ -185,6 +185,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
         ) : (
           <TextInput
             aria-label={texts.defaultOf(name)}
+            dir="auto"
             placeholder={row.type === 'timestamp' ? 'now' : texts.noDefault}
             value={row.default}
             disabled={isLocked}

@@ -12,7 +12,7 @@ import { lastSave, refreshDraft, useDraftValue, useServerDraft } from '../edit/d
 import { isMap } from '../edit/values.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { tableEditor as texts } from '../strings/table-editor.ts'
-import { Consequences, TableDesigner, Uses } from './table-designer.tsx'
+import { Consequences, TableDesigner, Uses, writeProblem } from './table-designer.tsx'
 import type { ColumnType, ReferencedTable } from './table-state.ts'
 
 const TableApi = lazy(async () => ({ default: (await import('./table-api.tsx')).TableApi }))
@@ -191,7 +191,7 @@ function DropTable({ connection, name, onClose }: DropTableProps) {
       onConfirm={async () => {
         const done = await call('POST /draft/migration', { body: { ...body, preview: false } })
         const [problem] = done.problems
-        if (problem !== undefined) throw new Error([problem.message, problem.hint].filter(Boolean).join('. '))
+        if (problem !== undefined) throw new Error(writeProblem(problem))
         if (done.saved !== null)
           lastSave.set(
             done.saved,
@@ -210,7 +210,7 @@ function DropTable({ connection, name, onClose }: DropTableProps) {
         {data === undefined || data.problems.length > 0 ? (
           (data?.problems ?? [])
             .filter(({ pointer }) => pointer !== '/uses')
-            .map(({ message, hint }) => <p key={message}>{[message, hint].filter(Boolean).join('. ')}</p>)
+            .map((problem) => <p key={problem.message}>{writeProblem(problem)}</p>)
         ) : (
           <>
             <p>

@@ -54,7 +54,8 @@ export function Page() {
           {
             name: 'kind',
             label: texts.kind,
-            render: ({ kind, class: of }) => (kind === 'named' ? <bdi>{of}</bdi> : texts.kinds[kind]),
+            render: ({ kind, class: of }) =>
+              kind === 'named' ? <bdi className="nowrap">{of}</bdi> : texts.kinds[kind],
           },
           { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
           { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={3} /> },

@@ -5,9 +5,9 @@ import { lazy } from 'react'
 import { call, type Answer } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { definitionId, definitionQuery, nameOf } from '../api/definition.ts'
-import { MethodBadge, State } from '../components/badge.tsx'
+import { State } from '../components/badge.tsx'
 import { CodeBlock } from '../components/copy.tsx'
-import { Access, Json, Source } from '../components/definition-parts.tsx'
+import { Access, Json, RouteTitle, Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -46,14 +46,7 @@ export function Page() {
   if (found.isError) return <Missing error={found.error} onRetry={() => void found.refetch()} />
   return (
     <>
-      <PageHeader
-        title={
-          <span className="route-title">
-            <MethodBadge method={method} /> <span className="mono">{path}</span>
-          </span>
-        }
-        text={found.data?.description ?? undefined}
-      />
+      <PageHeader title={<RouteTitle method={method} path={path} />} text={found.data?.description ?? undefined} />
       <Tabs
         value={tab}
         keepMounted={false}

@@ -21,25 +21,21 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [
   { name: 'route', label: texts.route, isSortable: true, render: (route) => <Name {...route} /> },
-  { name: 'access', label: texts.access, width: '20%', render: (route) => <Access {...route} /> },
+  { name: 'access', label: texts.access, width: '19%', render: (route) => <Access {...route} /> },
   {
     name: 'action',
     label: texts.action,
     isMinor: true,
-    width: '14%',
-    render: ({ action }) => <bdi className={action.kind === 'file' ? 'mono' : undefined}>{action.name}</bdi>,
+    width: '15%',
+    render: ({ action }) =>
+      action.kind === 'file' ? <EndOf text={action.name} /> : <bdi title={action.name}>{action.name}</bdi>,
   },
   {
     name: 'source',
     label: build.source,
     isMinor: true,
-    width: '25%',
-    render: ({ source }) =>
-      source === null ? null : (
-        <span className="source mono soft" title={source}>
-          <bdi>{source}</bdi>
-        </span>
-      ),
+    width: '24%',
+    render: ({ source }) => <span className="soft">{source === null ? null : <EndOf text={source} />}</span>,
   },
   {
     name: 'calls',
@@ -107,6 +103,15 @@ export function Page() {
       {canEdit ? <LastSave /> : null}
       <Suspense>{isAdding ? <NewRoute onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
+  )
+}
+
+/** A path in one line, of which the end is shown if it is too long. */
+function EndOf({ text }: { readonly text: string }) {
+  return (
+    <span className="source mono" title={text}>
+      <bdi>{text}</bdi>
+    </span>
   )
 }
 

@@ -26,7 +26,8 @@ export const build = {
     anyToken: 'Any valid token',
     tokens: 'Tokens with',
     or: 'or',
-    holders: (users: number, clients: number) => `${countOf(users, 'user')}, ${countOf(clients, 'client')}`,
+    holders: (users: number, clients: number) =>
+      countOf(users, 'user') + (clients === 0 ? '' : `, ${countOf(clients, 'client')}`),
     nobody: 'no users',
   },
   ms: (value: number) => (value < 10 ? `${value.toFixed(1)} ms` : `${count.format(Math.round(value))} ms`),
