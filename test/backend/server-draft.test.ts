@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 // oxlint-disable typescript/no-explicit-any -- the schemas of the routes check the answers
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import { addUser } from '../../src/auth/index.ts'
 import { SystemDraft } from '../../src/backend/index.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
+import { copySystem } from '../support/migrated.ts'
 import { actionFile, describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send, type Answer } from '../support/send.ts'
 import { asCommand } from '../support/server.ts'
@@ -38,6 +42,8 @@ Other: { type: object }
 
 type Call = (line: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>
 
+const secret = 'v4lue-of-this-host'
+
 describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
   let world: ProjectServer
   let ann: Call
@@ -46,7 +52,7 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
   let second: Host
   before(async () => {
     const systemUrl = await newSystem()
-    world = await openProjectServer({ files, systemUrl, keepsFiles: true })
+    world = await openProjectServer({ files, systemUrl, keepsFiles: true, variables: { FAR_URL: `http://${secret}` } })
     const scopes = ['backend.read', 'backend.write', 'backend.deploy']
     for (const name of ['ann', 'ben'])
       await addUser(world.host.system, { name, password: 'correct horse battery', scopes: [...scopes, 'note'] })
@@ -185,5 +191,258 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     for (const draft of drafts) draft.close()
     assert.deepEqual(await names(), ['resources/note.yml', 'resources/schema.yml', 'waypost.yml'])
   })
-  void kind
+
+  test('creates tables and their API, and amends a migration until it runs', async () => {
+    const { body: shown } = await ann('GET /draft/table?connection=System&table=app_order')
+    assert.equal(shown.table.amends, null)
+    const columns = [
+      { name: 'id', type: 'id' },
+      { name: 'title', type: 'text', length: 64 },
+    ]
+    const design = { name: 'app_idea', columns, key: [], unique: [], index: [] }
+    const change = (table: string | null, wanted: unknown) =>
+      ann('POST /draft/migration', { connection: 'System', table, design: wanted, preview: false })
+    const created = await change(null, design)
+    ok(created)
+    assert.deepEqual([created.body.problems, created.body.failed, created.body.can_undo], [[], null, true])
+    const { file } = created.body.change
+    const again = await change('app_idea', {
+      ...design,
+      columns: [
+        ...columns.map((one) => ({ ...one, was: one.name })),
+        { name: 'done', type: 'boolean', default: false },
+      ],
+    })
+    ok(again)
+    assert.equal(again.body.change.file, file)
+    const api = await ann('POST /draft/table-api', {
+      connection: 'System',
+      table: 'app_idea',
+      path: '/idea',
+      methods: [
+        { method: 'GET', at: 'list', public: true, scopes: [] },
+        { method: 'POST', at: 'list', public: false, scopes: ['idea'] },
+      ],
+      new_scopes: [{ name: 'idea', description: 'Adds ideas' }],
+      preview: false,
+    })
+    ok(api)
+    assert.deepEqual([api.body.methods, api.body.failed], [['GET /idea', 'POST /idea'], null])
+    assert.deepEqual(await names(), ['/routes/~1idea', '/scope/idea', '/action/Idea', file])
+    assert.deepEqual(
+      (await state()).diagnostics.filter(({ severity }: any) => severity === 'error'),
+      [],
+    )
+    assert.deepEqual((await ann('POST /draft/discard', {})).body.kept, [])
+  })
+
+  test('keeps migrations that ran as they are', async () => {
+    const { body } = await ann(`GET /draft/file?path=${ran}`)
+    const edited = await ann(`PUT /draft/file?path=${ran}`, { text: body.text.replace('text(64)', 'text(65)') })
+    assert.match(edited.body.type, /WP_BACKEND_DRAFT_MIGRATION/)
+    assert.equal((await ann(`DELETE /draft/file?path=${ran}`)).status, 409)
+    const file = 'migrations/System/20990101-failed.yml'
+    ok(await ann(`PUT /draft/file?path=${file}`, { text: 'create_table:\n  app_failed: { columns: { id: id } }\n' }))
+    ok(await put(ben, '/config/title', 'Ideas'))
+    const { db } = world.host.system
+    // As after a publication whose activation failed.
+    await db
+      .insertInto('waypost_migration' as never)
+      .values({ name: '20990101-failed', checksum: 'x', applied_at: new Date().toISOString() } as never)
+      .execute()
+    const { body: discarded } = await ann('POST /draft/discard', {})
+    assert.deepEqual(
+      discarded.kept.map((one: any) => one.name),
+      [file],
+    )
+    assert.deepEqual(await names(), [file])
+    await db
+      .deleteFrom('waypost_migration' as never)
+      .where('name' as never, '=', '20990101-failed' as never)
+      .execute()
+  })
+
+  test('stages variables, whose values are in clear nowhere', async () => {
+    const value = `secret-${kind}-3n2k`
+    const { db } = world.host.system
+    ok(await ann('PUT /draft/variable/API_KEY', { value }))
+    await db
+      .insertInto('waypost_variable')
+      .values({ id: 'USED', value: 'x', revision: '1', changed_at: 1, changed_by: 'x' })
+      .execute()
+    assert.deepEqual((await ann('PUT /draft/variable/USED', { value })).body, { name: 'USED_2' })
+    await db.deleteFrom('waypost_variable').execute()
+    for (const name of ['WAYPOST_SECRET', 'A-B', '__proto__x '])
+      assert.ok(
+        [400, 409, 422].includes((await ann(`PUT /draft/variable/${encodeURIComponent(name)}`, { value })).status),
+        name,
+      )
+    const { variables } = await state()
+    assert.deepEqual(
+      variables.map(({ name, by }: any) => [name, by]),
+      [
+        ['API_KEY', 'ann'],
+        ['USED_2', 'ann'],
+      ],
+    )
+    for (const target of ['/draft', '/draft/files?of=draft', '/variable', '/draft/diff', '/draft/value?at='])
+      assert.doesNotMatch((await reader(`GET ${target}`)).text, new RegExp(value), target)
+    const rows = await db.selectFrom('waypost_draft_variable').selectAll().execute()
+    assert.equal(JSON.stringify(rows).includes(value), false)
+    assert.deepEqual(await new SystemDraft(second, () => '').loadVariables(), { API_KEY: value, USED_2: value })
+    ok(
+      await put(ann, '/connection', {
+        Web: { class: 'http', config: { url: 'https://example.com', auth: { bearer: '${env.API_KEY}' } } },
+      }),
+    )
+    ok(await ann('POST /draft/discard', { changes: [] }))
+    assert.deepEqual(
+      (await state()).variables.map(({ name }: any) => name),
+      ['API_KEY'],
+    )
+    ok(await ann('POST /draft/discard', {}))
+    assert.deepEqual((await state()).variables, [])
+  })
+
+  test('has the limits of definition files', async () => {
+    const text = `# ${'x'.repeat(1024 * 1024 - 10)}\n`
+    const put9 = Array.from({ length: 9 }, (_, index) => ({ file: `resources/${index}.yml`, text }))
+    const large = await ann('PATCH /draft', { files: put9 })
+    assert.match(large.text, /larger than 8 MB/)
+    const many = Array.from({ length: 2000 }, (_, index) => ({ file: `resources/${index}.yml`, text: '' }))
+    assert.match((await ann('PATCH /draft', { files: many })).text, /more than 2000 files/)
+    for (const file of [
+      'package.json',
+      'src/a.ts',
+      '../x.yml',
+      'resources/.env.yml',
+      'other/x.yml',
+      'Resources/NOTE.yml',
+    ])
+      assert.equal((await ann(`PUT /draft/file?path=${encodeURIComponent(file)}`, { text: '{}' })).status, 422, file)
+    assert.match((await ann('PUT /draft/file?path=resources/Note.yml', { text: '{}' })).text, /upper and lower case/)
+    assert.deepEqual(await names(), [])
+  })
+
+  test('cannot open connections, read variables or serve anything', async () => {
+    const before = await world.host.system.db.selectFrom('waypost_active').selectAll().execute()
+    const connection = { class: 'postgresql', config: { url: '${env.FAR_URL}' } }
+    ok(await put(ann, '/connection', { Evil: connection }))
+    ok(await put(ann, '/routes/~1evil', { methods: { GET: { public: true, action: 'src/note.ts' } } }))
+    for (const target of [
+      '/draft',
+      '/draft/table?connection=Evil&table=x',
+      '/draft/action',
+      '/release/draft/definition',
+    ])
+      assert.doesNotMatch((await ann(`GET ${target}`)).text, new RegExp(secret), target)
+    for (const [line, body] of [
+      ['POST /draft/publish', { against: null }],
+      ['POST /connection/Evil/test', {}],
+      ['PUT /variable/A', { value: '1' }],
+      ['POST /release/x/rollback', {}],
+    ] as const)
+      assert.equal((await ann(line, body)).status, 403, line)
+    assert.equal((await send(world.port, { path: '/evil' })).status, 404)
+    assert.deepEqual(await world.host.system.db.selectFrom('waypost_active').selectAll().execute(), before)
+  })
+
+  // Last: it deploys other releases.
+  test('follows a deployment from Git, and lists what both changed', async () => {
+    ok(await put(ann, '/event/made/description', 'Mine'))
+    ok(await put(ben, '/routes/~1note/methods/GET/description', 'Lists notes'))
+    const deploy = (description: string, title: string) =>
+      world.deploy({
+        'waypost.yml': files['waypost.yml']
+          .replace('description: Made', `description: ${description}`)
+          .replace('title: Notes', `title: ${title}`),
+      })
+    await deploy('Made', 'Theirs')
+    const followed = await state()
+    assert.deepEqual([followed.conflicts, followed.base.name], [[], (await active()).slice(0, 8)])
+    assert.deepEqual(
+      followed.entries.map(({ name, by }: any) => [name, by]),
+      [
+        ['/routes/~1note/methods/GET', 'ben'],
+        ['/event/made', 'ann'],
+      ],
+    )
+    assert.equal((await ann('GET /draft/value?at=/config/title')).body.value, 'Theirs')
+    ok(await put(ben, '/config/backend_session', '2h'))
+    await deploy('Theirs', 'Theirs')
+    const { conflicts, revision, entries } = await state()
+    const conflict = { name: '/event/made/description', at: '/event/made/description', file: 'waypost.yml' }
+    assert.deepEqual(conflicts, [{ ...conflict, base: 'Made', theirs: 'Theirs', mine: 'Mine' }])
+    assert.equal(entries.length, 3)
+    ok(await put(ben, '/config/backend_session', '3h'))
+    assert.equal((await ann('POST /draft/rebase', { revision, take: {} })).status, 412)
+    const { revision: now } = await state()
+    const undecided = await ann('POST /draft/rebase', { revision: now, take: {} })
+    assert.deepEqual([undecided.status, undecided.body.conflicts.length], [409, 1])
+    ok(await ann('POST /draft/rebase', { revision: now, take: { '/event/made/description': 'theirs' } }))
+    const rebased = await state()
+    assert.deepEqual(
+      [rebased.conflicts, await names()],
+      [[], ['/config/backend_session', '/routes/~1note/methods/GET']],
+    )
+    assert.match((await ann('GET /draft/file?path=resources/note.yml')).body.text, /^# of all users/)
+    ok(await ann('POST /draft/discard', {}))
+    ok(await ann('POST /draft/open', { activation: 2 }))
+    assert.deepEqual(await names(), ['/config/title', '/event/made'])
+    assert.equal((await ann('POST /draft/open', { activation: 2 })).status, 409)
+    ok(await ann('POST /draft/discard', {}))
+    assert.equal((await ann('POST /draft/open', { activation: 999 })).status, 404)
+  })
+
+  const active = async () =>
+    (await world.host.system.db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()).release_id!
+})
+
+describeEachSystem('the draft of an empty server', ({ newSystem }) => {
+  test('begins without files, and a table becomes the first API', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'waypost-empty-'))
+    const systemUrl = await newSystem()
+    await copySystem(systemUrl, folder)
+    const host = await openHost({
+      folder,
+      variables: { WAYPOST_SYSTEM_URL: systemUrl },
+      create: true,
+      disposable: true,
+    })
+    const draft = new SystemDraft(host, () => 'Empty')
+    try {
+      assert.deepEqual([(await draft.read()).texts.size, (await draft.status()).diagnostics], [0, []])
+      const by = { id: 'a', name: 'ann' }
+      const columns = [
+        { name: 'id', type: 'id' as const },
+        { name: 'title', type: 'text' as const },
+      ]
+      const design = { name: 'app_todo', columns, key: [], unique: [], index: [] }
+      const { change } = await draft.tables.plan({ connection: 'System', table: undefined, design })
+      await draft.write([change!], { by })
+      const { changes } = await draft.tables.planApi({
+        connection: 'System',
+        table: 'app_todo',
+        newScopes: { todo: '' },
+      })
+      await draft.write(changes, { by })
+      const { changes: all, texts } = await draft.readState()
+      assert.deepEqual(
+        all.map(({ name }) => name),
+        ['/scope/todo', '/action/Todo', '/routes/~1todo', '/routes/~1todo~1:id', change!.file],
+      )
+      const loaded = await draft.load(texts)
+      assert.deepEqual(
+        loaded.diagnostics.filter(({ severity }) => severity === 'error'),
+        [],
+      )
+      assert.equal((await draft.link(loaded)).manifest.routes.length, 2)
+      assert.deepEqual(await draft.discard(undefined, by), [])
+      assert.equal((await draft.read()).texts.size, 0)
+    } finally {
+      draft.close()
+      await host.close()
+      await rm(folder, { recursive: true })
+    }
+  })
 })

@@ -175,7 +175,7 @@ export class SystemDraft implements Draft, PublishableDraft {
   }
 
   #open(texts: Texts) {
-    return openEditing(undefined, { texts: withRoot(texts), cache: this.#edited })
+    return openEditing(undefined, { texts: withRoot(texts, ''), cache: this.#edited })
   }
 
   async loadBase(): Promise<DraftBase> {
@@ -286,7 +286,7 @@ export class SystemDraft implements Draft, PublishableDraft {
   async load(texts: Texts): Promise<LoadedTexts> {
     const release = (await loadDraftRows(this.#host.system.db)).active?.release
     return keepLast(this.#loaded, `${release} ${hashFileList(this.#hash(texts))}`, () =>
-      this.#build(release, (builder) => builder.load(withRoot(texts))),
+      this.#build(release, (builder) => builder.load(withRoot(texts, 'routes: {}\n'))),
     )
   }
 
@@ -553,9 +553,9 @@ function isError({ severity }: Diagnostic): boolean {
   return severity === 'error'
 }
 
-/** The empty definition has no files: it can still be edited. */
-function withRoot(texts: Texts): Texts {
-  return texts.has(rootFile) ? texts : new Map([...texts, [rootFile, '']])
+/** The empty definition has no files: it can still be edited and loaded. */
+function withRoot(texts: Texts, text: string): Texts {
+  return texts.has(rootFile) ? texts : new Map([...texts, [rootFile, text]])
 }
 
 function isSameTexts(one: Texts, other: Texts): boolean {
