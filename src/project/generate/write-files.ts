@@ -1,6 +1,7 @@
 import { existsSync, linkSync, readFileSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { mkdir, readFile, realpath, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { findKey, openEditing, type Texts } from '../../definition/index.ts'
 import { makeId, messageOf } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
@@ -113,6 +114,7 @@ async function replace(file: string, before: string, text: string | undefined): 
   const draft = path.join(path.dirname(file), `.${makeId('')}`)
   const old = `${draft}.old`
   try {
+    if (before === '') await assertUnused(file)
     if (text !== undefined) await writeFile(draft, text, { flag: 'wx', mode: (await stat(file)).mode })
     swap({ file, draft: text === undefined ? undefined : draft, old, before })
   } catch (error) {
@@ -121,6 +123,16 @@ async function replace(file: string, before: string, text: string | undefined): 
     await rm(draft, { force: true })
     await rm(old, { force: true })
   }
+}
+
+/** How long another program may take to write a file that it has emptied to save in place. */
+const emptyMs = 100
+
+/** @throws ChangedOnDisk if another program is writing to an empty file */
+async function assertUnused(file: string): Promise<void> {
+  const { mtimeNs } = await stat(file, { bigint: true })
+  await pause(emptyMs)
+  if ((await stat(file, { bigint: true })).mtimeNs !== mtimeNs) throw new ChangedOnDisk()
 }
 
 /** Without a pause between the comparison and the change, in which another program would have time to save. */
