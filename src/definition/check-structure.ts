@@ -4,6 +4,7 @@ import {
   describeNode,
   hintForCut,
   quote,
+  type BrokenNode,
   type Entry,
   type ListNode,
   type MapNode,
@@ -64,11 +65,28 @@ export function checkStructure(
   { label, checking }: { label: Label; checking: Checking },
 ): void {
   if (node.kind === 'broken' || shape.$ref !== undefined) return
+  if (node.included !== true) {
+    compareStructure(node, shape, { label, checking })
+    return
+  }
+  if (valid.get(node) === shape) return
+  const before = checking.report.count()
+  compareStructure(node, shape, { label, checking })
+  if (checking.report.count() === before) valid.set(node, shape)
+}
+
+/** Files that were included without problems. Those that do not change have the same nodes in the next run. */
+const valid = new WeakMap<Node, Shape>()
+
+function compareStructure(node: Exclude<Node, BrokenNode>, shape: Shape, { label, checking }: CheckContext): void {
   if (shape.anyOf !== undefined) {
     const branch = shape.anyOf.find((candidate) => hasType(node, candidate))
     if (branch === undefined) reportValue(node, shape, { label, checking })
     else
-      checkStructure(node, branch.title === undefined ? { ...branch, ...titleOf(shape) } : branch, { label, checking })
+      compareStructure(node, branch.title === undefined ? { ...branch, ...titleOf(shape) } : branch, {
+        label,
+        checking,
+      })
   } else if (!hasType(node, shape)) {
     reportValue(node, shape, { label, checking })
   } else if (node.kind === 'map') {
@@ -104,7 +122,7 @@ function fits({ value }: ScalarNode, shape: Shape): boolean {
   if (shape.const !== undefined) return shape.const === value
   if (typeof value === 'string') {
     return (
-      value.length >= (shape.minLength ?? 0) && (shape.pattern === undefined || new RegExp(shape.pattern).test(value))
+      value.length >= (shape.minLength ?? 0) && (shape.pattern === undefined || toRegExp(shape.pattern, '').test(value))
     )
   }
   if (typeof value !== 'number') return true
@@ -136,7 +154,17 @@ function checkMap(node: MapNode, shape: Shape, { label, checking }: CheckContext
 
 function shapeOf(key: string, { properties, patternProperties = {} }: Shape): Shape | undefined {
   if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key]
-  return Object.entries(patternProperties).find(([pattern]) => new RegExp(pattern, 's').test(key))?.[1]
+  return Object.entries(patternProperties).find(([pattern]) => toRegExp(pattern, 's').test(key))?.[1]
+}
+
+const regExps = new Map<string, RegExp>()
+
+/** Compiles each pattern of the language once. */
+function toRegExp(pattern: string, flags: '' | 's'): RegExp {
+  const key = flags + pattern
+  const known = regExps.get(key) ?? new RegExp(pattern, flags)
+  regExps.set(key, known)
+  return known
 }
 
 function checkList(node: ListNode, shape: Shape, { label, checking }: CheckContext): void {

@@ -10,7 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { hasReferences } from '../kit/index.ts'
-import { findTagBefore, openTarget, parseTarget, spanOfInclude } from './include.ts'
+import { findTagBefore, openTarget, parseTarget, spanOfInclude, type LocatedNode } from './include.ts'
 import { maxValues, includeSiteOf, type LoadContext } from './load-context.ts'
 import type { BrokenNode, CutText, Entry, MapNode, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
@@ -127,9 +127,40 @@ function composeInclude(node: Scalar, context: ComposeContext): Node {
   const located = target === undefined ? undefined : openTarget(loading, target, at)
   if (located === undefined) return makeBroken(at)
   if (located.node === node || (located.node !== null && path.has(located.node))) return reportCycle(node, context)
-  const composed = descend(node, context, () => compose(located.node, { ...context, origin: located.origin }))
+  return located.node === located.origin.source.content && located.node !== null
+    ? composeFile(node, located, context)
+    : composeLocated(node, located, context)
+}
+
+function composeLocated(node: Scalar, { node: to, origin }: LocatedNode, context: ComposeContext): Node {
+  const { loading } = context
+  loading.includes.count += 1
+  const composed = descend(node, context, () => compose(to, { ...context, origin }))
   const included = { ...composed, included: true }
   if (loading.report.isUnclear(composed)) loading.report.markUnclear(included)
+  return included
+}
+
+/** Includes a whole file. One that did not change has the same nodes as in the last run. */
+function composeFile(node: Scalar, located: LocatedNode, context: ComposeContext): Node {
+  const { loading, path } = context
+  const { budget, cache, composed, includes, references, report } = loading
+  const { source, includedAt } = located.origin
+  const key = JSON.stringify([source.file, includedAt, path.size])
+  const known = cache.composed.get(key)
+  if (known?.source === source && known.values <= budget.remaining) {
+    budget.remaining -= known.values
+    includes.count += 1
+    references.push(...known.references)
+    composed.set(key, known)
+    return known.node
+  }
+  const before = { ...budget, problems: report.count(), includes: includes.count, references: references.length }
+  const included = composeLocated(node, located, context)
+  if (report.count() === before.problems && includes.count === before.includes + 1) {
+    const values = before.remaining - budget.remaining
+    composed.set(key, { source, node: included, references: references.slice(before.references), values })
+  }
   return included
 }
 

@@ -1,6 +1,6 @@
 import type { IncludeSite } from '../kit/index.ts'
 import type { Route } from './definition.ts'
-import type { ScalarNode } from './node.ts'
+import type { Node, ScalarNode } from './node.ts'
 import { parseSource } from './parse-source.ts'
 import { readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
 import { positionOf, type Report } from './report.ts'
@@ -26,6 +26,10 @@ export interface LoadContext {
   readonly code?: ReadonlySet<string> | undefined
   /** Texts and keys that contain `${env.`. */
   readonly references: TextWithReference[]
+  /** Whole files that were included, for the next run. */
+  readonly composed: Map<string, ComposedFile>
+  /** How many includes were followed. */
+  readonly includes: { count: number }
   /** The remaining number of values. Aliases and includes can multiply the contents of files. */
   readonly budget: { remaining: number; characters: number; parts: number }
 }
@@ -56,6 +60,8 @@ export function createLoadContext(
     sources: new Map(),
     actionFiles: new Set(),
     references: [],
+    composed: new Map(),
+    includes: { count: 0 },
     budget: { remaining: maxValues, characters: maxCharacters, parts: maxParts },
   }
 }
@@ -69,8 +75,19 @@ export interface SourceCache {
   readonly actionFiles: Set<string>
   /** Files that edits parsed, the newest text first. */
   readonly edited: Map<string, readonly EditedFile[]>
+  /** Whole files that were included, without problems and includes of their own, by their file and place. */
+  composed: ReadonlyMap<string, ComposedFile>
   /** The routes that classes described without problems, and the named schemas that they could refer to. */
   described: { readonly schemas: string; readonly routes: ReadonlyMap<string, DescribedRoute> }
+}
+
+/** The values of a file that was included as a whole. */
+export interface ComposedFile {
+  readonly source: Source
+  readonly node: Node
+  readonly references: readonly TextWithReference[]
+  /** How many values it has. */
+  readonly values: number
 }
 
 /** What the classes of the methods of a route describe. */
@@ -86,6 +103,7 @@ export function makeSourceCache(): SourceCache {
     linked: new Set(),
     actionFiles: new Set(),
     edited: new Map(),
+    composed: new Map(),
     described: { schemas: '', routes: new Map() },
   }
 }
@@ -106,7 +124,8 @@ export function loadSource(
 }
 
 /** Removes files from the cache that this run did not read, because later changes to them would go unnoticed. */
-export function pruneCache({ cache, sources, actionFiles }: LoadContext): void {
+export function pruneCache({ cache, sources, actionFiles, composed }: LoadContext): void {
+  cache.composed = composed
   for (const file of cache.sources.keys()) if (!sources.has(file)) cache.sources.delete(file)
   for (const file of cache.linked) if (!sources.has(file)) cache.linked.delete(file)
   for (const file of cache.actionFiles) if (!actionFiles.has(file)) cache.actionFiles.delete(file)

@@ -22,6 +22,8 @@ export interface Report {
   /** Returns the most similar candidate. Stops comparing after a total limit. */
   findNearest(name: string, candidates: Iterable<string>): string | undefined
   hasErrors(): boolean
+  /** Returns how many problems were added so far, with repeated ones. */
+  count(): number
   /** Records that a part of the node was probably a typo, so keys that seem missing in it may exist. */
   markUnclear(node: Node): void
   isUnclear(node: Node | undefined): boolean
@@ -44,6 +46,7 @@ export function makeReport(): Report {
   const found = new Map<string, Diagnostic>()
   const unclear = new Set<Node>()
   let comparisons = maxComparisons
+  let added = 0
   const keep = (diagnostic: Diagnostic): void => {
     const { file, range, code, message } = diagnostic
     const key = `${file}\n${range.start.line}:${range.start.column}\n${code}\n${message}`
@@ -53,7 +56,10 @@ export function makeReport(): Report {
   const limited = (problem: Omit<Problem, 'at'>): Omit<Problem, 'at'> =>
     found.size < maxProblems ? problem : { code: 'WP_DEFINITION_TOO_MANY', parameters: { limit: maxProblems } }
   return {
-    add: (problem) => isFull() || keep({ ...wordsOf(limited(problem)), ...locate(problem.at, problem.isSecret) }),
+    add(problem) {
+      added += 1
+      if (!isFull()) keep({ ...wordsOf(limited(problem)), ...locate(problem.at, problem.isSecret) })
+    },
     addAt: (file, problem) => isFull() || keep({ ...wordsOf(limited(problem)), file, range: firstColumn }),
     findNearest: (name, candidates) => {
       if (comparisons <= 0) return undefined
@@ -62,6 +68,7 @@ export function makeReport(): Report {
       return comparisons < 0 ? undefined : nearest(name, names)
     },
     hasErrors: () => hasErrors([...found.values()]),
+    count: () => added,
     markUnclear: (node) => unclear.add(node),
     isUnclear: (node) => node !== undefined && unclear.has(node),
     diagnostics: (files) => sortDiagnostics(dropDuplicates([...found.values()]), files),

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { loadDefinition, makeSourceCache, type Definition } from '../../src/definition/index.ts'
 import { formatDiagnostics } from '../../src/kit/index.ts'
+import { fc, runs } from '../support/property.ts'
 
 const todo = path.join(import.meta.dirname, '../fixtures/definition/todo')
 const collection = 'resources/routes/todo/collection.yml'
@@ -49,6 +50,42 @@ test('a cache of parsed files does not change diagnostics', async () => {
     rmSync(root, { recursive: true })
   }
 })
+
+test('a project loads like a new one, whatever was loaded before it', async () => {
+  const cache = makeSourceCache()
+  const code = new Set(['collection', 'entity', 'delete', 'insert', 'update'].map((name) => `src/todo/${name}.ts`))
+  const files = ['waypost.yml', collection, entity, 'resources/schema.yml']
+  const texts = new Map(files.map((file) => [file, readFileSync(path.join(todo, file), 'utf8')]))
+  const state = fc.array(
+    fc.record({
+      file: fc.constantFrom(...files),
+      line: fc.nat(60),
+      change: fc.constantFrom('remove', 'repeat', 'swap', 'variable'),
+    }),
+    { maxLength: 3 },
+  )
+  await fc.assert(
+    fc.asyncProperty(state, async (edits) => {
+      const edited = new Map(texts)
+      for (const { file, line, change } of edits) edited.set(file, changeLine(edited.get(file)!, line, change))
+      const options = { texts: edited, code }
+      assert.deepEqual(await loadDefinition(undefined, { ...options, cache }), await loadDefinition(undefined, options))
+    }),
+    { numRuns: runs(200) },
+  )
+})
+
+function changeLine(text: string, index: number, change: string): string {
+  const lines = text.split('\n')
+  const [line = '', next = ''] = lines.slice(index, index + 2)
+  const replacing = {
+    remove: [],
+    repeat: [line, line],
+    swap: [next, line],
+    variable: [line.replace(/: (\w+)$/, ': ${env.NAME}')],
+  }[change]!
+  return lines.toSpliced(index, change === 'swap' ? 2 : 1, ...replacing).join('\n')
+}
 
 test('unchanged files are not read again, unless a link leads to them', async () => {
   const root = copyTodo()
