@@ -8,9 +8,9 @@ import { readFolder } from '../../plugins/backend/src/publish/read-folder.ts'
 import { toYaml } from '../../plugins/backend/src/publish/to-yaml.ts'
 
 /** Files as `<input webkitdirectory>` gives them. */
-function chooseFolder(texts: Readonly<Record<string, string>>): readonly File[] {
+function chooseFolder(texts: Readonly<Record<string, string>>): Parameters<typeof readFolder>[0] {
   return Object.entries(texts).map(([path, text]) =>
-    Object.defineProperty(new File([text], path.split('/').at(-1)!), 'webkitRelativePath', { value: path }),
+    Object.assign(new File([text], path.split('/').at(-1)!), { webkitRelativePath: path }),
   )
 }
 

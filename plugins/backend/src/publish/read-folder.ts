@@ -11,8 +11,11 @@ const mainFile = 'waypost.yml'
 const foreign = /^(package(-lock)?|npm-shrinkwrap|[tj]sconfig(\..*)?)\.json$/i
 const included = /!include\s+["']?([^\s"'#,}\]]+)/g
 
+/** A file of a folder that was chosen. */
+type FolderFile = File & { readonly webkitRelativePath: string }
+
 /** Reads the definition files among the files of a folder: waypost.yml, what it includes, and migrations. */
-export async function readFolder(files: readonly File[]): Promise<FolderFiles> {
+export async function readFolder(files: readonly FolderFile[]): Promise<FolderFiles> {
   const named = new Map(files.map((file) => [pathOf(file), file]))
   const root = rootOf([...named.keys()])
   const texts = new Map<string, string>()
@@ -33,7 +36,7 @@ export async function readFolder(files: readonly File[]): Promise<FolderFiles> {
   return { texts, skipped: files.length - texts.size - tooLarge.length, tooLarge }
 }
 
-function pathOf(file: File): string {
+function pathOf(file: FolderFile): string {
   return file.webkitRelativePath === '' ? file.name : file.webkitRelativePath
 }
 
