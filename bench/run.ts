@@ -10,6 +10,7 @@ import { printTable, type Figure } from './goal.ts'
 import { measureLargeFiles } from './large-files.ts'
 import { measureLocked } from './locked.ts'
 import { measureLogins } from './logins.ts'
+import { measurePublish } from './publish.ts'
 import { measureReload } from './reload.ts'
 import { measureRoutes } from './routes.ts'
 import { measureServe } from './serve.ts'
@@ -28,6 +29,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   files: measureLargeFiles,
   edits: measureEdits,
   deploy: measureDeploy,
+  publish: measurePublish,
   routes: measureRoutes,
   tables: measureTables,
   tokens: measureTokens,

@@ -1,4 +1,4 @@
-import { defineErrors } from '../kit/index.ts'
+import { defineErrors, type WaypostError } from '../kit/index.ts'
 
 export const errors = defineErrors({
   WP_BACKEND_UI_FILE: {
@@ -258,6 +258,12 @@ export const errors = defineErrors({
     message: 'The variable "{name}" cannot be set: {reason}',
     hint: 'Write it to the .env file of the folder by hand, or set it on the page Variables.',
   },
+  WP_BACKEND_ROLLBACK_DRAFT: {
+    kind: 'user',
+    status: 409,
+    message: 'The draft has changes, so it cannot keep what the rollback undoes',
+    hint: 'Publish or discard them first, or roll back without keeping the changes: the undone activation can be opened as a draft later.',
+  },
   WP_BACKEND_PUBLISH_NONE: {
     kind: 'user',
     status: 404,
@@ -362,3 +368,15 @@ export const errors = defineErrors({
     hint: 'Request a shorter time, or periods by hour.',
   },
 })
+
+/** An error whose problem document has more members. */
+export class ProblemWith extends Error {
+  readonly problem: WaypostError
+  readonly members: Readonly<Record<string, unknown>>
+
+  constructor(problem: WaypostError, members: Readonly<Record<string, unknown>>) {
+    super(problem.message)
+    this.problem = problem
+    this.members = members
+  }
+}

@@ -21,6 +21,8 @@ export type {
 export { SystemDraft } from './draft/system/system-draft.ts'
 export { DraftBroken, subtractKnown } from './draft/save-changes.ts'
 export { errors as draftErrors } from './errors.ts'
+export { openPublisher } from './publish/open-publisher.ts'
+export type { Publisher, PublishRequest } from './publish/publisher.ts'
 export { adminRoutes } from './api/routes.ts'
 export {
   paths as releasePaths,

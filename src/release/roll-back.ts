@@ -4,7 +4,14 @@ import type { Activated, ActivateOptions } from './activate.ts'
 import { errors } from './errors.ts'
 import type { MissingVariable } from './live-servers.ts'
 import type { Manifest } from './manifest.ts'
-import { findActive, assertActive, findLastActivation, lockActive, recordActivation } from './history.ts'
+import {
+  findActive,
+  assertActive,
+  assertLastActivation,
+  findLastActivation,
+  lockActive,
+  recordActivation,
+} from './history.ts'
 
 /** The state of System before a rollback to a release. */
 export interface RollbackSurvey {
@@ -39,13 +46,15 @@ export async function findPrevious({ db }: Pick<System, 'db'>): Promise<string> 
 
 /**
  * Activates a stored release again, in one transaction.
- * @throws WP_RELEASE_SUPERSEDED if neither `against` nor this release is active, WP_RELEASE_UNKNOWN
+ * @throws WP_RELEASE_SUPERSEDED if neither `against` nor this release is active, WP_RELEASE_ACTIVATED_SINCE,
+ * WP_RELEASE_UNKNOWN
  */
 export async function rollBack(system: System, id: string, options: ActivateOptions): Promise<Activated> {
   return system.transaction(async (trx) => {
     await lockActive(system, trx)
     const active = await findActive(trx)
     if (active?.id === id) return { id, activated: false }
+    if (options.after !== undefined) await assertLastActivation(trx, options.after)
     assertActive(active, options.against)
     const release = trx.selectFrom('waypost_release').select('id').where('id', '=', id)
     if ((await release.executeTakeFirst()) === undefined) throw errors.WP_RELEASE_UNKNOWN({ id: shortId(id) })

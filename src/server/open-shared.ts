@@ -2,6 +2,7 @@ import {
   forwardBackend,
   makeAdminApi,
   mountUi,
+  openPublisher,
   SystemDraft,
   type AdminSources,
   type Forwarder,
@@ -133,6 +134,7 @@ export async function openShared(
     securityHeaders,
     rateCounters,
     trustedProxies,
+    loadPlugins,
   })
   return {
     options,
@@ -195,20 +197,23 @@ function openBackend(
     outbound,
     applyChanges,
     startCronjob,
+    loadPlugins,
     ...parts
-  }: Pick<Shared, 'guard' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> & Omit<AdminSources, 'host'>,
+  }: Pick<Shared, 'guard' | 'loadPlugins' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> &
+    Omit<AdminSources, 'host'>,
 ): Forwarder {
   const { issuer } = identity
   const settings = readBackendSettings(host.variables)
   const service = () => nameService(issuer, terms())
   const own = folder === undefined && settings.mode === 'on' ? new SystemDraft(host, service) : undefined
   const draft = folder ?? own
+  const publisher = own && openPublisher({ host, loadPlugins, draft: own, logger })
   const backend = forwardBackend(() =>
     buildGeneration({
       ...parts,
       routes: undefined,
       endpoints: [
-        makeAdminApi({ host, guard, traffic, draft, terms, outbound, applyChanges, startCronjob }),
+        makeAdminApi({ host, guard, traffic, draft, terms, outbound, applyChanges, startCronjob, publisher }),
         mountUi({ settings, issuer, isDevelopment, service, hasAdministrator: () => hasAdministrator(host.system) }),
       ],
       logger,
@@ -221,6 +226,7 @@ function openBackend(
   return {
     ...backend,
     async close() {
+      await publisher?.close()
       await backend.close()
       own?.close()
     },

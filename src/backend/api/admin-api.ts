@@ -4,18 +4,10 @@ import { isWaypostError, parseAddress } from '../../kit/index.ts'
 import { makeProblemBody, problemTypeOf, type Endpoint, type Generation } from '../../runtime/index.ts'
 import type { Draft } from '../draft/draft.ts'
 import { findActor } from '../deploy/actor.ts'
-import { errors } from '../errors.ts'
+import { errors, ProblemWith } from '../errors.ts'
 import { makeRateLimit } from '../deploy/limit-requests.ts'
 import { describeAdminApi, linesType } from './describe.ts'
-import {
-  assertMatches,
-  ChangedRecord,
-  etagOf,
-  ProblemWith,
-  type AdminCall,
-  type AdminRoute,
-  type AdminSources,
-} from './route.ts'
+import { assertMatches, ChangedRecord, etagOf, type AdminCall, type AdminRoute, type AdminSources } from './route.ts'
 import { adminRoutes } from './routes.ts'
 
 export interface AdminApiOptions extends AdminSources {

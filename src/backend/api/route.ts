@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { backendScopes } from '../../auth/index.ts'
 import type { Principal } from '../../contract/index.ts'
-import { sha256, type WaypostError } from '../../kit/index.ts'
+import { sha256 } from '../../kit/index.ts'
 import type { TrafficLog } from './traffic-log.ts'
 import type { KnownActor } from '../deploy/actor.ts'
 import type { Draft } from '../draft/draft.ts'
@@ -119,18 +119,6 @@ export class ChangedRecord extends Error {
   constructor(current: unknown) {
     super('the record has changed')
     this.current = current
-  }
-}
-
-/** An error whose problem document has more members. */
-export class ProblemWith extends Error {
-  readonly problem: WaypostError
-  readonly members: Readonly<Record<string, unknown>>
-
-  constructor(problem: WaypostError, members: Readonly<Record<string, unknown>>) {
-    super(problem.message)
-    this.problem = problem
-    this.members = members
   }
 }
 

@@ -1,7 +1,6 @@
 import { openEditing, type Editing } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
-import { ProblemWith } from '../api/route.ts'
-import { errors } from '../errors.ts'
+import { errors, ProblemWith } from '../errors.ts'
 import type { Draft, DraftAuthor, DraftFiles, PlannedDraft } from './draft.ts'
 import { formatDiagnostics } from './format-diagnostics.ts'
 

@@ -11,21 +11,21 @@ import { changeHostUserScopes, storeHostVariable } from '../../operate/index.ts'
 import {
   activateSerialized,
   assertActive,
-  findLastNumber,
   listLiveServers,
   loadActiveId,
+  loadDraftRows,
   serializeRelease,
   stateOfServer,
-  storeFiles,
+  storeDraft,
   type DefinitionFile,
 } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import { inOneTransaction, type System } from '../../store/index.ts'
-import { ProblemWith } from '../api/route.ts'
 import { logged } from '../deploy/actor.ts'
 import { listDraftChanges, selectChanges } from '../draft/system/draft-changes.ts'
-import { errors } from '../errors.ts'
-import { planPublication, type DraftState, type PlanSources, type PublicationPlan } from './plan-publication.ts'
+import { errors, ProblemWith } from '../errors.ts'
+import type { DraftState } from '../draft/system/system-draft.ts'
+import { planPublication, type PlanSources, type PublicationPlan } from './plan-publication.ts'
 import {
   beginPublication,
   describeError,
@@ -34,6 +34,7 @@ import {
   updatePublication,
   type PublicationError,
 } from './publications.ts'
+import { loadStagedVariables } from '../draft/system/staged-variables.ts'
 import type { Publisher, PublishRequest, Publishing } from './publisher.ts'
 
 export interface PublisherSources extends PlanSources {
@@ -58,18 +59,18 @@ export function openPublisher(sources: PublisherSources): Publisher {
   const running = new Set<Promise<void>>()
   return {
     async plan(changes) {
-      const state = await draft.loadState()
+      const state = await draft.readState()
       const texts = choose(state, changes)
-      return { ...(await planPublication(sources, { texts, mayOpen: false, staged: state.variables })), texts }
+      return { ...(await planPublication(sources, { texts, mayOpen: false })), texts }
     },
     async start(request, by) {
-      const state = await draft.loadState()
+      const state = await draft.readState()
       const active = await loadActiveId(system)
       assertActive(active === undefined ? undefined : { id: active }, request.against ?? 'none')
       assertNoConflicts(state)
       const texts = choose(state, request.changes)
       if ((request.changes ?? state.changes).length === 0) throw errors.WP_BACKEND_PUBLISH_NOTHING()
-      const plan = await planPublication(sources, { texts, mayOpen: true, staged: state.variables })
+      const plan = await planPublication(sources, { texts, mayOpen: true })
       const built = assertPublishable(plan, request)
       assertMayGrant(request, by)
       const needsMigration = plan.migrations.length > 0
@@ -110,11 +111,11 @@ export function openPublisher(sources: PublisherSources): Publisher {
 }
 
 /** @throws WP_BACKEND_PUBLISH_CHANGE */
-function choose({ baseTexts, texts, changes }: DraftState, names: readonly string[] | undefined): Texts {
+function choose({ base, texts, changes }: DraftState, names: readonly string[] | undefined): Texts {
   if (names === undefined) return texts
   const unknown = names.find((name) => changes.every((change) => change.name !== name))
   if (unknown !== undefined) throw errors.WP_BACKEND_PUBLISH_CHANGE({ name: unknown })
-  return selectChanges({ base: baseTexts, draft: texts }, names)
+  return selectChanges({ base: base.texts, draft: texts }, names)
 }
 
 function assertNoConflicts({ conflicts }: DraftState): void {
@@ -214,9 +215,9 @@ async function migrate(sources: PublisherSources, { id, built }: Prepared, migra
   throw errors.WP_BACKEND_PUBLISH_ACTION({ method, path, problem: message })
 }
 
-async function withStagedVariables({ host, draft }: PublisherSources): Promise<Host> {
+async function withStagedVariables({ host }: PublisherSources): Promise<Host> {
   const opened = await withSystemVariables(host)
-  return { ...opened, variables: { ...opened.variables, ...(await draft.loadVariables()) } }
+  return { ...opened, variables: { ...opened.variables, ...(await loadStagedVariables(host)) } }
 }
 
 /** The draft was edited while it was published. */
@@ -237,9 +238,6 @@ async function activate(
   const release = serializeRelease(built)
   const files = toFiles(texts)
   const { by: name, ...actor } = by.actor
-  const used = Object.entries(await draft.loadVariables()).filter(([one]) =>
-    Object.hasOwn(built.manifest.variables, one),
-  )
   const { applyChanges: _, ...caller } = by.host // changes are applied after the transaction
   let { state } = prepared
   for (let attempt = 1; ; attempt++) {
@@ -249,14 +247,15 @@ async function activate(
         const acting = { ...caller, system: joined }
         await activateSerialized(joined, release, {
           kind: 'backend',
-          after: prepared.state.base,
+          after: prepared.state.rows.active?.number ?? 0,
           by: name,
           actor,
           message: request.message,
           files,
         })
-        await settleDraft(joined, { state, rest: rest.map((one) => one.name), published: files })
-        for (const [variable, value] of used) {
+        await settleDraft(joined, { state, rest: rest.map((one) => one.name) })
+        for (const [variable, value] of Object.entries(await loadStagedVariables(acting))) {
+          if (!Object.hasOwn(built.manifest.variables, variable)) continue
           await storeHostVariable(acting, { name: variable, value })
           await joined.db.deleteFrom('waypost_draft_variable').where('id', '=', variable).execute()
         }
@@ -267,7 +266,7 @@ async function activate(
       return
     } catch (error) {
       if (!(error instanceof DraftChanged) || attempt === maxAttempts) throw error
-      state = await draft.loadState()
+      state = await draft.readState()
     }
   }
 }
@@ -277,30 +276,17 @@ interface Settling {
   readonly state: DraftState
   /** The names of the changes that are not published. */
   readonly rest: readonly string[]
-  readonly published: readonly DefinitionFile[]
 }
 
 /** Makes the rest of the draft changes of the new activation. @throws DraftChanged */
-async function settleDraft(joined: System, { state, rest, published }: Settling): Promise<void> {
-  const { db } = joined
-  if (state.stored === undefined) throw new DraftChanged()
-  if (rest.length === 0) {
-    const gone = await db.deleteFrom('waypost_draft').where('files', '=', state.stored).executeTakeFirstOrThrow()
-    if (gone.numDeletedRows === 0n) throw new DraftChanged()
-    await db.deleteFrom('waypost_draft_change').execute()
-    return
-  }
-  const [base_files, files] = await joined.transaction(async (trx) => [
-    await storeFiles(joined, trx, published),
-    await storeFiles(joined, trx, toFiles(state.texts)),
-  ])
-  const kept = await db
-    .updateTable('waypost_draft')
-    .set({ base: await findLastNumber(db), base_files: base_files, files: files, changed_at: joined.now() })
-    .where('files', '=', state.stored)
-    .executeTakeFirstOrThrow()
-  if (kept.numUpdatedRows === 0n) throw new DraftChanged()
-  await db.deleteFrom('waypost_draft_change').where('name', 'not in', rest).execute()
+async function settleDraft(joined: System, { state, rest }: Settling): Promise<void> {
+  await joined.transaction(async (trx) => {
+    const { active, draft } = await loadDraftRows(trx)
+    const known = state.rows.draft
+    if (draft?.files !== known?.files || draft?.base !== known?.base) throw new DraftChanged()
+    const files = rest.length === 0 ? undefined : toFiles(state.texts)
+    await storeDraft(joined, trx, { base: active!, files, names: rest, made: [] })
+  })
 }
 
 function toFiles(texts: Texts): readonly DefinitionFile[] {

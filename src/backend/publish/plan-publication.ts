@@ -1,5 +1,5 @@
 import { findUnheldScopes } from '../../auth/index.ts'
-import type { BaseBuilder, LoadedTexts } from '../../build/index.ts'
+import type { LoadedTexts } from '../../build/index.ts'
 import type { Texts } from '../../definition/index.ts'
 import {
   checkReleaseActions,
@@ -32,36 +32,13 @@ import {
   type StoredRelease,
 } from '../../release/index.ts'
 import { describeBreaking, describeLosses, writeStep } from '../../tables/index.ts'
-import type { RebaseConflict, ListedChange } from '../draft/system/draft-changes.ts'
-
-/** The draft of a server, as it is published. */
-export interface PublishableDraft {
-  /** Loads the draft with its changes on the active release. */
-  loadState(): Promise<DraftState>
-  /** Returns what makes releases of texts, with the code of the active release. */
-  loadBuilder(): Promise<BaseBuilder>
-  /** Decrypts the variables that publishing sets. */
-  loadVariables(): Promise<Readonly<Record<string, string>>>
-}
-
-export interface DraftState {
-  /** The number of the last activation; 0 if there is none. */
-  readonly base: number
-  readonly baseTexts: Texts
-  readonly texts: Texts
-  readonly changes: readonly ListedChange[]
-  /** What the draft and a later activation changed in different ways. */
-  readonly conflicts: readonly RebaseConflict[]
-  /** The names of the variables that publishing sets. */
-  readonly variables: readonly string[]
-  /** The hash of the list of its stored files; undefined if nothing is stored. */
-  readonly stored: string | undefined
-}
+import { listStagedVariables, loadStagedVariables } from '../draft/system/staged-variables.ts'
+import type { SystemDraft } from '../draft/system/system-draft.ts'
 
 export interface PlanSources {
   readonly host: Host
   readonly loadPlugins: LoadPlugins
-  readonly draft: PublishableDraft
+  readonly draft: Pick<SystemDraft, 'readState' | 'load' | 'link'>
 }
 
 export interface PlanOptions {
@@ -72,8 +49,6 @@ export interface PlanOptions {
    * host's variables in their address.
    */
   readonly mayOpen: boolean
-  /** The names of the variables that the draft sets. */
-  readonly staged: readonly string[]
 }
 
 /** A migration that the publication runs. */
@@ -108,8 +83,7 @@ export interface PublicationPlan extends ChangePlan {
 export async function planPublication(sources: PlanSources, options: PlanOptions): Promise<PublicationPlan> {
   const { system } = sources.host
   const active = await loadActiveRelease(system)
-  const builder = await sources.draft.loadBuilder()
-  const loaded = await builder.load(options.texts)
+  const loaded = await sources.draft.load(options.texts)
   const servers = await listLiveServers(system)
   const plan = {
     active,
@@ -119,7 +93,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   }
   const { definition } = loaded
   if (definition === undefined || hasErrors(loaded.diagnostics)) return plan
-  const release = await builder.link(loaded)
+  const release = await sources.draft.link(loaded)
   const { manifest } = release
   const before = active?.manifest
   const id = releaseId(manifest)
@@ -139,10 +113,11 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   ]
   const failing = await checkReleaseActions({ host, release, plugins, unready: new Set(unready) })
   const textOf = async (file: string) => options.texts.get(file)
+  const staged = (await listStagedVariables(sources.host)).map(({ name }) => name)
   const required = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
-  const unstaged = required.filter((name) => !options.staged.includes(name))
+  const unstaged = required.filter((name) => !staged.includes(name))
   const missing = await findMissingVariables(system, unstaged)
-  const isUnset = new Set([...missing.map(({ name }) => name), ...options.staged])
+  const isUnset = new Set([...missing.map(({ name }) => name), ...staged])
   return {
     ...plan,
     ...planChanges(
@@ -180,13 +155,13 @@ const nothing = {
 
 /** Without `mayOpen`, only the variables of connections are read that the active release has too. */
 async function openHostFor(
-  { host, draft }: PlanSources,
+  { host }: PlanSources,
   active: Manifest | undefined,
   { manifest, mayOpen }: Pick<PlanOptions, 'mayOpen'> & { readonly manifest: Manifest },
 ): Promise<Host> {
   if (!mayOpen) return withSystemVariables(host, active === undefined ? [] : variablesOfConnections(active))
   const opened = await withSystemVariables(host, variablesOfConnections(manifest))
-  return { ...opened, variables: { ...opened.variables, ...(await draft.loadVariables()) } }
+  return { ...opened, variables: { ...opened.variables, ...(await loadStagedVariables(host)) } }
 }
 
 interface MigrationContext {

@@ -1094,7 +1094,7 @@ export interface Operations {
   /** Activates an earlier release again. */
   'POST /release/:id/rollback': {
     params: { id: string }
-    body: { against: string; message?: string }
+    body: { against: string; message?: string; keep_as_draft?: boolean }
     answer: { id: string; activated: boolean }
   }
   /** The next runs of a crontab schedule, or what is wrong with it. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { RebaseConflict } from '../../draft/system/draft-changes.ts'
-import { errors } from '../../errors.ts'
-import { defineRoute, ProblemWith } from '../route.ts'
+import { errors, ProblemWith } from '../../errors.ts'
+import { defineRoute } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
 import { answerSaved, draftSaved, systemDraftOf } from './draft-shapes.ts'
 

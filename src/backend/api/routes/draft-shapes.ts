@@ -6,8 +6,8 @@ import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import type { PlannedEdits } from '../../draft/plan-edits.ts'
 import type { Planned, SavedChange } from '../../draft/save-changes.ts'
 import { SystemDraft } from '../../draft/system/system-draft.ts'
-import { errors } from '../../errors.ts'
-import { ProblemWith, type AdminSources } from '../route.ts'
+import { errors, ProblemWith } from '../../errors.ts'
+import { type AdminSources } from '../route.ts'
 import { formatTime, maybeText, oneOf, record, text, time } from '../shapes.ts'
 
 // Parts of the schemas of the routes below /draft.

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { compareHostReleases, listHostReleases, showHostRelease, surveyRollback } from '../../../operate/index.ts'
 import { rollBack, type ListedActivation } from '../../../release/index.ts'
 import { exposeErrors } from '../../deploy/release-receiver.ts'
+import { rollBackToDraft } from '../../publish/roll-back-to-draft.ts'
 import { defineRoute } from '../route.ts'
 import { formatTime, maybeText, record, text, time } from '../shapes.ts'
 
@@ -191,12 +192,15 @@ const rollback = defineRoute({
     /** Id of the release that must be active, or `none`. */
     against: Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' }),
     message: Type.Optional(releaseMessage),
+    /** Whether the files of the undone release become the draft, which must have no changes. */
+    keep_as_draft: Type.Optional(Type.Boolean()),
   }),
   answer: record({ id: text, activated: Type.Boolean() }),
   async handle({ host, params, body, actor }) {
     const { id } = await exposeErrors(() => surveyRollback(host, params.id))
     const { by, ...who } = await actor()
-    return rollBack(host.system, id, { by, actor: who, message: body.message, against: body.against })
+    const options = { by, actor: who, message: body.message, against: body.against }
+    return body.keep_as_draft === true ? rollBackToDraft(host.system, id, options) : rollBack(host.system, id, options)
   },
 })
 

@@ -47,8 +47,7 @@ import type {
   PlannedDraft,
 } from '../draft.ts'
 import type { PlannedTableApi, TableApiRequest } from '../draft-tables.ts'
-import type { DraftState as PublishedState, PublishableDraft } from '../../publish/plan-publication.ts'
-import { listStagedVariables, loadStagedVariables, stageVariable } from './staged-variables.ts'
+import { listStagedVariables, stageVariable } from './staged-variables.ts'
 import {
   listDraftChanges,
   rebase,
@@ -91,7 +90,7 @@ const maxAttempts = 50
 const keptVersions = 6
 
 /** The definition that the pages of a server edit: one draft, which all administrators and servers share. */
-export class SystemDraft implements Draft, PublishableDraft {
+export class SystemDraft implements Draft {
   readonly mode = 'server'
   readonly folder = undefined
   readonly place = undefined
@@ -236,22 +235,6 @@ export class SystemDraft implements Draft, PublishableDraft {
   async loadManifest(): Promise<Manifest | undefined> {
     const loaded = await this.load((await this.readState()).texts)
     return loaded.definition === undefined ? undefined : (await this.link(loaded)).manifest
-  }
-
-  /** Returns the draft as it is published. */
-  async loadState(): Promise<PublishedState> {
-    const { rows, base, texts, changes, conflicts } = await this.readState()
-    const variables = (await listStagedVariables(this.#host)).map(({ name }) => name)
-    const stored = rows.draft?.files
-    return { base: base.number, baseTexts: base.texts, texts, changes, conflicts, variables, stored }
-  }
-
-  async loadBuilder(): Promise<BaseBuilder> {
-    return { load: (texts) => this.load(texts), link: (loaded) => this.link(loaded), close: () => undefined }
-  }
-
-  loadVariables(): Promise<Readonly<Record<string, string>>> {
-    return loadStagedVariables(this.#host)
   }
 
   /** Lists the files with code of the active release. */

@@ -1,0 +1,97 @@
+import { addUser } from '../src/auth/index.ts'
+import { issueHostToken } from '../src/operate/index.ts'
+import { openHost } from '../src/host/index.ts'
+import { migrateSystem } from '../src/store/index.ts'
+import { makeHost, secret, startServe } from '../test/e2e/serving.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+import { send } from '../test/support/send.ts'
+import { asCommand, bearer } from '../test/support/server.ts'
+import { atMost, beside, type Figure } from './goal.ts'
+import { median } from './statistics.ts'
+
+const routes = 500
+const rounds = 9
+const scopes = ['backend.read', 'backend.write', 'backend.deploy']
+
+/** Measures a publication of a draft without code, until the server that publishes it serves it. */
+export async function measurePublish(): Promise<Figure[]> {
+  await using stack = new AsyncDisposableStack()
+  const postgres = await startPostgres()
+  stack.defer(() => postgres.stop())
+  const variables = {
+    WAYPOST_SYSTEM_URL: await postgres.createDatabase(),
+    WAYPOST_SECRET: secret,
+    WAYPOST_BASE_URL: 'http://api.example.com',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+  }
+  const folder = await makeHost(variables)
+  stack.defer(folder.remove)
+  const host = await openHost({ folder: folder.folder, variables, create: true, unmigrated: true })
+  stack.defer(() => host.close())
+  await migrateSystem(host.system)
+  await addUser(host.system, { name: 'ann', scopes })
+  const server = await startServe(folder)
+  stack.defer(async () => {
+    await server.stop()
+  })
+  const { access_token: token } = await issueHostToken(asCommand(host), { user: 'ann', scopes, expires: undefined })
+  const call = async (line: string, body?: unknown) => {
+    const [method = '', path = ''] = line.split(' ')
+    const answer = await send(server.port, { method, path: `/backend${path}`, headers: bearer(token), body })
+    if (answer.status >= 300) throw new Error(`${line}: ${answer.text}`)
+    return answer.body
+  }
+  await call('PATCH /draft', { files: makeFiles().map(([file, text]) => ({ file, text, if: null })) })
+  const publish = async (path: string): Promise<number> => {
+    const { active } = await call('POST /draft/plan', {})
+    const began = performance.now()
+    const { id } = await call('POST /draft/publish', { against: active, migrate: true })
+    for (;;) {
+      const { status } = await send(server.port, { path })
+      if (status === 200) return performance.now() - began
+      const { state, error } = await call(`GET /publish/${id}`)
+      if (state === 'failed') throw new Error(error.message)
+    }
+  }
+  const first = await publish('/note/0')
+  const times: number[] = []
+  const plans: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const path = `/new/${round}`
+    await call('PATCH /draft', { edits: [{ at: `/routes/~1new~1${round}`, value: route }] })
+    const began = performance.now()
+    await call('POST /draft/plan', {})
+    plans.push(performance.now() - began)
+    times.push(await publish(path))
+  }
+  return [
+    atMost(`publish without code, ${routes} routes, until this server serves it`, ms(median(times)), 300),
+    beside('  the plan before it', ms(median(plans))),
+    beside('  the first publication', ms(first)),
+  ]
+}
+
+function ms(value: number) {
+  return { value, unit: 'ms' }
+}
+
+const route = { methods: { GET: { public: true, action: 'Note' } } }
+
+/** A route in each file, all on one table. */
+function makeFiles(): readonly (readonly [string, string])[] {
+  const numbers = Array.from({ length: routes }, (_, index) => index)
+  const fileOf = (index: number) => `resources/routes/note-${Math.floor(index / 10)}.yml`
+  const files = Map.groupBy(numbers, fileOf)
+  const text = 'methods:\n    GET: { public: true, description: Lists notes, action: Note }\n'
+  return [
+    [
+      'waypost.yml',
+      `action:\n  Note: { class: sql-table, config: { table: app_note, columns: [id, text] } }\nroutes:\n${numbers
+        .map((index) => `  /note/${index}: !include ${fileOf(index)}#/r${index}\n`)
+        .join('')}`,
+    ],
+    ['migrations/System/20261101-note.yml', 'create_table: { app_note: { columns: { id: id, text: text(200) } } }\n'],
+    ...[...files].map(([file, own]) => [file, own.map((index) => `r${index}:\n  ${text}`).join('')] as const),
+  ]
+}

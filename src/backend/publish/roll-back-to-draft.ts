@@ -1,0 +1,49 @@
+import { shortId } from '../../kit/index.ts'
+import {
+  listActivations,
+  loadDraftRows,
+  loadFiles,
+  lockActive,
+  releaseErrors,
+  rollBack,
+  storeDraft,
+  type Activated,
+  type ActivateOptions,
+} from '../../release/index.ts'
+import { inOneTransaction, type System } from '../../store/index.ts'
+import { listDraftChanges } from '../draft/system/draft-changes.ts'
+import { errors } from '../errors.ts'
+
+/**
+ * Activates a stored release again, and makes the files of the undone one the draft, in one transaction.
+ * @throws WP_BACKEND_ROLLBACK_DRAFT if the draft has changes, WP_RELEASE_NO_FILES, WP_RELEASE_ACTIVATED_SINCE, and the
+ * errors of `rollBack`
+ */
+export async function rollBackToDraft(system: System, id: string, options: ActivateOptions): Promise<Activated> {
+  const { active, draft } = await loadDraftRows(system.db)
+  if (draft !== undefined) throw errors.WP_BACKEND_ROLLBACK_DRAFT()
+  const [target] = await listActivations(system, id, 1)
+  const restored = await loadVersion(system, id, target?.files)
+  const undone = await loadVersion(system, active?.release ?? id, active?.files)
+  const names = listDraftChanges(toTexts(restored), toTexts(undone)).map(({ name }) => name)
+  return inOneTransaction(system, (joined) =>
+    joined.transaction(async (trx) => {
+      await lockActive(joined, trx)
+      if ((await loadDraftRows(trx)).draft !== undefined) throw errors.WP_BACKEND_ROLLBACK_DRAFT()
+      const done = await rollBack(joined, id, { ...options, after: active?.number ?? 0 })
+      const now = await loadDraftRows(trx)
+      if (done.activated && names.length > 0)
+        await storeDraft(joined, trx, { base: now.active!, files: undone, names, made: [] })
+      return done
+    }),
+  )
+}
+
+function loadVersion(system: System, id: string, list: string | undefined) {
+  if (list === undefined) throw releaseErrors.WP_RELEASE_NO_FILES({ id: shortId(id) })
+  return loadFiles(system, list)
+}
+
+function toTexts(files: Awaited<ReturnType<typeof loadFiles>>): ReadonlyMap<string, string> {
+  return new Map(files.map(({ path, content }) => [path, content]))
+}

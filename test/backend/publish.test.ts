@@ -1,0 +1,382 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { SystemDraft } from '../../src/backend/index.ts'
+import {
+  activateRelease,
+  loadActiveRelease,
+  loadFiles,
+  listActivations,
+  loadDraftRows,
+} from '../../src/release/index.ts'
+import { openIdentity, withSystemVariables } from '../../src/host/index.ts'
+import { loadUserScopes, resolveUser } from '../../src/auth/index.ts'
+import { version } from '../../src/kit/index.ts'
+import { recordStatistics } from '../../src/operate/index.ts'
+import { makeLock } from '../../src/store/index.ts'
+import { systemKinds, type TestAnswer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+import { openAdmin, type AdminWorld } from './admin.ts'
+
+interface Change {
+  readonly change: string
+  readonly kind: string
+  readonly name: string
+  readonly breaking: boolean
+}
+
+const by = { id: 'u1', name: 'bob' }
+
+const route = (where: string, more = '') =>
+  `routes:
+  ${where}:
+    methods:
+      GET: { public: true, action: List${more} }
+`
+const list = (table = 'app_note', more = '') => `action:
+  List: { class: sql-table, config: { table: ${table}, columns: [id, text${more}] } }
+`
+const createNote = `create_table:
+  app_note:
+    columns: { id: id, text: text(200) }
+`
+
+for (const kind of systemKinds) {
+  describe(`publishing a draft, ${kind}`, () => {
+    let world: AdminWorld
+    let draft: SystemDraft
+    beforeEach(async () => {
+      world = await openAdmin(kind)
+      draft = new SystemDraft(world.host, () => 'test')
+    })
+    afterEach(async () => {
+      draft.close()
+      await world.close()
+    })
+
+    const write = async (files: Readonly<Record<string, string | undefined>>) => {
+      const { texts } = await draft.read()
+      const changes = Object.entries(files).map(([file, text]) => ({ file, text, before: texts.get(file) }))
+      assert.ok(await draft.write(changes, { by }), 'written')
+    }
+    const names = async () => (await draft.readState()).changes.map(({ name }) => name)
+    const activeId = async () => (await loadActiveRelease(world.system))?.id ?? null
+    const start = async (request: object = {}) =>
+      world.call('POST /draft/publish', { json: { against: await activeId(), ...request } })
+    const finished = async (id: string) => {
+      let found: TestAnswer['body']
+      await until('the publication ends', async () => {
+        found = (await world.call(`GET /publish/${id}`)).body
+        return found.state === 'activated' || found.state === 'failed'
+      })
+      return found
+    }
+    const publish = async (request: object = {}) => {
+      const { status, body, text } = await start(request)
+      assert.equal(status, 202, text)
+      const found = await finished(body.id)
+      assert.equal(found.state, 'activated', JSON.stringify(found.error))
+      return found
+    }
+    const refused = async (request: object, code: string) => {
+      const { status, body, text } = await start(request)
+      assert.equal(body.type, `urn:waypost:errors#${code}`, text)
+      assert.ok(status >= 400 && status < 500)
+      return body
+    }
+    const plan = async (changes?: readonly string[]) => {
+      const { status, body, text } = await world.call('POST /draft/plan', {
+        json: changes === undefined ? {} : { changes },
+      })
+      assert.equal(status, 200, text)
+      return body
+    }
+    const first = { 'waypost.yml': list() + route('/note'), 'migrations/System/20261101-note.yml': createNote }
+
+    test('of an empty System creates its first release, with its files, and empties the draft', async () => {
+      await write(first)
+      const planned = await plan()
+      assert.deepEqual([planned.active, planned.diagnostics], [null, []])
+      assert.deepEqual(
+        planned.migrations.map(({ name, losses }: { name: string; losses: string[] }) => [name, losses]),
+        [['System/20261101-note', []]],
+      )
+      assert.match(planned.migrations[0].sql[0], /^create table "app_note"/)
+      assert.deepEqual(
+        planned.changes.map(({ change, kind: what, name }: Change) => `${change} ${what} ${name}`),
+        ['added route GET /note', 'added migration System/20261101-note'],
+      )
+      await refused({}, 'WP_BACKEND_PUBLISH_MIGRATIONS')
+      const done = await publish({ migrate: true, message: 'First' })
+      assert.deepEqual(
+        [done.release, done.by, done.message, done.migrated, done.error],
+        [planned.release, 'root (login)', 'First', ['System/20261101-note'], null],
+      )
+      assert.equal(await activeId(), planned.release)
+      const [activation] = await listActivations(world.system, planned.release, 1)
+      assert.deepEqual([activation!.kind, activation!.message], ['backend', 'First'])
+      const files = await loadFiles(world.system, activation!.files!)
+      assert.deepEqual(Object.fromEntries(files.map((one) => [one.path, one.content])), first)
+      assert.equal((await loadDraftRows(world.system.db)).draft, undefined)
+      assert.deepEqual((await world.system.db.selectFrom('waypost_draft_change').selectAll().execute()).length, 0)
+      await refused({}, 'WP_BACKEND_PUBLISH_NOTHING')
+    })
+
+    /** The first release, without a draft. */
+    const begin = async () => {
+      await write(first)
+      await publish({ migrate: true })
+    }
+    const events = (...entries: readonly string[]) => `event:\n${entries.map((one) => `  ${one}: {}\n`).join('')}`
+    const yml = first['waypost.yml']
+    const addServer = (name: string, more: { readonly version?: string; readonly variables?: string } = {}) => {
+      const now = world.system.now()
+      const times = { started_at: now, heartbeat_at: now, state_at: now }
+      const { version: own = version, variables = '' } = more
+      const row = { id: name, name, version: own, variables, secret_ids: '', issuer: '', ...times }
+      const status = { state: 'serving' as const, error: null, release_id: null, wanted_id: null }
+      return world.system.db
+        .insertInto('waypost_server')
+        .values({ ...row, ...status })
+        .execute()
+    }
+
+    test('of a selection leaves the rest in the draft, with its authors', async () => {
+      await begin()
+      await write({ 'waypost.yml': yml + events('added', 'removed') })
+      assert.deepEqual(await names(), ['/event/added', '/event/removed'])
+      assert.equal((await refused({ changes: ['/event/other'] }, 'WP_BACKEND_PUBLISH_CHANGE')).status, 409)
+      await refused({ changes: [] }, 'WP_BACKEND_PUBLISH_NOTHING')
+      const planned = await plan(['/event/removed'])
+      const done = await publish({ changes: ['/event/removed'] })
+      assert.equal(done.release, planned.release)
+      const { manifest } = (await loadActiveRelease(world.system))!
+      assert.deepEqual(Object.keys(manifest.events), ['removed'])
+      assert.deepEqual(await names(), ['/event/added'])
+      assert.deepEqual([...(await draft.listAuthors()).keys()], ['/event/added'])
+      const { active, draft: stored } = await loadDraftRows(world.system.db)
+      assert.deepEqual([stored!.base, stored!.baseFiles], [active!.number, active!.files])
+      await publish()
+      assert.deepEqual(Object.keys((await loadActiveRelease(world.system))!.manifest.events), ['added', 'removed'])
+    })
+
+    test('keeps what is edited meanwhile', async () => {
+      await write(first)
+      const held = Promise.withResolvers<void>()
+      const isHeld = Promise.withResolvers<void>()
+      const holding = makeLock(world.system.database)('migrate', () => {
+        isHeld.resolve()
+        return held.promise
+      })
+      await isHeld.promise
+      const { body } = await start({ migrate: true })
+      await write({ 'waypost.yml': yml.replace('/note', '/notes') + events('later') })
+      const second = await refused({ migrate: true }, 'WP_BACKEND_PUBLISH_RUNNING')
+      assert.equal(second.publish, body.id)
+      assert.match(second.detail, /^root \(login\) is publishing right now/)
+      held.resolve()
+      await holding
+      assert.equal((await finished(body.id)).state, 'activated')
+      assert.deepEqual(await names(), ['/routes/~1note', '/routes/~1notes', '/event/later'])
+      assert.equal((await loadActiveRelease(world.system))!.manifest.routes[0]!.path, '/note')
+    })
+
+    test('is refused while another release is active, and for changes that a deployment made differently', async () => {
+      await begin()
+      await write({ 'waypost.yml': yml + events('mine') })
+      await refused({ against: null }, 'WP_RELEASE_SUPERSEDED')
+      const deploy = async (text: string) => {
+        const texts = new Map([...(await draft.readState()).base.texts, ['waypost.yml', text]])
+        const release = await draft.link(await draft.load(texts))
+        const files = [...texts].map(([path, content]) => ({ path, content }))
+        await activateRelease(world.system, release, { by: 'ann', files })
+      }
+      await deploy(yml + events('theirs'))
+      await publish()
+      assert.deepEqual(Object.keys((await loadActiveRelease(world.system))!.manifest.events), ['mine', 'theirs'])
+      await write({ 'waypost.yml': yml + 'event:\n  mine: { description: Mine }\n  theirs: {}\n' })
+      await deploy(yml + 'event:\n  mine: { description: Theirs }\n  theirs: {}\n')
+      const { conflicts } = await refused({}, 'WP_BACKEND_PUBLISH_CONFLICTS')
+      assert.deepEqual(conflicts, ['/event/mine/description'])
+    })
+
+    test('that breaks callers must be confirmed; the plan counts their calls', async () => {
+      await begin()
+      const called = {
+        route: 'GET /note',
+        statuses: [12, 0, 0, 0],
+        sumMs: 12,
+        buckets: Array.from({ length: 13 }, () => 0),
+      }
+      const { now } = await world.system.db.selectNoFrom(world.system.now().as('now')).executeTakeFirstOrThrow()
+      await recordStatistics(world.system, [called], now)
+      await write({ 'waypost.yml': yml.replace('/note', '/notes') })
+      const planned = await plan()
+      const removed = planned.changes.find((one: Change) => one.breaking)
+      assert.deepEqual([removed.change, removed.name, removed.calls], ['removed', 'GET /note', 12])
+      assert.equal(planned.breaking_changes, 'warn')
+      await refused({}, 'WP_BACKEND_PUBLISH_BREAKING')
+      await publish({ allow_breaking: true })
+    })
+
+    test('needs variables to be set; staged ones become live with the activation', async () => {
+      await begin()
+      await addServer('one', { variables: 'HOME' })
+      const env = 'env:\n  TOKEN: { type: string }\n'
+      await write({ 'waypost.yml': yml + env })
+      const planned = await plan()
+      assert.deepEqual(planned.missing_variables, [{ name: 'TOKEN', servers: ['one'], uses: ['actions'] }])
+      assert.deepEqual((await refused({}, 'WP_BACKEND_PUBLISH_VARIABLES')).variables, ['TOKEN'])
+      const { secrets } = await openIdentity(world.host)
+      const stage = (id: string, value: string) =>
+        world.system.db
+          .insertInto('waypost_draft_variable')
+          .values({
+            id,
+            value: secrets.seal(value, { table: 'waypost_draft_variable', column: 'value', row: id }),
+            changed_at: 0,
+            changed_by: 'bob',
+          })
+          .execute()
+      await stage('TOKEN', 'hidden-value')
+      await stage('OTHER', 'other')
+      assert.deepEqual((await plan()).missing_variables, [])
+      await publish()
+      assert.equal((await withSystemVariables(world.host)).variables['TOKEN'], 'hidden-value')
+      const staged = await world.system.db.selectFrom('waypost_draft_variable').select('id').execute()
+      assert.deepEqual(staged, [{ id: 'OTHER' }])
+      const audit = (await world.call('GET /audit?action=variable.set')).text
+      assert.match(audit, /TOKEN/)
+      assert.doesNotMatch(audit, /hidden-value/)
+    })
+
+    test('can give the caller a scope that no one has, if the caller may grant scopes', async () => {
+      await begin()
+      const scopes = 'scope:\n  note: { description: Notes }\n'
+      await write({ 'waypost.yml': yml.replace('public: true,', 'scopes: [note],') + scopes })
+      await world.system.db.deleteFrom('waypost_user_scope').where('scope', '=', 'note').execute()
+      assert.deepEqual((await plan()).unheld_scopes, ['note'])
+      const deployer = await world.as('backend.deploy', 'backend.read')
+      const json = { against: await activeId(), grant: ['note'], allow_breaking: true }
+      assert.match((await deployer('POST /draft/publish', { json })).body.type, /#WP_BACKEND_PUBLISH_GRANT$/)
+      await publish({ grant: ['note'], allow_breaking: true })
+      const { id } = await resolveUser(world.system, 'root')
+      assert.ok((await loadUserScopes(world.system.db, id)).includes('note'))
+      assert.match((await world.call('GET /audit?action=user.scopes')).text, /note/)
+    })
+
+    test('is refused while a live server has an older version', async () => {
+      await write(first)
+      await addServer('old', { version: '0.9.0' })
+      assert.deepEqual((await plan()).older_servers, [{ name: 'old', version: '0.9.0' }])
+      const { detail } = await refused({ migrate: true }, 'WP_BACKEND_PUBLISH_OLDER')
+      assert.match(detail, /: old \(0\.9\.0\)$/)
+    })
+
+    test('is refused for changes with errors', async () => {
+      await begin()
+      await write({ 'waypost.yml': yml.replace('action: List', 'action: Missing') })
+      const planned = await plan()
+      assert.deepEqual([planned.release, planned.diagnostics[0].severity], [null, 'error'])
+      const { diagnostics } = await refused({}, 'WP_BACKEND_PUBLISH_BROKEN')
+      assert.deepEqual([diagnostics[0].file, diagnostics[0].line], ['waypost.yml', 6])
+      await write({ 'waypost.yml': (list('app_other') + route('/note')).replace('List:', 'List:') })
+      assert.match((await refused({}, 'WP_BACKEND_PUBLISH_BROKEN')).diagnostics[0].message, /app_other/)
+    })
+
+    test('fails with a migration that fails: the old release and the draft stay', async () => {
+      await begin()
+      const before = await activeId()
+      await sql`create table app_taken (id integer)`.execute(world.system.db)
+      const two = createNote.replace('app_note', 'app_two')
+      const taken = createNote.replace('app_note', 'app_taken')
+      await write({ 'migrations/System/20261102-two.yml': two, 'migrations/System/20261103-taken.yml': taken })
+      const changes = await names()
+      const { body } = await start({ migrate: true })
+      const failed = await finished(body.id)
+      assert.deepEqual([failed.state, failed.error.code], ['failed', 'WP_MIGRATE_FAILED'])
+      assert.match(failed.error.message, /20261103-taken/)
+      assert.deepEqual(failed.migrated, ['System/20261102-two'])
+      assert.equal(await activeId(), before)
+      assert.deepEqual(await names(), changes)
+      await sql`drop table app_taken`.execute(world.system.db)
+      assert.deepEqual((await publish({ migrate: true })).migrated, ['System/20261103-taken'])
+    })
+
+    test('that was begun by a server which stopped counts as failed, and another one can begin', async () => {
+      await write(first)
+      const row = {
+        id: 'p1',
+        state: 'activating',
+        release_id: 'abc',
+        by_name: 'bob',
+        detail: '{"migrated":[]}',
+      } as const
+      const { now } = await world.system.db.selectNoFrom(world.system.now().as('now')).executeTakeFirstOrThrow()
+      const insert = (at: number) =>
+        world.system.db
+          .insertInto('waypost_publish')
+          .values({ ...row, created_at: at, updated_at: at })
+          .execute()
+      await insert(now)
+      await refused({ migrate: true }, 'WP_BACKEND_PUBLISH_RUNNING')
+      await world.system.db
+        .updateTable('waypost_publish')
+        .set({ updated_at: now - 31_000 })
+        .execute()
+      const { state, error } = (await world.call('GET /publish/p1')).body
+      assert.deepEqual([state, error.code], ['failed', 'WP_BACKEND_PUBLISH_STOPPED'])
+      await publish({ migrate: true })
+      assert.equal((await world.call('GET /publish/p1')).body.state, 'failed')
+      assert.equal((await world.call('GET /publish/p2')).status, 404)
+    })
+
+    test('can be undone by a rollback that keeps what it undoes as a draft', async () => {
+      await begin()
+      const one = (await activeId())!
+      await write({ 'waypost.yml': yml + events('added') })
+      const { release: two } = await publish()
+      const back = (id: string, against: string) =>
+        world.call(`POST /release/${id}/rollback`, { json: { against, keep_as_draft: true } })
+      assert.deepEqual((await back(one, two)).body, { id: one, activated: true })
+      assert.deepEqual(await names(), ['/event/added'])
+      assert.match((await back(two, one)).body.type, /#WP_BACKEND_ROLLBACK_DRAFT$/)
+      assert.equal(await activeId(), one)
+      assert.equal((await publish()).release, two)
+      assert.deepEqual(await names(), [])
+    })
+
+    test('a plan opens only connections of the active release, and reads no variable for others', async () => {
+      const opened: string[] = []
+      const listener = createServer((socket) => {
+        opened.push('opened')
+        socket.destroy()
+      }).listen(0, '127.0.0.1')
+      await once(listener, 'listening')
+      const { port } = listener.address() as AddressInfo
+      await begin()
+      const url = `postgresql://\${env.SECRET_USER}@127.0.0.1:${port}/x`
+      await write({
+        'waypost.yml': `${yml}connection:\n  Other: { class: postgresql, config: { url: '${url}' } }\n`,
+        'migrations/Other/20261102-two.yml': createNote,
+      })
+      const reader = await world.as('backend.read')
+      const { status, body, text } = await reader('POST /draft/plan', { json: {} })
+      assert.equal(status, 200, text)
+      assert.deepEqual(opened, [])
+      assert.deepEqual(
+        body.migrations.map(({ name }: { name: string }) => name),
+        ['Other/20261102-two'],
+      )
+      assert.match(body.migrations[0].sql[0], /generated by default as identity/)
+      const json = { against: await activeId(), migrate: true }
+      assert.equal((await reader('POST /draft/publish', { json })).status, 403)
+      assert.deepEqual(opened, [])
+      const refusal = await start({ migrate: true })
+      assert.ok(refusal.status >= 400, refusal.text)
+      listener.close()
+    })
+  })
+}
