@@ -4,6 +4,7 @@ import { measureAuth } from './auth.ts'
 import { measureBackend } from './backend.ts'
 import { measureDeliveryPages } from './delivery-pages.ts'
 import { measureDeploy } from './deploy.ts'
+import { measureDraft } from './draft.ts'
 import { measureEdits } from './edits.ts'
 import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
@@ -28,6 +29,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   validate: measureValidate,
   files: measureLargeFiles,
   edits: measureEdits,
+  draft: measureDraft,
   deploy: measureDeploy,
   publish: measurePublish,
   routes: measureRoutes,

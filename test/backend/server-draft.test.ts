@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { addUser } from '../../src/auth/index.ts'
 import { SystemDraft } from '../../src/backend/index.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
@@ -246,20 +247,14 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     ok(await put(ben, '/config/title', 'Ideas'))
     const { db } = world.host.system
     // As after a publication whose activation failed.
-    await db
-      .insertInto('waypost_migration' as never)
-      .values({ name: '20990101-failed', checksum: 'x', applied_at: new Date().toISOString() } as never)
-      .execute()
+    await sql`insert into waypost_migration values ('20990101-failed', 'x', ${new Date().toISOString()})`.execute(db)
     const { body: discarded } = await ann('POST /draft/discard', {})
     assert.deepEqual(
       discarded.kept.map((one: any) => one.name),
       [file],
     )
     assert.deepEqual(await names(), [file])
-    await db
-      .deleteFrom('waypost_migration' as never)
-      .where('name' as never, '=', '20990101-failed' as never)
-      .execute()
+    await sql`delete from waypost_migration where name = '20990101-failed'`.execute(db)
   })
 
   test('stages variables, whose values are in clear nowhere', async () => {
