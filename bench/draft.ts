@@ -38,7 +38,9 @@ export async function measureDraft(): Promise<Figure[]> {
       const number = (index + warmUp) % (routes / 2)
       const file = `resources/routes/${number}.yml`
       const text = `${texts.get(file)!}# ${index}\n`
-      await measure('check', index, () => draft.check([{ file, text: text.replace('GET: {', 'GET: { description: Lists,') }]))
+      await measure('check', index, () =>
+        draft.check([{ file, text: text.replace('GET: {', 'GET: { description: Lists,') }]),
+      )
       const at = `/routes/~1row~1${number}/methods/GET/description`
       const plan = { edits: [{ at, value: `Lists ${index}` }] }
       await measure('save', index, () =>
@@ -61,7 +63,11 @@ export async function measureDraft(): Promise<Figure[]> {
   }
   const row = (what: string, found: readonly number[]) => `${what} (slowest ${quantile(found, 1).toFixed(0)} ms)`
   return [
-    atMost(row(`a check of the draft of a server after an edit, ${routes} routes`, times.check), { value: median(times.check), unit: 'ms' }, 50),
+    atMost(
+      row(`a check of the draft of a server after an edit, ${routes} routes`, times.check),
+      { value: median(times.check), unit: 'ms' },
+      50,
+    ),
     beside(row('  a save, with its check', times.save), { value: median(times.save), unit: 'ms' }),
     beside(row('  the changes and problems after it', times.state), { value: median(times.state), unit: 'ms' }),
   ]

@@ -7,7 +7,7 @@ import { compareText } from './compare-text.ts'
 import { checkMigrations, normalizeFile } from './find-entries.ts'
 import { artifactScheme, readAlias } from './link-artifacts.ts'
 import { loadDescribed } from './load-described.ts'
-import { makeMigrationFiles, type MigrationFiles } from './load-migrations.ts'
+import { makeMigrationFiles, type MigrationCache, type MigrationFiles } from './load-migrations.ts'
 import { makeDiagnostic, makePlace, sortDiagnostics } from './make-diagnostic.ts'
 import { makeManifest } from './make-manifest.ts'
 import { makeMigrationArtifact } from './open-builder.ts'
@@ -54,6 +54,7 @@ export function openBaseBuilder({
 }): BaseBuilder {
   const code = listCode(base?.manifest)
   const cache = makeSourceCache()
+  const parsed: MigrationCache = new Map()
   const process = openPluginProcess()
   let artifacts: Promise<readonly Artifact[]> | undefined
   let listed: readonly PluginUse[] = []
@@ -87,7 +88,7 @@ export function openBaseBuilder({
   return {
     async load(texts, { tables } = {}) {
       const builtIn = joinPlugins(await loadBuiltInPlugins())
-      const files = makeMigrationFiles(texts, base?.manifest.migrations ?? [])
+      const files = makeMigrationFiles(texts, base?.manifest.migrations ?? [], parsed)
       const load = async () =>
         loadDescribed(undefined, {
           texts,

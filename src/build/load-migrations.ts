@@ -57,13 +57,28 @@ export async function openMigrationFiles(root: string): Promise<MigrationFiles> 
   }
 }
 
-/** The migrations among texts, and those with code of a release. @param coded those of the release */
-export function makeMigrationFiles(texts: Texts, coded: readonly ManifestMigration[]): MigrationFiles {
+/** Migrations by file, as they were last parsed. */
+export type MigrationCache = Map<string, { readonly text: string; readonly source: MigrationSource }>
+
+/**
+ * The migrations among texts, and those with code of a release.
+ * @param coded those of the release
+ * @param cache those with an unchanged text are not parsed again
+ */
+export function makeMigrationFiles(
+  texts: Texts,
+  coded: readonly ManifestMigration[],
+  cache: MigrationCache = new Map(),
+): MigrationFiles {
   const found = [...texts].flatMap(([file, text]) => {
+    const known = cache.get(file)
+    if (known?.text === text) return [known.source]
     const [, connection, entry = '', extension] = /^migrations\/([^/]+)\/([^/]+)\.(ya?ml)$/.exec(file) ?? []
     if (connection === undefined || connection.startsWith('.') || entry.startsWith('.')) return []
     const read = extension === 'yaml' ? otherExtension : { bytes: Buffer.from(text) }
-    return [{ connection, name: entry, file, ...readSource({ file, isDeclared: true }, read) }]
+    const source = { connection, name: entry, file, ...readSource({ file, isDeclared: true }, read) }
+    cache.set(file, { text, source })
+    return [source]
   })
   const ofRelease = coded
     .filter(({ declared }) => declared === undefined)

@@ -31,7 +31,7 @@ export {
   type TakenChanges,
   type Versions,
 } from './edit/merge-definitions.ts'
-export { listDifferences, type Difference } from './edit/list-differences.ts'
+export { listDifferences, makeDifferenceCache, type Difference, type DifferenceCache } from './edit/list-differences.ts'
 export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'
 export { findColumnUses, renameColumns, type ColumnUse, type TableColumns } from './edit/rename-columns.ts'
 export { findSecrets, hideSecrets } from './check-literal-secrets.ts'

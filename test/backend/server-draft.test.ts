@@ -6,6 +6,7 @@ import path from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { addUser } from '../../src/auth/index.ts'
+import { loadStagedVariables } from '../../src/backend/draft/system/staged-variables.ts'
 import { SystemDraft } from '../../src/backend/index.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
@@ -284,7 +285,7 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
       assert.doesNotMatch((await reader(`GET ${target}`)).text, new RegExp(value), target)
     const rows = await db.selectFrom('waypost_draft_variable').selectAll().execute()
     assert.equal(JSON.stringify(rows).includes(value), false)
-    assert.deepEqual(await new SystemDraft(second, () => '').loadVariables(), { API_KEY: value, USED_2: value })
+    assert.deepEqual(await loadStagedVariables(second), { API_KEY: value, USED_2: value })
     ok(
       await put(ann, '/connection', {
         Web: { class: 'http', config: { url: 'https://example.com', auth: { bearer: '${env.API_KEY}' } } },

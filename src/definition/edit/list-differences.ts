@@ -15,20 +15,29 @@ export interface Difference {
   readonly files: readonly string[]
 }
 
+/** Keeps what was read of versions between calls. */
+export interface DifferenceCache {
+  readonly sources: SourceCache
+  readonly values: WeakMap<Texts, unknown>
+}
+
+export function makeDifferenceCache(): DifferenceCache {
+  return { sources: makeSourceCache(), values: new WeakMap() }
+}
+
 /**
  * Lists what differs between two versions, entry by entry: an entry of a section, one method if a route has no other
  * changes, or a whole section that is not a map. A file whose changes no entry explains, such as a comment, is a difference
  * of its own. If entries moved to other files, these files belong to each change, so that they move with the last one.
- * @param cache keeps parsed files between calls
  * @throws WP_DEFINITION_EDIT_REFUSED if a file does not parse
  */
 export function listDifferences(
   before: Texts,
   after: Texts,
-  cache: SourceCache = makeSourceCache(),
+  cache: DifferenceCache = makeDifferenceCache(),
 ): readonly Difference[] {
-  const [old, now] = [openVersion(before, cache), openVersion(after, cache)]
-  const [oldValue, nowValue] = [readValue(old), readValue(now)]
+  const [old, now] = [openVersion(before, cache.sources), openVersion(after, cache.sources)]
+  const [oldValue, nowValue] = [readKnown(cache, before, old), readKnown(cache, after, now)]
   const entries = listChangedKeys(oldValue, nowValue).map((keys): Difference => {
     const [was, is] = [findFilesAt(old, keys), findFilesAt(now, keys)]
     const [from, to] = [getAt(oldValue, keys), getAt(nowValue, keys)]
@@ -63,6 +72,11 @@ function readFile(version: Editing, file: string): unknown {
     return { [tree.kind]: tree.kind === 'include' ? tree.target : tree.kind === 'alias' ? tree.name : '' }
   }
   return openFile(version, file) === undefined ? undefined : plain(treeOf(version, file))
+}
+
+function readKnown({ values }: DifferenceCache, texts: Texts, version: Editing): unknown {
+  if (!values.has(texts)) values.set(texts, readValue(version))
+  return values.get(texts)
 }
 
 function getAt(value: unknown, keys: readonly string[]): unknown {

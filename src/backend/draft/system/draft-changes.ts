@@ -4,8 +4,8 @@ import {
   mergeDefinitions,
   takeChanges,
   type Difference,
+  type DifferenceCache,
   type MergeConflict,
-  type SourceCache,
   type Texts,
 } from '../../../definition/index.ts'
 import { pointerOf } from '../values.ts'
@@ -27,7 +27,7 @@ export interface ListedChange {
  * Lists the changes between the files of a release and those of a draft. While a file cannot be parsed, each changed file
  * is one change.
  */
-export function listDraftChanges(base: Texts, draft: Texts, cache?: SourceCache): readonly ListedChange[] {
+export function listDraftChanges(base: Texts, draft: Texts, cache?: DifferenceCache): readonly ListedChange[] {
   return listWithKeys(base, draft, cache).map(({ keys, ...change }) => nameChange(keys, change))
 }
 
@@ -36,7 +36,7 @@ function nameChange(keys: readonly string[] | undefined, change: Omit<Difference
   return { name: at ?? change.file, at, ...change }
 }
 
-function listWithKeys(base: Texts, draft: Texts, cache?: SourceCache): readonly Difference[] {
+function listWithKeys(base: Texts, draft: Texts, cache?: DifferenceCache): readonly Difference[] {
   try {
     return listDifferences(base, draft, cache)
   } catch (error) {

@@ -8,9 +8,15 @@ import {
   type ConnectionKinds,
   type LoadedTexts,
 } from '../../../build/index.ts'
-import { makeSourceCache, openEditing, type Definition, type Texts } from '../../../definition/index.ts'
+import {
+  makeDifferenceCache,
+  makeSourceCache,
+  openEditing,
+  type Definition,
+  type Texts,
+} from '../../../definition/index.ts'
 import type { Host } from '../../../host/index.ts'
-import { isStorable, shortId, type Diagnostic } from '../../../kit/index.ts'
+import { isStorable, sha256, shortId, type Diagnostic } from '../../../kit/index.ts'
 import {
   findFilesProblem,
   findPathProblem,
@@ -99,7 +105,7 @@ export class SystemDraft implements Draft {
   readonly #edited = makeSourceCache()
   /** Of the files of a version. */
   readonly #hashes = new WeakMap<Texts, FileHashes>()
-  readonly #compared = makeSourceCache()
+  readonly #compared = makeDifferenceCache()
   /** The last versions, by the hash of their list. */
   readonly #versions = new Map<string, Promise<Texts>>()
   readonly #loaded = new Map<string, Promise<LoadedTexts>>()
@@ -147,6 +153,23 @@ export class SystemDraft implements Draft {
     const rebased = rebase({ oldBase: base.texts, newBase: active.texts, draft: texts })
     if (rebased.conflicts.length > 0) return make({ base, texts, conflicts: rebased.conflicts })
     return make({ base: active, texts: rebased.texts, conflicts: [] })
+  }
+
+  /** Changes texts. Hashes only what changed. */
+  #apply(texts: Texts, changes: readonly Pick<FileChange, 'file' | 'text'>[]): Texts {
+    const after = new Map(texts)
+    const hashes = { ...this.#hash(texts) }
+    for (const { file } of changes) {
+      delete hashes[file]
+      after.delete(file)
+    }
+    for (const { file, text } of changes) {
+      if (text === undefined) continue
+      after.set(file, text)
+      hashes[file] = sha256(text)
+    }
+    this.#hashes.set(after, hashes)
+    return after
   }
 
   #hash(texts: Texts): FileHashes {
@@ -307,12 +330,12 @@ export class SystemDraft implements Draft {
   }
 
   async check(changes: Parameters<Draft['check']>[0]): Promise<readonly Diagnostic[]> {
-    return (await this.load(apply((await this.readState()).texts, changes))).diagnostics
+    return (await this.load(this.#apply((await this.readState()).texts, changes))).diagnostics
   }
 
   async findNewErrors({ changes }: PlannedDraft): Promise<readonly Diagnostic[]> {
     const { texts } = await this.readState()
-    const found = (await this.load(apply(texts, changes))).diagnostics.filter(isError)
+    const found = (await this.load(this.#apply(texts, changes))).diagnostics.filter(isError)
     if (found.length === 0) return []
     return subtractKnown(found, (await this.load(texts)).diagnostics.filter(isError))
   }
@@ -321,7 +344,7 @@ export class SystemDraft implements Draft {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const state = await this.readState()
       if (changes.some(({ file, before }) => state.texts.get(file) !== before)) return undefined
-      const texts = apply(state.texts, changes)
+      const texts = this.#apply(state.texts, changes)
       assertWritable(changes, state.texts, texts)
       if (await this.replace(state, { base: state.base, texts, by })) return { served: Promise.resolve(false) }
     }
@@ -344,7 +367,7 @@ export class SystemDraft implements Draft {
     const stored = new Set([state.active, state.base, state].flatMap((one) => Object.values(this.#hash(one.texts))))
     // The merged texts of a draft that follows the active release are not stored yet.
     const isStored = state.rows.draft === undefined || state.rows.draft.base === state.base.number
-    return replaceDraft(this.#host.system, state.rows, {
+    const isReplaced = await replaceDraft(this.#host.system, state.rows, {
       base,
       files: isSameTexts(base.texts, texts) ? undefined : [...texts].map(([path, content]) => ({ path, content })),
       ...(isStored && { stored }),
@@ -352,6 +375,8 @@ export class SystemDraft implements Draft {
       made,
       by,
     })
+    if (isReplaced) void keepLast(this.#versions, hashFileList(this.#hash(texts)), async () => texts)
+    return isReplaced
   }
 
   /**
@@ -472,7 +497,7 @@ export class SystemDraft implements Draft {
     const published = await system.db
       .selectFrom('waypost_publish')
       .select('id')
-      .where('detail', 'like', `%"${connection}/${name}%`)
+      .where('detail', 'like', `%"${connection}/${name}"%`)
       .executeTakeFirst()
     if (published !== undefined) return true
     const releases = await system.db.selectFrom('waypost_release').select('id').execute()
@@ -543,15 +568,6 @@ function withRoot(texts: Texts, text: string): Texts {
 
 function isSameTexts(one: Texts, other: Texts): boolean {
   return one.size === other.size && [...one].every(([file, text]) => other.get(file) === text)
-}
-
-function apply(texts: Texts, changes: readonly Pick<FileChange, 'file' | 'text'>[]): Texts {
-  const after = new Map(texts)
-  for (const { file, text } of changes) {
-    if (text === undefined) after.delete(file)
-    else after.set(file, text)
-  }
-  return after
 }
 
 function isWithin(name: string, outer: string): boolean {
