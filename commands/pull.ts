@@ -30,6 +30,7 @@ export default class Pull extends WaypostCommand {
       description: 'URL of a server to pull from, instead of WAYPOST_SYSTEM_URL',
       env: 'WAYPOST_URL',
     }),
+    draft: Flags.boolean({ description: 'Pull the draft of the backend instead of the active release' }),
     theirs: Flags.boolean({ description: 'Resolve conflicts with the values of the server', exclusive: ['mine'] }),
     mine: Flags.boolean({ description: 'Resolve conflicts with the values of the folder' }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
@@ -44,8 +45,9 @@ export default class Pull extends WaypostCommand {
       from: process.cwd(),
       variables: readEnvironment(process.cwd()),
       url: flags.url,
+      isDraft: flags.draft,
       prefer,
-      confirm: (pull) => this.#confirm(pull, flags.yes),
+      confirm: (pull) => this.#confirm(pull, flags),
     })
     if (pulled === undefined) {
       this.note('  Nothing was written.')
@@ -54,12 +56,16 @@ export default class Pull extends WaypostCommand {
     }
     this.#show(pulled, prefer, args.folder)
     if (pulled.conflicts.length > 0 && prefer === undefined) process.exitCode = 1
-    const { address: _, isNew, missingCode, ...rest } = pulled
-    return { pulled: true, ...rest, commit: pulled.commit ?? null, missing_code: missingCode, created: isNew }
+    const { address: _, isNew, missingCode, release = null, ...rest } = pulled
+    return { pulled: true, ...rest, release, commit: pulled.commit ?? null, missing_code: missingCode, created: isNew }
   }
 
-  async #confirm({ address, release, files, isNew }: Pulled, isConfirmed: boolean): Promise<boolean> {
-    this.note(`  Source     ${address}   release ${shortId(release)}`)
+  async #confirm(
+    { address, release, files, isNew }: Pulled,
+    { yes: isConfirmed, draft: isDraft }: { readonly yes: boolean; readonly draft: boolean },
+  ): Promise<boolean> {
+    const origin = [...(isDraft ? ['draft'] : []), ...(release === undefined ? [] : [`release ${shortId(release)}`])]
+    this.note(`  Source     ${address}   ${origin.join(' of ')}`)
     const symbols = { added: '+', changed: '~', removed: '-' }
     const shown = files.slice(0, maxShown)
     if (!isNew) for (const { file, change } of shown) this.note(`  ${symbols[change]} ${toPrintable(file)}`)

@@ -25,6 +25,8 @@ export interface PullOptions {
   readonly variables: Variables
   /** The URL of a running server; by default System from the environment. */
   readonly url?: string | undefined
+  /** Whether to pull the draft of the server instead of its active release. */
+  readonly isDraft?: boolean | undefined
   /** What to write where the folder and the server changed the same in different ways; by default that is an error. */
   readonly prefer?: 'mine' | 'theirs' | undefined
   /** Called before anything is written; not called without changes. @returns whether to continue */
@@ -35,8 +37,8 @@ export interface PullOptions {
 export interface Pull {
   /** The address of System or of the server, without secrets. */
   readonly address: string
-  /** The id of the active release. */
-  readonly release: string
+  /** The id of the active release; undefined if there is only a draft. */
+  readonly release: string | undefined
   /** The commit that was deployed last; the changes since then are pulled. */
   readonly commit: string | undefined
   /** Written and deleted files. */
@@ -57,12 +59,12 @@ export interface Pull {
  * WP_DEFINITION_EDIT_REFUSED, WP_RELEASE_NO_FILES and the errors of `openTarget`
  */
 export async function pullProject(options: PullOptions): Promise<Pull | undefined> {
-  const { folder, from, prefer } = options
+  const { folder, from, prefer, isDraft = false } = options
   await assertFolder(folder)
   const target = await openTarget({ ...options, folder: from })
   let published
   try {
-    published = await target.loadFiles()
+    published = await target.loadFiles(isDraft ? 'draft' : 'release')
   } finally {
     await target.close()
   }

@@ -159,8 +159,8 @@ export async function loadFiles({ db }: Pick<System, 'db'>, list: string): Promi
 
 /** The definition files of the active release, and the version of them that was last in Git. */
 export interface PublishedFiles {
-  /** Of the active release. */
-  readonly id: string
+  /** Of the active release; undefined if there is only a draft. */
+  readonly id: string | undefined
   readonly files: readonly DefinitionFile[]
   /** Undefined if none of its versions was deployed from a folder. */
   readonly inGit: { readonly commit: string | undefined; readonly files: readonly DefinitionFile[] } | undefined

@@ -1,4 +1,4 @@
-import { mountReleases, type SentManifest } from '../backend/index.ts'
+import { mountReleases, SystemDraft, type SentManifest } from '../backend/index.ts'
 import type { Guard } from '../auth/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import { isWaypostError, variable, type Variables } from '../kit/index.ts'
@@ -45,6 +45,7 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
     migrate: async (release) =>
       migrateRelease({ host: await withSystemVariables(host), plugins: await loadPlugins(release), release }),
     surveyRollback: (beginning) => surveyRollback(host, beginning),
+    loadDraftFiles: () => new SystemDraft(host, () => '').loadPublishedFiles(),
     async surveyMigrations({ migrations, planned: { connections } }, { mayOpen }) {
       const { pending, dropped } = await surveyMigrations({
         host: await withSystemVariables(host),

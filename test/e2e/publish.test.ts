@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, describe, it } from 'node:test'
-import { addUser } from '../../src/auth/index.ts'
+import { addClient, addUser } from '../../src/auth/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import { makeProject, openProject, type TestProject } from '../support/project.ts'
 import { send, type Answer } from '../support/send.ts'
@@ -80,10 +80,15 @@ for (const kind of systemKinds) {
           },
         ],
       })
+      const draft = await newFolder(system.variables)
+      assert.match((await draft.run('pull')).stderr, /Nothing has been deployed/)
+      assert.match((await draft.run('pull --draft')).stderr, /Source {5}.* {3}draft\n/)
       const release = await publish({ migrate: true, message: 'Built by clicking' })
       await until('it is served', async () => (await send(port, { path: '/note' })).status === 200)
       const project = await newFolder(system.variables)
       await project.ok('pull')
+      for (const file of ['waypost.yml', 'migrations/System/20261101-note.yml'])
+        assert.equal(await draft.read(file), await project.read(file))
       const other = await newSystem()
       assert.equal(await deploy(await reopen(project, other)), release)
       assert.match(await project.ok('deploy --plan'), /published in the backend and now in the project/)
@@ -95,9 +100,15 @@ for (const kind of systemKinds) {
       const project = await makeProject(system.variables)
       closers.push(project.remove)
       const first = await deploy(project)
-      const { call, publish } = await startServer(system)
+      const { port, call, publish } = await startServer(system)
       const at = encodeURIComponent('/routes/~1todo/methods/GET/description')
       await call(`PUT /draft/value?at=${at}`, { value: 'Changed on the server' })
+      const copy = await newFolder(system.variables)
+      await copy.ok('pull')
+      assert.match(await copy.ok('pull'), /Nothing to pull/)
+      const url = `--url http://127.0.0.1:${port}`
+      await copy.ok(`pull --draft --yes ${url}`, { env: await makeReader(system) })
+      assert.match(await copy.read('resources/routes/todo/collection.yml'), /description: Changed on the server/)
       const release = await publish()
       assert.notEqual(release, first)
       const refused = await project.run('deploy --yes')
@@ -119,6 +130,15 @@ for (const kind of systemKinds) {
       await project.ok('deploy --yes --overwrite-backend')
     })
   })
+}
+
+/** The credentials of a client that may read definitions. */
+async function makeReader({ host }: NewSystem): Promise<Readonly<Record<string, string>>> {
+  const scope = ['backend.read']
+  await addUser(host.system, { name: 'reader', scopes: scope })
+  const options = { name: 'reader', user: 'reader', scopes: scope, redirectUris: [], public: false }
+  const { id, secret = '' } = await addClient(host.system, { ...options, grants: ['client_credentials'] })
+  return { WAYPOST_CLIENT_ID: id, WAYPOST_CLIENT_SECRET: secret }
 }
 
 /** The same folder, on another System. */

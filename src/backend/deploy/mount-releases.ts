@@ -46,6 +46,8 @@ export interface ReleaseSources extends ReceiverSources {
   readonly guard: Guard
   /** The classes of this server's plugins. */
   readonly classes: ClassCatalog
+  /** Loads the files of the draft; undefined if there is neither a draft nor a release. @throws WP_BACKEND_DRAFT_CONFLICTS */
+  loadDraftFiles(): Promise<PublishedFiles | undefined>
   /** Why this server does not accept deployments over HTTP; undefined if it does. */
   readonly closed: 'off' | 'development' | undefined
 }
@@ -100,6 +102,9 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   app.get(paths.files, { onRequest, config: makeRateLimit('files', 60) }, async () =>
     toFilesAnswer(await loadPublishedFiles(system)),
   )
+  app.get(paths.draft, { onRequest, config: makeRateLimit('files', 60) }, async () =>
+    toFilesAnswer(await sources.loadDraftFiles()),
+  )
   for (const path of oldPaths)
     app.get(path, { onRequest, config: makeRateLimit('look', 1200) }, async () => assertProtocol({ protocol: 1 }))
   const bodyLimit = releaseLimits.manifestBytes
@@ -117,7 +122,7 @@ function toFilesAnswer(published: PublishedFiles | undefined): FilesAnswer {
   const { id, files, inGit } = published
   const all = [...files, ...(inGit?.files ?? [])]
   return {
-    active: { id, files: hashFiles(files) },
+    active: { id: id ?? null, files: hashFiles(files) },
     inGit: inGit === undefined ? null : { commit: inGit.commit ?? null, files: hashFiles(inGit.files) },
     contents: Object.fromEntries(all.map(({ content }) => [sha256(content), content])),
   }

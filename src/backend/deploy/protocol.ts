@@ -92,9 +92,9 @@ export interface ServersAnswer {
   readonly servers: readonly LiveServer[]
 }
 
-/** The definition files of the active release and of the version that was last in Git: path → SHA-256. */
+/** The definition files of the active release, or of the draft, and of the version that was last in Git: path → SHA-256. */
 export interface FilesAnswer {
-  readonly active: { readonly id: string; readonly files: FileHashes } | null
+  readonly active: { readonly id: string | null; readonly files: FileHashes } | null
   /** Null if it was never deployed from a folder. */
   readonly inGit: { readonly commit: string | null; readonly files: FileHashes } | null
   /** The content of each file, by its hash. */
@@ -159,6 +159,8 @@ export const paths = {
   servers: '/backend/deploy/server',
   /** GET; for `waypost pull`. */
   files: '/backend/deploy/file',
+  /** GET; for `waypost pull --draft`. */
+  draft: '/backend/deploy/draft',
   /** POST; changes nothing. */
   survey: '/backend/deploy/survey',
   /** GET; the active release with all that a copy needs requires permission to deploy. */

@@ -113,7 +113,7 @@ async function makePlan(
 }
 
 async function findOverwritten(target: DeployTarget, { files }: Deployable): Promise<readonly OverwrittenPlace[]> {
-  const published = await target.loadFiles()
+  const published = await target.loadFiles('release')
   const toTexts = (some: readonly DefinitionFile[] = []) => new Map(some.map((one) => [one.path, one.content]))
   return listOverwritten({
     base: toTexts(published?.inGit?.files),

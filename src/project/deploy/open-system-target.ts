@@ -49,7 +49,11 @@ export async function openSystemTarget(options: {
     address: system.target,
     flags: [],
     listServers: () => listLiveServers(system),
-    loadFiles: () => loadPublishedFiles(system),
+    async loadFiles(of) {
+      if (of === 'release') return loadPublishedFiles(system)
+      const { SystemDraft } = await import('../../backend/index.ts')
+      return new SystemDraft(opened, () => '').loadPublishedFiles()
+    },
     assertDeployable: () => checkIdentity(opened),
     async survey({ release, files }) {
       const { manifest } = release

@@ -71,8 +71,8 @@ export interface DeployTarget {
   readonly flags: readonly string[]
   /** Lists the live servers. */
   listServers(): Promise<readonly LiveServer[]>
-  /** Loads the definition files of the active release; undefined before the first deployment. */
-  loadFiles(): Promise<PublishedFiles | undefined>
+  /** Loads the definition files of the active release, or of the draft; undefined before the first deployment. */
+  loadFiles(of: 'release' | 'draft'): Promise<PublishedFiles | undefined>
   /** Throws if a deployment is not possible. Not needed for a plan. Changes nothing. */
   assertDeployable(): Promise<void>
   /** Changes nothing. */

@@ -27,6 +27,7 @@ import {
   loadDraftRows,
   loadFiles,
   loadManifest,
+  loadPublishedFiles,
   releaseErrors,
   replaceDraft,
   type ActivationFiles,
@@ -36,6 +37,7 @@ import {
   type Manifest,
   type ManifestMigration,
   type ManifestPlugin,
+  type PublishedFiles,
 } from '../../../release/index.ts'
 import { planMigrations } from '../../../store/index.ts'
 import { errors } from '../../errors.ts'
@@ -258,6 +260,20 @@ export class SystemDraft implements Draft {
   async loadManifest(): Promise<Manifest | undefined> {
     const loaded = await this.load((await this.readState()).texts)
     return loaded.definition === undefined ? undefined : (await this.link(loaded)).manifest
+  }
+
+  /**
+   * Returns the files of the draft, or of the active release if the draft has no changes; undefined if there is neither.
+   * @throws WP_BACKEND_DRAFT_CONFLICTS
+   */
+  async loadPublishedFiles(): Promise<PublishedFiles | undefined> {
+    const { texts, conflicts, changes, rows } = await this.readState()
+    if (conflicts.length > 0)
+      throw errors.WP_BACKEND_DRAFT_CONFLICTS({ names: conflicts.map(({ name }) => name).join(', ') })
+    const published = await loadPublishedFiles(this.#host.system)
+    if (published === undefined && changes.length === 0) return undefined
+    const files = [...texts].map(([path, content]) => ({ path, content }))
+    return { id: rows.active?.release, inGit: published?.inGit, files }
   }
 
   /** Lists the files with code of the active release. */

@@ -78,7 +78,7 @@ export function isFiles({ active, inGit, contents }: FilesAnswer): boolean {
   }
   return (
     Object.entries(contents).every(([hash, content]) => sha256(content) === hash) &&
-    (active === null || (isId(active.id) && areComplete(active.files))) &&
+    (active === null || ((active.id === null || isId(active.id)) && areComplete(active.files))) &&
     (inGit === null || ((inGit.commit === null || isTexts([inGit.commit])) && areComplete(inGit.files)))
   )
 }

@@ -78,8 +78,9 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const { servers } = assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers)
       return servers.map(printableServer)
     },
-    async loadFiles() {
-      return toPublished(assertAnswer(own, await client.get<FilesAnswer>(paths.files), isFiles))
+    async loadFiles(of) {
+      const path = of === 'release' ? paths.files : paths.draft
+      return toPublished(assertAnswer(own, await client.get<FilesAnswer>(path), isFiles))
     },
     async assertDeployable() {
       const isAnswer = (answer: AccessAnswer) => answer.protocol === protocol
@@ -130,7 +131,7 @@ export function toPublished({ active, inGit, contents }: FilesAnswer): Published
   const load = (files: FileHashes): readonly DefinitionFile[] =>
     Object.entries(files).map(([path, hash]) => ({ path, content: contents[hash]! }))
   return {
-    id: active.id,
+    id: active.id ?? undefined,
     files: load(active.files),
     inGit: inGit === null ? undefined : { commit: inGit.commit ?? undefined, files: load(inGit.files) },
   }
