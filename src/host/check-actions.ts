@@ -66,7 +66,7 @@ export async function diagnoseActions(
     const { file, line, column } = used.action.at
     const source = (await textOf(file))?.split('\n')[line - 1]?.trimEnd() ?? ''
     const range = { start: { line, column }, end: { line, column: Math.max(source.length + 1, column) } }
-    const { code, message, hint = '' } = errors.WP_PROJECT_ACTION({ method, path, problem })
+    const { code, message, hint = '' } = errors.WP_HOST_ACTION({ method, path, problem })
     return [{ code, severity, message, hint, file, range, source }]
   })
   return (await Promise.all(diagnostics)).flat()

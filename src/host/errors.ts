@@ -134,7 +134,7 @@ export const errors = defineErrors({
       'migrations/{name}/ cannot be used: the connection "{name}" has the class "{class}", which does not support migrations',
     hint: 'Remove the folder, or use a connection class for a database.',
   },
-  WP_PROJECT_ACTION: {
+  WP_HOST_ACTION: {
     kind: 'user',
     status: 422,
     message: '{method} {path} would fail: {problem}',

@@ -72,7 +72,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   options.console.started(event)
   if (other !== undefined) options.console.warned(describeOther(other))
   for (const { code, file, range, message } of first.diagnostics)
-    if (code === 'WP_PROJECT_ACTION') options.console.warned(`${file}:${range.start.line}: ${message}`)
+    if (code === 'WP_HOST_ACTION') options.console.warned(`${file}:${range.start.line}: ${message}`)
   if ('failed' in first) options.console.reloadFailed({ ...first, files: [], isServing: false })
   const issueToken = async () => {
     const issued = await issueHostToken(

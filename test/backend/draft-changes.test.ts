@@ -203,16 +203,20 @@ const layouts = fc.constantFrom<Files>(
 
 /** Makes those edits that the definition allows. */
 function edit(texts: Texts, all: readonly (readonly [readonly string[], Writable | undefined])[]): Texts {
-  return all.reduce((files, [keys, value]) => {
+  let files = texts
+  for (const [keys, value] of all) {
     try {
-      const editing = openEditing(undefined, { texts: new Map([['waypost.yml', ''], ...files]) })
-      const changed = new Map<string, string | undefined>([...files, ...editDefinition(editing, [{ keys, value }])])
-      return new Map([...changed].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])))
+      const editing = openEditing(undefined, {
+        texts: files.has('waypost.yml') ? files : new Map([['waypost.yml', '']]),
+      })
+      const changed = new Map<string, string | undefined>(files)
+      for (const [file, text] of editDefinition(editing, [{ keys, value }])) changed.set(file, text)
+      files = new Map([...changed].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])))
     } catch (error) {
       assert.ok(error instanceof EditRefused)
-      return files
     }
-  }, texts)
+  }
+  return files
 }
 
 test('any selection of any changes can be published, and leaves exactly the others', () => {
