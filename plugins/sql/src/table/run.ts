@@ -1,7 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Context, Principal } from 'waypost'
 import type { TablePlan } from './plan.ts'
-import { StatementWriter, type Input, type Statement } from './statements.ts'
+import { quote, StatementWriter, type Input, type Statement } from './statements.ts'
 import { InvalidValue, type DatabaseKind } from './values.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -57,7 +57,7 @@ export function makeDatabaseOpener(plan: TablePlan): (context: Context) => Table
         const { rows } = await client.executeQuery({ ...compiled, parameters })
         return rows as readonly Row[]
       } catch (error) {
-        throw explain(error, context)
+        throw explain(await nameBrokenReference(error, client, { table: plan.table, body: input.body }), context)
       }
     }
     return { kind, run }
@@ -67,6 +67,40 @@ export function makeDatabaseOpener(plan: TablePlan): (context: Context) => Table
 /** Of the databases that Waypost supports, only SQLite has no transactional DDL in Kysely's adapters. */
 export function kindOf(client: Client): DatabaseKind {
   return client.getExecutor().adapter.supportsTransactionalDdl ? 'postgresql' : 'sqlite'
+}
+
+/** SQLITE_CONSTRAINT_FOREIGNKEY */
+const sqliteForeignKey = 787
+
+interface Reference {
+  readonly id: number
+  readonly table: string
+  readonly from: string
+  /** Null for the key of the table. */
+  readonly to: string | null
+}
+
+/** Names the columns that refer to no row, as PostgreSQL does. SQLite only says that there are some. */
+async function nameBrokenReference(
+  error: unknown,
+  client: Client,
+  { table, body }: { readonly table: string; readonly body: Row },
+): Promise<unknown> {
+  if ((error as { readonly errcode?: unknown }).errcode !== sqliteForeignKey) return error
+  const read = async <Found>(text: string, parameters: readonly unknown[] = []) =>
+    (await client.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows as readonly Found[]
+  const all = await read<Reference>(`pragma foreign_key_list(${quote(table)})`)
+  for (const parts of Map.groupBy(all, ({ id }) => id).values()) {
+    const values = parts.map(({ from }) => body[from])
+    if (values.some((value) => typeof value !== 'string' && typeof value !== 'number')) continue
+    if (parts.some(({ to }) => to === null)) continue
+    const where = parts.map(({ to }) => `${quote(to!)} = ?`).join(' and ')
+    const found = await read(`select 1 from ${quote(parts[0]!.table)} where ${where} limit 1`, values)
+    if (found.length > 0) continue
+    const message = `FOREIGN KEY constraint failed: ${parts.map(({ from }) => `${table}.${from}`).join(', ')}`
+    return Object.assign(new Error(message, { cause: error }), { code: 'ERR_SQLITE_ERROR', errcode: sqliteForeignKey })
+  }
+  return error
 }
 
 /** Data exceptions, and limits such as the size of an index entry. */

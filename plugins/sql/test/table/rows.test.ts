@@ -226,7 +226,14 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         [conflict.status, conflict.body.errors],
         [409, [{ path: 'body/code', message: 'is already taken' }]],
       )
-      assert.equal(await statusOf(`PATCH /order/${id}`, { body: { shelf_id: 99 } }), 409)
+      for (const broken of [
+        await api.call(`PATCH /order/${id}`, { body: { shelf_id: 99 } }),
+        await api.call('POST /order', { body: { ...body, shelf_id: '99' } }),
+      ])
+        assert.deepEqual(
+          [broken.status, broken.body.errors],
+          [409, [{ path: 'body/shelf_id', message: 'refers to something that does not exist' }]],
+        )
       assert.equal(await statusOf(`PATCH /order/${id}`, { body: { total: 666 } }), 409)
       const config = { ...orders, set: { ...orders.set, secret: 'same' } }
       await using other = await openTableApi(orderApi(kind, await newUrl(), { config }))
