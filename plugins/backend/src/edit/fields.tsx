@@ -1,7 +1,8 @@
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { editing } from '../strings/editing.ts'
 import type { DraftEdit } from './draft.ts'
+import { isEqual } from './values.ts'
 
 const { field: texts } = editing
 
@@ -144,4 +145,82 @@ export function ListField({ options = [], ...field }: ListFieldProps) {
       onChange={(next) => edit.set(at, next.length === 0 && isRequired !== true ? undefined : next)}
     />
   )
+}
+
+/** A text, number, boolean or null; what JSON can read as one of these is one. */
+export function LooseText({
+  edit,
+  at,
+  label,
+}: {
+  readonly edit: DraftEdit
+  readonly at: string
+  readonly label: string
+}) {
+  const value = edit.get(at)
+  const [text, setText] = useState(() => describeValue(value))
+  const isSame = isEqual(parseLoose(text), value)
+  return (
+    <TextField
+      edit={{
+        ...edit,
+        get: () => (isSame ? text : value),
+        set(_at, next) {
+          setText(describeValue(next ?? ''))
+          edit.set(at, parseLoose(describeValue(next ?? '')))
+        },
+      }}
+      at={at}
+      label={label}
+      isMono
+    />
+  )
+}
+
+function parseLoose(text: string): unknown {
+  if (/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text)) return JSON.parse(text)
+  return text
+}
+
+/** A value as JSON. What is no JSON stays in the field until it is. */
+export function JsonField(field: FieldProps) {
+  const { edit, at, label, description } = field
+  const value = edit.get(at)
+  const [typed, setTyped] = useState<{ readonly text: string; readonly value: unknown }>()
+  const text = typed !== undefined && isEqual(typed.value, value) ? typed.text : write(value)
+  const error = edit.errorOf(at) ?? (isJson(text) ? undefined : texts.notJson)
+  return (
+    <Textarea
+      label={label}
+      description={description}
+      data-at={at}
+      className="mono-input"
+      autosize
+      minRows={2}
+      maxRows={16}
+      spellCheck={false}
+      error={error}
+      value={text}
+      onChange={(event) => {
+        const next = event.currentTarget.value
+        const isValid = isJson(next)
+        const parsed: unknown = next.trim() === '' ? undefined : isValid ? JSON.parse(next) : value
+        setTyped({ text: next, value: parsed })
+        if (isValid) edit.set(at, parsed)
+      }}
+    />
+  )
+}
+
+function write(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2)
+}
+
+function isJson(text: string): boolean {
+  try {
+    if (text.trim() !== '') JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

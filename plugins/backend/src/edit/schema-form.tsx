@@ -1,10 +1,30 @@
-import { ActionIcon, Button, SegmentedControl, Textarea } from '@mantine/core'
+import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
 import { Plus, X } from 'lucide-react'
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { editing } from '../strings/editing.ts'
 import type { checkValue } from './check-value.ts'
+import {
+  choicesOf,
+  describeChoice,
+  emptyOf,
+  isKindOf,
+  isVariable,
+  numberOf,
+  textOf,
+  toSchema,
+  typeOf,
+} from './config-schema.ts'
 import type { DraftEdit } from './draft.ts'
-import { describeValue, ListField, NumberField, SelectField, SwitchField, TextField } from './fields.tsx'
+import {
+  describeValue,
+  JsonField,
+  ListField,
+  LooseText,
+  NumberField,
+  SelectField,
+  SwitchField,
+  TextField,
+} from './fields.tsx'
 import { NamePicker, NamesPicker, useNames, VariableMenu, type NameKind } from './pickers.tsx'
 import { isEqual, isMap, pointerOf, type Json } from './values.ts'
 
@@ -374,33 +394,6 @@ function NewKey({ label, options, value, onChange, onAdd }: NewKeyProps) {
   )
 }
 
-/** A text, number, boolean or null; what JSON can read as one of these is one. */
-function LooseText({ edit, at, label }: { readonly edit: DraftEdit; readonly at: string; readonly label: string }) {
-  const value = edit.get(at)
-  const [text, setText] = useState(() => describeValue(value))
-  const isSame = isEqual(parseLoose(text), value)
-  return (
-    <TextField
-      edit={{
-        ...edit,
-        get: () => (isSame ? text : value),
-        set(_at, next) {
-          setText(describeValue(next ?? ''))
-          edit.set(at, parseLoose(describeValue(next ?? '')))
-        },
-      }}
-      at={at}
-      label={label}
-      isMono
-    />
-  )
-}
-
-function parseLoose(text: string): unknown {
-  if (/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?)$/.test(text)) return JSON.parse(text)
-  return text
-}
-
 interface AlternativesProps extends NodeProps {
   readonly choices: readonly Json[]
 }
@@ -442,138 +435,6 @@ function Alternatives({ choices, ...node }: AlternativesProps) {
   )
 }
 
-function choicesOf(schema: Json): readonly Json[] | undefined {
-  const choices = schema['anyOf'] ?? schema['oneOf']
-  return Array.isArray(choices) ? choices.map(toSchema) : undefined
-}
-
-function isVariable({ pattern }: Json): boolean {
-  return pattern === String.raw`\$\{env\.`
-}
-
-function describeChoice(choice: Json, before: readonly Json[]): string {
-  const name = nameKind(choice)
-  return before.some((one) => nameKind(one) === name) ? `${name} ${before.length + 1}` : name
-}
-
-const maxKeys = 3
-
-function nameKind(choice: Json): string {
-  const { kinds, names, lists } = texts
-  if ('const' in choice) return describeValue(choice['const'])
-  const title = textOf(choice['title'])
-  if (title !== undefined) return title
-  const items = toSchema(choice['items'])
-  const keys = Object.keys(choice['properties'] ?? {})
-  switch (typeOf(choice)) {
-    case 'array':
-      return lists[items['x-waypost'] as NameKind] ?? kinds.list
-    case 'object':
-      return keys.length > 0 && keys.length <= maxKeys ? keys.join(', ') : kinds.object
-    case 'boolean':
-      return kinds.flag
-    case 'integer':
-    case 'number':
-      return kinds.number
-    default:
-      return names[choice['x-waypost'] as NameKind] ?? kinds.text
-  }
-}
-
-/** Whether a value is of the kind that a schema describes; not whether it is valid. */
-function isKindOf(value: unknown, schema: Json): boolean {
-  if ('const' in schema) return isEqual(value, schema['const'])
-  if (Array.isArray(schema['enum'])) return schema['enum'].some((one) => isEqual(one, value))
-  switch (typeOf(schema)) {
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return isMap(value)
-    case 'string':
-      return typeof value === 'string'
-    case 'boolean':
-      return typeof value === 'boolean'
-    case 'integer':
-    case 'number':
-      return typeof value === 'number'
-    default:
-      return true
-  }
-}
-
-function typeOf(schema: Json): string | undefined {
-  const { type } = schema
-  if (typeof type === 'string') return type
-  if (schema['x-waypost'] !== undefined || schema['pattern'] !== undefined) return 'string'
-  if (schema['properties'] !== undefined) return 'object'
-  return schema['items'] === undefined ? undefined : 'array'
-}
-
-/** The value that a new part begins with. */
-function emptyOf(schema: Json): unknown {
-  if ('const' in schema) return schema['const']
-  if (schema['default'] !== undefined) return schema['default']
-  const choices = choicesOf(schema)
-  if (choices?.[0] !== undefined) return emptyOf(choices[0])
-  if (Array.isArray(schema['enum'])) return schema['enum'][0]
-  switch (typeOf(schema)) {
-    case 'array':
-      return []
-    case 'object':
-      return {}
-    case 'boolean':
-      return false
-    case 'integer':
-    case 'number':
-      return numberOf(schema['minimum']) ?? 0
-    default:
-      return ''
-  }
-}
-
-/** A value as JSON. What is no JSON stays in the field until it is. */
-export function JsonField(field: Field) {
-  const { edit, at, label, description } = field
-  const value = edit.get(at)
-  const [typed, setTyped] = useState<{ readonly text: string; readonly value: unknown }>()
-  const text = typed !== undefined && isEqual(typed.value, value) ? typed.text : write(value)
-  const error = edit.errorOf(at) ?? (isJson(text) ? undefined : texts.notJson)
-  return (
-    <Textarea
-      label={label}
-      description={description}
-      data-at={at}
-      className="mono-input"
-      autosize
-      minRows={2}
-      maxRows={16}
-      spellCheck={false}
-      error={error}
-      value={text}
-      onChange={(event) => {
-        const next = event.currentTarget.value
-        const isValid = isJson(next)
-        const parsed: unknown = next.trim() === '' ? undefined : isValid ? JSON.parse(next) : value
-        setTyped({ text: next, value: parsed })
-        if (isValid) edit.set(at, parsed)
-      }}
-    />
-  )
-}
-
-function write(value: unknown): string {
-  return value === undefined ? '' : JSON.stringify(value, null, 2)
-}
-
-function isJson(text: string): boolean {
-  try {
-    if (text.trim() !== '') JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
 function RemoveButton({ label, onClick }: { readonly label: string; onClick(): void }) {
   return (
     <ActionIcon size={24} aria-label={texts.remove(label)} onClick={onClick}>
@@ -594,16 +455,4 @@ function AddButton({ label, onClick }: { readonly label: string; onClick(): void
       {texts.add}
     </Button>
   )
-}
-
-function toSchema(schema: unknown): Json {
-  return isMap(schema) ? schema : {}
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined
 }
