@@ -1,5 +1,5 @@
 import { Checkbox, TextInput } from '@mantine/core'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import { addDiscriminator } from './change-fields.ts'
 import { canBeNull, changeKeyword, changeNull } from './change-type.ts'
@@ -36,8 +36,11 @@ export function LimitsPanel({ row, title, named, onChange }: LimitsPanelProps) {
     })
   const { kind, isNullable, inner } = row.types[0]!
   const own = toKeywords(row.schema)
+  const panel = useRef<HTMLDivElement>(null)
+  // It returns a promise in some browsers, which is no cleanup.
+  useEffect(() => void panel.current?.scrollIntoView({ block: 'nearest' }), [])
   return (
-    <div className="limits">
+    <div className="limits" ref={panel}>
       {row.types.map((part, index) => (
         <Limits
           key={part.inner.join('/')}
