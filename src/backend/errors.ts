@@ -210,6 +210,12 @@ export const errors = defineErrors({
     message: 'The definition has no value at {at}',
     hint: 'It may have been removed or renamed. Reload the page.',
   },
+  WP_BACKEND_DRAFT_VALUE: {
+    kind: 'user',
+    status: 422,
+    message: 'The value for {at} has more than 200,000 lines and items',
+    hint: 'A definition cannot be larger. Keep large data in a database.',
+  },
   WP_BACKEND_DRAFT_FILE: {
     kind: 'user',
     status: 404,

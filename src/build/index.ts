@@ -5,7 +5,7 @@ export { checkModules } from './check-modules.ts'
 export { checkSources } from './check-sources.ts'
 export { openBaseBuilder, type Base, type BaseBuilder, type LoadedTexts } from './base-builder.ts'
 export { loadDescribed } from './load-described.ts'
-export { makeMigrationFiles, openMigrationFiles, type MigrationFiles, type MigrationSource } from './load-migrations.ts'
+export { openMigrationFiles, type MigrationFiles, type MigrationSource } from './load-migrations.ts'
 export {
   kindsOfConnections,
   loadTables,

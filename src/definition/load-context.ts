@@ -172,6 +172,13 @@ function parse({ report, cache, budget }: LoadContext, { file, text, includedAt 
   }
 }
 
+/** Whether texts have more lines and items than a definition may have. Parsing more would take seconds. */
+export function hasTooManyParts(texts: Iterable<string>): boolean {
+  let parts = 0
+  for (const text of texts) if ((parts += estimateParts(text)) > maxParts) return true
+  return false
+}
+
 /** Returns the location of a span as an include site. */
 export function includeSiteOf(at: Span): IncludeSite {
   return { file: at.origin.source.file, ...positionOf(at) }

@@ -317,6 +317,13 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     ])
       assert.equal((await ann(`PUT /draft/file?path=${encodeURIComponent(file)}`, { text: '{}' })).status, 422, file)
     assert.match((await ann('PUT /draft/file?path=resources/Note.yml', { text: '{}' })).text, /upper and lower case/)
+    const dense = `[${'1,'.repeat(200_001)}1]`
+    for (const answer of [
+      await ann('PUT /draft/file?path=resources/dense.yml', { text: dense }),
+      await ann('PUT /draft/file?path=migrations/System/20990102-dense.yml&with_errors=true', { text: dense }),
+      await put(ann, '/schema/Dense', { enum: JSON.parse(dense) }),
+    ])
+      assert.deepEqual([answer.status, /200,000 lines/.test(answer.text)], [422, true])
     assert.deepEqual(await names(), [])
   })
 

@@ -2,6 +2,7 @@ import {
   editDefinition,
   findKey,
   findValue,
+  hasTooManyParts,
   openEditing,
   setInDefinition,
   type EditedFiles,
@@ -50,13 +51,16 @@ export interface PlannedEdits {
 /**
  * Plans edits of values and files as one change. Nothing is written.
  * @returns the conflicts if the current state is not the expected one
- * @throws WP_DEFINITION_EDIT_REFUSED, WP_BACKEND_DRAFT_POINTER, WP_BACKEND_DRAFT_ABSENT, WP_BACKEND_DRAFT_FILE
+ * @throws WP_DEFINITION_EDIT_REFUSED, WP_BACKEND_DRAFT_POINTER, WP_BACKEND_DRAFT_ABSENT, WP_BACKEND_DRAFT_FILE,
+ * WP_BACKEND_DRAFT_VALUE
  */
 export function planEdits(
   draft: DraftFiles,
   request: RequestedEdits,
 ): PlannedEdits | { readonly conflicts: readonly EditConflict[] } {
   const { edits, files } = chooseEdits(draft, request)
+  const large = edits.find(({ value }) => value !== undefined && hasTooManyParts([JSON.stringify(value)]))
+  if (large !== undefined) throw errors.WP_BACKEND_DRAFT_VALUE({ at: large.at })
   const conflicts = [
     ...edits.flatMap((edit) => findValueConflict(draft, edit)),
     ...files.flatMap((edit) => findFileConflict(draft, edit)),

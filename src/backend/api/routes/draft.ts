@@ -21,6 +21,7 @@ import { SystemDraft } from '../../draft/system/system-draft.ts'
 import { listStagedVariables } from '../../draft/system/staged-variables.ts'
 import { etagOfValue, keysOf, pointerOf } from '../../draft/values.ts'
 import { errors, ProblemWith } from '../../errors.ts'
+import { findLastPublication } from '../../publish/publications.ts'
 import { defineRoute, type AdminSources } from '../route.ts'
 import { formatMaybeTime, formatTime, maybeText, maybeTime, oneOf, record, text, time } from '../shapes.ts'
 import { conflict, formatConflict } from './draft-server.ts'
@@ -148,7 +149,7 @@ async function describeServer(own: SystemDraft, host: Host) {
     }),
     conflicts: conflicts.map(formatConflict),
     variables: variables.map(({ name, by, changedAt }) => ({ name, by, changed_at: formatTime(changedAt) })),
-    publish: (await own.findPublication()) ?? null,
+    publish: (await findLastPublication(host.system)) ?? null,
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type LoadedTexts,
 } from '../../../build/index.ts'
 import {
+  hasTooManyParts,
   makeDifferenceCache,
   makeSourceCache,
   openEditing,
@@ -228,18 +229,6 @@ export class SystemDraft implements Draft {
   async listAuthors(): Promise<ReadonlyMap<string, { readonly by: string; readonly at: number }>> {
     const rows = await this.#host.system.db.selectFrom('waypost_draft_change').selectAll().execute()
     return new Map(rows.map((row) => [row.name, { by: row.user_name, at: row.changed_at }]))
-  }
-
-  /** Returns the id of the running or last publication. */
-  async findPublication(): Promise<string | undefined> {
-    const { db } = this.#host.system
-    const row = await db
-      .selectFrom('waypost_publish')
-      .select('id')
-      .orderBy('created_at', 'desc')
-      .limit(1)
-      .executeTakeFirst()
-    return row?.id
   }
 
   async listHistory(): Promise<readonly DraftChange[]> {
@@ -615,4 +604,12 @@ function assertWritable(changes: readonly FileChange[], before: Texts, after: Te
   }
   const problem = findFilesProblem([...after].map(([file, text]) => ({ path: file, bytes: Buffer.byteLength(text) })))
   if (problem !== undefined) throw errors.WP_BACKEND_DRAFT_REFUSED({ file: problem.path, reason: problem.problem })
+  const isMigration = (file: string) => file.startsWith('migrations/') && !file.endsWith('/tables.json')
+  const [migrations, others] = [true, false].map((is) =>
+    [...after].filter(([file]) => isMigration(file) === is && !file.endsWith('/tables.json')).map(([, text]) => text),
+  )
+  if (hasTooManyParts(migrations!) || hasTooManyParts(others!)) {
+    const reason = 'the definition would have more than 200,000 lines and items'
+    throw errors.WP_BACKEND_DRAFT_REFUSED({ file: changes[0]!.file, reason })
+  }
 }
