@@ -355,6 +355,12 @@ export const errors = defineErrors({
     message: 'Publishing failed unexpectedly',
     hint: 'The log of the server contains the error. The draft is unchanged.',
   },
+  WP_BACKEND_PUBLISH_SCOPE: {
+    kind: 'user',
+    status: 409,
+    message: 'No route or event of the release needs the scope "{scope}"',
+    hint: 'Grant scopes that the release does not need on the page Users.',
+  },
   WP_BACKEND_PUBLISH_GRANT: {
     kind: 'user',
     status: 403,

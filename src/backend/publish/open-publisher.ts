@@ -14,10 +14,12 @@ import {
   listLiveServers,
   loadActiveId,
   loadDraftRows,
+  neededScopes,
   serializeRelease,
   stateOfServer,
   storeDraft,
   type DefinitionFile,
+  type Manifest,
 } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import { inOneTransaction, type System } from '../../store/index.ts'
@@ -72,7 +74,7 @@ export function openPublisher(sources: PublisherSources): Publisher {
       if ((request.changes ?? state.changes).length === 0) throw errors.WP_BACKEND_PUBLISH_NOTHING()
       const plan = await planPublication(sources, { texts, mayOpen: true })
       const built = assertPublishable(plan, request)
-      assertMayGrant(request, by)
+      assertMayGrant(request, by, built.manifest)
       const needsMigration = plan.migrations.length > 0
       const begun = await beginPublication(system, {
         state: needsMigration ? 'migrating' : 'activating',
@@ -156,9 +158,12 @@ function assertPublishable(
   return built
 }
 
-/** @throws WP_BACKEND_PUBLISH_GRANT */
-function assertMayGrant({ grant = [] }: PublishRequest, { actor }: Publishing): void {
-  if (grant.length > 0 && !actor.scopes.includes('backend.admin')) throw errors.WP_BACKEND_PUBLISH_GRANT()
+/** @throws WP_BACKEND_PUBLISH_GRANT, WP_BACKEND_PUBLISH_SCOPE */
+function assertMayGrant({ grant = [] }: PublishRequest, { actor }: Publishing, manifest: Manifest): void {
+  if (grant.length === 0) return
+  if (!actor.scopes.includes('backend.admin')) throw errors.WP_BACKEND_PUBLISH_GRANT()
+  const unknown = grant.find((scope) => !neededScopes(manifest).includes(scope))
+  if (unknown !== undefined) throw errors.WP_BACKEND_PUBLISH_SCOPE({ scope: unknown })
 }
 
 const aliveMs = 5000

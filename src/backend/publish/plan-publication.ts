@@ -16,6 +16,7 @@ import { hasErrors, version, type Diagnostic } from '../../kit/index.ts'
 import { countDayCalls } from '../../operate/index.ts'
 import type { PluginSet } from '../../plugin/index.ts'
 import {
+  assertServable,
   findMissingVariables,
   findVariableUses,
   isNewer,
@@ -79,10 +80,14 @@ export interface PublicationPlan extends ChangePlan {
   readonly olderServers: readonly LiveServer[]
 }
 
-/** Compares files with the active release. Changes nothing. */
+/**
+ * Compares files with the active release. Changes nothing.
+ * @throws WP_RELEASE_NEWER if a newer version built the active release
+ */
 export async function planPublication(sources: PlanSources, options: PlanOptions): Promise<PublicationPlan> {
   const { system } = sources.host
   const active = await loadActiveRelease(system)
+  if (active !== undefined) assertServable(active.manifest) // this version could lose what it does not know
   const loaded = await sources.draft.load(options.texts)
   const servers = await listLiveServers(system)
   const plan = {
