@@ -145,7 +145,7 @@ function readMemory(pid: number): number {
 const ticksPerSecond = 100
 
 /** Returns the processor time of processes in seconds. */
-function readCpu(pids: readonly number[]): number {
+export function readCpu(pids: readonly number[]): number {
   const ticks = pids.map((pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
     return Number(fields[11]) + Number(fields[12])

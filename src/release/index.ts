@@ -4,6 +4,7 @@ export {
   activateRelease,
   activateSerialized,
   serializeRelease,
+  type SerializedRelease,
   type Activated,
   type ActivateOptions,
   type Activation,

@@ -14,12 +14,13 @@ import {
   listLiveServers,
   loadActiveId,
   loadDraftRows,
+  loadManifest,
   neededScopes,
-  serializeRelease,
   stateOfServer,
   storeDraft,
   type DefinitionFile,
   type Manifest,
+  type StoredRelease,
 } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import { inOneTransaction, type System } from '../../store/index.ts'
@@ -27,7 +28,7 @@ import { logged } from '../deploy/actor.ts'
 import { listDraftChanges, selectChanges } from '../draft/system/draft-changes.ts'
 import { errors, ProblemWith } from '../errors.ts'
 import type { DraftState } from '../draft/system/system-draft.ts'
-import { planPublication, type PlanSources, type PublicationPlan } from './plan-publication.ts'
+import { planPublication, type PlannedRelease, type PlanSources, type PublicationPlan } from './plan-publication.ts'
 import {
   beginPublication,
   describeError,
@@ -39,7 +40,7 @@ import {
 import { loadStagedVariables } from '../draft/system/staged-variables.ts'
 import type { Publisher, PublishRequest, Publishing } from './publisher.ts'
 
-export interface PublisherSources extends PlanSources {
+export interface PublisherSources extends Omit<PlanSources, 'loadActive'> {
   readonly logger: Logger
 }
 
@@ -49,7 +50,7 @@ interface Prepared {
   readonly state: DraftState
   /** The files to publish. */
   readonly texts: Texts
-  readonly built: NonNullable<PublicationPlan['built']>
+  readonly built: PlannedRelease
   readonly needsMigration: boolean
   readonly request: PublishRequest
   readonly by: Publishing
@@ -59,11 +60,20 @@ export function openPublisher(sources: PublisherSources): Publisher {
   const { host, draft } = sources
   const { system } = host
   const running = new Set<Promise<void>>()
+  let lastActive: Pick<StoredRelease, 'id' | 'manifest'> | undefined
+  /** Parses the manifest of a release once. */
+  const loadActive = async () => {
+    const id = await loadActiveId(system)
+    if (id === undefined) return undefined
+    if (lastActive?.id !== id) lastActive = { id, manifest: await loadManifest(system, id) }
+    return lastActive
+  }
+  const planning = { ...sources, loadActive }
   return {
     async plan(changes) {
       const state = await draft.readState()
       const texts = choose(state, changes)
-      return { ...(await planPublication(sources, { texts, mayOpen: false })), texts }
+      return { ...(await planPublication(planning, { texts, mayOpen: false })), texts }
     },
     async start(request, by) {
       const state = await draft.readState()
@@ -72,13 +82,13 @@ export function openPublisher(sources: PublisherSources): Publisher {
       assertNoConflicts(state)
       const texts = choose(state, request.changes)
       if ((request.changes ?? state.changes).length === 0) throw errors.WP_BACKEND_PUBLISH_NOTHING()
-      const plan = await planPublication(sources, { texts, mayOpen: true })
+      const plan = await planPublication(planning, { texts, mayOpen: true })
       const built = assertPublishable(plan, request)
       assertMayGrant(request, by, built.manifest)
       const needsMigration = plan.migrations.length > 0
       const begun = await beginPublication(system, {
         state: needsMigration ? 'migrating' : 'activating',
-        release: built.id,
+        release: built.serialized.id,
         message: request.message,
         by: { id: by.actor.userId, name: by.actor.by },
       })
@@ -131,7 +141,7 @@ function assertNoConflicts({ conflicts }: DraftState): void {
 function assertPublishable(
   { built, diagnostics, olderServers, ...plan }: PublicationPlan,
   { migrate, allowBreaking }: PublishRequest,
-): NonNullable<PublicationPlan['built']> {
+): PlannedRelease {
   if (olderServers.length > 0) {
     const servers = olderServers.map((server) => `${server.name} (${server.version})`).join(', ')
     throw errors.WP_BACKEND_PUBLISH_OLDER({ version, servers })
@@ -179,10 +189,16 @@ async function run(sources: PublisherSources, prepared: Prepared): Promise<void>
   try {
     if (prepared.needsMigration) await migrate(sources, prepared, migrated)
     await activate(sources, { ...prepared, migrated })
-    logger.info({ audit: { ...logged(by.actor), release: shortId(built.id), migrations: migrated } }, 'draft published')
+    logger.info(
+      { audit: { ...logged(by.actor), release: shortId(built.serialized.id), migrations: migrated } },
+      'draft published',
+    )
     await by.host.applyChanges?.()
   } catch (error) {
-    logger.warn({ err: error, release: shortId(built.id), migrations: migrated }, 'publishing the draft failed')
+    logger.warn(
+      { err: error, release: shortId(built.serialized.id), migrations: migrated },
+      'publishing the draft failed',
+    )
     const failed = { state: 'failed', migrated, error: describeFailure(error) } as const
     await updatePublication(system, id, failed).catch((cause: unknown) => {
       logger.warn({ err: cause }, 'the failed publication could not be recorded')
@@ -240,7 +256,6 @@ async function activate(
 ): Promise<void> {
   const { system } = host
   const { built, texts, request, by, id, migrated } = prepared
-  const release = serializeRelease(built)
   const files = toFiles(texts)
   const { by: name, ...actor } = by.actor
   const { applyChanges: _, ...caller } = by.host // changes are applied after the transaction
@@ -250,7 +265,7 @@ async function activate(
     try {
       await inOneTransaction(system, async (joined) => {
         const acting = { ...caller, system: joined }
-        await activateSerialized(joined, release, {
+        await activateSerialized(joined, built.serialized, {
           kind: 'backend',
           after: prepared.state.rows.active?.number ?? 0,
           by: name,

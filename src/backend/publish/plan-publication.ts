@@ -21,15 +21,15 @@ import {
   findVariableUses,
   isNewer,
   listLiveServers,
-  loadActiveRelease,
   neededScopes,
   planChanges,
-  releaseId,
+  serializeRelease,
   type BuiltRelease,
   type ChangePlan,
   type LiveServer,
   type Manifest,
   type MissingVariable,
+  type SerializedRelease,
   type StoredRelease,
 } from '../../release/index.ts'
 import { describeBreaking, describeLosses, writeStep } from '../../tables/index.ts'
@@ -40,6 +40,8 @@ export interface PlanSources {
   readonly host: Host
   readonly loadPlugins: LoadPlugins
   readonly draft: Pick<SystemDraft, 'readState' | 'load' | 'link'>
+  /** Loads the active release. @throws WP_RELEASE_CORRUPT */
+  loadActive(): Promise<Pick<StoredRelease, 'id' | 'manifest'> | undefined>
 }
 
 export interface PlanOptions {
@@ -62,11 +64,17 @@ export interface PlannedMigration {
   readonly losses: readonly string[]
 }
 
+/** The release that publishing would activate. */
+export interface PlannedRelease extends BuiltRelease {
+  readonly serialized: SerializedRelease
+  readonly plugins: PluginSet
+}
+
 /** What publishing would change. */
 export interface PublicationPlan extends ChangePlan {
-  readonly active: StoredRelease | undefined
+  readonly active: Pick<StoredRelease, 'id' | 'manifest'> | undefined
   /** Undefined if the definition has errors. */
-  readonly built: (BuiltRelease & { readonly id: string; readonly plugins: PluginSet }) | undefined
+  readonly built: PlannedRelease | undefined
   readonly diagnostics: readonly Diagnostic[]
   readonly migrations: readonly PlannedMigration[]
   /** Migrations that have run and that the release lacks. */
@@ -86,7 +94,7 @@ export interface PublicationPlan extends ChangePlan {
  */
 export async function planPublication(sources: PlanSources, options: PlanOptions): Promise<PublicationPlan> {
   const { system } = sources.host
-  const active = await loadActiveRelease(system)
+  const active = await sources.loadActive()
   if (active !== undefined) assertServable(active.manifest) // this version could lose what it does not know
   const loaded = await sources.draft.load(options.texts)
   const servers = await listLiveServers(system)
@@ -101,7 +109,6 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   const release = await sources.draft.link(loaded)
   const { manifest } = release
   const before = active?.manifest
-  const id = releaseId(manifest)
   const host = await openHostFor(sources, before, { manifest, mayOpen: options.mayOpen })
   const plugins = await sources.loadPlugins(release)
   const { pending, dropped } = await surveyMigrations({
@@ -129,7 +136,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       { before, after: manifest },
       { calls: await countDayCalls(system), variables: sources.host.variables },
     ),
-    built: { ...release, id, plugins },
+    built: { ...release, serialized: serializeRelease(release), plugins },
     diagnostics: [
       ...loaded.diagnostics,
       ...(await diagnoseActions(definition, failing, { severity: 'error', textOf })),

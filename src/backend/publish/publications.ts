@@ -127,6 +127,18 @@ export async function findPublication(system: System, id: string): Promise<Publi
   return toPublication(row)
 }
 
+/** Returns the id of the running publication, or of the last one. */
+export async function findLastPublication({ db }: Pick<System, 'db'>): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('waypost_publish')
+    .select('id')
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
+}
+
 function selectPublications({ db, now }: Pick<System, 'db' | 'now'>) {
   return db
     .selectFrom('waypost_publish')

@@ -62,7 +62,7 @@ const plan = defineRoute({
     const found = await exposeErrors(() => own.plan(body.changes))
     return {
       active: found.active?.id ?? null,
-      release: found.built?.id ?? null,
+      release: found.built?.serialized.id ?? null,
       changes: found.changes,
       breaking_changes: found.breakingChanges,
       migrations: found.migrations,
