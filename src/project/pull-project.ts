@@ -77,7 +77,7 @@ export async function pullProject(options: PullOptions): Promise<Pull | undefine
   const base = isNew ? new Map() : toTexts(published.inGit!.files)
   const mine = isNew ? new Map<string, string>() : readFolder(folder, [...theirs.keys(), ...base.keys()])
   const { files, conflicts } = isNew
-    ? { files: theirs, conflicts: [] }
+    ? { files: new Map([['waypost.yml', 'routes: {}\n'], ...theirs]), conflicts: [] } // a release may have tables only
     : mergeDefinitions({ base, theirs, mine }, prefer)
   const changes = [...files].map(([file, text]): FileChange => ({ file, text, before: mine.get(file) }))
   if (isNew) assertFree(folder, changes)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { addClient, addUser } from '../../src/auth/index.ts'
+import { storeFiles } from '../../src/release/index.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
@@ -168,6 +169,27 @@ describe('waypost pull', { concurrency: 1 }, () => {
     const failed = await server.run(`pull ${blocked}`)
     assert.equal(failed.code, 1, failed.stdout)
     assert.deepEqual(await readdir(blocked), ['resources'])
+  })
+
+  it('makes a project of a release that has tables only', async () => {
+    const { db } = system.host.system
+    const { number, files } = await db
+      .selectFrom('waypost_activation')
+      .select(['number', 'files'])
+      .orderBy('number', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    const migration = [
+      { path: 'migrations/System/1.yml', content: 'create_table: { app_a: { columns: { id: id } } }\n' },
+    ]
+    const list = await system.host.system.transaction((trx) => storeFiles(system.host.system, trx, migration))
+    const activation = db.updateTable('waypost_activation').where('number', '=', number)
+    await activation.set({ files: list }).execute()
+    const folder = await newFolder()
+    await server.ok(`pull ${folder}`)
+    assert.equal(await readFile(path.join(folder, 'waypost.yml'), 'utf8'), 'routes: {}\n')
+    assert.equal(await readFile(path.join(folder, migration[0]!.path), 'utf8'), migration[0]!.content)
+    await activation.set({ files }).execute()
   })
 
   describe('from a running server', () => {
