@@ -53,7 +53,7 @@ describe('the page Variables', { timeout: 600_000 }, () => {
     await activateRelease(
       server.host.system,
       { manifest, artifacts: await loadArtifacts(server.host.system, server.release, manifest.artifacts) },
-      { by: 'ann' },
+      { by: 'ann', files: [{ path: 'waypost.yml', content: 'routes: {}\n' }] },
     )
     await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened

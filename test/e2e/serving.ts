@@ -11,8 +11,8 @@ export interface Serving extends RunningCli {
 }
 
 /** Starts `serve` on a free port and waits until it listens. */
-export async function startServe(host: TestProject, options?: RunOptions): Promise<Serving> {
-  const serving = host.start('serve --port 0', options)
+export async function startServe(host: TestProject, options?: RunOptions, more = ''): Promise<Serving> {
+  const serving = host.start(`serve --port 0${more}`, options)
   const [, port] = await serving.waitFor(/Serving {4}http:\/\/localhost:(\d+)/)
   return { ...serving, port: Number(port) }
 }

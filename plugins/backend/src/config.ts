@@ -22,7 +22,7 @@ export const nonce = element?.dataset['nonce'] ?? ''
 export const uiPath = `${config.base}/backend/ui`
 
 /** Whether the pages edit a definition: the folder in `dev`, the draft of a server. */
-export const hasDraft = config.isDevelopment
+export const hasDraft = config.isDevelopment || !config.isReadOnly
 
 /** The URL of the OAuth2 endpoints. In `dev`, the server has several names, and the one in the address bar works. */
 export const issuer = config.isDevelopment ? location.origin + config.base : config.issuer

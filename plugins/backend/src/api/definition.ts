@@ -1,11 +1,10 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query'
-import type { ServerState } from '../publish/api.ts'
 import { call, type Answer } from './call.ts'
 
 export type Definition = Answer<'GET /release/:id/definition'>
 export type Route = Definition['routes'][number]
 
-/** What the draft contains if it has changes, and otherwise the active release; without a release, nothing. */
+/** What the draft of the server contains, and elsewhere the active release; without a release, nothing. */
 export const definitionQuery = queryOptions({
   queryKey: ['definition'],
   queryFn: ({ client, signal }) =>
@@ -18,16 +17,16 @@ export const activeQuery = queryOptions({
   queryFn: ({ signal }) => call('GET /release/:id/definition', { params: { id: 'active' } }, signal),
 })
 
-/** The tables of the draft if it has changes, and otherwise those of the active release. */
+/** The tables of the draft of the server, and elsewhere those of the active release. */
 export const tablesQuery = queryOptions({
   queryKey: ['table'],
   queryFn: ({ client, signal }) => call('GET /table', { query: { of: definitionId(client) } }, signal),
 })
 
-/** The id of what the pages of Build show: `draft` if the draft of the server has changes. */
+/** The id of what the pages of Build show: `draft` where a server has one, even without changes. */
 export function definitionId(client: QueryClient): 'active' | 'draft' {
-  const draft = client.getQueryData<Pick<ServerState, 'mode' | 'entries'> | null>(['draft', 'state'])
-  return draft?.mode === 'server' && draft.entries.length > 0 ? 'draft' : 'active'
+  const draft = client.getQueryData<Answer<'GET /draft'> | null>(['draft', 'state'])
+  return draft?.mode === 'server' ? 'draft' : 'active'
 }
 
 /** The name of a method in links and statistics: `GET /todo`. */

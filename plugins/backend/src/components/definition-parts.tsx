@@ -6,6 +6,8 @@ import { MethodBadge } from './badge.tsx'
 import { config, issuer } from '../config.ts'
 import { CommandHint, CopyText } from './copy.tsx'
 import { EmptyState } from './empty-state.tsx'
+import { useHasDraft, useServerDraft } from '../edit/draft.ts'
+import { publish } from '../strings/publish.ts'
 
 /** Who may call a method, as a sentence: "Tokens with todo · 4 users, 2 clients". */
 export function Access({ public: isPublic, scopes, holders }: Pick<Route, 'public' | 'scopes' | 'holders'>) {
@@ -115,8 +117,18 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
   )
 }
 
-/** Says how to deploy to this server. */
+/** Says how to begin: in the draft of this server, or by deploying to it. */
 export function NoRelease() {
+  const canEdit = useHasDraft()
+  const draft = useServerDraft()
+  if (draft !== undefined && canEdit)
+    return (
+      <EmptyState
+        title={texts.noRelease}
+        text={draft.entries.length === 0 ? publish.noRoutes : publish.noReleases}
+        link={draft.entries.length === 0 ? { to: '/', label: publish.begin } : { to: '/publish', label: publish.page }}
+      />
+    )
   const deploy = config.isDevelopment ? undefined : (
     <CommandHint label={texts.deployWith} command={`npx waypost deploy --url ${issuer}`} />
   )

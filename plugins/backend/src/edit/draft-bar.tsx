@@ -36,9 +36,11 @@ function ChangesToPublish({ changes }: { readonly changes: number }) {
     <Link to="/publish" className="changed-files" data-changes={changes > 0 || undefined} aria-label={label}>
       <CloudUpload size={14} aria-hidden />
       <span className="changed-files-label">{label}</span>
-      <span className="changed-files-count" aria-hidden>
-        {changes}
-      </span>
+      {changes === 0 ? null : (
+        <span className="changed-files-count" aria-hidden>
+          {changes}
+        </span>
+      )}
     </Link>
   )
 }

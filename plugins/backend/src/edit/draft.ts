@@ -3,17 +3,16 @@ import { useState } from 'react'
 import { call, callForAnswer, type Answer, type Input } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { config, hasDraft } from '../config.ts'
-import type { ServerState } from '../publish/api.ts'
 import { sessionStore } from '../session/session.ts'
 import { makeStore, useStore } from '../session/store.ts'
 import { describeEdits, type SaveDescription } from './describe-save.ts'
 import { isEqual, isSame, isWithin, keysOf, listChanges, valueAt, withValueAt } from './values.ts'
 
 /** The definition that the pages edit: a folder in `dev`, the draft of a server elsewhere. */
-export type Draft = Omit<Answer<'GET /draft'>, keyof ServerState> & ServerState
+export type Draft = Answer<'GET /draft'>
 /** A problem in the definition files. `at` is a JSON pointer in waypost.yml; null if the file could not be parsed. */
-export type Diagnostic = Answer<'GET /draft'>['diagnostics'][number]
-export type FileChange = Answer<'GET /draft'>['changes'][number]
+export type Diagnostic = Draft['diagnostics'][number]
+export type FileChange = Draft['changes'][number]
 /** A change: edits of values, and new texts of files. */
 export type Change = Input<'PATCH /draft'>['body']
 export type Edit = NonNullable<Change['edits']>[number]
@@ -34,7 +33,7 @@ const pollMs = 3000
 /** The state of the draft, asked for again while the page is visible; null on servers without a draft. */
 export const draftQuery = queryOptions({
   queryKey: ['draft', 'state'],
-  queryFn: ({ signal }) => orNothing(call('GET /draft', {}, signal) as Promise<Draft>),
+  queryFn: ({ signal }) => orNothing(call('GET /draft', {}, signal)),
   enabled: () => hasDraft && sessionStore.get()?.scopes.includes('backend.read') === true,
   refetchInterval: ({ state }) => (state.data === null ? false : pollMs),
 })

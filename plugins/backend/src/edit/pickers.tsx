@@ -7,7 +7,6 @@ import { definitionQuery, tablesQuery } from '../api/definition.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { SaveForm } from '../components/save-form.tsx'
-import { publishing } from '../publish/api.ts'
 import { editing } from '../strings/editing.ts'
 import { useServerDraft } from './draft.ts'
 import { NameEntry } from './entry-dialogs.tsx'
@@ -232,9 +231,9 @@ function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariable
         action={editing.variable.add}
         onCancel={onClose}
         onSave={async () => {
-          const stored = await publishing.setVariable(name, value)
+          const stored = await call('PUT /draft/variable/:name', { params: { name }, body: { value } })
           await queries.invalidateQueries({ queryKey: ['variable'] })
-          onAdd(`\${env.${stored?.name ?? name}}`)
+          onAdd(`\${env.${stored.name}}`)
         }}
         onSaved={onClose}
       >

@@ -7,9 +7,10 @@ import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { call } from '../api/call.ts'
 import { DiffView } from '../edit/diff-view.tsx'
-import type { FileChange } from '../edit/draft.ts'
+import { useDraft, type FileChange } from '../edit/draft.ts'
 import { EditorLink } from '../edit/editor-link.tsx'
 import { LastSave } from '../edit/last-save.tsx'
+import { DraftMenu } from '../publish/draft-menu.tsx'
 import { editing } from '../strings/editing.ts'
 
 const { changes: texts } = editing
@@ -18,13 +19,16 @@ const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const
 const deployCommand = 'waypost deploy --plan'
 
 export function Page() {
+  const draft = useDraft()
   const { data, error, isError, refetch } = useQuery({
     queryKey: ['draft', 'diff'],
     queryFn: ({ signal }) => call('GET /draft/diff', {}, signal),
   })
   return (
     <>
-      <PageHeader title={texts.title} text={data === undefined ? undefined : texts.text(data.base)} />
+      <PageHeader title={texts.title} text={data === undefined ? undefined : texts.text(data.base)}>
+        {draft === undefined ? null : <DraftMenu draft={draft} />}
+      </PageHeader>
       <div className="stack-wide">
         {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
         {data === undefined && !isError ? <Skeleton height={160} /> : null}

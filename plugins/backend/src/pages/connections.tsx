@@ -7,8 +7,11 @@ import { Source } from '../components/definition-parts.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { TestConnection } from '../components/test-connection.tsx'
-import { useCanEdit } from '../edit/draft.ts'
+import { useCanEdit, useServerDraft, valueQuery } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
+import { isMap, pointerOf } from '../edit/values.ts'
+import { DraftMark } from '../publish/draft-mark.tsx'
+import { publish } from '../strings/publish.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
@@ -20,6 +23,8 @@ const NewConnection = lazy(async () => ({ default: (await import('../editors/con
 
 export function Page() {
   const canEdit = useCanEdit()
+  const isServer = useServerDraft() !== undefined
+  const drafted = useQuery({ ...valueQuery('/connection'), enabled: isServer })
   const [isAdding, setAdding] = useState(false)
   const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.connection.new}</Button> : undefined
   const { data, error, isError, refetch } = useQuery({
@@ -32,6 +37,21 @@ export function Page() {
       {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
       {data === undefined && !isError ? <Skeleton height={160} /> : null}
       <ul className="blocks">
+        {listNew(drafted.data?.value, data?.entry).map(([name, of]) => (
+          <li key={name}>
+            <section className="block" aria-label={name}>
+              <div className="block-head">
+                <h2 dir="auto">{name}</h2>
+                <span className="soft">{of}</span>
+                <DraftMark at={pointerOf('connection', name)} />
+                <Link to="/connections/$name" params={{ name }} aria-label={editing.entry.connection.editOf(name)}>
+                  {editing.entry.connection.edit}
+                </Link>
+              </div>
+              <p className="soft">{publish.testLater}</p>
+            </section>
+          </li>
+        ))}
         {data?.entry.map((connection) => (
           <li key={connection.name}>
             <ConnectionBlock connection={connection} canEdit={canEdit} />
@@ -42,6 +62,13 @@ export function Page() {
       <Suspense>{isAdding ? <NewConnection onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
   )
+}
+
+/** Connections that are only in the draft of a server, with their classes. */
+function listNew(drafted: unknown, known: readonly Connection[] | undefined): readonly (readonly [string, string])[] {
+  if (known === undefined || !isMap(drafted)) return []
+  const added = Object.entries(drafted).filter(([name]) => !known.some((one) => one.name === name))
+  return added.map(([name, value]) => [name, isMap(value) ? String(value['class']) : ''])
 }
 
 interface ConnectionBlockProps {

@@ -1,6 +1,8 @@
 import { Button } from '@mantine/core'
+import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
+import { definitionId, definitionQuery } from '../api/definition.ts'
 import { State } from '../components/badge.tsx'
 import { DataTable } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
@@ -11,10 +13,29 @@ import { RelativeTime } from '../components/time.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
+import { pointerOf } from '../edit/values.ts'
+import { MarkedName } from '../publish/draft-mark.tsx'
 import { strings } from '../strings.ts'
 import { editing } from '../strings/editing.ts'
 
-type Cronjob = Entry<'GET /cronjob'>
+interface Cronjob extends Entry<'GET /cronjob'> {
+  /** Whether it is only in the draft of a server: it does not run yet. */
+  readonly isDraft?: true
+}
+
+const neverRan = {
+  timeout_ms: 0,
+  next_at: null,
+  is_running: false,
+  is_late: false,
+  started_at: null,
+  finished_at: null,
+  outcome: null,
+  error: null,
+  server: null,
+  failures: 0,
+  isDraft: true,
+} as const
 
 const { cronjobs: texts, pages, none } = strings.operate
 const refreshMs = 3000
@@ -34,6 +55,7 @@ export function Page() {
   const [asked, setAsked] = useState<string>()
   const mayRun = useHasScope('backend.operate')
   const canEdit = useCanEdit()
+  const queries = useQueryClient()
   const [isAdding, setAdding] = useState(false)
   const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.cronjob.new}</Button> : undefined
   return (
@@ -42,12 +64,20 @@ export function Page() {
       <DataTable
         label={pages.cronjobs}
         queryKey={['cronjob']}
-        load={async (query, signal) => listLocally((await call('GET /cronjob', {}, signal)).entry, query, lists)}
+        load={async (query, signal) => {
+          const { entry } = await call('GET /cronjob', {}, signal)
+          return listLocally([...entry, ...(await listNewJobs(queries, entry))], query, lists)
+        }}
         defaultSort="name"
         rowKey={({ name }) => name}
         rowLink={({ name }) => ({ to: '/cronjobs/$name', params: { name } })}
         columns={[
-          { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <bdi>{name}</bdi> },
+          {
+            name: 'name',
+            label: texts.name,
+            isSortable: true,
+            render: ({ name }) => <MarkedName name={name} at={pointerOf('cronjob', name)} />,
+          },
           {
             name: 'schedule',
             label: texts.schedule,
@@ -68,8 +98,8 @@ export function Page() {
         ]}
         {...(mayRun
           ? {
-              rowActions: ({ name, is_running: isRunning }: Cronjob) =>
-                isRunning ? [] : [{ label: texts.run, run: () => setAsked(name) }],
+              rowActions: ({ name, is_running: isRunning, isDraft }: Cronjob) =>
+                isRunning || isDraft ? [] : [{ label: texts.run, run: () => setAsked(name) }],
             }
           : {})}
         filters={[
@@ -87,6 +117,15 @@ export function Page() {
       {canEdit ? <LastSave /> : null}
       <Suspense>{isAdding ? <NewCronjob onClose={() => setAdding(false)} /> : null}</Suspense>
     </>
+  )
+}
+
+/** Lists those that are only in the draft of a server. */
+async function listNewJobs(queries: QueryClient, known: readonly Cronjob[]): Promise<readonly Cronjob[]> {
+  if (definitionId(queries) === 'active') return []
+  const { cronjobs } = await queries.query(definitionQuery)
+  return cronjobs.flatMap(({ name, schedule, timezone }) =>
+    known.some((one) => one.name === name) ? [] : [{ ...neverRan, name, schedule, timezone: timezone ?? 'UTC' }],
   )
 }
 

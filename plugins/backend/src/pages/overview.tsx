@@ -11,7 +11,7 @@ import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { Traffic } from '../components/traffic.tsx'
-import { useCanEdit } from '../edit/draft.ts'
+import { useCanEdit, useServerDraft } from '../edit/draft.ts'
 import { Checklist, NoApi, useFirstSteps } from '../publish/first-steps.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
@@ -30,6 +30,7 @@ export function Page() {
   })
   const { data: deliveries } = useDeliverySummary()
   const steps = useFirstSteps()
+  const draft = useServerDraft()
   const hasNoRelease = useServers().data?.entry.every(({ release, wanted }) => release === null && wanted === null)
   return (
     <>
@@ -40,7 +41,7 @@ export function Page() {
         <Start />
         <FirstSteps steps={steps} />
         {hasNoRelease && !config.isDevelopment ? (
-          steps === undefined ? (
+          steps === undefined && draft === undefined ? (
             <NoRelease />
           ) : null
         ) : (

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Undo2 } from 'lucide-react'
 import { useState } from 'react'
+import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
@@ -11,7 +12,7 @@ import { lastSave, refreshDraft, type Draft } from '../edit/draft.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import { publish } from '../strings/publish.ts'
-import { publishing, type DraftEntry } from './api.ts'
+import type { DraftEntry } from './api.ts'
 import { describeEntry, nameOfEntry, type Group } from './describe-entry.ts'
 
 const { changes: texts, marks } = publish
@@ -147,7 +148,7 @@ function Discard({ entries, asked, onClose }: DiscardProps) {
       action={asked === 'all' ? texts.discardAllAction(entries.length) : texts.discard}
       isDanger
       onConfirm={async () => {
-        const { kept } = await publishing.discard(asked === 'all' ? undefined : [asked.name])
+        const { kept } = await call('POST /draft/discard', { body: asked === 'all' ? {} : { changes: [asked.name] } })
         lastSave.clear()
         await refreshDraft(queries)
         const [first] = kept

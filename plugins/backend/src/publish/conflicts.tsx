@@ -2,13 +2,14 @@ import { Button, Radio } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
+import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { MethodBadge } from '../components/badge.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft, type Draft } from '../edit/draft.ts'
 import { publish } from '../strings/publish.ts'
-import { publishing, type DraftConflict } from './api.ts'
+import type { DraftConflict } from './api.ts'
 import { describeEntry } from './describe-entry.ts'
 import { toYaml } from './to-yaml.ts'
 
@@ -23,9 +24,8 @@ export function Conflicts({ draft }: { readonly draft: Draft }) {
   const queries = useQueryClient()
   const applying = useMutation({
     mutationFn: () =>
-      publishing.rebase({
-        revision,
-        take: Object.fromEntries(conflicts.map(({ name }) => [name, take[name] ?? 'mine'])),
+      call('POST /draft/rebase', {
+        body: { revision, take: Object.fromEntries(conflicts.map(({ name }) => [name, take[name] ?? 'mine'])) },
       }),
     onSuccess: async () => {
       lastSave.clear()

@@ -32,8 +32,8 @@ export function DraftMenu({ draft }: { readonly draft: Draft }) {
         </Menu.Target>
         <Menu.Dropdown>
           {canEdit ? <Menu.Item onClick={() => setImporting(true)}>{texts.import}</Menu.Item> : null}
-          <Menu.Item onClick={() => void download('draft')}>{texts.download}</Menu.Item>
-          {draft.base.name === '' ? null : (
+          <Menu.Item onClick={() => void download('draft')}>{texts.download[draft.mode]}</Menu.Item>
+          {draft.mode === 'folder' || draft.base.name === '' ? null : (
             <Menu.Item onClick={() => void download('active')}>{texts.downloadActive}</Menu.Item>
           )}
         </Menu.Dropdown>

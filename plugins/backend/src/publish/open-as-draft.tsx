@@ -7,7 +7,6 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { lastSave, refreshDraft, useServerDraft } from '../edit/draft.ts'
 import { publish } from '../strings/publish.ts'
-import { publishing } from './api.ts'
 
 const { open: texts } = publish
 
@@ -36,7 +35,7 @@ export function OpenAsDraft({ release, number, onClose }: OpenAsDraftProps) {
       action={texts.action}
       isDisabled={hasChanges || chosen === undefined}
       onConfirm={async () => {
-        await publishing.open(chosen!)
+        await call('POST /draft/open', { body: { activation: chosen! } })
         lastSave.clear()
         await refreshDraft(queries)
         announce(texts.done(shortId(release)))

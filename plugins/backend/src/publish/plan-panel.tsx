@@ -15,7 +15,7 @@ import { useStore } from '../session/store.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 import { publish } from '../strings/publish.ts'
-import { publishing, type DraftEntry, type Plan } from './api.ts'
+import type { DraftEntry, Plan } from './api.ts'
 import { othersOf } from './change-groups.tsx'
 
 const { plan: texts } = publish
@@ -69,7 +69,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   const [refused, setRefused] = useState<ReadonlySet<string>>(new Set())
   const [isAsking, setAsking] = useState(false)
   const breaking = plan.changes.filter((one) => one.breaking)
-  const others = plan.changes.filter((one) => !one.breaking)
+  const others = plan.changes.filter((one) => !one.breaking && !plan.migrations.some(({ name }) => name === one.name))
   const errors = plan.diagnostics.filter(({ severity }) => severity === 'error')
   const isBlocked = [errors, plan.missing_variables, plan.older_servers, plan.dropped_migrations].some(
     ({ length }) => length > 0,
@@ -319,7 +319,7 @@ function MissingVariable({ variable }: { readonly variable: Plan['missing_variab
   const queries = useQueryClient()
   const [value, setValue] = useState('')
   const setting = useMutation({
-    mutationFn: () => publishing.setVariable(name, value),
+    mutationFn: () => call('PUT /draft/variable/:name', { params: { name }, body: { value } }),
     onSuccess: async () => {
       announce(texts.valueSet(name))
       await refreshDraft(queries)

@@ -1,0 +1,260 @@
+// Someone who has only a server and a browser builds, publishes, changes and rolls back an API.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { Webhook } from 'standardwebhooks'
+import { openReceiver, type Receiver } from '../e2e/receiver.ts'
+import { startServe, type Serving } from '../e2e/serving.ts'
+import { openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { openProject } from '../support/project.ts'
+import { until } from '../support/until.ts'
+import { checkPage, origin } from './backend-world.ts'
+
+const password = 'quiet-otter-4417'
+const run = promisify(execFile)
+
+describe('an API on a server by clicking', { timeout: 600_000 }, () => {
+  let home: string
+  let serving: Serving
+  let receiver: Receiver
+  let browser: Browser
+  let opened: WatchedPage
+  let page: Page
+
+  before(async () => {
+    home = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-server-')))
+    const start = openProject(home, {}, async () => undefined)
+    await start.ok('init my-api --template host --no-install')
+    const host = openProject(path.join(home, 'my-api'), { HOST: '127.0.0.1' }, async () => undefined)
+    // What `npm start` runs.
+    await host.ok('migrate')
+    serving = await startServe(host, {}, ' --cron')
+    receiver = await openReceiver()
+    browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${serving.port}`])
+    opened = await openPage(browser, origin, { viewport: { width: 1440, height: 900 } })
+    page = opened.page
+  })
+  after(async () => {
+    await browser.close()
+    await serving.stop()
+    await receiver.close()
+    await rm(home, { recursive: true, force: true })
+  })
+
+  const heading = (name: string) => page.locator('#content').getByRole('heading', { name, exact: true, level: 1 })
+  const button = (name: string, within: Page | Locator = page) => within.getByRole('button', { name, exact: true })
+  const dialog = () => page.getByRole('dialog')
+  /** Follows a link of the menu. */
+  const go = async (name: string) => {
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click()
+    await heading(name).waitFor()
+  }
+  const openRoute = async (name: string) => {
+    await go('Routes')
+    await page
+      .locator('#content')
+      .getByRole('link', { name: new RegExp(`^${name}( |$)`) })
+      .first()
+      .click()
+    await heading(name).waitFor()
+  }
+  /** The server, as another program sees it. */
+  const curl = async (operation: string, { token, body }: { token?: string; body?: unknown } = {}) => {
+    const [method = '', where = ''] = operation.split(' ')
+    const { stdout } = await run('curl', [
+      '-s',
+      '-X',
+      method,
+      '-w',
+      '\n%{http_code}',
+      `http://127.0.0.1:${serving.port}${where}`,
+      ...(token === undefined ? [] : ['-H', `Authorization: Bearer ${token}`]),
+      ...(body === undefined ? [] : ['-H', 'Content-Type: application/json', '-d', JSON.stringify(body)]),
+    ])
+    const [, text = '', status = ''] = /^([^]*)\n(\d+)$/.exec(stdout)!
+    return { status: Number(status), body: text === '' ? undefined : JSON.parse(text) }
+  }
+  /** Publishes all changes from the top bar, and waits until this server serves them. */
+  const publishAll = async (action: string, confirmed?: string) => {
+    await page.getByRole('link', { name: /changes? · Publish$/ }).click()
+    await heading('Publish').waitFor()
+    await button(action).click()
+    if (confirmed !== undefined) await button(confirmed, dialog()).click()
+    await heading('Published').waitFor()
+    await page.getByText(/ serves it$/).waitFor()
+  }
+
+  test('the first page takes the code of the server and creates the administrator', async () => {
+    const [, code = ''] = await serving.waitFor(/Code\s+(\S+)/)
+    await page.goto(`${origin}/backend`)
+    await page.getByLabel('Code').fill(code)
+    await page.getByLabel('Username').fill('ann')
+    await page.getByLabel('Password').fill(password)
+    await button('Create administrator').click()
+    await heading('Overview').waitFor()
+    await page.getByRole('heading', { name: 'No API yet' }).waitFor()
+    await page.getByRole('link', { name: 'No changes' }).waitFor()
+    await checkPage(page, 'server first run')
+  })
+
+  test('a table is designed in the draft', async () => {
+    await page.getByRole('button', { name: /^From a table/ }).click()
+    await heading('New table').waitFor()
+    const column = (number: number) => page.getByLabel(`Column ${number}`, { exact: true })
+    await page.getByLabel('Name', { exact: true }).fill('app_todo')
+    await column(2).fill('title')
+    await page.getByLabel('Length of title').fill('200')
+    await button('Add column').click()
+    await column(3).fill('content')
+    await button('status').click()
+    await button('insert_date').click()
+    await page.getByText(/Writes migrations\/System\/\d+-create-app-todo\.yml\. It runs when you publish\./).waitFor()
+    await button('Create table').click()
+    await heading('app_todo').waitFor()
+    await page.getByRole('link', { name: '1 change · Publish' }).waitFor()
+  })
+
+  test('it becomes an API in one sheet; its routes are marked as new and are not served', async () => {
+    await button('Create routes').click()
+    await dialog()
+      .getByLabel(/todo is a new scope/)
+      .fill('Create and change to-dos')
+    await dialog().getByLabel('POST emits an event').check()
+    await dialog().getByLabel('For holders of').selectOption('todo')
+    await dialog().getByText('dispatch: todo_created').first().waitFor()
+    await button('Add index on status, insert_date, id', dialog()).click()
+    await dialog().getByText('sort: [-insert_date, -id]').waitFor()
+    await button('Add 5 methods', dialog()).click()
+    await heading('Routes').waitFor()
+    await page.getByRole('row', { name: /POST \/todo new/ }).waitFor()
+    await checkPage(page, 'server draft routes')
+    assert.equal((await curl('GET /todo')).status, 404)
+    await openRoute('POST /todo')
+    await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByRole('heading', { name: 'Publish to try' }).waitFor()
+  })
+
+  test('a setting is changed in the draft, and the save is undone and made again', async () => {
+    await go('Settings')
+    const field = page.getByRole('combobox', { name: 'delivery_allow' })
+    await field.fill('127.0.0.0/8')
+    await field.press('Enter')
+    await page.keyboard.press('Control+S')
+    await page.getByText(/^Saved in the draft \d\d:\d\d/).waitFor()
+  })
+
+  test('publishing shows SQL, routes and the scope that no one has; its steps survive a reload', async () => {
+    await page.getByRole('link', { name: /changes · Publish$/ }).click()
+    await heading('Publish').waitFor()
+    const plan = page.getByRole('complementary', { name: 'What publishing does' })
+    await plan.getByText('No user has the scope todo').waitFor()
+    assert.ok(await plan.getByLabel('Give me the scope todo').isChecked())
+    await plan.getByText(/^System\/\d+-create-app-todo$/).click()
+    await plan.getByText('create table').waitFor()
+    await page.getByLabel('Message').fill('To-dos')
+    await checkPage(page, 'server publish')
+    await button('Migrate and publish').click()
+    await heading('Published').waitFor()
+    await page.getByText(/ serves it$/).waitFor()
+    await page.reload()
+    await heading('Published').waitFor()
+    await page.getByText(/^Migrated System\/\d+-create-app-todo/).waitFor()
+    await page.getByText(/^Activated [0-9a-f]+$/).waitFor()
+    await checkPage(page, 'server published')
+  })
+
+  test('Try it creates a row', async () => {
+    await page.getByRole('link', { name: 'Try POST /todo' }).click()
+    await heading('POST /todo').waitFor()
+    await page.getByLabel('Body').fill('{ "title": "Buy milk", "content": "Two bottles" }')
+    await button('Send').click()
+    await page.getByText('201', { exact: true }).first().waitFor()
+    assert.equal((await curl('GET /todo')).body.entry[0].title, 'Buy milk')
+  })
+
+  let token: string
+  test('a client gets its secret once, and calls the API', async () => {
+    await go('Clients')
+    await button('New client').click()
+    await dialog().getByLabel('Name').fill('shop')
+    await dialog().getByLabel('Owner').fill('ann')
+    await dialog().getByLabel('todo', { exact: true }).check()
+    await button('Create client').click()
+    await dialog().getByText('Copy it now.').waitFor()
+    const [id = '', secret = ''] = await dialog().locator('.secret code').allTextContents()
+    await button('Done').click()
+    const where = `http://127.0.0.1:${serving.port}/authorization/token`
+    const form = ['-d', 'grant_type=client_credentials', '-d', 'scope=todo']
+    const { stdout } = await run('curl', ['-s', '-u', `${id}:${secret}`, ...form, where])
+    token = (JSON.parse(stdout) as { access_token: string }).access_token
+    const bread = { title: 'Buy bread', content: 'Rye' }
+    assert.equal((await curl('POST /todo', { body: bread })).status, 401)
+    assert.equal((await curl('POST /todo', { body: bread, token })).status, 201)
+    assert.equal((await curl('PUT /todo/1', { body: bread, token })).status, 200)
+  })
+
+  test('a subscription receives a signed test and an event', async () => {
+    await go('Subscriptions')
+    await button('Add subscription').click()
+    await dialog().getByLabel('Event').selectOption('todo_created')
+    await dialog().getByLabel('Endpoint').fill(receiver.url)
+    await button('Add subscription', dialog()).click()
+    const secret =
+      (await dialog()
+        .getByText(/^whsec_/)
+        .textContent()) ?? ''
+    await button('Done').click()
+    await heading('todo_created').waitFor()
+    await button('Send test').click()
+    await page.locator('#content').getByText('delivered', { exact: true }).waitFor()
+    assert.equal((await curl('POST /todo', { body: { title: 'Buy tea', content: 'Green' }, token })).status, 201)
+    await until('the event is delivered', () => receiver.received.some(({ body }) => body.includes('Buy tea')))
+    const delivery = receiver.received.find(({ body }) => body.includes('Buy tea'))!
+    new Webhook(secret).verify(delivery.body, delivery.headers as Record<string, string>)
+  })
+
+  test('a change that breaks callers says so, and is published after a question', async () => {
+    await openRoute('PUT /todo/:id')
+    await button('Delete PUT /todo/:id').click()
+    await button('Delete PUT /todo/:id', dialog()).click()
+    await heading('Routes').waitFor()
+    await page.getByRole('link', { name: '1 change · Publish' }).click()
+    await heading('Publish').waitFor()
+    await page.getByRole('heading', { name: '1 change that can break clients' }).waitFor()
+    await checkPage(page, 'server breaking')
+    assert.equal((await curl('PUT /todo/1', { body: {}, token })).status, 400, 'the draft is not served')
+    await publishAll('Publish 1 breaking change', 'Publish')
+    assert.equal((await curl('PUT /todo/1', { body: {}, token })).status, 405)
+  })
+
+  test('a rollback keeps rows, and what it undoes as a draft', async () => {
+    await go('Releases')
+    const rows = page.getByRole('row').filter({ hasText: 'To-dos' })
+    await rows.getByRole('button', { name: /^Actions/ }).click()
+    await page.getByRole('menuitem', { name: /^Roll back to/ }).click()
+    await dialog().getByText('rows are kept').waitFor()
+    assert.ok(await dialog().getByLabel('Keep what this undoes as changes in the draft').isChecked())
+    await dialog()
+      .getByRole('button', { name: /^Roll back to/ })
+      .click()
+    await dialog().waitFor({ state: 'detached' })
+    await until(
+      'the route is served again',
+      async () => (await curl('PUT /todo/1', { body: {}, token })).status === 400,
+    )
+    assert.equal((await curl('GET /todo')).body.entry.length, 3)
+    await page.getByRole('link', { name: '1 change · Publish' }).click()
+    await heading('Publish').waitFor()
+    await page.getByText('removed', { exact: true }).waitFor()
+    await button('Discard all').click()
+    await button('Discard 1 change', dialog()).click()
+    await page.getByRole('heading', { name: 'Nothing to publish' }).waitFor()
+  })
+
+  test('the browser complained about nothing', () => assert.deepEqual(opened.complaints, []))
+})
