@@ -292,7 +292,14 @@ export function useDraftEdit(at: string | readonly string[]): DraftEdit {
     errorOf: (pointer) =>
       saving.state.refused.find(({ at: place }) => place !== null && isWithin(place, pointer))?.message,
     rebase(values) {
-      setState({ values, bases: Object.fromEntries(Object.keys(values).map((one) => [one, toBase(stored[one])])) })
+      // What was typed elsewhere stays.
+      setState((current) =>
+        Object.entries(values).reduce((all, [pointer, value]) => {
+          const base = toBase(stored[pointer])
+          if (isSame(value, base.value)) return withoutOwner(all, pointer)
+          return { values: { ...all.values, [pointer]: value }, bases: { ...all.bases, [pointer]: base } }
+        }, current),
+      )
       saving.reset()
     },
     discard() {
