@@ -106,6 +106,7 @@ describe('the table designer', () => {
     await page.getByLabel('Length of title').fill('500')
     await page.getByLabel('note may be null').uncheck()
     await page.getByText('"note" needs a default').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Save changes' }).isDisabled())
     await page.getByLabel('Default of note').fill('-')
     await page.getByText(/Breaking: no longer allows NULL in app_todo.note/).waitFor()
     await page.getByRole('button', { name: 'Save changes' }).click()

@@ -172,6 +172,11 @@ test('a table is created, amended while it is empty, and then changed by new mig
   assert.equal(await read(renamed.change.file), 'rename_column:\n  app_todo: { note: text }\n')
   assert.equal(await read('waypost.yml'), before.replace(/(columns: .*)note/, '$1text'))
   assert.match(await (await fetch(`${server.started.url}/todo`)).text(), /"text":null/)
+  const next = (await load('app_todo')).design
+  const wider = { ...next, columns: [...next.columns, { name: 'extra', type: 'text', null: true }] }
+  const more = await change('app_todo', wider, true)
+  assert.match(more.change.text, /rename_column:\n.*\nadd_column:/)
+  assert.deepEqual(more.breaking, [], 'the rename was announced when it was saved')
 
   // Rows are kept, so the rename can be undone; nothing else of the files changes.
   const undone = await call('PATCH', '/backend/draft', renamed.saved.inverse)

@@ -82,6 +82,7 @@ export class TablePlanner implements DraftTables {
       text !== current && (text === undefined || JSON.stringify(steps) !== JSON.stringify(before.steps))
     const renamed = new Map(was.filter(([from, to]) => from !== to && columns.includes(from)))
     const dropped = design === undefined ? [] : columns.filter((name) => was.every(([from]) => from !== name))
+    const announced = describeBreaking(before.steps)
     const gone = design === undefined ? [undefined] : [...renamed.keys(), ...dropped]
     return {
       change: hasChanges ? { file, before: current, text } : undefined,
@@ -90,7 +91,8 @@ export class TablePlanner implements DraftTables {
       code: table === undefined ? [] : this.#sources.findCode(table, gone),
       tables,
       sql: { sqlite: writeSql(steps, 'sqlite'), postgresql: writeSql(steps, 'postgresql') },
-      breaking: describeBreaking(steps),
+      // What the migration did before was announced when it was saved.
+      breaking: describeBreaking(steps).filter((one) => !announced.includes(one)),
       losses: describeLosses(steps),
       problems:
         problems.length > 0 ? problems : [...before.problems, ...(text === undefined ? [] : checkText(file, text))],
