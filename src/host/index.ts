@@ -9,7 +9,6 @@ export { type AppliedMigration, migrateRelease } from './migrations/migrate-rele
 export {
   nameOfMigration,
   makeOpenable,
-  pendingMigrations,
   fileOfMigration,
   surveyMigrations,
   type MigrationSurvey,

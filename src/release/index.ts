@@ -37,7 +37,7 @@ export {
   type PrunedReleases,
   type PruneReleasesOptions,
 } from './prune.ts'
-export { assertActive, findLastNumber, lockActive } from './history.ts'
+export { assertActive, lockActive } from './history.ts'
 export {
   listActivations,
   listReleases,

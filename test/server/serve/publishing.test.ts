@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { addUser } from '../../../src/auth/index.ts'
 import { SystemDraft } from '../../../src/backend/index.ts'
 import { version } from '../../../src/kit/index.ts'
-import { issueHostToken } from '../../../src/operate/index.ts'
+import { issueHostToken, setHostVariable } from '../../../src/operate/index.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { send } from '../../support/send.ts'
 import { asCommand, bearer, systemKinds } from '../../support/server.ts'
@@ -101,6 +101,26 @@ for (const kind of systemKinds) {
       assert.equal(done.status, 202, done.text)
       await followed(done.body.id)
       assert.deepEqual(await statuses('/other'), [200, 200, 200])
+    })
+
+    test('servers that cannot start the release say why, and serve the previous one until it is fixed', async () => {
+      const host = asCommand(site.host)
+      await setHostVariable(host, { name: 'COUNT', value: 'many' })
+      await write({ 'waypost.yml': `${yml('/counted')}env:\n  COUNT: { type: integer }\n` })
+      const { active } = (await call(0, 'POST /draft/plan', {})).body
+      const { body } = await call(0, 'POST /draft/publish', { against: active, allow_breaking: true })
+      const progress = async () => (await call(1, `GET /publish/${body.id}`)).body
+      await until('all servers have failed', async () => {
+        const states = (await progress()).servers.map((one: { state: string }) => one.state)
+        return states.length === 3 && states.every((state: string) => state === 'failed')
+      })
+      const { state, servers: failed } = await progress()
+      assert.equal(state, 'activated')
+      for (const { error } of failed) assert.match(error, /COUNT/)
+      assert.deepEqual(await statuses('/other'), [200, 200, 200])
+      await setHostVariable(host, { name: 'COUNT', value: '5' })
+      await followed(body.id)
+      assert.deepEqual(await statuses('/counted'), [200, 200, 200])
     })
   })
 }
