@@ -314,6 +314,11 @@ for (const kind of systemKinds) {
       assert.deepEqual(failed.migrated, ['System/20261102-two'])
       assert.equal(await activeId(), before)
       assert.deepEqual(await names(), changes)
+      const three = createNote.replace('app_note', 'app_three')
+      await write({ 'migrations/System/20261104-three.yml': three })
+      const chosen = ['migrations/System/20261104-three.yml']
+      assert.deepEqual((await publish({ changes: chosen, migrate: true })).migrated, ['System/20261104-three'])
+      assert.deepEqual(await names(), ['migrations/System/20261103-taken.yml'], 'what ran is published too')
       await sql`drop table app_taken`.execute(world.system.db)
       assert.deepEqual((await publish({ migrate: true })).migrated, ['System/20261103-taken'])
     })

@@ -72,7 +72,7 @@ export function openPublisher(sources: PublisherSources): Publisher {
   return {
     async plan(changes) {
       const state = await draft.readState()
-      const texts = choose(state, changes)
+      const texts = await choose(sources, state, changes)
       return { ...(await planPublication(planning, { texts, mayOpen: false })), texts }
     },
     async start(request, by) {
@@ -80,7 +80,7 @@ export function openPublisher(sources: PublisherSources): Publisher {
       const active = await loadActiveId(system)
       assertActive(active === undefined ? undefined : { id: active }, request.against ?? 'none')
       assertNoConflicts(state)
-      const texts = choose(state, request.changes)
+      const texts = await choose(sources, state, request.changes)
       if ((request.changes ?? state.changes).length === 0) throw errors.WP_BACKEND_PUBLISH_NOTHING()
       const plan = await planPublication(planning, { texts, mayOpen: true })
       const built = assertPublishable(plan, request)
@@ -122,12 +122,25 @@ export function openPublisher(sources: PublisherSources): Publisher {
   }
 }
 
-/** @throws WP_BACKEND_PUBLISH_CHANGE */
-function choose({ base, texts, changes }: DraftState, names: readonly string[] | undefined): Texts {
-  if (names === undefined) return texts
+/**
+ * Returns the files with the named changes. Migrations that ran belong to every publication: their tables exist.
+ * @throws WP_BACKEND_PUBLISH_CHANGE
+ */
+async function choose(
+  { draft }: Pick<PublisherSources, 'draft'>,
+  { base, texts, changes }: DraftState,
+  names: readonly string[] | undefined,
+): Promise<Texts> {
+  if (names === undefined || names.length === 0) return names === undefined ? texts : base.texts
   const unknown = names.find((name) => changes.every((change) => change.name !== name))
   if (unknown !== undefined) throw errors.WP_BACKEND_PUBLISH_CHANGE({ name: unknown })
-  return selectChanges({ base: base.texts, draft: texts }, names)
+  const chosen = new Set(names)
+  for (const { name, file, at } of changes) {
+    const isFile = at === undefined && !chosen.has(name)
+    if (isFile && (await draft.tables.isFrozen({ file, before: texts.get(file), text: base.texts.get(file) })))
+      chosen.add(name)
+  }
+  return selectChanges({ base: base.texts, draft: texts }, chosen)
 }
 
 function assertNoConflicts({ conflicts }: DraftState): void {

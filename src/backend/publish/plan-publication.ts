@@ -39,7 +39,7 @@ import type { SystemDraft } from '../draft/system/system-draft.ts'
 export interface PlanSources {
   readonly host: Host
   readonly loadPlugins: LoadPlugins
-  readonly draft: Pick<SystemDraft, 'readState' | 'load' | 'link'>
+  readonly draft: Pick<SystemDraft, 'readState' | 'load' | 'link' | 'tables'>
   /** Loads the active release. @throws WP_RELEASE_CORRUPT */
   loadActive(): Promise<Pick<StoredRelease, 'id' | 'manifest'> | undefined>
 }
