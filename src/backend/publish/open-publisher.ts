@@ -27,7 +27,7 @@ import { inOneTransaction, type System } from '../../store/index.ts'
 import { logged } from '../deploy/actor.ts'
 import { listDraftChanges, selectChanges } from '../draft/system/draft-changes.ts'
 import { errors, ProblemWith } from '../errors.ts'
-import type { DraftState } from '../draft/system/system-draft.ts'
+import type { DraftState } from '../draft/system/draft-versions.ts'
 import { planPublication, type PlannedRelease, type PlanSources, type PublicationPlan } from './plan-publication.ts'
 import {
   beginPublication,
