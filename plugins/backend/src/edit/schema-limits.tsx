@@ -37,8 +37,9 @@ export function LimitsPanel({ row, title, named, onChange }: LimitsPanelProps) {
   const { kind, isNullable, inner } = row.types[0]!
   const own = toKeywords(row.schema)
   const panel = useRef<HTMLDivElement>(null)
-  // It returns a promise in some browsers, which is no cleanup.
-  useEffect(() => void panel.current?.scrollIntoView({ block: 'nearest' }), [])
+  useEffect(() => {
+    panel.current?.scrollIntoView({ block: 'nearest' }) // returns a promise in some browsers, which is no cleanup
+  }, [])
   return (
     <div className="limits" ref={panel}>
       {row.types.map((part, index) => (
