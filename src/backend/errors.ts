@@ -274,7 +274,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 404,
     message:
-      'This server publishes nothing: waypost dev serves each save at once, and WAYPOST_BACKEND=read has no draft',
+      'Nothing can be published on this server: waypost dev serves each save at once, and WAYPOST_BACKEND=read turns drafts off',
     hint: 'Deploy the project to a server: waypost deploy --url URL',
   },
   WP_BACKEND_PUBLISH_UNKNOWN: {

@@ -249,6 +249,8 @@ for (const kind of systemKinds) {
       assert.equal((await withSystemVariables(world.host)).variables['TOKEN'], 'hidden-value')
       const staged = await world.system.db.selectFrom('waypost_draft_variable').select('id').execute()
       assert.deepEqual(staged, [{ id: 'OTHER' }])
+      await write({ 'waypost.yml': `${yml}${env}config: { title: "\${env.TOKEN}" }\n` })
+      assert.deepEqual((await plan()).new_variable_uses, [{ name: 'TOKEN', uses: ['setting title'] }])
       const audit = (await world.call('GET /audit?action=variable.set')).text
       assert.match(audit, /TOKEN/)
       assert.doesNotMatch(audit, /hidden-value/)
@@ -321,6 +323,14 @@ for (const kind of systemKinds) {
       assert.deepEqual(await names(), ['migrations/System/20261103-taken.yml'], 'what ran is published too')
       await sql`drop table app_taken`.execute(world.system.db)
       assert.deepEqual((await publish({ migrate: true })).migrated, ['System/20261103-taken'])
+    })
+
+    test('begins once if two administrators publish at the same time', async () => {
+      await write(first)
+      const answers = await Promise.all([start({ migrate: true }), start({ migrate: true })])
+      const begun = answers.filter(({ status }) => status === 202)
+      assert.deepEqual([begun.length, answers.map(({ status }) => status).toSorted()], [1, [202, 409]])
+      assert.equal((await finished(begun[0]!.body.id)).state, 'activated')
     })
 
     test('that was begun by a server which stopped counts as failed, and another one can begin', async () => {
