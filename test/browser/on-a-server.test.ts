@@ -139,7 +139,7 @@ describe('an API on a server by clicking', { timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'Publish to try' }).waitFor()
   })
 
-  test('a setting is changed in the draft, and the save is undone and made again', async () => {
+  test('a setting is changed in the draft', async () => {
     await go('Settings')
     const field = page.getByRole('combobox', { name: 'delivery_allow' })
     await field.fill('127.0.0.0/8')
@@ -254,6 +254,39 @@ describe('an API on a server by clicking', { timeout: 600_000 }, () => {
     await button('Discard all').click()
     await button('Discard 1 change', dialog()).click()
     await page.getByRole('heading', { name: 'Nothing to publish' }).waitFor()
+  })
+
+  test('what someone else published meanwhile is a conflict: base, theirs and mine side by side', async () => {
+    const describeEvent = async (text: string) => {
+      await go('Events')
+      await page.getByRole('link', { name: 'todo_created' }).first().click()
+      await page.getByLabel('Description').fill(text)
+      await page.keyboard.press('Control+S')
+      await page.getByText(/^Saved in the draft/).waitFor()
+    }
+    await describeEvent('A to-do was created')
+    await publishAll('Publish')
+    await describeEvent('Sent for each new to-do')
+    await go('Releases')
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Rollback' })
+      .getByRole('button', { name: /^Actions/ })
+      .click()
+    await page.getByRole('menuitem', { name: /^Roll back to/ }).click()
+    await dialog().getByText('Publish or discard them to keep what this undoes.').waitFor()
+    await dialog()
+      .getByRole('button', { name: /^Roll back to/ })
+      .click()
+    await dialog().waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: '1 change · Publish' }).click()
+    await page.getByText('1 conflict with the active release').waitFor()
+    await page.getByRole('radio', { name: /^Published .*A row was added to todo/ }).waitFor()
+    await checkPage(page, 'server conflict')
+    await page.getByRole('radio', { name: /^In the draft .*Sent for each new to-do/ }).click()
+    await button('Continue with these').click()
+    await page.getByRole('complementary', { name: 'What publishing does' }).waitFor()
+    await publishAll('Publish')
   })
 
   test('the browser complained about nothing', () => assert.deepEqual(opened.complaints, []))

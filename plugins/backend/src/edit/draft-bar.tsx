@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useRouterState } from '@tanstack/react-router'
 import { CloudUpload, FileDiff } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { editing as texts } from '../strings/editing.ts'
 import { publish } from '../strings/publish.ts'
-import { refreshDraft, useDraft } from './draft.ts'
+import { pages } from '../pages.ts'
+import { strings } from '../strings.ts'
+import { refreshDraft, useDraft, useHasDraft } from './draft.ts'
 
 /** The number of changed files, in the top bar. Loads what the pages show again after a change of the files. */
 export function ChangedFiles() {
@@ -48,10 +50,21 @@ function ChangesToPublish({ changes }: { readonly changes: number }) {
 /** Below the top bar: which files are edited, or why they are not served. */
 export function DraftBanner() {
   const draft = useDraft()
+  const canEdit = useHasDraft()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const isBuild = pages.some(
+    ({ group, path: own }) => group === 'build' && own !== '/publish' && (path === own || path.startsWith(`${own}/`)),
+  )
   if (draft === undefined) return null
   const errors = draft.diagnostics.filter(({ severity }) => severity === 'error')
   const [first] = errors
-  if (draft.mode === 'server' && !errors.some(({ code }) => code === 'WP_DEFINITION_YAML')) return null
+  if (draft.mode === 'server' && !errors.some(({ code }) => code === 'WP_DEFINITION_YAML'))
+    return isBuild && canEdit ? (
+      <section className="banner banner-quiet" aria-label={publish.draft}>
+        {strings.mode.draft}
+        {publish.servedLater}
+      </section>
+    ) : null
   if (draft.mode === 'folder' && draft.is_served)
     return (
       <section className="banner banner-quiet" aria-label={texts.files.project}>

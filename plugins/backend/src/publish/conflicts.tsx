@@ -1,7 +1,7 @@
 import { Button, Radio } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { MethodBadge } from '../components/badge.tsx'
@@ -65,7 +65,6 @@ interface ConflictProps {
 }
 
 function Conflict({ conflict, value, onChange }: ConflictProps) {
-  const id = useId()
   const { method, label, group, link } = describeEntry({
     ...conflict,
     status: conflict.mine === null ? 'removed' : 'changed',
@@ -74,36 +73,40 @@ function Conflict({ conflict, value, onChange }: ConflictProps) {
     shown === null ? '' : typeof shown === 'string' && conflict.at === null ? shown : toYaml(shown)
   const base = write(conflict.base)
   return (
-    <Radio.Group
-      className="conflict"
-      aria-labelledby={id}
-      value={value ?? null}
-      onChange={(side) => onChange(side === 'theirs' ? 'theirs' : 'mine')}
-    >
-      <div className="conflict-head">
-        <h2 id={id} className="publish-link">
-          {method === undefined ? null : <MethodBadge method={method} />}
-          <bdi className={method === undefined ? undefined : 'mono'}>{label}</bdi>
-          <span className="soft">{publish.changes.groups[group]}</span>
-        </h2>
-        {link === undefined ? null : <Link {...link}>{texts.open}</Link>}
-      </div>
-      <div className="conflict-sides">
-        <div className="conflict-side">
-          <p className="conflict-name soft">{texts.base}</p>
-          <Value text={base} other={base} />
+    <div className="conflict">
+      {link === undefined ? null : (
+        <Link {...link} className="conflict-open">
+          {texts.open}
+        </Link>
+      )}
+      <Radio.Group
+        value={value ?? null}
+        onChange={(side) => onChange(side === 'theirs' ? 'theirs' : 'mine')}
+        label={
+          <span className="publish-link">
+            {method === undefined ? null : <MethodBadge method={method} />}
+            <bdi className={method === undefined ? 'strong' : 'mono strong'}>{label}</bdi>
+            <span className="soft">{publish.changes.groups[group]}</span>
+          </span>
+        }
+      >
+        <div className="conflict-sides">
+          <div className="conflict-side">
+            <p className="conflict-name soft">{texts.base}</p>
+            <Value text={base} other={base} />
+          </div>
+          {sides.map((side) => (
+            <Radio.Card key={side} value={side} className="conflict-side">
+              <span className="conflict-name">
+                <Radio.Indicator size="xs" />
+                <span className="strong">{texts[side]}</span>
+              </span>
+              <Value text={write(conflict[side])} other={base} />
+            </Radio.Card>
+          ))}
         </div>
-        {sides.map((side) => (
-          <Radio.Card key={side} value={side} className="conflict-side">
-            <span className="conflict-name">
-              <Radio.Indicator size="xs" />
-              <span className="strong">{texts[side]}</span>
-            </span>
-            <Value text={write(conflict[side])} other={base} />
-          </Radio.Card>
-        ))}
-      </div>
-    </Radio.Group>
+      </Radio.Group>
+    </div>
   )
 }
 

@@ -9,7 +9,7 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { call } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
-import { refreshDraft, useServerDraft } from '../edit/draft.ts'
+import { useServerDraft } from '../edit/draft.ts'
 import { endSentence } from '../edit/save-bar.tsx'
 import { publish } from '../strings/publish.ts'
 import type { Publication } from './api.ts'
@@ -34,7 +34,8 @@ export function Progress({ id, tried }: ProgressProps) {
   const left = useServerDraft()?.entries.length ?? 0
   const state = data?.state
   useEffect(() => {
-    if (state === 'activated' || state === 'failed') void refreshDraft(queries)
+    // Another release is active: everything can be different.
+    if (state === 'activated' || state === 'failed') void queries.invalidateQueries()
   }, [state, queries])
   if (isError)
     return error instanceof Problem && error.status === 404 ? (

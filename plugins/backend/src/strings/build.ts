@@ -92,7 +92,7 @@ export const build = {
     noProperties: 'No properties',
   },
   schemas: {
-    text: 'Named schemas of the active release.',
+    text: 'Named schemas, which methods, events and other schemas use.',
     name: 'Schema',
     type: 'Type',
     empty: 'No schemas',
@@ -116,7 +116,7 @@ export const build = {
     notFound: 'The active release has no action with this name.',
   },
   tables: {
-    text: 'The tables that the active release knows, from tables.json.',
+    text: 'The tables that the definition knows, from tables.json and migrations.',
     name: 'Table',
     connection: 'Connection',
     columns: 'Columns',
@@ -158,7 +158,7 @@ export const build = {
     notFound: 'The active release has no such table.',
   },
   connections: {
-    text: 'System and the connections of the active release. Secrets are hidden.',
+    text: 'System and the connections of the definition. Secrets are hidden.',
     test: 'Test',
     testOf: (name: string) => `Test ${name}`,
     ok: (ms: string) => `Works, ${ms}`,
