@@ -1,3 +1,4 @@
+import { parseDocument } from 'yaml'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -23,7 +24,7 @@ export async function measureDraft(): Promise<Figure[]> {
   const host = await openHost({ folder, variables, disposable: true })
   const draft = new SystemDraft(host, () => 'Bench')
   const by = { id: 'ann', name: 'ann' }
-  const times: Record<'check' | 'save' | 'state', number[]> = { check: [], save: [], state: [] }
+  const times: Record<'check' | 'save' | 'state' | 'yaml', number[]> = { check: [], save: [], state: [], yaml: [] }
   try {
     const texts = makeTexts()
     const built = await draft.link(await draft.load(texts))
@@ -54,6 +55,7 @@ export async function measureDraft(): Promise<Figure[]> {
           { by },
         ),
       )
+      await measure('yaml', index, async () => [...texts.values()].map((one) => parseDocument(one).toJS() as unknown))
       await measure('state', index, async () => [await draft.readState(), await draft.status()])
     }
   } finally {
@@ -67,6 +69,11 @@ export async function measureDraft(): Promise<Figure[]> {
       row(`a check of the draft of a server after an edit, ${routes} routes`, times.check),
       { value: median(times.check), unit: 'ms' },
       50,
+    ),
+    beside(
+      '  yaml: parse all files; the check beside it',
+      { value: median(times.yaml), unit: 'ms' },
+      median(times.check) / median(times.yaml),
     ),
     beside(row('  a save, with its check', times.save), { value: median(times.save), unit: 'ms' }),
     beside(row('  the changes and problems after it', times.state), { value: median(times.state), unit: 'ms' }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 // oxlint-disable typescript/no-explicit-any -- the schemas of the routes check the answers
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
@@ -28,8 +29,10 @@ const files = {
 routes:
   /note: !include resources/note.yml # notes
 schema: !include resources/schema.yml
+connection: { Files: { class: sqlite, config: { file: files.db } } }
 event: { made: { description: Made, scopes: [note] } }
 `,
+  'migrations/Files/20261101-a.yml': 'create_table: { a: { columns: { id: id } } }\n',
   'resources/note.yml': `# of all users
 methods:
   GET: { public: true, response: Note, action: src/note.ts }
@@ -52,9 +55,21 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
   let ben: Call
   let reader: Call
   let second: Host
+  let connected = 0
+  const far = createServer((socket) => {
+    connected += 1
+    socket.destroy()
+  })
   before(async () => {
+    await new Promise<void>((resolve) => far.listen(0, '127.0.0.1', resolve))
+    const { port } = far.address() as AddressInfo
     const systemUrl = await newSystem()
-    world = await openProjectServer({ files, systemUrl, keepsFiles: true, variables: { FAR_URL: `http://${secret}` } })
+    world = await openProjectServer({
+      files,
+      systemUrl,
+      keepsFiles: true,
+      variables: { FAR_URL: `postgresql://far:${secret}@127.0.0.1:${port}/far` },
+    })
     const scopes = ['backend.read', 'backend.write', 'backend.deploy']
     for (const name of ['ann', 'ben'])
       await addUser(world.host.system, { name, password: 'correct horse battery', scopes: [...scopes, 'note'] })
@@ -75,6 +90,7 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     second = await openHost({ folder: world.host.folder, variables: world.host.environment, disposable: true })
   })
   after(async () => {
+    far.close()
     await second.close()
     await world[Symbol.asyncDispose]()
   })
@@ -243,6 +259,12 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     const edited = await ann(`PUT /draft/file?path=${ran}`, { text: body.text.replace('text(64)', 'text(65)') })
     assert.match(edited.body.type, /WP_BACKEND_DRAFT_MIGRATION/)
     assert.equal((await ann(`DELETE /draft/file?path=${ran}`)).status, 409)
+    const elsewhere = 'migrations/Files/20261101-a.yml'
+    const renamed = { text: files[elsewhere].replace('a:', 'b:') }
+    assert.match((await ann(`PUT /draft/file?path=${elsewhere}`, renamed)).text, /WP_BACKEND_DRAFT_MIGRATION/)
+    const pending = elsewhere.replace('-a.', '-b.')
+    for (const name of ['b', 'c'])
+      ok(await ann(`PUT /draft/file?path=${pending}`, { text: files[elsewhere].replace('a:', `${name}:`) }))
     const file = 'migrations/System/20990101-failed.yml'
     ok(await ann(`PUT /draft/file?path=${file}`, { text: 'create_table:\n  app_failed: { columns: { id: id } }\n' }))
     ok(await put(ben, '/config/title', 'Ideas'))
@@ -287,8 +309,9 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     assert.equal(JSON.stringify(rows).includes(value), false)
     assert.deepEqual(await loadStagedVariables(second), { API_KEY: value, USED_2: value })
     ok(
-      await put(ann, '/connection', {
-        Web: { class: 'http', config: { url: 'https://example.com', auth: { bearer: '${env.API_KEY}' } } },
+      await put(ann, '/connection/Web', {
+        class: 'http',
+        config: { url: 'https://example.com', auth: { bearer: '${env.API_KEY}' } },
       }),
     )
     ok(await ann('POST /draft/discard', { changes: [] }))
@@ -330,7 +353,7 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
   test('cannot open connections, read variables or serve anything', async () => {
     const before = await world.host.system.db.selectFrom('waypost_active').selectAll().execute()
     const connection = { class: 'postgresql', config: { url: '${env.FAR_URL}' } }
-    ok(await put(ann, '/connection', { Evil: connection }))
+    ok(await put(ann, '/connection/Evil', connection))
     ok(await put(ann, '/routes/~1evil', { methods: { GET: { public: true, action: 'src/note.ts' } } }))
     for (const target of [
       '/draft',
@@ -339,6 +362,9 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
       '/release/draft/definition',
     ])
       assert.doesNotMatch((await ann(`GET ${target}`)).text, new RegExp(secret), target)
+    const plan = await ann('POST /draft/plan', {})
+    assert.equal(plan.status, 200, plan.text)
+    assert.doesNotMatch(plan.text, new RegExp(secret))
     for (const [line, body] of [
       ['POST /draft/publish', { against: null }],
       ['POST /connection/Evil/test', {}],
@@ -347,6 +373,7 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     ] as const)
       assert.equal((await ann(line, body)).status, 403, line)
     assert.equal((await send(world.port, { path: '/evil' })).status, 404)
+    assert.equal(connected, 0)
     assert.deepEqual(await world.host.system.db.selectFrom('waypost_active').selectAll().execute(), before)
   })
 

@@ -3,9 +3,12 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { openHost } from '../../../src/host/index.ts'
+import { issueHostToken } from '../../../src/operate/index.ts'
 import { openProjectServer } from '../../support/project-server.ts'
 import { bodyOf, openDraft, type DraftWorld } from '../../support/draft-world.ts'
 import { send } from '../../support/send.ts'
+import { asCommand } from '../../support/server.ts'
 
 const files = {
   'waypost.yml': 'routes:\n  /todo: !include resources/routes/todo.yml\n',
@@ -201,6 +204,18 @@ describe('what an attacker sends to the draft of a folder', () => {
         ['GET', '/draft/value?at='],
       ] as const)
         assert.equal((await send(world.port, { method, path: `/backend${target}`, headers })).status, 401)
+    const host = await openHost({ folder: world.root, variables: process.env })
+    const { user } = (await world.call('GET /account')).body
+    const scopes = ['backend.read', 'backend.write']
+    const limited = await issueHostToken(asCommand(host), { user: user.name, scopes, expires: undefined })
+    await host.close()
+    const writing = { authorization: `Bearer ${limited.access_token}` }
+    const body = { edits: [{ at: '/config', value: {} }] }
+    const refused = await send(world.port, { method: 'PATCH', path: '/backend/draft', headers: writing, body })
+    assert.equal(refused.status, 403, 'a save is served at once')
+    assert.equal((await send(world.port, { path: '/backend/draft', headers: writing })).status, 200)
+    const { body: document } = await send(world.port, { path: '/backend/openapi.json', headers: writing })
+    assert.deepEqual(document.paths['/backend/draft'].patch.security, [{ token: ['backend.deploy'] }])
     const rebound = { authorization: `Bearer ${token}`, host: 'evil.example' }
     assert.ok((await send(world.port, { path: '/backend/draft', headers: rebound })).status >= 400)
   })
