@@ -35,7 +35,9 @@ export const publish = {
   changes: {
     title: 'Changes',
     selected: (selected: number, all: number) =>
-      selected === all ? `All ${countOf(all, 'change')}` : `${count.format(selected)} of ${countOf(all, 'change')}`,
+      selected === all
+        ? `${all === 1 ? '' : 'All '}${countOf(all, 'change')}`
+        : `${count.format(selected)} of ${countOf(all, 'change')}`,
     all: 'Select all changes',
     select: (name: string) => `Publish ${name}`,
     unknown: 'unknown',
