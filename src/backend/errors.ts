@@ -307,6 +307,12 @@ export const errors = defineErrors({
     message: 'The draft has no change "{name}"',
     hint: 'It may have been published or discarded in the meantime. Reload the page.',
   },
+  WP_BACKEND_PUBLISH_OTHER: {
+    kind: 'user',
+    status: 409,
+    message: 'The draft has changed since the plan was made',
+    hint: 'Look at the new plan, and publish again.',
+  },
   WP_BACKEND_PUBLISH_CONFLICTS: {
     kind: 'user',
     status: 409,

@@ -152,7 +152,8 @@ for (const kind of systemKinds) {
       assert.equal((await refused({ changes: ['/event/other'] }, 'WP_BACKEND_PUBLISH_CHANGE')).status, 409)
       await refused({ changes: [] }, 'WP_BACKEND_PUBLISH_NOTHING')
       const planned = await plan(['/event/removed'])
-      const done = await publish({ changes: ['/event/removed'] })
+      await refused({ release: planned.release }, 'WP_BACKEND_PUBLISH_OTHER')
+      const done = await publish({ changes: ['/event/removed'], release: planned.release })
       assert.equal(done.release, planned.release)
       const { manifest } = (await loadActiveRelease(world.system))!
       assert.deepEqual(Object.keys(manifest.events), ['removed'])

@@ -83,6 +83,8 @@ export function openPublisher(sources: PublisherSources): Publisher {
       const texts = await choose(sources, state, request.changes)
       if ((request.changes ?? state.changes).length === 0) throw errors.WP_BACKEND_PUBLISH_NOTHING()
       const plan = await planPublication(planning, { texts, mayOpen: true })
+      if (request.release !== undefined && request.release !== plan.built?.serialized.id)
+        throw errors.WP_BACKEND_PUBLISH_OTHER()
       const built = assertPublishable(plan, request)
       assertMayGrant(request, by, built.manifest)
       const needsMigration = plan.migrations.length > 0

@@ -33,6 +33,8 @@ export interface PublishRequest {
   readonly allowBreaking?: boolean | undefined
   /** Scopes that the caller gets with the activation. */
   readonly grant?: readonly string[] | undefined
+  /** The id of the release that the caller has seen in a plan. */
+  readonly release?: string | undefined
   /** The id of the release that must be active, or its beginning; null if none must be. */
   readonly against: string | null
 }

@@ -991,6 +991,7 @@ export interface Operations {
       migrate?: boolean
       allow_breaking?: boolean
       grant?: string[]
+      release?: string
       against: string | null
     }
     answer: { id: string }

@@ -82,6 +82,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
       ...(plan.migrations.length === 0 ? {} : { migrate: true }),
       ...(breaking.length === 0 ? {} : { allow_breaking: true }),
       ...(granted.length === 0 ? {} : { grant: granted }),
+      ...(plan.release === null ? {} : { release: plan.release }),
       against: plan.active,
     }
     const { id } = await call('POST /draft/publish', { body })
@@ -89,7 +90,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
     await navigate({ to: '/publish', search: tried === undefined ? { id } : { id, try: tried } })
     void refreshDraft(queries)
   }
-  const publication = useMutation({ mutationFn: publishAll })
+  const publication = useMutation({ mutationFn: publishAll, onError: () => void refreshDraft(queries) })
   const stillOthers = othersOf(chosen, me)
   return (
     <>

@@ -91,6 +91,8 @@ const publish = defineRoute({
     allow_breaking: Type.Optional(Type.Boolean()),
     /** Scopes that the caller gets, which needs `backend.admin`. */
     grant: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })),
+    /** The id that the plan showed: refused if publishing would make another release. */
+    release: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
     /** The id of the release that must be active; null if none must be. */
     against: Type.Union([Type.String({ pattern: '^[0-9a-f]{4,64}$' }), Type.Null()]),
   }),
