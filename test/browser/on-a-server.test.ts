@@ -1,7 +1,7 @@
 // Someone who has only a server and a browser builds, publishes, changes and rolls back an API.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -10,13 +10,25 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { openReceiver, type Receiver } from '../e2e/receiver.ts'
 import { startServe, type Serving } from '../e2e/serving.ts'
-import { openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { openBrowser, openPage, storeScreenshot, type WatchedPage } from '../support/browser.ts'
 import { openProject } from '../support/project.ts'
 import { until } from '../support/until.ts'
 import { checkPage, origin } from './backend-world.ts'
 
 const password = 'quiet-otter-4417'
 const run = promisify(execFile)
+
+/** Returns the files of a zip archive whose files are not compressed. */
+function readStored(zip: Buffer): ReadonlyMap<string, string> {
+  const files = new Map<string, string>()
+  for (let at = 0; zip.readUInt32LE(at) === 0x04034b50;) {
+    const [size, length] = [zip.readUInt32LE(at + 22), zip.readUInt16LE(at + 26)]
+    const start = at + 30 + length
+    files.set(zip.toString('utf8', at + 30, start), zip.toString('utf8', start, start + size))
+    at = start + size
+  }
+  return files
+}
 
 describe('an API on a server by clicking', { timeout: 600_000 }, () => {
   let home: string
@@ -287,6 +299,34 @@ describe('an API on a server by clicking', { timeout: 600_000 }, () => {
     await button('Continue with these').click()
     await page.getByRole('complementary', { name: 'What publishing does' }).waitFor()
     await publishAll('Publish')
+  })
+
+  test('the draft is downloaded, and a changed folder is imported', async () => {
+    await go('Publish')
+    await page.getByRole('button', { name: 'More actions' }).click()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Download the draft' }).click()
+    const zip = path.join(home, 'draft.zip')
+    await (await downloading).saveAs(zip)
+    const folder = path.join(home, 'downloaded')
+    const files = readStored(await readFile(zip))
+    assert.ok(files.has('waypost.yml'), [...files.keys()].join())
+    for (const [name, text] of files) {
+      await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
+      await writeFile(path.join(folder, name), text.replace('Sent for each new to-do', 'Sent once for each to-do'))
+    }
+    await writeFile(path.join(folder, 'package.json'), '{}')
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Import files' }).click()
+    await dialog().locator('input[type="file"]').setInputFiles(folder)
+    await dialog().getByText('1 file differs').waitFor()
+    await dialog().getByText('1 other file is left out.').waitFor()
+    await dialog().getByText('Sent once for each to-do').first().waitFor()
+    await storeScreenshot(page, 'server import')
+    await button('Import 1 file').click()
+    await page.getByRole('link', { name: '1 change · Publish' }).waitFor()
+    await page.getByRole('checkbox', { name: 'Publish todo_created' }).waitFor()
   })
 
   test('the browser complained about nothing', () => assert.deepEqual(opened.complaints, []))

@@ -188,7 +188,7 @@ export const publish = {
     title: 'Import files',
     choose: 'Choose a folder',
     text: 'The definition files of a folder are read: waypost.yml, the files that it includes, migrations and tables.json. Code, package.json and .env are not.',
-    skipped: (files: number) => `${countOf(files, 'file is', 'files are')} no definition files and left out.`,
+    skipped: (files: number) => `${countOf(files, 'other file is', 'other files are')} left out.`,
     none: 'The folder has no definition files. Choose the folder that contains waypost.yml.',
     tooLarge: (file: string) => `${file} is larger than 1 MB and left out.`,
     same: 'All these files are the same already.',
