@@ -54,7 +54,7 @@ export function openBaseBuilder({
 }): BaseBuilder {
   const code = listCode(base?.manifest)
   const cache = makeSourceCache()
-  const parsed: MigrationCache = new Map()
+  const known: MigrationCache = { parsed: new Map() }
   const process = openPluginProcess()
   let artifacts: Promise<readonly Artifact[]> | undefined
   let listed: readonly PluginUse[] = []
@@ -88,7 +88,7 @@ export function openBaseBuilder({
   return {
     async load(texts, { tables } = {}) {
       const builtIn = joinPlugins(await loadBuiltInPlugins())
-      const files = makeMigrationFiles(texts, base?.manifest.migrations ?? [], parsed)
+      const files = makeMigrationFiles(texts, base?.manifest.migrations ?? [], known)
       const load = async () =>
         loadDescribed(undefined, {
           texts,

@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
+import type { TablesSnapshot } from '../contract/index.ts'
 import {
   openFolder,
   parseMigration,
@@ -9,7 +10,7 @@ import {
   type FileProblem,
   type Texts,
 } from '../definition/index.ts'
-import { sha256 } from '../kit/index.ts'
+import { sha256, type Diagnostic } from '../kit/index.ts'
 import type { ManifestMigration } from '../release/index.ts'
 import { compareText } from './compare-text.ts'
 
@@ -31,12 +32,25 @@ export interface MigrationSource {
   readonly fileProblem?: FileProblem
 }
 
+/** The tables of a connection after its migrations. */
+export interface CompletedTables {
+  readonly connection: string
+  readonly tables: TablesSnapshot
+  readonly diagnostics: readonly Diagnostic[]
+  /** Problems of the steps of declared migrations. */
+  readonly stepDiagnostics: readonly Diagnostic[]
+  /** The files that were read or are missing. */
+  readonly files: readonly string[]
+}
+
 /** The files below `migrations/`. */
 export interface MigrationFiles {
   /** By connection, then by name. */
   readonly migrations: readonly MigrationSource[]
   /** Reads a `tables.json`. */
   read(file: string): { readonly text: string } | FileProblem
+  /** The tables that were loaded from them, by the connections, if they are kept. */
+  readonly loaded?: Map<string, readonly CompletedTables[]>
 }
 
 const maxBytes = 1024 * 1024
@@ -57,27 +71,31 @@ export async function openMigrationFiles(root: string): Promise<MigrationFiles> 
   }
 }
 
-/** Migrations by file, as they were last parsed. */
-export type MigrationCache = Map<string, { readonly text: string; readonly source: MigrationSource }>
+/** What was last made of texts. */
+export interface MigrationCache {
+  /** By file. */
+  readonly parsed: Map<string, { readonly text: string; readonly source: MigrationSource }>
+  last?: MigrationFiles & { readonly tables: Texts }
+}
 
 /**
  * The migrations among texts, and those with code of a release.
  * @param coded those of the release
- * @param cache those with an unchanged text are not parsed again
+ * @param cache those with an unchanged text are not parsed again; if none has changed, the result is the same
  */
 export function makeMigrationFiles(
   texts: Texts,
   coded: readonly ManifestMigration[],
-  cache: MigrationCache = new Map(),
+  cache: MigrationCache = { parsed: new Map() },
 ): MigrationFiles {
   const found = [...texts].flatMap(([file, text]) => {
-    const known = cache.get(file)
+    const known = cache.parsed.get(file)
     if (known?.text === text) return [known.source]
     const [, connection, entry = '', extension] = /^migrations\/([^/]+)\/([^/]+)\.(ya?ml)$/.exec(file) ?? []
     if (connection === undefined || connection.startsWith('.') || entry.startsWith('.')) return []
     const read = extension === 'yaml' ? otherExtension : { bytes: Buffer.from(text) }
     const source = { connection, name: entry, file, ...readSource({ file, isDeclared: true }, read) }
-    cache.set(file, { text, source })
+    cache.parsed.set(file, { text, source })
     return [source]
   })
   const ofRelease = coded
@@ -88,15 +106,32 @@ export function makeMigrationFiles(
       file: `migrations/${connection}/${name}.ts`,
       checksum,
     }))
-  return {
-    migrations: [...found, ...ofRelease].sort(
-      (a, b) => compareText(a.connection, b.connection) || compareText(a.file, b.file),
-    ),
+  const migrations = [...found, ...ofRelease].sort(
+    (a, b) => compareText(a.connection, b.connection) || compareText(a.file, b.file),
+  )
+  const tables = new Map([...texts].filter(([file]) => /^migrations\/[^/]+\/tables\.json$/.test(file)))
+  const { last } = cache
+  const isSame =
+    last !== undefined &&
+    last.migrations.length === migrations.length &&
+    last.migrations.every((one, index) => isUnchanged(one, migrations[index]!)) &&
+    JSON.stringify([...last.tables]) === JSON.stringify([...tables])
+  if (isSame) return last
+  cache.last = {
+    migrations,
+    tables,
+    loaded: new Map(),
     read(file) {
-      const text = texts.get(file)
+      const text = tables.get(file)
       return text === undefined ? { problem: 'missing' } : { text }
     },
   }
+  return cache.last
+}
+
+function isUnchanged(one: MigrationSource, other: MigrationSource): boolean {
+  const isCoded = one.declared === undefined && other.declared === undefined
+  return one === other || (isCoded && one.file === other.file && one.checksum === other.checksum)
 }
 
 /** Returns all migrations of a project, by connection, then by name; none if the folder does not exist. */

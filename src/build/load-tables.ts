@@ -4,7 +4,7 @@ import type { DeclaredMigration, Definition } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { ManifestPlugin } from '../release/index.ts'
 import { applySteps, parseSnapshot, revertSteps, type DatabaseKind, type Snapshot } from '../tables/index.ts'
-import type { MigrationFiles, MigrationSource } from './load-migrations.ts'
+import type { CompletedTables, MigrationFiles, MigrationSource } from './load-migrations.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
 /** The database of each connection that may have migrations; undefined if it may be either. */
@@ -37,7 +37,7 @@ export interface LoadedTables {
  * declared migrations that it does not cover. Needs no database.
  */
 export function loadTables(files: MigrationFiles, connections: ConnectionKinds): LoadedTables {
-  const loaded = loadSnapshots(files, connections).map(completeSnapshot)
+  const loaded = completeAll(files, connections)
   return {
     tables: Object.fromEntries(loaded.map(({ connection, tables }) => [connection, tables])),
     diagnostics: loaded.flatMap(({ diagnostics }) => diagnostics),
@@ -83,7 +83,14 @@ export async function loadTablesBefore(
 /** Checks the steps of declared migrations against the tables before them. */
 export function checkSteps(files: MigrationFiles, connections: ConnectionKinds): readonly Diagnostic[] {
   if (files.migrations.every(({ declared }) => declared === undefined)) return []
-  return loadSnapshots(files, connections).flatMap((one) => completeSnapshot(one).stepDiagnostics)
+  return completeAll(files, connections).flatMap(({ stepDiagnostics }) => stepDiagnostics)
+}
+
+function completeAll(files: MigrationFiles, connections: ConnectionKinds): readonly CompletedTables[] {
+  const key = JSON.stringify(Object.entries(connections))
+  const completed = files.loaded?.get(key) ?? loadSnapshots(files, connections).map(completeSnapshot)
+  files.loaded?.set(key, completed)
+  return completed
 }
 
 interface ConnectionTables {
@@ -122,7 +129,14 @@ function reportFile(file: string, reason: string, line = 1): Diagnostic {
   return makeDiagnostic('WP_BUILD_TABLES_FILE', makePlace(file, line), { parameters: { file, reason } })
 }
 
-function completeSnapshot({ connection, kind, migrations, file, snapshot, problem }: ConnectionTables) {
+function completeSnapshot({
+  connection,
+  kind,
+  migrations,
+  file,
+  snapshot,
+  problem,
+}: ConnectionTables): CompletedTables {
   const covered = snapshot?.migrations ?? {}
   const rest = migrations.filter(({ name }) => !Object.hasOwn(covered, name))
   const diagnostics = problem ? [problem] : findStale({ file, migrations, covered, rest })

@@ -23,7 +23,9 @@ export interface StepContext {
 
 /** Returns the name that SQLite considers to be the same. */
 export function findSame(name: string, names: Iterable<string>): string | undefined {
-  return [...names].find((one) => one.toLowerCase() === name.toLowerCase())
+  const folded = name.toLowerCase()
+  for (const one of names) if (one.toLowerCase() === folded) return one
+  return undefined
 }
 
 export function hasList(lists: TableSnapshot['index'] = [], columns: readonly string[]): boolean {
