@@ -567,7 +567,7 @@ export const strings = {
     emptyText: 'Servers appear here when they start.',
   },
   releases: {
-    text: 'What was deployed, the last activated first.',
+    text: 'What was deployed or published, the last activated first.',
     release: 'Release',
     state: 'State',
     active: 'active',

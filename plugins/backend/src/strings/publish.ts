@@ -101,7 +101,7 @@ export const publish = {
     valueSet: (name: string) => `${name} is set with the release`,
     newUses: 'New uses of variables',
     newUse: (name: string, uses: readonly string[]) => `${name} is also used by ${uses.join(', ')}`,
-    staged: 'Values that go live',
+    staged: 'Values that go live with the changes that use them',
     stagedBy: (by: string) => `set by ${by}`,
     nobody: (scope: string) => `No user has the scope ${scope}`,
     grant: 'Give it to me',
