@@ -32,8 +32,13 @@ export interface TableSources {
   openMigrations(): Promise<MigrationFiles>
   /** Returns the text of a definition file. */
   readText(file: string): Promise<string>
-  /** Says whether a migration may be amended: because it did not run, or because it would be redone. */
-  findState(connection: string, name: string): Promise<'pending' | 'redo' | 'applied'>
+  /** Returns the names of migrations that ran, also of those that the draft lacks. */
+  listRan(connection: string): Promise<readonly string[]>
+  /**
+   * Says whether a migration may be amended: because it did not run, or because it would be redone.
+   * @param checksum of its text; a server says that it did not run if only another text did
+   */
+  findState(connection: string, name: string, checksum?: string): Promise<'pending' | 'redo' | 'applied'>
   /** Returns the code that mentions columns of a table, or the table itself. */
   findCode(table: string, columns: readonly (string | undefined)[]): PlannedMigration['code']
   planApi(request: TableApiRequest): Promise<PlannedTableApi>
@@ -126,7 +131,7 @@ export class TablePlanner implements DraftTables {
     if (connection === undefined || before === undefined) return false
     const checksums = [before, text ?? ''].map((one) => parseMigration(file, one).checksum)
     if (checksums[0] === checksums[1] || !Object.hasOwn(await this.#sources.kinds(), connection)) return false
-    return (await this.#sources.findState(connection, name!)) === 'applied'
+    return (await this.#sources.findState(connection, name!, checksums[0])) === 'applied'
   }
 
   /** A migration that did not run is amended; one that would be redone only if it is about the same table. */
@@ -141,7 +146,10 @@ export class TablePlanner implements DraftTables {
     const problems: DesignProblem[] = stale ? [{ pointer: '', message: stale.message, hint: stale.hint }] : []
     return {
       kind,
-      names: files.migrations.filter((one) => one.connection === connection).map(({ name }) => name),
+      names: [
+        ...files.migrations.filter((one) => one.connection === connection).map(({ name }) => name),
+        ...(await this.#sources.listRan(connection)),
+      ],
       tables: found.tables,
       earlier: stepsOf(found.earlier),
       steps: found.migration?.declared?.steps ?? [],

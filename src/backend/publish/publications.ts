@@ -139,6 +139,16 @@ export async function findLastPublication({ db }: Pick<System, 'db'>): Promise<s
   return row?.id
 }
 
+/** Returns the names of the migrations of a connection that publications ran, also those that failed later. */
+export async function listPublishedMigrations({ db }: Pick<System, 'db'>, connection: string): Promise<string[]> {
+  const prefix = `${connection}/`
+  const rows = await db.selectFrom('waypost_publish').select('detail').where('detail', 'like', `%"${prefix}%`).execute()
+  return rows
+    .flatMap(({ detail }) => (JSON.parse(detail) as Detail).migrated)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length))
+}
+
 function selectPublications({ db, now }: Pick<System, 'db' | 'now'>) {
   return db
     .selectFrom('waypost_publish')

@@ -94,6 +94,7 @@ export class FolderDraft implements Draft {
       kinds: async () => migrations.kinds(),
       openMigrations: () => openMigrationFiles(project.root),
       readText: (file) => readFile(path.join(project.root, file), 'utf8'),
+      listRan: async () => [],
       findState: (connection, name) => migrations.findState(connection, name),
       findCode: (table, columns) => findMentions(project.root, table, columns),
       planApi: (request) => planApi(project, request),

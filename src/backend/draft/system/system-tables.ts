@@ -11,6 +11,7 @@ import type { Host } from '../../../host/index.ts'
 import { loadManifest, type ManifestMigration } from '../../../release/index.ts'
 import { planMigrations } from '../../../store/index.ts'
 import { errors } from '../../errors.ts'
+import { listPublishedMigrations } from '../../publish/publications.ts'
 import type { DraftFiles, FileChange } from '../draft.ts'
 import type { PlannedTableApi, TableApiRequest } from '../draft-tables.ts'
 import { DraftBroken } from '../save-changes.ts'
@@ -25,17 +26,20 @@ interface LoadableDraft {
 export function makeSystemTables(host: Host, draft: LoadableDraft): TablePlanner {
   const load = async () => draft.load((await draft.read()).texts)
   /** The migrations of releases, which do not change. */
-  const known = new Map<string, ReadonlySet<string>>()
-  const hasRun = async (connection: string, name: string) =>
-    connection === 'System'
-      ? (await planMigrations(host.system.db, [])).applied.some((row) => row.name === name)
-      : hasRunElsewhere(host, known, `${connection}/${name}`)
+  const known = new Map<string, readonly ManifestMigration[]>()
+  const findRan = (connection: string) =>
+    connection === 'System' ? findRanInSystem(host) : findRanElsewhere(host, known, connection)
   return new TablePlanner({
     clock: host.clock,
     kinds: async () => findKinds(await load()),
     openMigrations: async () => (await load()).migrations,
     readText: async (file) => (await draft.read()).texts.get(file) ?? '',
-    findState: async (connection, name) => ((await hasRun(connection, name)) ? 'applied' : 'pending'),
+    listRan: async (connection) => [...(await findRan(connection)).keys()],
+    async findState(connection, name, checksum) {
+      const texts = (await findRan(connection)).get(name)
+      if (texts === undefined) return 'pending'
+      return checksum === undefined || texts.size === 0 || texts.has(checksum) ? 'applied' : 'pending'
+    },
     findCode: () => [],
     planApi: (request) => planApi(draft, request),
   })
@@ -78,27 +82,28 @@ async function planApi(draft: LoadableDraft, request: TableApiRequest): Promise<
   }
 }
 
-/** Opens no connection: releases are activated after their migrations, and publications record those that ran. */
-async function hasRunElsewhere(
-  { system }: Host,
-  known: Map<string, ReadonlySet<string>>,
-  name: string,
-): Promise<boolean> {
-  const published = await system.db
-    .selectFrom('waypost_publish')
-    .select('id')
-    .where('detail', 'like', `%"${name}"%`)
-    .executeTakeFirst()
-  if (published !== undefined) return true
-  const releases = await system.db.selectFrom('waypost_release').select('id').execute()
-  for (const { id } of releases) {
-    const names = known.get(id) ?? new Set((await loadManifest(system, id)).migrations.map(nameMigrationOf))
-    known.set(id, names)
-    if (names.has(name)) return true
-  }
-  return false
+/** The names of migrations that ran, with the checksums of their texts; empty if those are not known. */
+type RanMigrations = ReadonlyMap<string, ReadonlySet<string>>
+
+async function findRanInSystem({ system }: Host): Promise<RanMigrations> {
+  const { applied } = await planMigrations(system.db, [])
+  return new Map(applied.map(({ name, checksum }) => [name, new Set([checksum])]))
 }
 
-function nameMigrationOf({ connection, name }: ManifestMigration): string {
-  return `${connection}/${name}`
+/** Opens no connection: releases are activated after their migrations, and publications record those that ran. */
+async function findRanElsewhere(
+  { system }: Host,
+  known: Map<string, readonly ManifestMigration[]>,
+  connection: string,
+): Promise<RanMigrations> {
+  const ran = new Map<string, Set<string>>()
+  const releases = await system.db.selectFrom('waypost_release').select('id').execute()
+  for (const { id } of releases) {
+    const migrations = known.get(id) ?? (await loadManifest(system, id)).migrations
+    known.set(id, migrations)
+    for (const one of migrations)
+      if (one.connection === connection) ran.set(one.name, (ran.get(one.name) ?? new Set()).add(one.checksum))
+  }
+  for (const name of await listPublishedMigrations(system, connection)) if (!ran.has(name)) ran.set(name, new Set())
+  return ran
 }
