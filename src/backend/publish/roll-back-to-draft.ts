@@ -11,15 +11,21 @@ import {
   type ActivateOptions,
 } from '../../release/index.ts'
 import { inOneTransaction, type System } from '../../store/index.ts'
+import type { DraftAuthor } from '../draft/draft.ts'
 import { listDraftChanges } from '../draft/system/draft-changes.ts'
 import { errors } from '../errors.ts'
 
 /**
- * Activates a stored release again, and makes the files of the undone one the draft, in one transaction.
+ * Activates a stored release again, and makes the files of the undone one the draft, in one transaction. Its changes have
+ * the given author.
  * @throws WP_BACKEND_ROLLBACK_DRAFT if the draft has changes, WP_RELEASE_NO_FILES, WP_RELEASE_ACTIVATED_SINCE, and the
  * errors of `rollBack`
  */
-export async function rollBackToDraft(system: System, id: string, options: ActivateOptions): Promise<Activated> {
+export async function rollBackToDraft(
+  system: System,
+  id: string,
+  { author, ...options }: ActivateOptions & { readonly author: DraftAuthor },
+): Promise<Activated> {
   const { active, draft } = await loadDraftRows(system.db)
   if (draft !== undefined) throw errors.WP_BACKEND_ROLLBACK_DRAFT()
   const [target] = await listActivations(system, id, 1)
@@ -33,7 +39,7 @@ export async function rollBackToDraft(system: System, id: string, options: Activ
       const done = await rollBack(joined, id, { ...options, after: active?.number ?? 0 })
       const now = await loadDraftRows(trx)
       if (done.activated && names.length > 0)
-        await storeDraft(joined, trx, { base: now.active!, files: undone, names, made: [] })
+        await storeDraft(joined, trx, { base: now.active!, files: undone, names, made: names, by: author })
       return done
     }),
   )

@@ -5,6 +5,7 @@ import { exposeErrors } from '../../deploy/release-receiver.ts'
 import { rollBackToDraft } from '../../publish/roll-back-to-draft.ts'
 import { defineRoute } from '../route.ts'
 import { formatTime, maybeText, record, text, time } from '../shapes.ts'
+import { systemDraftOf } from './draft-shapes.ts'
 
 const releaseId = Type.String({ pattern: '^[0-9a-f]{4,64}$' })
 const kind = Type.Union([Type.Literal('deploy'), Type.Literal('backend'), Type.Literal('rollback')])
@@ -196,11 +197,15 @@ const rollback = defineRoute({
     keep_as_draft: Type.Optional(Type.Boolean()),
   }),
   answer: record({ id: text, activated: Type.Boolean() }),
-  async handle({ host, params, body, actor }) {
+  async handle({ params, body, actor, principal, ...call }) {
+    const { host } = call
+    if (body.keep_as_draft === true) systemDraftOf(call)
     const { id } = await exposeErrors(() => surveyRollback(host, params.id))
     const { by, ...who } = await actor()
     const options = { by, actor: who, message: body.message, against: body.against }
-    return body.keep_as_draft === true ? rollBackToDraft(host.system, id, options) : rollBack(host.system, id, options)
+    return body.keep_as_draft === true
+      ? rollBackToDraft(host.system, id, { ...options, author: principal.user })
+      : rollBack(host.system, id, options)
   },
 })
 
