@@ -293,6 +293,7 @@ describe('an API on a server by clicking', { timeout: 600_000 }, () => {
     await dialog().waitFor({ state: 'detached' })
     await page.getByRole('link', { name: '1 change · Publish' }).click()
     await page.getByText('1 conflict with the active release').waitFor()
+    await page.getByText('description', { exact: true }).waitFor()
     await page.getByRole('radio', { name: /^Published .*A row was added to todo/ }).waitFor()
     await checkPage(page, 'server conflict')
     await page.getByRole('radio', { name: /^In the draft .*Sent for each new to-do/ }).click()

@@ -3,8 +3,9 @@ import { applyPatch, structuredPatch } from 'diff'
 import { useState } from 'react'
 import { Dialog } from '../components/dialog.tsx'
 import { editing as texts } from '../strings/editing.ts'
+import { publish } from '../strings/publish.ts'
 import { ChangedBy } from './changed-by.tsx'
-import type { DraftEdit, TextEdit } from './draft.ts'
+import { useServerDraft, type DraftEdit, type TextEdit } from './draft.ts'
 import { DiffView } from './diff-view.tsx'
 import { isEqual, keysOf, mergeValues, withValueAt, type Clash } from './values.ts'
 
@@ -71,6 +72,10 @@ interface ChoiceProps {
 
 function Choice({ clash, label, value, onChange }: ChoiceProps) {
   const sides = ['mine', 'theirs'] as const
+  const names = {
+    mine: texts.conflict.mine,
+    theirs: useServerDraft() === undefined ? texts.conflict.theirs : publish.inDraft,
+  }
   return (
     <Radio.Group
       className="clash"
@@ -86,7 +91,7 @@ function Choice({ clash, label, value, onChange }: ChoiceProps) {
           <Radio.Card key={side} value={side} className="clash-side">
             <Radio.Indicator size="xs" />
             <span>
-              <span className="strong">{texts.conflict[side]}</span>
+              <span className="strong">{names[side]}</span>
               <code dir="auto" className="clash-value">
                 {write(clash[side])}
               </code>

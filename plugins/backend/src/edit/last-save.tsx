@@ -24,7 +24,7 @@ export function LastSave() {
   return (
     <div className="save-row last-save">
       <p className="save-state soft" role="status">
-        {(isServer ? publish : texts).savedAt(new Date(at), changes)}
+        {isServer ? publish.savedAt(new Date(at)) : texts.savedAt(new Date(at), changes)}
         {canUndo ? null : <span>{texts.noUndo}</span>}
       </p>
       {canUndo ? (

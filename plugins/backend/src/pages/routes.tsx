@@ -21,12 +21,12 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [
   { name: 'route', label: texts.route, isSortable: true, render: (route) => <Name {...route} /> },
-  { name: 'access', label: texts.access, width: '19%', render: (route) => <Access {...route} /> },
+  { name: 'access', label: texts.access, width: '24%', render: (route) => <Access {...route} /> },
   {
     name: 'action',
     label: texts.action,
     isMinor: true,
-    width: '15%',
+    width: '12%',
     render: ({ action }) =>
       action.kind === 'file' ? <EndOf text={action.name} /> : <bdi title={action.name}>{action.name}</bdi>,
   },
@@ -34,7 +34,7 @@ const columns: readonly Column<Route>[] = [
     name: 'source',
     label: build.source,
     isMinor: true,
-    width: '24%',
+    width: '22%',
     render: ({ source }) => <span className="soft">{source === null ? null : <EndOf text={source} />}</span>,
   },
   {

@@ -8,6 +8,7 @@ import { MethodBadge } from '../components/badge.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft, type Draft } from '../edit/draft.ts'
+import { keysOf } from '../edit/values.ts'
 import { publish } from '../strings/publish.ts'
 import type { DraftConflict } from './api.ts'
 import { describeEntry } from './describe-entry.ts'
@@ -72,6 +73,7 @@ function Conflict({ conflict, value, onChange }: ConflictProps) {
   const write = (shown: unknown) =>
     shown === null ? '' : typeof shown === 'string' && conflict.at === null ? shown : toYaml(shown)
   const base = write(conflict.base)
+  const field = conflict.at === null ? [] : keysOf(conflict.at).slice(method === undefined ? 2 : 4)
   return (
     <div className="conflict">
       {link === undefined ? null : (
@@ -87,6 +89,7 @@ function Conflict({ conflict, value, onChange }: ConflictProps) {
             {method === undefined ? null : <MethodBadge method={method} />}
             <bdi className={method === undefined ? 'strong' : 'mono strong'}>{label}</bdi>
             <span className="soft">{publish.changes.groups[group]}</span>
+            {field.length === 0 ? null : <code dir="auto">{field.join(' › ')}</code>}
           </span>
         }
       >

@@ -121,7 +121,7 @@ export const editing = {
     inUse: 'It is used here. Change these places first.',
     calls: (calls: number) =>
       calls === 0
-        ? 'It was not called in the last 24 hours.'
+        ? 'It was not called in the last 24 hours. Calls are counted once a minute.'
         : `It was called ${countOf(calls, 'time')} in the last 24 hours.`,
     event: {
       new: 'New event',

@@ -23,7 +23,8 @@ export const publish = {
   noRoutes: 'Create a table and routes for it, import files, or add a route.',
   noReleases: 'The draft has changes. Publish it to make a release.',
   testLater: 'Publish it to test it.',
-  savedAt: (at: Date, changes: number) => `Saved in the draft ${time.format(at)} · ${countOf(changes, 'change')}`,
+  savedAt: (at: Date) => `Saved in the draft ${time.format(at)}`,
+  inDraft: 'In the draft',
   broken: 'The draft cannot be published until this is fixed.',
   shownActive: 'The active release is shown, read-only.',
   empty: {

@@ -85,7 +85,7 @@ export const tableEditor = {
   dropTitle: (name: string) => `Delete table ${name}?`,
   calls: (calls: number) =>
     calls === 0
-      ? 'Its methods were not called in the last 24 hours.'
+      ? 'Its methods were not called in the last 24 hours. Calls are counted once a minute.'
       : `Its methods were called ${calls} ${calls === 1 ? 'time' : 'times'} in the last 24 hours.`,
   dropText: 'All its rows are deleted in this database now, and in others when the migration runs there.',
   dropStaged: 'All its rows are deleted when you publish.',
