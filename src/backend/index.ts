@@ -44,6 +44,7 @@ export {
   type ServersAnswer,
   type SurveyAnswer,
   type SurveyRequest,
+  type VersionsAnswer,
 } from './deploy/protocol.ts'
 export { TablePlanner, type TableSources } from './draft/table-planner.ts'
 export type {

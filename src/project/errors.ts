@@ -52,7 +52,8 @@ export const errors = defineErrors({
   WP_PROJECT_PULL_BASE: {
     kind: 'user',
     status: 500,
-    message: 'The active release was never deployed from a folder, so {folder} cannot be compared with it',
+    message:
+      'The active release was never deployed from a folder, and {folder} has none of its versions unchanged, so they cannot be compared',
     hint: 'Pull into an empty folder: waypost pull NEW-FOLDER',
   },
   WP_PROJECT_PULL_TAKEN: {

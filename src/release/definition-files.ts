@@ -190,6 +190,22 @@ export async function loadPublishedFiles({ db }: Pick<System, 'db'>): Promise<Pu
   }
 }
 
+/** More versions than a folder is behind. */
+const maxVersions = 20
+
+/** Lists the definition files of the last activations, the newest first, each version once. Skips damaged lists. */
+export async function listFileVersions({ db }: Pick<System, 'db'>): Promise<readonly FileHashes[]> {
+  const rows = await db
+    .selectFrom('waypost_activation as activation')
+    .innerJoin('waypost_file as list', 'list.hash', 'activation.files')
+    .select(['list.hash', 'list.content'])
+    .groupBy(['list.hash', 'list.content'])
+    .orderBy((column) => column.fn.max('activation.number'), 'desc')
+    .limit(maxVersions)
+    .execute()
+  return rows.flatMap(({ hash, content }) => (sha256(content) === hash ? [JSON.parse(content) as FileHashes] : []))
+}
+
 /** Whether the definition was changed on the server since it was last deployed from a folder. */
 export async function isChangedSinceGit({ db }: { readonly db: Pick<System['db'], 'selectFrom'> }): Promise<boolean> {
   const active = await db

@@ -90,6 +90,7 @@ export {
   isChangedSinceGit,
   isDefinitionFile,
   loadFiles,
+  listFileVersions,
   loadPublishedFiles,
   mayAddFile,
   storeFiles,

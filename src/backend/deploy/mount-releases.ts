@@ -5,6 +5,7 @@ import { sha256, shortId, version } from '../../kit/index.ts'
 import {
   assertIntact,
   hashFiles,
+  listFileVersions,
   listLiveServers,
   loadForRelease,
   loadActiveRow,
@@ -32,6 +33,7 @@ import {
   type MigrateAnswer,
   type ServersAnswer,
   type SurveyAnswer,
+  type VersionsAnswer,
 } from './protocol.ts'
 import { acceptBodies } from './read-bodies.ts'
 import {
@@ -102,6 +104,9 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   app.get(paths.files, { onRequest, config: makeRateLimit('files', 60) }, async () =>
     toFilesAnswer(await loadPublishedFiles(system)),
   )
+  app.get(paths.versions, { onRequest, config: makeRateLimit('files', 60) }, async (): Promise<VersionsAnswer> => ({
+    versions: await listFileVersions(system),
+  }))
   app.get(paths.draft, { onRequest, config: makeRateLimit('files', 60) }, async () =>
     toFilesAnswer(await sources.loadDraftFiles()),
   )

@@ -101,6 +101,11 @@ export interface FilesAnswer {
   readonly contents: Readonly<Record<string, string>>
 }
 
+/** The definition files of the last activations, the newest first: path → SHA-256. */
+export interface VersionsAnswer {
+  readonly versions: readonly FileHashes[]
+}
+
 /** The active release, for `waypost deploy --from`. */
 export interface ReleaseAnswer {
   /** Null before the first deployment. */
@@ -159,6 +164,8 @@ export const paths = {
   servers: '/backend/deploy/server',
   /** GET; for `waypost pull`. */
   files: '/backend/deploy/file',
+  /** GET; for `waypost pull` into a folder that has one of these versions. */
+  versions: '/backend/deploy/file/version',
   /** GET; for `waypost pull --draft`. */
   draft: '/backend/deploy/draft',
   /** POST; changes nothing. */

@@ -7,6 +7,7 @@ import {
   hashFileList,
   hashFiles,
   isChangedSinceGit,
+  listFileVersions,
   listLiveServers,
   loadActiveRelease,
   loadPublishedFiles,
@@ -54,6 +55,7 @@ export async function openSystemTarget(options: {
       const { SystemDraft } = await import('../../backend/index.ts')
       return new SystemDraft(opened, () => '').loadPublishedFiles()
     },
+    listFileVersions: () => listFileVersions(system),
     assertDeployable: () => checkIdentity(opened),
     async survey({ release, files }) {
       const { manifest } = release

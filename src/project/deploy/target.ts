@@ -4,6 +4,7 @@ import type {
   ActivateOptions,
   BuiltRelease,
   DefinitionFile,
+  FileHashes,
   MissingVariable,
   LiveServer,
   PublishedFiles,
@@ -73,6 +74,8 @@ export interface DeployTarget {
   listServers(): Promise<readonly LiveServer[]>
   /** Loads the definition files of the active release, or of the draft; undefined before the first deployment. */
   loadFiles(of: 'release' | 'draft'): Promise<PublishedFiles | undefined>
+  /** Lists the definition files of the last activations, the newest first. */
+  listFileVersions(): Promise<readonly FileHashes[]>
   /** Throws if a deployment is not possible. Not needed for a plan. Changes nothing. */
   assertDeployable(): Promise<void>
   /** Changes nothing. */

@@ -70,6 +70,10 @@ function isMissingVariable({
   return typeof name === 'string' && isTexts(servers)
 }
 
+export function isHashes(files: FileHashes): boolean {
+  return Object.values(files).every(isId)
+}
+
 /** Whether each file has a usable path and its content. A server must not write other files. */
 export function isFiles({ active, inGit, contents }: FilesAnswer): boolean {
   const areComplete = (files: FileHashes): boolean => {

@@ -9,6 +9,7 @@ import type {
   ServersAnswer,
   SurveyAnswer,
   SurveyRequest,
+  VersionsAnswer,
 } from '../../../backend/index.ts'
 import { isWaypostError, sha256, type Variables } from '../../../kit/index.ts'
 import {
@@ -23,6 +24,7 @@ import type { Deployable, DeployTarget, Upload } from '../target.ts'
 import {
   assertAnswer,
   isFiles,
+  isHashes,
   isId,
   isMigrated,
   isServers,
@@ -81,6 +83,10 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     async loadFiles(of) {
       const path = of === 'release' ? paths.files : paths.draft
       return toPublished(assertAnswer(own, await client.get<FilesAnswer>(path), isFiles))
+    },
+    async listFileVersions() {
+      const answer = await client.get<VersionsAnswer>(paths.versions)
+      return assertAnswer(own, answer, ({ versions }: VersionsAnswer) => versions.every(isHashes)).versions
     },
     async assertDeployable() {
       const isAnswer = (answer: AccessAnswer) => answer.protocol === protocol
