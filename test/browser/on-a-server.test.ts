@@ -330,5 +330,41 @@ describe('an API on a server by clicking', { timeout: 600_000 }, () => {
     await page.getByRole('checkbox', { name: 'Publish todo_created' }).waitFor()
   })
 
+  test('a save is undone; one of two changes is published, and the other one discarded', async () => {
+    const changes = (count: string) => page.getByRole('link', { name: `${count} · Publish` }).waitFor()
+    const allow = async (range: string) => {
+      const field = page.getByRole('combobox', { name: 'delivery_allow' })
+      await field.fill(range)
+      await field.press('Enter')
+      await page.keyboard.press('Control+S')
+      await changes('2 changes')
+    }
+    await go('Settings')
+    await allow('10.0.0.0/8')
+    await page.getByRole('button', { name: /^Undo/ }).click()
+    await changes('1 change')
+    await allow('10.0.0.0/16')
+    await go('Publish')
+    await page.getByRole('checkbox', { name: 'Publish todo_created' }).uncheck()
+    await page.getByText('1 of 2 changes').waitFor()
+    await button('Publish').click()
+    await heading('Published').waitFor()
+    await changes('1 change')
+    await go('Publish')
+    await page.getByRole('button', { name: 'Discard the change of todo_created' }).click()
+    await button('Discard', dialog()).click()
+    await page.getByRole('heading', { name: 'Nothing to publish' }).waitFor()
+  })
+
+  test('an earlier release is opened as draft', async () => {
+    await go('Releases')
+    const first = page.getByRole('row').filter({ hasText: 'Rollback' }).last()
+    await first.getByRole('button', { name: /^Actions/ }).click()
+    await page.getByRole('menuitem', { name: 'Open as draft' }).click()
+    await button('Open as draft', dialog()).click()
+    await heading('Publish').waitFor()
+    await page.getByRole('checkbox', { name: 'Publish todo_created' }).waitFor()
+  })
+
   test('the browser complained about nothing', () => assert.deepEqual(opened.complaints, []))
 })
