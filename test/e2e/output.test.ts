@@ -122,7 +122,7 @@ describe('for people', { concurrency: 1 }, () => {
       .split('\n')
     assert.deepEqual(lines.slice(1, 4), [`  Active     RELEASE1   5 s ago, by ${user}`, '  Project    RELEASE1', ''])
     for (const change of [
-      /^ {2}- route +DELETE \/todo\/:todo_id +callers get 404 {3}BREAKING$/,
+      /^ {2}- route +DELETE \/todo\/:todo_id +callers get 405 {3}BREAKING$/,
       /^ {2}\+ route +PATCH \/todo\/:todo_id +private, scope todo/,
       /^ {2}~ schema +Todo-Input +"title" maxLength 60, was 64/,
     ]) {

@@ -59,10 +59,17 @@ function compareRoutes({ before, after, effects }: EntriesContext): ReleaseChang
     const details = compareMethods(old, entry, effects)
     if (details.length > 0) changes.push(changed('route', name, details))
   }
+  const paths = new Set([...is!.keys()].map(pathOfShape))
   for (const [shape, entry] of was!) {
-    if (!is!.has(shape)) changes.push(removed('route', nameMethod(entry), []))
+    if (is!.has(shape)) continue
+    const status = paths.has(pathOfShape(shape)) ? 405 : 404 // other methods of the path remain
+    changes.push(removed('route', nameMethod(entry), [breaking(`callers get ${status}`)]))
   }
   return changes
+}
+
+function pathOfShape(shape: string): string {
+  return shape.slice(shape.indexOf(' ') + 1)
 }
 
 /** Lists methods by method and path. The names of path parameters do not matter. */
@@ -126,9 +133,6 @@ function changed(kind: ChangeKind, name: string, details: readonly ChangeDetail[
 
 /** A removed route or event affects its callers or subscribers. */
 function removed(kind: ChangeKind, name: string, details: readonly ChangeDetail[]): ReleaseChange {
-  const hasUsers = kind === 'route' || kind === 'event'
-  const shown = hasUsers
-    ? [breaking(kind === 'route' ? 'callers get 404' : 'subscribers no longer receive it')]
-    : details
+  const shown = kind === 'event' ? [breaking('subscribers no longer receive it')] : details
   return { change: 'removed', kind, name, breaking: shown.some((detail) => detail.breaking), details: shown }
 }

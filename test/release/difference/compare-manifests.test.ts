@@ -160,7 +160,7 @@ test('a route that becomes deprecated is warned of once', () => {
   }
   assert.deepEqual(warningsOf(since, changed), [
     ['GET /todo', 'html "trusted" added'],
-    ['POST /todo', 'callers get 404'],
+    ['POST /todo', 'callers get 405'],
   ])
   assert.deepEqual(warningsOf(since, base)[0], ['GET /todo', 'is no longer deprecated'])
 })
