@@ -11,7 +11,10 @@ import { Webhook } from 'standardwebhooks'
 import { openReceiver, type Receiver } from '../e2e/receiver.ts'
 import { startServe, type Serving } from '../e2e/serving.ts'
 import { openBrowser, openPage, storeScreenshot, type WatchedPage } from '../support/browser.ts'
+import { isLong } from '../support/forms.ts'
+import { startPostgres } from '../support/postgres.ts'
 import { openProject } from '../support/project.ts'
+import { systemKinds } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { checkPage, origin } from './backend-world.ts'
 
@@ -30,8 +33,14 @@ function readStored(zip: Buffer): ReadonlyMap<string, string> {
   return files
 }
 
-describe('an API on a server by clicking', { timeout: 600_000 }, () => {
+/** Its System is the one that `init --template host` sets up; in the long form also on PostgreSQL. */
+for (const kind of isLong ? systemKinds : (['sqlite'] as const))
+  describe(`an API on a server by clicking, ${kind}`, { timeout: 600_000 }, () => buildApi(kind))
+
+function buildApi(kind: (typeof systemKinds)[number]): void {
   let home: string
+  let postgres: Awaited<ReturnType<typeof startPostgres>> | undefined
+  const createDatabase = async () => (postgres = await startPostgres()).createSystem()
   let serving: Serving
   let receiver: Receiver
   let browser: Browser
@@ -42,7 +51,8 @@ describe('an API on a server by clicking', { timeout: 600_000 }, () => {
     home = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-server-')))
     const start = openProject(home, {}, async () => undefined)
     await start.ok('init my-api --template host --no-install')
-    const host = openProject(path.join(home, 'my-api'), { HOST: '127.0.0.1' }, async () => undefined)
+    const own = kind === 'sqlite' ? {} : { WAYPOST_SYSTEM_URL: await createDatabase() }
+    const host = openProject(path.join(home, 'my-api'), { HOST: '127.0.0.1', ...own }, async () => undefined)
     // What `npm start` runs.
     await host.ok('migrate')
     serving = await startServe(host, {}, ' --cron')
@@ -55,6 +65,7 @@ describe('an API on a server by clicking', { timeout: 600_000 }, () => {
     await browser.close()
     await serving.stop()
     await receiver.close()
+    await postgres?.stop()
     await rm(home, { recursive: true, force: true })
   })
 
@@ -367,4 +378,4 @@ describe('an API on a server by clicking', { timeout: 600_000 }, () => {
   })
 
   test('the browser complained about nothing', () => assert.deepEqual(opened.complaints, []))
-})
+}

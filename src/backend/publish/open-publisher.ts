@@ -237,6 +237,7 @@ async function migrate(sources: PublisherSources, { id, built }: Prepared, migra
     host,
     release: built,
     plugins,
+    again: 'publish again',
     onApplied(one) {
       migrated.push(nameOfMigration(one))
       const soFar = { state: 'migrating', migrated: [...migrated] } as const

@@ -18,6 +18,8 @@ export interface MigrateReleaseOptions extends Pick<MigrationDatabases, 'plugins
   onApplied?(applied: AppliedMigration): void
   /** Called once if another process is migrating. */
   onWait?(): void
+  /** What the hint of a failure suggests: `deploy again` by default. */
+  readonly again?: string
 }
 
 export interface AppliedMigration {
@@ -49,7 +51,7 @@ export async function migrateRelease(options: MigrateReleaseOptions): Promise<re
         withLock: alreadyLocked,
         clock: host.clock,
         nameOf: (name) => fileOfMigration(pending.find((one) => one.connection === connection && one.name === name)!),
-        again: 'deploy again; the previous release is still being served',
+        again: `${options.again ?? 'deploy again'}; the previous release is still being served`,
         appliedBefore: () => applied.map(nameOfMigration),
         onApplied(one) {
           applied.push({ connection, ...one })

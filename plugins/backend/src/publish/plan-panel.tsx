@@ -115,7 +115,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
         {plan.migrations.length === 0 ? null : (
           <section>
             <h3>{texts.migrations}</h3>
-            <p className="soft">{texts.migrationsText}</p>
+            <p className="soft">{plan.active === null ? texts.migrationsFirst : texts.migrationsText}</p>
             {plan.migrations.map((migration) => (
               <Migration key={migration.name} migration={migration} />
             ))}

@@ -85,6 +85,7 @@ export const publish = {
     other: 'Other changes',
     nothing: 'Clients see no difference.',
     migrations: 'Migrations',
+    migrationsFirst: 'They run before the release is activated.',
     migrationsText: 'They run before the release is activated. The release that is served now must work with them.',
     sqlOf: (name: string) => `SQL of ${name}`,
     code: 'It is written in TypeScript.',
