@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import { addUser } from '../../src/auth/index.ts'
 import { loadStagedVariables } from '../../src/backend/draft/system/staged-variables.ts'
 import { SystemDraft } from '../../src/backend/index.ts'
+import { parseMigration } from '../../src/definition/index.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import { copySystem } from '../support/migrated.ts'
@@ -266,11 +267,15 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     for (const name of ['b', 'c'])
       ok(await ann(`PUT /draft/file?path=${pending}`, { text: files[elsewhere].replace('a:', `${name}:`) }))
     const file = 'migrations/System/20990101-failed.yml'
-    ok(await ann(`PUT /draft/file?path=${file}`, { text: 'create_table:\n  app_failed: { columns: { id: id } }\n' }))
+    const text = 'create_table:\n  app_failed: { columns: { id: id } }\n'
+    ok(await ann(`PUT /draft/file?path=${file}`, { text }))
     ok(await put(ben, '/config/title', 'Ideas'))
     const { db } = world.host.system
     // As after a publication whose activation failed.
-    await sql`insert into waypost_migration values ('20990101-failed', 'x', ${new Date().toISOString()})`.execute(db)
+    const { checksum } = parseMigration(file, text)
+    await sql`insert into waypost_migration values ('20990101-failed', ${checksum}, ${new Date().toISOString()})`.execute(
+      db,
+    )
     const { body: discarded } = await ann('POST /draft/discard', {})
     assert.deepEqual(
       discarded.kept.map((one: any) => one.name),
