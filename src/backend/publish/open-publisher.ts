@@ -89,6 +89,7 @@ export function openPublisher(sources: PublisherSources): Publisher {
       assertMayGrant(request, by, built.manifest)
       const needsMigration = plan.migrations.length > 0
       const begun = await beginPublication(system, {
+        after: state.base.number,
         state: needsMigration ? 'migrating' : 'activating',
         release: built.serialized.id,
         message: request.message,

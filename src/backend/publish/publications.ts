@@ -1,5 +1,5 @@
 import { makeUuid } from '../../kit/index.ts'
-import { lockActive } from '../../release/index.ts'
+import { assertLastActivation, lockActive } from '../../release/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
@@ -30,6 +30,8 @@ export interface PublicationError {
 }
 
 export interface NewPublication {
+  /** The number of the last activation, on which the release is based; 0 if there is none. */
+  readonly after: number
   readonly state: 'migrating' | 'activating'
   readonly release: string
   readonly message: string | undefined
@@ -46,10 +48,11 @@ const running = ['migrating', 'activating'] as const
 /**
  * Records a publication that begins. Only one runs at a time, on all servers.
  * @returns the publication, or the one that is running
+ * @throws WP_RELEASE_ACTIVATED_SINCE
  */
 export async function beginPublication(
   system: System,
-  { state, release, message, by }: NewPublication,
+  { state, release, message, by, after }: NewPublication,
 ): Promise<{ readonly begun: string } | { readonly running: Publication }> {
   return system.transaction(async (trx) => {
     await lockActive(system, trx) // until the row is visible to others
@@ -58,6 +61,7 @@ export async function beginPublication(
       .executeTakeFirst()
     const found = row && toPublication(row)
     if (found !== undefined && found.state !== 'failed') return { running: found }
+    await assertLastActivation(trx, after) // another publication may have ended since the plan was made
     if (found !== undefined) await write({ ...system, db: trx }, found.id, { ...found, state: 'failed' })
     const id = makeUuid()
     const times = { created_at: system.now(), updated_at: system.now() }
