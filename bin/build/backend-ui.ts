@@ -1,4 +1,5 @@
-// Builds the pages of the backend (plugins/backend) into dist/ui/: hashed files, each compressed with Brotli and gzip.
+// Builds the pages of the backend and of the portal (plugins/backend) into dist/ui/: hashed files, each compressed with
+// Brotli and gzip.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
@@ -69,6 +70,7 @@ async function buildPages(root: string, home: string, built: string): Promise<vo
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       rolldownOptions: {
+        input: ['index.html', 'portal.html'].map((name) => path.join(home, name)),
         onLog(level, log, report) {
           if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log) // "use client" has no meaning here
         },

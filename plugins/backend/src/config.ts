@@ -1,4 +1,4 @@
-/** What the server tells the pages; see UiConfig in src/backend/ui/mount-ui.ts. */
+/** What the server tells the pages of the backend and of the portal. */
 export interface Config {
   readonly base: string
   readonly issuer: string
@@ -18,8 +18,13 @@ export const config = JSON.parse(element?.textContent ?? '{}') as Config
 /** The nonce of styles that components insert. */
 export const nonce = element?.dataset['nonce'] ?? ''
 
+const ownPath = (config.redirectPath ?? '').replace(/\/signed-in$/, '')
+
 /** The path below which the pages are. */
-export const uiPath = `${config.base}/backend/ui`
+export const uiPath = config.base + ownPath
+
+/** The path of the API that the pages call: the admin API, or the account API. */
+export const apiPath = config.base + (ownPath === '/portal' ? '/consumer' : '/backend')
 
 /** Whether the pages edit a definition: the folder in `dev`, the draft of a server. */
 export const hasDraft = config.isDevelopment || !config.isReadOnly

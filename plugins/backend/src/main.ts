@@ -18,15 +18,25 @@ async function start(): Promise<void> {
   // The server may be reached by several names; only one of them can sign in.
   if (!config.isDevelopment && location.origin !== config.origin)
     return location.replace(config.origin + location.pathname + location.search)
-  if (isSecureContext && isReturning()) void import('./shell/app.tsx') // loads while the code is redeemed
+  if (isSecureContext && isReturning()) void loadApp() // while the code is redeemed
   const started: Started = isSecureContext ? await startSession() : { state: 'failed', message: strings.start.insecure }
   if (started.state === 'leaving') return undefined
-  if (started.state === 'signed-in') return (await import('./shell/app.tsx')).showApp(element)
+  if (started.state === 'signed-in')
+    return loadApp().then(([{ showApp }, { makeRouter }]) => showApp(element, makeRouter))
   const { showStartPage } = await import('./shell/start-page.tsx')
   return showStartPage(
     element,
-    started.state === 'failed' ? { problem: started, canSignIn: isSecureContext } : { isWindow: true },
+    started.state === 'failed' ? { problem: explain(started), canSignIn: isSecureContext } : { isWindow: true },
   )
+}
+
+function loadApp() {
+  return Promise.all([import('./shell/app.tsx'), import('./shell/router.tsx')])
+}
+
+function explain(problem: Extract<Started, { state: 'failed' }>) {
+  if (problem.error !== 'invalid_scope') return problem
+  return { message: strings.start.noScopes, hint: strings.start.noScopesHint }
 }
 
 void start()

@@ -23,16 +23,12 @@ import {
   Zap,
   type LucideIcon,
 } from 'lucide-react'
-import type { ReactNode } from 'react'
+import type { PageBase } from './shell/page-router.tsx'
 import { strings } from './strings.ts'
 import { editing } from './strings/editing.ts'
 
 /** One page. To add a page, add it here; see README.md. */
-export interface PageEntry {
-  /** Below `/backend/ui`; parameters begin with `$`. */
-  readonly path: string
-  /** In the navigation, the breadcrumbs and the palette. A page of one thing has the name of the thing. */
-  readonly title: string
+export interface PageEntry extends PageBase {
   /** The part of the navigation; pages of one thing have none. */
   readonly group?: 'build' | 'operate' | 'access'
   readonly icon?: LucideIcon
@@ -40,7 +36,6 @@ export interface PageEntry {
   readonly scopes: readonly [string, ...string[]]
   /** Whether the page exists only in `waypost dev`, or only on servers with a draft. */
   readonly isDevelopment?: boolean
-  load(): Promise<{ readonly Page: () => ReactNode }>
 }
 
 export const groups = ['build', 'operate', 'access'] as const

@@ -1,6 +1,6 @@
-// The transport of the generated client: sends a request to the admin API with the token of the session. It renews the
+// The transport: sends a request to the API of the pages with the token of the session. It renews the
 // token, asks the user to sign in again if necessary, and then repeats the request.
-import { config } from '../config.ts'
+import { apiPath } from '../config.ts'
 import { accessToken, askToSignIn } from '../session/session.ts'
 import { strings } from '../strings.ts'
 
@@ -50,7 +50,7 @@ export interface Answer<Value> {
   readonly etag: string | undefined
 }
 
-/** Sends a request to a path below `/backend`. @throws Problem, SignInCancelled, TypeError if there is no network */
+/** Sends a request to a path below `apiPath`. @throws Problem, SignInCancelled, TypeError if there is no network */
 export async function send<Value>(method: Method, path: string, options: SendOptions = {}): Promise<Value> {
   return (await sendForAnswer<Value>(method, path, options)).data
 }
@@ -88,7 +88,7 @@ async function request(
   path: string,
   { token, query = {}, body, ifMatch, signal }: SendOptions & { token: string },
 ): Promise<Response> {
-  const url = new URL(`${config.base}/backend/${path.replace(/^\//, '')}`, location.origin)
+  const url = new URL(`${apiPath}/${path.replace(/^\//, '')}`, location.origin)
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== '') url.searchParams.set(name, String(value))
   return fetch(url, {

@@ -22,15 +22,21 @@ export type SignInReason = 'expired' | 'password'
 /** The result of starting: signed in, or what the page shows instead of the app. */
 export type Started =
   | { readonly state: 'signed-in' | 'leaving' | 'window' }
-  | { readonly state: 'failed'; readonly message: string; readonly hint?: string }
+  | {
+      readonly state: 'failed'
+      /** The code of an error of OAuth2. */
+      readonly error?: string
+      readonly message: string
+      readonly hint?: string
+    }
 
 export const sessionStore = makeStore<Session | undefined>(undefined)
 /** Set while a dialog asks the user to sign in again. */
 export const signInRequest = makeStore<SignInReason | undefined>(undefined)
 
 let tokens: Tokens | undefined
-const storageKey = 'waypost-sign-in'
-const channelName = 'waypost-sign-in'
+const storageKey = `waypost-sign-in ${config.clientId}`
+const channelName = storageKey
 const windowState = 'window.'
 
 /** Whether the browser comes back from the authorization endpoint. */
@@ -51,8 +57,10 @@ export async function startSession(): Promise<Started> {
   if (state.startsWith(windowState)) return handOver(answer)
   const pending = readPending(state)
   sessionStorage.removeItem(storageKey)
-  if (pending === undefined) return leave(uiPath)
+  if (pending === undefined) return leave(`${uiPath}/`)
   const code = answer.get('code')
+  // The problem is shown at the address where signing in began.
+  if (code === null) history.replaceState(undefined, '', pending.path)
   if (code === null) return { state: 'failed', ...describeError(answer) }
   try {
     await redeem(code, pending.verifier)
@@ -63,13 +71,20 @@ export async function startSession(): Promise<Started> {
   return { state: 'signed-in' }
 }
 
+export interface LeaveOptions {
+  /** Without it, a user who is signed in at the authorization endpoint comes back at once. */
+  readonly prompt?: 'none' | 'login' | 'select_account'
+  /** Whether to create an account. */
+  readonly isNew?: boolean
+}
+
 /** Leaves for the login page. @param path where to come back to; by default, this page */
-export async function leave(path: string, prompt?: 'login' | 'select_account'): Promise<Started> {
+export async function leave(path: string, { prompt, isNew = false }: LeaveOptions = {}): Promise<Started> {
   const { verifier, challenge } = await makePkce()
   const state = makeRandom()
   const here = location.pathname + location.search + location.hash
   sessionStorage.setItem(storageKey, JSON.stringify({ state, verifier, path: path === '' ? here : path }))
-  location.replace(authorizeUrl({ state, challenge, prompt }))
+  location.replace(authorizeUrl({ state, challenge, prompt, isNew }))
   return { state: 'leaving' }
 }
 
@@ -85,10 +100,9 @@ function readPending(state: string): Pending | undefined {
   return isOurs ? pending : undefined
 }
 
-function describeError(answer: URLSearchParams): { message: string; hint?: string } {
+function describeError(answer: URLSearchParams): { error: string; message: string; hint: string } {
   const error = answer.get('error') ?? ''
-  if (error === 'invalid_scope') return { message: strings.start.noScopes, hint: strings.start.noScopesHint }
-  return { message: strings.start.failed, hint: answer.get('error_description') ?? error }
+  return { error, message: strings.start.failed, hint: answer.get('error_description') ?? error }
 }
 
 /** In a window that was opened to sign in again: gives the code to the page that opened it. */
@@ -165,9 +179,10 @@ interface AuthorizeOptions {
   readonly state: string
   readonly challenge: string
   readonly prompt: string | undefined
+  readonly isNew?: boolean
 }
 
-function authorizeUrl({ state, challenge, prompt }: AuthorizeOptions): string {
+function authorizeUrl({ state, challenge, prompt, isNew = false }: AuthorizeOptions): string {
   const query = new URLSearchParams({
     response_type: 'code',
     client_id: config.clientId,
@@ -177,7 +192,7 @@ function authorizeUrl({ state, challenge, prompt }: AuthorizeOptions): string {
     code_challenge_method: 'S256',
     ...(prompt === undefined ? {} : { prompt }),
   })
-  return `${issuer}/authorization/authorize?${query.toString()}`
+  return `${issuer}/authorization/${isNew ? 'register' : 'authorize'}?${query.toString()}`
 }
 
 async function redeem(code: string, verifier: string): Promise<void> {
@@ -256,7 +271,7 @@ export async function signOut(): Promise<void> {
     const body = new URLSearchParams({ token, client_id: config.clientId })
     await fetch(`${issuer}/authorization/revoke`, { method: 'POST', body }).catch(() => undefined)
   }
-  await leave(`${uiPath}/`, 'select_account')
+  await leave(`${uiPath}/`, { prompt: 'select_account' })
 }
 
 async function makePkce(): Promise<{ verifier: string; challenge: string }> {

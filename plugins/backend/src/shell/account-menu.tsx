@@ -1,4 +1,5 @@
 import { ActionIcon, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { Check, CircleUserRound } from 'lucide-react'
 import { config } from '../config.ts'
 import { sessionStore, signOut } from '../session/session.ts'
@@ -8,8 +9,8 @@ import { setShortcuts, shortcutStore } from '../components/list-keys.ts'
 
 const schemes = ['auto', 'light', 'dark'] as const satisfies readonly MantineColorScheme[]
 
-/** Who is signed in, the appearance, and signing out. */
-export function AccountMenu() {
+/** Who is signed in, the appearance, and signing out. @param props `children` are more items */
+export function AccountMenu({ children }: { readonly children?: ReactNode }) {
   const session = useStore(sessionStore)
   const hasShortcuts = useStore(shortcutStore)
   const { colorScheme, setColorScheme } = useMantineColorScheme()
@@ -24,6 +25,7 @@ export function AccountMenu() {
         <Menu.Label>
           {strings.account.signedInAs} <bdi className="strong">{session?.user.name}</bdi>
         </Menu.Label>
+        {children}
         <Menu.Divider />
         <Menu.Label>{strings.account.theme}</Menu.Label>
         {schemes.map((scheme) => (

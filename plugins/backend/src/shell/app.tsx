@@ -1,11 +1,10 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
+import { RouterProvider, type AnyRouter } from '@tanstack/react-router'
 import { createRoot } from 'react-dom/client'
 import { Problem } from '../api/send.ts'
 import { Announcer } from '../components/announce.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { Provider } from './provider.tsx'
-import { makeRouter } from './router.tsx'
 import { SignInDialog } from './sign-in-dialog.tsx'
 
 const maxRetries = 2
@@ -24,12 +23,13 @@ function isUnavailable(error: Error): boolean {
   return error instanceof Problem && error.status === 503
 }
 
-export function showApp(element: Element): void {
+/** @param makeRouter makes the router of all pages */
+export function showApp(element: Element, makeRouter: () => AnyRouter): void {
   // Not before the address is that of the page: the router adds to its entry in the history what restores the scroll position.
   createRoot(element).render(<App router={makeRouter()} />)
 }
 
-function App({ router }: { readonly router: ReturnType<typeof makeRouter> }) {
+function App({ router }: { readonly router: AnyRouter }) {
   return (
     <Provider>
       <ErrorBoundary>

@@ -1,7 +1,6 @@
-import { Link, useMatches } from '@tanstack/react-router'
+import { Link, useMatches, useRouter, type AnyRoute } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { config } from '../config.ts'
-import { pages } from '../pages.ts'
 import { makeStore, useStore } from '../session/store.ts'
 import { strings } from '../strings.ts'
 
@@ -45,6 +44,9 @@ export function Breadcrumbs() {
 
 function useCrumbs(): readonly Crumb[] {
   const match = useMatches().at(-1)
+  const pages = Object.values(useRouter().routesById as Readonly<Record<string, AnyRoute>>).flatMap(
+    ({ options }) => options.staticData?.page ?? [],
+  )
   const page = match?.staticData.page
   if (page === undefined || match === undefined) return [{ path: '/', title: strings.app }]
   const parts = page.path.split('/').slice(1)

@@ -1,10 +1,10 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { config, hasDraft } from '../config.ts'
 import { groups, pages, type PageEntry } from '../pages.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import { strings } from '../strings.ts'
+import { PageLinks } from './frame.tsx'
 
 /** The pages that the signed-in user may open. */
 export function usePages(): readonly PageEntry[] {
@@ -35,20 +35,5 @@ export function Rail({ children }: { readonly children?: ReactNode }) {
         )
       })}
     </nav>
-  )
-}
-
-function PageLinks({ entries }: { readonly entries: readonly PageEntry[] }) {
-  return (
-    <ul>
-      {entries.map(({ path, title, icon: Icon }) => (
-        <li key={path}>
-          <Link to={path} activeOptions={{ exact: path === '/', includeSearch: false }} className="nav-link">
-            {Icon === undefined ? null : <Icon size={16} aria-hidden />}
-            {title}
-          </Link>
-        </li>
-      ))}
-    </ul>
   )
 }

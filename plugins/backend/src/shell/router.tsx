@@ -1,53 +1,13 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router'
-import { Skeleton } from '@mantine/core'
-import { uiPath } from '../config.ts'
+import { lazyRouteComponent, Navigate } from '@tanstack/react-router'
 import { pages, type PageEntry } from '../pages.ts'
-import { ProblemState } from '../components/problem.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
-import { strings } from '../strings.ts'
+import { makePageRouter } from './page-router.tsx'
 import { Shell } from './shell.tsx'
 import { usePages } from './rail.tsx'
 import { ScopeGate } from './scope-gate.tsx'
 
-/** Makes the router of all pages. Search parameters are plain text, for links that people can read and write. */
+/** Makes the router of the backend. */
 export function makeRouter() {
-  const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
-  const routes = pages.map((page) =>
-    createRoute({
-      getParentRoute: () => root,
-      path: page.path,
-      component: gate(page),
-      validateSearch: (search: Record<string, unknown>): Record<string, string | undefined> =>
-        Object.fromEntries(
-          Object.entries(search)
-            .filter(([, value]) => value !== undefined)
-            .map(([name, value]) => [name, String(value)]),
-        ),
-      staticData: { page },
-    }),
-  )
-  return createRouter({
-    routeTree: root.addChildren(routes),
-    basepath: uiPath,
-    defaultPreload: 'intent',
-    defaultPendingComponent: Loading,
-    defaultErrorComponent: ({ error }) => <ProblemState error={error} />,
-    defaultNotFoundComponent: NotFound,
-    scrollRestoration: true,
-    scrollToTopSelectors: ['#content'],
-    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-    stringifySearch(search) {
-      const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
-      const text = new URLSearchParams(given as [string, string][]).toString()
-      return text === '' ? '' : `?${text}`
-    },
-  })
-}
-
-declare module '@tanstack/react-router' {
-  interface StaticDataRouteOption {
-    readonly page?: PageEntry
-  }
+  return makePageRouter(Shell, pages, gate)
 }
 
 function gate(page: PageEntry) {
@@ -66,26 +26,4 @@ function gate(page: PageEntry) {
       </ScopeGate>
     )
   }
-}
-
-function Loading() {
-  return (
-    <div aria-busy="true" aria-label={strings.table.loading}>
-      <Skeleton height={28} width={200} mb={24} />
-      <Skeleton height={16} mb={12} />
-      <Skeleton height={16} mb={12} width="80%" />
-      <Skeleton height={16} width="60%" />
-    </div>
-  )
-}
-
-function NotFound() {
-  return (
-    <EmptyState
-      isPage
-      title={strings.problem.notFound}
-      text={strings.problem.notFoundText}
-      link={{ to: '/', label: strings.problem.home }}
-    />
-  )
 }

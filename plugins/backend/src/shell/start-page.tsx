@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { createRoot } from 'react-dom/client'
-import { config } from '../config.ts'
+import { config, uiPath } from '../config.ts'
 import { leave } from '../session/session.ts'
 import { strings } from '../strings.ts'
 import { Provider } from './provider.tsx'
@@ -26,8 +26,8 @@ function StartPage({ problem, canSignIn = false, isWindow = false }: StartPagePr
         {problem?.hint === undefined ? null : <p className="soft">{problem.hint}</p>}
         {canSignIn ? (
           <div className="start-actions">
-            <Button onClick={() => void leave(`${config.base}/backend/ui/`)}>{strings.start.signIn}</Button>
-            <Button variant="default" onClick={() => void leave(`${config.base}/backend/ui/`, 'select_account')}>
+            <Button onClick={() => void leave(`${uiPath}/`)}>{strings.start.signIn}</Button>
+            <Button variant="default" onClick={() => void leave(`${uiPath}/`, { prompt: 'select_account' })}>
               {strings.start.other}
             </Button>
           </div>

@@ -1,0 +1,84 @@
+import { AppWindow, BookOpen, Handshake, Home, KeyRound, Radio, Rss, UserRound, type LucideIcon } from 'lucide-react'
+import type { PageBase } from '../shell/page-router.tsx'
+import { portal } from './config.ts'
+import { shell } from './strings/shell.ts'
+
+/** One page of the portal. To add a page, add it here. */
+export interface PortalPage extends PageBase {
+  /** The part of the navigation; pages of one thing have none. */
+  readonly group?: 'build' | 'access'
+  /** Pages in the navigation have one. */
+  readonly icon?: LucideIcon
+  /** Whether visitors who are not signed in may see it. */
+  readonly isPublic?: boolean
+}
+
+const reference: readonly PortalPage[] =
+  portal.docs === 'off'
+    ? []
+    : [
+        {
+          path: '/reference',
+          title: shell.pages.reference,
+          group: 'build',
+          icon: BookOpen,
+          isPublic: portal.docs === 'public',
+          load: () => import('./pages/reference.tsx'),
+        },
+        {
+          path: '/reference/$operation',
+          title: shell.pages.operation,
+          isPublic: portal.docs === 'public',
+          load: () => import('./pages/operation.tsx'),
+        },
+      ]
+
+export const pages: readonly PortalPage[] = [
+  { path: '/', title: shell.pages.overview, icon: Home, isPublic: true, load: () => import('./pages/overview.tsx') },
+  ...reference,
+  {
+    path: '/events',
+    title: shell.pages.events,
+    group: 'build',
+    icon: Radio,
+    load: () => import('./pages/events.tsx'),
+  },
+  { path: '/events/$name', title: shell.pages.event, load: () => import('./pages/event.tsx') },
+  {
+    path: '/subscriptions',
+    title: shell.pages.subscriptions,
+    group: 'build',
+    icon: Rss,
+    load: () => import('./pages/subscriptions.tsx'),
+  },
+  { path: '/subscriptions/$id', title: shell.pages.subscription, load: () => import('./pages/subscription.tsx') },
+  {
+    path: '/clients',
+    title: shell.pages.clients,
+    group: 'access',
+    icon: AppWindow,
+    load: () => import('./pages/clients.tsx'),
+  },
+  { path: '/clients/$id', title: shell.pages.client, load: () => import('./pages/client.tsx') },
+  {
+    path: '/tokens',
+    title: shell.pages.tokens,
+    group: 'access',
+    icon: KeyRound,
+    load: () => import('./pages/tokens.tsx'),
+  },
+  {
+    path: '/grants',
+    title: shell.pages.grants,
+    group: 'access',
+    icon: Handshake,
+    load: () => import('./pages/grants.tsx'),
+  },
+  {
+    path: '/account',
+    title: shell.pages.account,
+    group: 'access',
+    icon: UserRound,
+    load: () => import('./pages/account.tsx'),
+  },
+]

@@ -1,0 +1,63 @@
+import { Button, Menu } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { UserRound } from 'lucide-react'
+import { ProblemAlert } from '../components/problem.tsx'
+import { sessionStore } from '../session/session.ts'
+import { useStore } from '../session/store.ts'
+import { AccountMenu } from '../shell/account-menu.tsx'
+import { Brand, Frame, PageLinks } from '../shell/frame.tsx'
+import { strings } from '../strings.ts'
+import { portal } from './config.ts'
+import { pages } from './pages.ts'
+import { shell } from './strings/shell.ts'
+import { signIn, startProblem } from './visitor.ts'
+
+/** The frame of the portal. */
+export function PortalShell() {
+  const session = useStore(sessionStore)
+  const problem = useStore(startProblem)
+  return (
+    <Frame
+      navigation={<Navigation />}
+      tools={
+        session === undefined ? (
+          <Button variant="default" onClick={signIn}>
+            {shell.signIn}
+          </Button>
+        ) : (
+          <AccountMenu>
+            <Menu.Item component={Link} to="/account" leftSection={<UserRound size={14} aria-hidden />}>
+              {shell.account}
+            </Menu.Item>
+          </AccountMenu>
+        )
+      }
+      banner={
+        <>
+          {isSecureContext ? null : <p className="banner">{shell.insecure}</p>}
+          {problem === undefined ? null : (
+            <ProblemAlert error={new Error([problem.message, problem.hint].filter(Boolean).join(' '))} />
+          )}
+        </>
+      }
+    />
+  )
+}
+
+const groups = ['build', 'access'] as const
+
+function Navigation() {
+  const inNavigation = pages.filter(({ icon }) => icon !== undefined)
+  return (
+    <nav aria-label={strings.nav.label} className="nav">
+      <Brand name={portal.service} {...(portal.isDevelopment ? { mode: 'dev' } : {})} />
+      <PageLinks entries={inNavigation.filter(({ group }) => group === undefined)} />
+      {groups.map((group) => (
+        <section key={group} aria-labelledby={`nav-${group}`}>
+          <h2 id={`nav-${group}`}>{shell.groups[group]}</h2>
+          <PageLinks entries={inNavigation.filter((page) => page.group === group)} />
+        </section>
+      ))}
+    </nav>
+  )
+}

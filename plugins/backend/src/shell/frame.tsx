@@ -1,0 +1,102 @@
+import { ActionIcon, Drawer } from '@mantine/core'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Menu as MenuIcon, type LucideIcon } from 'lucide-react'
+import { Suspense, useEffect, useRef, type ReactNode } from 'react'
+import { strings } from '../strings.ts'
+import { Breadcrumbs } from './breadcrumbs.tsx'
+
+interface FrameProps {
+  readonly navigation: ReactNode
+  /** At the end of the bar on top. */
+  readonly tools: ReactNode
+  /** Between the bar and the page. */
+  readonly banner?: ReactNode
+  /** Whether the page is not shown yet. */
+  readonly isWaiting?: boolean
+}
+
+/** The frame around every page: navigation on the left, or in a drawer on narrow screens, and a bar on top. */
+export function Frame({ navigation, tools, banner, isWaiting = false }: FrameProps) {
+  const [isNavOpen, nav] = useDisclosure(false)
+  const isNarrow = useMediaQuery('(max-width: 767px)', undefined, { getInitialValueInEffect: false })
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const main = useRef<HTMLElement>(null)
+  useEffect(() => nav.close(), [path])
+  return (
+    <div className="shell">
+      <a className="skip" href="#content" onClick={(event) => focusContent(event, main.current)}>
+        {strings.skip}
+      </a>
+      {isNarrow ? (
+        <Drawer.Root opened={isNavOpen} onClose={nav.close} size={260}>
+          <Drawer.Overlay backgroundOpacity={0.4} />
+          <Drawer.Content aria-label={strings.nav.label}>
+            <div className="drawer">
+              <Drawer.CloseButton aria-label={strings.nav.close} />
+              {navigation}
+            </div>
+          </Drawer.Content>
+        </Drawer.Root>
+      ) : (
+        <div className="rail">{navigation}</div>
+      )}
+      <div className="column">
+        <header className="bar">
+          {isNarrow ? (
+            <ActionIcon aria-label={strings.nav.open} aria-expanded={isNavOpen} onClick={nav.open}>
+              <MenuIcon size={18} />
+            </ActionIcon>
+          ) : null}
+          <Breadcrumbs />
+          <div className="bar-end">{tools}</div>
+        </header>
+        {banner}
+        <main id="content" data-scroll-restoration-id="content" tabIndex={-1} ref={main} className="content">
+          <Suspense>{isWaiting ? null : <Outlet />}</Suspense>
+        </main>
+      </div>
+    </div>
+  )
+}
+
+/** A link to an anchor would change the address, which is that of the page. */
+function focusContent(event: React.MouseEvent, content: HTMLElement | null): void {
+  event.preventDefault()
+  content?.focus()
+}
+
+/** The name of the service, at the top of the navigation. */
+export function Brand({ name, mode }: { readonly name: string; readonly mode?: string }) {
+  return (
+    <span className="brand">
+      <span className="brand-mark" aria-hidden>
+        {name.trim().slice(0, 1).toUpperCase()}
+      </span>
+      <span className="brand-name" dir="auto">
+        {name}
+      </span>
+      {mode === undefined ? null : <span className="brand-mode">{mode}</span>}
+    </span>
+  )
+}
+
+interface PageLinksProps {
+  readonly entries: readonly { readonly path: string; readonly title: string; readonly icon?: LucideIcon }[]
+}
+
+/** Links of the navigation. */
+export function PageLinks({ entries }: PageLinksProps) {
+  return (
+    <ul>
+      {entries.map(({ path, title, icon: Icon }) => (
+        <li key={path}>
+          <Link to={path} activeOptions={{ exact: path === '/', includeSearch: false }} className="nav-link">
+            {Icon === undefined ? null : <Icon size={16} aria-hidden />}
+            {title}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
