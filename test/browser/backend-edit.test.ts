@@ -117,7 +117,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.equal(await page.getByLabel('Description').inputValue(), 'In this window')
   })
 
-  test('what is typed while a save runs stays, and is saved next', async () => {
+  test('what is typed while a save runs stays, and is saved next; leaving waits for the save', async () => {
     await world.start()
     const { draft, page } = world
     const held = Promise.withResolvers<void>()
@@ -136,6 +136,18 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.keyboard.press('Control+S')
     await page.getByText(savedText).waitFor()
     assert.match(await draft.read(main), /description: First and second, /)
+
+    const heldWhileLeaving = Promise.withResolvers<void>()
+    await page.route('**/backend/draft', async (route) => {
+      if (route.request().method() === 'PATCH') await heldWhileLeaving.promise
+      await route.continue()
+    })
+    await page.getByLabel('Description').fill('Third')
+    await page.keyboard.press('Control+S')
+    await page.getByRole('link', { name: 'Scopes', exact: true }).click()
+    heldWhileLeaving.resolve()
+    await page.getByRole('heading', { name: 'Scopes', exact: true }).waitFor() // it did not ask
+    assert.match(await draft.read(main), /description: Third, /)
 
     await world.open('/files/waypost.yml')
     const editor = page.getByRole('textbox', { name: main })

@@ -69,7 +69,7 @@ export function SaveBar({ edit, action = texts.save, onSaved }: SaveBarProps) {
           <LastSave />
         )}
       </div>
-      <LeaveDialog hasChanges={hasChanges} />
+      <LeaveDialog hasChanges={hasChanges} isWaiting={edit.isSaving} />
       {isComparing && edit.isOutdated ? <ConflictDialog edit={edit} onClose={() => setComparing(false)} /> : null}
     </>
   )
