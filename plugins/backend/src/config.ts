@@ -1,4 +1,14 @@
-/** What the server tells the pages of the backend and of the portal. */
+/** The colours of the setting `accent` in one colour scheme. */
+export interface AccentColours {
+  /** The background of buttons. */
+  readonly fill: string
+  /** The background of buttons below the pointer. */
+  readonly hover: string
+  /** Links and focus. */
+  readonly text: string
+}
+
+/** What the server tells the pages of the backend and of the portal; see src/runtime/ui/mount-ui.ts. */
 export interface Config {
   readonly base: string
   readonly issuer: string
@@ -9,6 +19,8 @@ export interface Config {
   readonly version: string
   readonly isReadOnly: boolean
   readonly isDevelopment: boolean
+  /** The colours of the service, on its portal; null for those of Waypost. */
+  readonly accent?: { readonly light: AccentColours; readonly dark: AccentColours } | null
 }
 
 const element = document.querySelector<HTMLElement>('#config')

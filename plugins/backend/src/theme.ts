@@ -1,4 +1,5 @@
-import { createTheme, type MantineColorsTuple, type CSSVariablesResolver } from '@mantine/core'
+import { createTheme, mergeThemeOverrides, type MantineColorsTuple, type CSSVariablesResolver } from '@mantine/core'
+import { config, type AccentColours } from './config.ts'
 
 const accent: MantineColorsTuple = [
   '#eef3fe', '#dbe5fc', '#b4c8f8', '#8aa9f4', '#6890f0', '#4d7bee', '#2f62de', '#2553c4', '#1d46a8', '#15388b',
@@ -15,7 +16,7 @@ const red: MantineColorsTuple = [
 ] // prettier-ignore
 
 /** Small and dense: 13 px text, controls of 30 px, corners of 6 px. Everything is on a grid of 4 px. */
-export const theme = createTheme({
+const ownTheme = createTheme({
   primaryColor: 'accent',
   primaryShade: 6,
   autoContrast: true,
@@ -59,7 +60,7 @@ export const theme = createTheme({
 })
 
 /** Surfaces and lines, so that text has a contrast of at least 4.5:1 and borders of fields at least 3:1. */
-export const resolver: CSSVariablesResolver = () => ({
+const ownResolver: CSSVariablesResolver = () => ({
   variables: { '--rail': '220px', '--bar': '48px' },
   light: {
     '--page': '#ffffff', '--raised': '#ffffff', '--rail-back': '#f7f8f9', '--quiet': '#f3f5f7', '--line': '#e4e7eb', '--edge': '#858f9b',
@@ -77,3 +78,31 @@ export const resolver: CSSVariablesResolver = () => ({
     '--mantine-color-anchor': '#8aa9f4', '--mantine-color-disabled': '#262c35', '--mantine-color-disabled-color': '#7d8896',
   },
 }) // prettier-ignore
+
+export const theme = config.accent ? tint(config.accent.light) : ownTheme
+
+/** Uses the colours of a service for buttons. They are the same in both schemes. */
+function tint({ fill, hover }: AccentColours) {
+  const shades = Array.from({ length: 10 }, (_, index) => (index === 7 ? hover : fill)) as unknown as MantineColorsTuple
+  // Text on buttons is black where white has a contrast of less than 4.5:1.
+  return mergeThemeOverrides(ownTheme, { colors: { accent: shades }, luminanceThreshold: 0.183 })
+}
+
+/** Surfaces and lines, and links in the colours of the service. */
+export const resolver: CSSVariablesResolver = (given) => {
+  const { variables, light, dark } = ownResolver(given)
+  if (!config.accent) return { variables, light, dark }
+  return {
+    variables,
+    light: { ...light, ...makeLinkColours(config.accent.light) },
+    dark: { ...dark, ...makeLinkColours(config.accent.dark) },
+  }
+}
+
+function makeLinkColours({ text }: AccentColours): Record<string, string> {
+  return {
+    '--accent': text,
+    '--accent-back': `color-mix(in srgb, ${text} 10%, var(--page))`,
+    '--mantine-color-anchor': text,
+  }
+}
