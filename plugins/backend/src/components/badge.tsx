@@ -1,3 +1,5 @@
+import { Fragment } from 'react'
+
 /** Colours of states. The text says the same, because colour is never the only sign. */
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'accent'
 
@@ -21,4 +23,21 @@ export function RouteName({ method, path }: { readonly method: string; readonly 
 /** The method of a route; all have one width, so that paths are aligned. */
 export function MethodBadge({ method }: { readonly method: string }) {
   return <span className={`method method-${method.toLowerCase()}`}>{method}</span>
+}
+
+/** The title of the page of a method. Long paths break after slashes. */
+export function RouteTitle({ method, path }: { readonly method: string; readonly path: string }) {
+  return (
+    <span className="route-title">
+      <MethodBadge method={method} />{' '}
+      <span className="mono">
+        {path.split(/(?<=\/)/).map((step, index) => (
+          <Fragment key={index}>
+            {step}
+            <wbr />
+          </Fragment>
+        ))}
+      </span>
+    </span>
+  )
 }

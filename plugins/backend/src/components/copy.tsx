@@ -74,3 +74,12 @@ export function CodeBlock({ code, label }: { readonly code: string; readonly lab
     </div>
   )
 }
+
+/** A value as JSON, with a name for screen readers. */
+export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
+  return (
+    <pre className="code" tabIndex={0} role="region" aria-label={label} dir="ltr">
+      {JSON.stringify(value, null, 2)}
+    </pre>
+  )
+}

@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router'
-import { Fragment } from 'react'
 import { build as texts } from '../strings/build.ts'
 import type { Route } from '../api/definition.ts'
 import { MethodBadge } from './badge.tsx'
@@ -88,32 +87,6 @@ export function RouteLink({ name }: { readonly name: string }) {
     <Link to="/routes/$route" params={{ route: name }} className="route-link">
       <MethodBadge method={method} /> <span className="mono">{path}</span>
     </Link>
-  )
-}
-
-/** The title of the page of a method. Long paths break after slashes. */
-export function RouteTitle({ method, path }: { readonly method: string; readonly path: string }) {
-  return (
-    <span className="route-title">
-      <MethodBadge method={method} />{' '}
-      <span className="mono">
-        {path.split(/(?<=\/)/).map((step, index) => (
-          <Fragment key={index}>
-            {step}
-            <wbr />
-          </Fragment>
-        ))}
-      </span>
-    </span>
-  )
-}
-
-/** A value as JSON, with a name for screen readers. */
-export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
-  return (
-    <pre className="code" tabIndex={0} role="region" aria-label={label} dir="ltr">
-      {JSON.stringify(value, null, 2)}
-    </pre>
   )
 }
 

@@ -1,50 +1,50 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { build } from '../strings/build.ts'
-import { Json } from './definition-parts.tsx'
+import { createContext, useContext, useState, type ReactNode } from 'react'
+import { api } from '../strings/api.ts'
+import { Json } from './copy.tsx'
+import { referenceOf, resolveSchema, toSchema, type NamedSchemas, type Schema } from './named-schemas.ts'
 
-const { schema: texts } = build
+const { schema: texts } = api
 
-/** A JSON Schema: `true`, `false` or an object. */
-type Schema = Readonly<Record<string, unknown>>
-type Named = Readonly<Record<string, unknown>>
+/** Whether named schemas are expanded where they are used. Otherwise, they are links to their pages. */
+const InPlace = createContext(false)
 
 interface SchemaViewProps {
   readonly schema: unknown
   /** The schemas that it may refer to, by name. */
-  readonly named: Named
+  readonly named: NamedSchemas
   /** What it describes, for screen readers. */
   readonly label: string
   /** The name of the schema itself. */
   readonly name?: string
+  /** Expands named schemas where they are used, instead of linking to their pages. */
+  readonly isInPlace?: boolean
 }
 
 /** A schema as people read it: its properties with their types and limits, and the JSON on demand. */
-export function SchemaView({ schema, named, label, name }: SchemaViewProps) {
-  const own = toSchema(schema)
+export function SchemaView({ schema, named, label, name, isInPlace = false }: SchemaViewProps) {
+  const own = isInPlace ? resolveSchema(schema, named) : toSchema(schema)
   if (own['type'] === 'null') return <p className="soft">{texts.empty}</p>
-  const stack = name === undefined ? [] : [name]
+  const root = name ?? (isInPlace ? referenceOf(toSchema(schema)) : undefined)
+  const stack = root === undefined ? [] : [root]
   const isPlain = propertiesOf(own).length > 0 && own['$ref'] === undefined
   return (
-    <div className="schema-view">
-      {isPlain ? (
-        <Parts schema={own} named={named} stack={stack} />
-      ) : (
-        <ul className="schema">
-          <Line schema={own} named={named} stack={stack} />
-        </ul>
-      )}
-      <details>
-        <summary>{build.json}</summary>
-        <Json value={schema} label={`${label}: ${build.json}`} />
-      </details>
-    </div>
+    <InPlace value={isInPlace}>
+      <div className="schema-view">
+        {isPlain ? (
+          <Parts schema={own} named={named} stack={stack} />
+        ) : (
+          <ul className="schema">
+            <Line schema={own} named={named} stack={stack} />
+          </ul>
+        )}
+        <details>
+          <summary>{texts.json}</summary>
+          <Json value={schema} label={`${label}: ${texts.json}`} />
+        </details>
+      </div>
+    </InPlace>
   )
-}
-
-function toSchema(schema: unknown): Schema {
-  if (typeof schema === 'object' && schema !== null) return schema as Schema
-  return schema === false ? { not: {} } : {}
 }
 
 const choiceKeywords = ['oneOf', 'anyOf', 'allOf'] as const
@@ -56,12 +56,12 @@ function isSimple(schema: Schema, keyword: (typeof choiceKeywords)[number]): boo
 }
 
 function propertiesOf(schema: Schema): readonly [string, unknown][] {
-  return Object.entries((schema['properties'] as Named | undefined) ?? {})
+  return Object.entries((schema['properties'] as NamedSchemas | undefined) ?? {})
 }
 
 interface PartProps {
   readonly schema: Schema
-  readonly named: Named
+  readonly named: NamedSchemas
   /** The names of the schemas around it, because schemas may contain themselves. */
   readonly stack: readonly string[]
 }
@@ -74,8 +74,10 @@ interface LineProps extends PartProps {
 const maxDepth = 2
 
 /** A property or a value: its name, type and limits on one line, its description and its parts below. */
-function Line({ name, isRequired = false, ...part }: LineProps) {
-  const { schema } = part
+function Line({ name, isRequired = false, ...given }: LineProps) {
+  const isInPlace = useContext(InPlace)
+  const schema = isInPlace ? resolveValue(given.schema, given.named) : given.schema
+  const part = { ...given, schema }
   const limits = describeLimits(schema)
   const description = schema['description']
   return (
@@ -102,14 +104,48 @@ function Line({ name, isRequired = false, ...part }: LineProps) {
   )
 }
 
+const maxNesting = 5
+
+/** Resolves references to schemas without parts, such as a list of allowed texts: their names alone say nothing. */
+function resolveValue(schema: Schema, named: NamedSchemas, depth = 0): Schema {
+  const target = resolveSchema(schema, named)
+  if (hasParts(target) || depth > maxNesting) return schema
+  return 'items' in target ? { ...target, items: resolveValue(toSchema(target['items']), named, depth + 1) } : target
+}
+
+function hasParts(schema: Schema): boolean {
+  const others = schema['additionalProperties']
+  return (
+    'properties' in schema ||
+    (typeof others === 'object' && others !== null) ||
+    choiceKeywords.some((keyword) => keyword in schema)
+  )
+}
+
 /** What is inside a value: the parts of an object, of the items of a list, or of a named schema. */
 function Inner({ schema, named, stack }: PartProps) {
   const items = schema['items']
   if (items !== undefined) return <Inner schema={toSchema(items)} named={named} stack={stack} />
   const name = referenceOf(schema)
   if (name === undefined) return <Parts schema={schema} named={named} stack={stack} />
-  if (stack.includes(name) || stack.length >= maxDepth || !Object.hasOwn(named, name)) return null
+  if (!Object.hasOwn(named, name)) return null
+  if (stack.includes(name) || stack.length >= maxDepth) return <Later name={name} named={named} />
   return <Parts schema={toSchema(named[name])} named={named} stack={[...stack, name]} />
+}
+
+/** A schema that is shown on demand: it may contain itself. */
+function Later({ name, named }: { readonly name: string; readonly named: NamedSchemas }) {
+  const [isOpen, setOpen] = useState(false)
+  const isInPlace = useContext(InPlace)
+  if (!isInPlace) return null
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {texts.partsOf} <bdi>{name}</bdi>
+      </summary>
+      {isOpen ? <Parts schema={resolveSchema(named[name], named)} named={named} stack={[name]} /> : null}
+    </details>
+  )
 }
 
 function Parts({ schema, named, stack }: PartProps) {
@@ -146,16 +182,12 @@ function Parts({ schema, named, stack }: PartProps) {
   )
 }
 
-function referenceOf(schema: Schema): string | undefined {
-  const reference = schema['$ref']
-  if (typeof reference !== 'string' || !reference.startsWith('schema:///')) return undefined
-  return decodeURIComponent(reference.slice('schema:///'.length).split('#')[0]!)
-}
-
 /** The type in a few words, with links to named schemas. */
 export function Type({ schema: given }: { readonly schema: unknown }): ReactNode {
   const schema = toSchema(given)
+  const isInPlace = useContext(InPlace)
   const name = referenceOf(schema)
+  if (name !== undefined && isInPlace) return <bdi>{name}</bdi>
   if (name !== undefined) {
     return (
       <Link to="/schemas/$name" params={{ name }}>

@@ -1,4 +1,5 @@
 // Schemas made from an example or from a table.
+import { referenceOf } from '../components/named-schemas.ts'
 import { isMap, type Json } from './values.ts'
 
 /**
@@ -113,20 +114,36 @@ function schemaOfColumn({ type, length, null: isNullable }: Column, isRead: bool
 }
 
 /** Returns a value that the schema allows in most cases, to start from. */
-export function exampleOf(schema: unknown, named: Readonly<Record<string, unknown>>, depth = 0): unknown {
-  if (!isMap(schema) || depth > 6) return null
-  const reference = schema['$ref']
-  if (typeof reference === 'string') {
-    const name = decodeURIComponent(reference.replace(/^schema:\/\/\//, ''))
-    return exampleOf(Object.hasOwn(named, name) ? named[name] : undefined, named, depth + 1)
+export function exampleOf(schema: unknown, named: Readonly<Record<string, unknown>>): unknown {
+  return findExample(schema, { named, around: [], budget: { values: 500 } }) ?? null
+}
+
+interface ExampleContext {
+  readonly named: Readonly<Record<string, unknown>>
+  /** The names of the schemas around it: schemas may contain themselves. */
+  readonly around: readonly string[]
+  /** How many more values to make. */
+  readonly budget: { values: number }
+}
+
+const maxNamed = 6
+
+function findExample(schema: unknown, context: ExampleContext): unknown {
+  if (!isMap(schema)) return null
+  if (context.budget.values-- <= 0) return undefined
+  const name = referenceOf(schema)
+  if (name !== undefined) {
+    const { named, around } = context
+    if (around.includes(name) || around.length >= maxNamed || !Object.hasOwn(named, name)) return undefined
+    return findExample(named[name], { ...context, around: [...around, name] })
   }
   const [example] = listOf(schema['examples'])
   if (example !== undefined) return example
   if ('const' in schema) return schema['const']
   if ('default' in schema) return schema['default']
   const [choice] = [schema['enum'], schema['oneOf'], schema['anyOf']].map(listOf).find((one) => one.length > 0) ?? []
-  if (choice !== undefined) return 'enum' in schema ? choice : exampleOf(choice, named, depth + 1)
-  return exampleOfType(schema, (inner) => exampleOf(inner, named, depth + 1))
+  if (choice !== undefined) return 'enum' in schema ? choice : findExample(choice, context)
+  return exampleOfType(schema, (inner) => findExample(inner, context))
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -151,9 +168,10 @@ function exampleOfType(schema: Json, exampleOfInner: (inner: unknown) => unknown
   const [type] = [schema['type']].flat()
   if (type === 'object' || 'properties' in schema) {
     const properties = isMap(schema['properties']) ? schema['properties'] : {}
-    return Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, exampleOfInner(one)]))
+    const values = Object.entries(properties).map(([name, one]) => [name, exampleOfInner(one)] as const)
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
-  if (type === 'array') return 'items' in schema ? [exampleOfInner(schema['items'])] : []
+  if (type === 'array') return [exampleOfInner(schema['items'])].filter((item) => item !== undefined && item !== null)
   if (type === 'integer' || type === 'number') return numberOf(schema)
   if (type === 'boolean') return true
   if (type !== 'string') return null

@@ -1,6 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { lazy } from 'react'
-import { Json, Source, Users } from '../components/definition-parts.tsx'
+import { Json } from '../components/copy.tsx'
+import { Source, Users } from '../components/definition-parts.tsx'
 import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit, useDraftValue } from '../edit/draft.ts'

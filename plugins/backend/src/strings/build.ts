@@ -1,11 +1,7 @@
 // Texts of the pages that show what the active release contains.
+import { api, countOf } from './api.ts'
 
 const count = new Intl.NumberFormat('en')
-
-/** `1 user`, `4 users`, `1,204 calls`. */
-function countOf(amount: number, one: string, many = `${one}s`): string {
-  return `${count.format(amount)} ${amount === 1 ? one : many}`
-}
 
 export const build = {
   none: 'none',
@@ -17,7 +13,6 @@ export const build = {
   onlyCode: 'no action class',
   kinds: { cronjob: 'cronjob', event: 'event', schema: 'schema' },
   more: (amount: number) => `and ${count.format(amount)} more`,
-  json: 'JSON',
   noRelease: 'No API yet',
   deployWith: 'Run',
   noReleaseText: 'Deploy a project from its folder. Its routes, schemas and events appear here.',
@@ -30,7 +25,7 @@ export const build = {
       countOf(users, 'user') + (clients === 0 ? '' : `, ${countOf(clients, 'client')}`),
     nobody: 'no users',
   },
-  ms: (value: number) => (value < 10 ? `${value.toFixed(1)} ms` : `${count.format(Math.round(value))} ms`),
+  ms: api.ms,
   duration: (ms: number) => (ms < 1000 ? `${ms} ms` : seconds(ms)),
   number: (value: number) => count.format(value),
   routes: {
@@ -69,27 +64,6 @@ export const build = {
     responses: 'Responses',
     noResponses: 'No response is declared.',
     config: 'Config of the action',
-  },
-  schema: {
-    required: 'required',
-    any: 'any value',
-    never: 'no value',
-    list: 'list of',
-    listOf: (type: string) => `list of ${type}`,
-    of: 'or',
-    oneOf: 'One of',
-    anyOf: 'Any of',
-    allOf: 'All of',
-    other: 'other properties',
-    characters: (range: string) => `${range} characters`,
-    items: (range: string) => `${range} items`,
-    unique: 'unique items',
-    default: (value: string) => `default ${value}`,
-    pattern: (value: string) => `matches ${value}`,
-    multiple: (value: string) => `multiple of ${value}`,
-    readOnly: 'read-only',
-    empty: 'No body',
-    noProperties: 'No properties',
   },
   schemas: {
     text: 'Named schemas, which methods, events and other schemas use.',
@@ -225,33 +199,6 @@ export const build = {
     connections: (names: string) => `connections: ${names}`,
     actions: (names: string) => `actions: ${names}`,
     routes: 'routes',
-  },
-  tryIt: {
-    more: (amount: number) => `More parameters (${count.format(amount)})`,
-    body: 'Body',
-    reset: 'Reset to the example',
-    token: 'Token',
-    tokenText: 'A token of 15 minutes with your scopes of the project, never with those of the backend.',
-    otherUser: 'To call it with curl as another user:',
-    publicText: 'The method is public. A token only identifies the caller.',
-    mine: (user: string) => `A token of ${user}`,
-    noToken: 'No token',
-    send: 'Send',
-    answer: 'Answer',
-    noAnswer: 'Send the request to see the answer. It calls what this server serves.',
-    bytes: (bytes: number) => (bytes < 1024 ? countOf(bytes, 'byte') : `${count.format(Math.round(bytes / 1024))} KB`),
-    empty: 'The answer has no body.',
-    cut: 'The rest of the answer is not shown.',
-    headers: (amount: number) => countOf(amount, 'header'),
-    curl: 'Command for curl',
-    redirect: 'The answer is a redirect. Browsers do not show where it leads, and the token does not follow it.',
-    network: 'The server cannot be reached, or the route does not allow calls from this page.',
-    history: 'Last calls',
-    failed: 'failed',
-    ask: (scopes: string) => `You need the scope ${scopes}. Ask an administrator to give it to you.`,
-    lacks: (user: string, scopes: string) => `${user} does not have the scope ${scopes}.`,
-    grant: (scope: string) => `Give me ${scope} and send again`,
-    granted: (user: string, scope: string) => `${user} has ${scope}`,
   },
   live: {
     text: 'Requests to waypost dev as they happen, the last 500.',

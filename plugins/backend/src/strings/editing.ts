@@ -1,11 +1,9 @@
 // Texts of the editing kit and of the pages that edit the definition.
 
+import { countOf } from './api.ts'
+
 const count = new Intl.NumberFormat('en')
 const time = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-
-function countOf(amount: number, one: string, many = `${one}s`): string {
-  return `${count.format(amount)} ${amount === 1 ? one : many}`
-}
 
 export const editing = {
   bar: 'Save',

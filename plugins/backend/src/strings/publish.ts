@@ -1,11 +1,9 @@
 // Texts of the draft of a server: publishing, conflicts, import, and the first steps.
 
+import { countOf } from './api.ts'
+
 const count = new Intl.NumberFormat('en')
 const time = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-
-function countOf(amount: number, one: string, many = `${one}s`): string {
-  return `${count.format(amount)} ${amount === 1 ? one : many}`
-}
 
 export const publish = {
   page: 'Publish',

@@ -1,0 +1,280 @@
+// Reads the OpenAPI document of this server. Its structure is known; names, descriptions and examples are text of the
+// people who write the API.
+import type { NamedSchemas, Schema } from '../../components/named-schemas.ts'
+import { exampleOf } from '../../edit/make-schema.ts'
+import { isMap, type Json } from '../../edit/values.ts'
+
+export interface Reference {
+  readonly title: string
+  /** Changes only with the API. */
+  readonly version: string
+  readonly groups: readonly Group[]
+  readonly schemas: NamedSchemas
+  readonly scopes: readonly Scope[]
+  /** Errors that many operations share, by status. */
+  readonly problems: readonly Response[]
+}
+
+/** Operations whose paths begin with the same segment. */
+export interface Group {
+  readonly name: string
+  readonly operations: readonly Operation[]
+}
+
+export interface Scope {
+  readonly name: string
+  readonly description: string
+  /** How many operations accept it. */
+  readonly operations: number
+}
+
+export interface Operation {
+  /** Part of the address of its page. */
+  readonly id: string
+  /** In upper case. */
+  readonly method: string
+  /** With `:name` for parameters. */
+  readonly path: string
+  readonly group: string
+  readonly summary: string
+  /** Without its summary and what other members say; empty if there is nothing to add. */
+  readonly description: string
+  readonly isDeprecated: boolean
+  readonly isPublic: boolean
+  /** A token needs one of them. */
+  readonly scopes: readonly string[]
+  /** Object schemas with a property for each parameter. */
+  readonly pathParameters: Schema
+  readonly query: Schema
+  readonly body: Body | undefined
+  /** In order of their status. */
+  readonly responses: readonly Response[]
+}
+
+export interface Body {
+  readonly isRequired: boolean
+  readonly schema: unknown
+  readonly example: unknown
+}
+
+export interface Response {
+  readonly status: string
+  readonly description: string
+  /** Undefined without a body. */
+  readonly content: Content | undefined
+  readonly headers: readonly { readonly name: string; readonly description: string }[]
+  /** Whether it is an error of the server, which other operations have too. */
+  readonly isShared: boolean
+}
+
+export interface Content {
+  readonly type: string
+  readonly schema: unknown
+  /** Undefined if there is none and none can be made. */
+  readonly example: unknown
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** Reads a document. Parts that are missing or have an unexpected form are left out. */
+export function readOpenApi(document: unknown): Reference {
+  const root = mapOf(document)
+  const info = mapOf(root['info'])
+  const components = mapOf(root['components'])
+  const source: Source = {
+    schemas: mapOf(components['schemas']),
+    responses: mapOf(components['responses']),
+  }
+  const operations = Object.entries(mapOf(root['paths'])).flatMap(([path, item]) =>
+    methods
+      .filter((method) => Object.hasOwn(mapOf(item), method))
+      .map((method) => readOperation({ method, path, operation: mapOf(mapOf(item)[method]) }, source)),
+  )
+  const groups = Map.groupBy(operations, ({ group }) => group)
+  return {
+    title: textOf(info['title']),
+    version: textOf(info['version']),
+    groups: [...groups]
+      .map(([name, own]) => ({ name, operations: own.toSorted(comparePaths) }))
+      .toSorted((a, b) => compare(a.name, b.name)),
+    schemas: source.schemas,
+    scopes: readScopes(components, operations),
+    problems: findProblems(operations),
+  }
+}
+
+/** Returns the operation with an id, and its neighbours in the list. */
+export function findOperation({ groups }: Reference, id: string) {
+  const all = groups.flatMap(({ operations }) => operations)
+  const index = all.findIndex((one) => one.id === id)
+  return index < 0 ? undefined : { operation: all[index]!, previous: all[index - 1], next: all[index + 1] }
+}
+
+/** Keeps the operations in which every word of a text occurs. */
+export function filterGroups(groups: readonly Group[], text: string): readonly Group[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const matches = ({ method, path, summary, description, scopes }: Operation) => {
+    const searched = [method, path, summary, description, ...scopes].join(' ').toLowerCase()
+    return words.every((word) => searched.includes(word))
+  }
+  return groups
+    .map((group) => ({ ...group, operations: group.operations.filter(matches) }))
+    .filter(({ operations }) => operations.length > 0)
+}
+
+interface Source {
+  readonly schemas: NamedSchemas
+  readonly responses: Json
+}
+
+interface Place {
+  readonly method: string
+  readonly path: string
+  readonly operation: Json
+}
+
+function readOperation({ method, path, operation }: Place, source: Source): Operation {
+  const parameters = listOf(operation['parameters'])
+  const [group] = listOf(operation['tags'])
+  const security = Array.isArray(operation['security']) ? operation['security'].map(mapOf) : undefined
+  const access = {
+    isPublic: security?.length === 0,
+    scopes: (security ?? []).flatMap(({ oauth2 }) => listOf(oauth2).filter((scope) => typeof scope === 'string')),
+  }
+  const summary = textOf(operation['summary'])
+  return {
+    id: textOf(operation['operationId']) || `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '-')}`,
+    method: method.toUpperCase(),
+    path: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    group: textOf(group) || '/',
+    summary,
+    description: shorten(textOf(operation['description']), { ...access, summary }),
+    isDeprecated: operation['deprecated'] === true,
+    ...access,
+    pathParameters: readParameters(parameters, 'path'),
+    query: readParameters(parameters, 'query'),
+    body: readBody(operation['requestBody'], source),
+    responses: Object.entries(mapOf(operation['responses']))
+      .map(([status, response]) => readResponse(status, response, source))
+      .toSorted((a, b) => compare(a.status, b.status)),
+  }
+}
+
+/** Removes what the page shows elsewhere: the summary, the access and that the operation is deprecated. */
+function shorten(
+  description: string,
+  { summary, isPublic, scopes }: Pick<Operation, 'summary' | 'isPublic' | 'scopes'>,
+) {
+  const names = scopes.map((scope) => `\`${scope}\``)
+  const needed = names.length === 1 ? `the scope ${names[0]}` : `one of the scopes ${names.join(', ')}`
+  const access = isPublic
+    ? 'No access token is needed.'
+    : names.length === 0
+      ? 'Requires an access token.'
+      : `Requires an access token with ${needed}.`
+  const [first = '', ...others] = description.split(/\n{2,}/)
+  const rest = first.startsWith(summary) ? first.slice(summary.length) : first
+  // A summary that is only the beginning of a sentence stays part of it.
+  const isWhole = summary !== '' && first !== rest && /^(?:\.?$|[.!?]?\s)/.test(rest)
+  return [isWhole ? rest.replace(/^[.!?]?\s*/, '') : first, ...others]
+    .filter((part) => part !== '' && part !== access && part !== 'Deprecated.')
+    .join('\n\n')
+}
+
+function readParameters(all: readonly unknown[], place: 'path' | 'query'): Schema {
+  const own = all.map(mapOf).filter((one) => one['in'] === place && typeof one['name'] === 'string')
+  const required = own.filter((one) => one['required'] === true).map((one) => one['name'])
+  return {
+    type: 'object',
+    properties: Object.fromEntries(own.map((one) => [one['name'], readParameter(one)])),
+    ...(required.length === 0 ? {} : { required }),
+  }
+}
+
+function readParameter({ schema, description, deprecated }: Json): Schema {
+  return {
+    ...mapOf(schema),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(deprecated === true ? { deprecated } : {}),
+  }
+}
+
+function readBody(body: unknown, source: Source): Body | undefined {
+  if (!isMap(body)) return undefined
+  const content = readContent(body['content'], source)
+  if (content === undefined) return undefined
+  return { isRequired: body['required'] === true, schema: content.schema, example: content.example ?? {} }
+}
+
+const responsePrefix = '#/components/responses/'
+
+function readResponse(status: string, given: unknown, source: Source): Response {
+  const { $ref } = mapOf(given)
+  const name = typeof $ref === 'string' && $ref.startsWith(responsePrefix) ? $ref.slice(responsePrefix.length) : ''
+  const isShared = Object.hasOwn(source.responses, name)
+  const response = mapOf(isShared ? source.responses[name] : given)
+  return {
+    status,
+    description: textOf(response['description']),
+    content: readContent(response['content'], source),
+    headers: Object.entries(mapOf(response['headers'])).map(([header, value]) => ({
+      name: header,
+      description: textOf(mapOf(value)['description']),
+    })),
+    isShared,
+  }
+}
+
+/** A status may have several media types: what the action returns comes before errors of the server. */
+function readContent(content: unknown, { schemas }: Source): Content | undefined {
+  const [first] = Object.entries(mapOf(content))
+  if (first === undefined) return undefined
+  const [type, value] = first
+  const media = mapOf(value)
+  const { schema = true } = media
+  const isEmpty = isMap(schema) && Object.keys(schema).length === 0
+  const made = type === 'application/json' && !isEmpty ? exampleOf(schema, schemas) : undefined
+  return { type, schema, example: 'example' in media ? media['example'] : (made ?? undefined) }
+}
+
+function readScopes(components: Json, operations: readonly Operation[]): readonly Scope[] {
+  const flows = mapOf(mapOf(mapOf(components['securitySchemes'])['oauth2'])['flows'])
+  const all = mapOf(mapOf(flows['clientCredentials'])['scopes'])
+  return Object.entries(all).map(([name, description]) => ({
+    name,
+    description: textOf(description) === `The scope ${name}` ? '' : textOf(description),
+    operations: operations.filter(({ scopes }) => scopes.includes(name)).length,
+  }))
+}
+
+/** The shared responses that operations refer to, once for each status. */
+function findProblems(operations: readonly Operation[]): readonly Response[] {
+  const shared = operations.flatMap(({ responses }) => responses.filter(({ isShared }) => isShared))
+  return [...new Map(shared.map((response) => [response.status, response])).values()].toSorted((a, b) =>
+    compare(a.status, b.status),
+  )
+}
+
+function comparePaths(a: Operation, b: Operation): number {
+  return compare(a.path, b.path) || methods.indexOf(lower(a)) - methods.indexOf(lower(b))
+}
+
+function lower({ method }: Operation): (typeof methods)[number] {
+  return method.toLowerCase() as (typeof methods)[number]
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function mapOf(value: unknown): Json {
+  return isMap(value) ? value : {}
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,98 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState, type KeyboardEvent, type ReactNode } from 'react'
+import { ProblemAlert } from '../components/problem.tsx'
+import { api } from '../strings/api.ts'
+import { AnswerView, History } from './answer-view.tsx'
+import { lacksScope, sendCall, type Call, type TokenSource } from './call.ts'
+import { CodeOfRequest } from './code-of-request.tsx'
+import { exampleBody, RequestFields, writePath, type CalledMethod, type RequestValues } from './request-form.tsx'
+
+const { tryIt: texts } = api
+
+interface TryMethodProps {
+  readonly method: CalledMethod
+  /** The URL below which the API is, without a trailing slash. */
+  readonly baseUrl: string
+  /** The user whose token is sent; undefined if nobody is signed in. */
+  readonly user: string | undefined
+  readonly tokens: TokenSource
+  /** What the token may do. */
+  readonly tokenText: string
+  /** Below the choice of the token. */
+  readonly children?: ReactNode
+  /** What to do about a missing scope. */
+  missingScope(sendAgain: () => void): ReactNode
+}
+
+/** Calls a method and shows the answer as text. */
+export function TryMethod({ method, baseUrl, user, tokens, tokenText, children, missingScope }: TryMethodProps) {
+  const [values, setValues] = useState<RequestValues>({ parameters: {}, body: exampleBody(method) })
+  const [wantsToken, setWantsToken] = useState(true)
+  const [chosen, setChosen] = useState<Call>()
+  const hasToken = user !== undefined && wantsToken
+  const path = writePath(method, values)
+  const request = {
+    method: method.method,
+    path,
+    url: baseUrl + path,
+    body: method.hasBody ? values.body : undefined,
+    hasToken,
+  }
+  const sending = useMutation({
+    mutationFn: () => sendCall(request, hasToken ? tokens : undefined),
+    onSuccess: setChosen,
+  })
+  const submit = (event: { preventDefault(): void }) => {
+    event.preventDefault()
+    if (!sending.isPending) sending.mutate()
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLFormElement>) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    event.currentTarget.requestSubmit()
+  }
+  return (
+    <div className="two">
+      <form className="stack" onSubmit={submit} onKeyDown={onKeyDown}>
+        <RequestFields method={method} values={values} onChange={setValues} />
+        <div className="stack-small">
+          {user === undefined ? null : (
+            <NativeSelect
+              label={texts.token}
+              description={method.public ? texts.publicText : tokenText}
+              value={hasToken ? 'mine' : ''}
+              data={[
+                { value: 'mine', label: texts.mine(user) },
+                { value: '', label: texts.noToken },
+              ]}
+              onChange={(event) => setWantsToken(event.currentTarget.value !== '')}
+            />
+          )}
+          {children}
+        </div>
+        <div className="try-actions">
+          <Button type="submit" loading={sending.isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
+            {texts.send}
+          </Button>
+          <code className="try-url" dir="ltr">
+            {request.method} {request.url}
+          </code>
+        </div>
+        <details>
+          <summary>{texts.code}</summary>
+          <CodeOfRequest request={{ ...request, hasToken: hasToken || (user === undefined && !method.public) }} />
+        </details>
+      </form>
+      <div className="stack">
+        {sending.isError ? <ProblemAlert error={sending.error} /> : null}
+        <section aria-live="polite" aria-busy={sending.isPending}>
+          <h2>{texts.answer}</h2>
+          {chosen === undefined ? <p className="soft">{texts.noAnswer}</p> : <AnswerView call={chosen} />}
+        </section>
+        {chosen !== undefined && lacksScope(chosen) && hasToken ? missingScope(() => sending.mutate()) : null}
+        <History chosen={chosen} onChoose={setChosen} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,95 @@
+// Writes requests as code that people copy.
+
+export interface SentRequest {
+  readonly method: string
+  readonly url: string
+  readonly body: string | undefined
+  readonly hasToken: boolean
+}
+
+export type Language = 'curl' | 'javascript' | 'python'
+export const languages: readonly Language[] = ['curl', 'javascript', 'python']
+
+/** Writes a request in a language. The token is read from a variable, so that code can be shared. */
+export function writeCode(language: Language, request: SentRequest): string {
+  if (language === 'curl') return writeCurl(request)
+  return language === 'python' ? writePython(request) : writeJavaScript(request)
+}
+
+function writeCurl({ method, url, body, hasToken }: SentRequest): string {
+  const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+  return [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quote(url)}`,
+    ...(hasToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quote(body)}`]),
+  ].join(' \\\n  ')
+}
+
+function writeJavaScript({ method, url, body, hasToken }: SentRequest): string {
+  const headers = [
+    ...(hasToken ? ['    Authorization: `Bearer ${process.env.TOKEN}`,'] : []),
+    ...(body === undefined ? [] : [`    'Content-Type': 'application/json',`]),
+  ]
+  const options = [
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    ...(headers.length === 0 ? [] : ['  headers: {', ...headers, '  },']),
+    ...(body === undefined ? [] : [`  body: ${isJson(body) ? `JSON.stringify(${indent(body, 2)})` : quote(body)},`]),
+  ]
+  return [
+    `const response = await fetch(${quote(url)}${options.length === 0 ? ')' : ', {'}`,
+    ...options,
+    ...(options.length === 0 ? [] : ['})']),
+    'if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)',
+    'console.log(response.status, await response.text())',
+  ].join('\n')
+}
+
+function writePython({ method, url, body, hasToken }: SentRequest): string {
+  const isJsonBody = body !== undefined && isJson(body)
+  const headers = [
+    ...(hasToken ? [`"Authorization": f"Bearer {os.environ['TOKEN']}"`] : []),
+    ...(body === undefined || isJsonBody ? [] : ['"Content-Type": "application/json"']),
+  ]
+  return [
+    ...(hasToken ? ['import os'] : []),
+    'import requests',
+    '',
+    `response = requests.${method.toLowerCase()}(`,
+    `    ${quote(url)},`,
+    ...(headers.length === 0 ? [] : [`    headers={${headers.join(', ')}},`]),
+    ...(body === undefined
+      ? []
+      : [isJsonBody ? `    json=${indent(toPython(body), 4)},` : `    data=${quote(body)}.encode(),`]),
+    '    timeout=30,',
+    ')',
+    'response.raise_for_status()',
+    'print(response.status_code, response.text)',
+  ].join('\n')
+}
+
+/** A string of JSON is also one of JavaScript and of Python. */
+function quote(text: string): string {
+  return JSON.stringify(text)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function indent(text: string, spaces: number): string {
+  return text.trim().replaceAll(/\r?\n/g, `\n${' '.repeat(spaces)}`)
+}
+
+const words: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
+
+/** Converts JSON to a literal of Python. Numbers stay as they are, because large ones would lose digits. */
+function toPython(json: string): string {
+  return json.replaceAll(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (part) =>
+    part.startsWith('"') ? JSON.stringify(JSON.parse(part)) : words[part]!,
+  )
+}
