@@ -3,6 +3,7 @@
 export { readTokenId } from './token/access-token.ts'
 export { addClient, findClient, loginClientId, type ClientRecord, type NewClient } from './account/clients.ts'
 export { backendClientId, backendRedirectPath, docsClientId, docsRedirectPath } from './account/clients.ts'
+export { portalClientId, portalRedirectPath, userClientIds } from './account/clients.ts'
 export { errors as authErrors, OAuthError } from './errors.ts'
 export { makeGuard, type Guard } from './guard.ts'
 export { openKeyRing, type KeyRing } from './token/keys.ts'

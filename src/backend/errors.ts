@@ -1,18 +1,6 @@
 import { defineErrors, type WaypostError } from '../kit/index.ts'
 
 export const errors = defineErrors({
-  WP_BACKEND_UI_FILE: {
-    kind: 'user',
-    status: 404,
-    message: 'This version of the backend has no file "{name}"',
-    hint: 'Reload the page: the server was updated.',
-  },
-  WP_BACKEND_UI_MISSING: {
-    kind: 'bug',
-    status: 503,
-    message: 'The pages of the backend are not part of this installation of Waypost',
-    hint: 'Install the published package, or run npm ci and npm run build in its sources.',
-  },
   WP_BACKEND_DEPLOY_OFF: {
     kind: 'user',
     status: 403,

@@ -1,6 +1,6 @@
 // backend: the endpoints below /backend for administration over HTTP: deployments, the admin API and the pages. May
 // import every room below it but jobs and consumer.
-export { mountUi, type UiConfig } from './ui/mount-ui.ts'
+export { mountBackendUi } from './mount-backend-ui.ts'
 export { mountReleases, type ReleaseSources } from './deploy/mount-releases.ts'
 export type { SentManifest } from './deploy/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'

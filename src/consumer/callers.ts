@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { consumerScope, loginClientId, readTokenId, type Guard } from '../auth/index.ts'
+import { consumerScope, loginClientId, readTokenId, userClientIds, type Guard } from '../auth/index.ts'
 import { errors } from './errors.ts'
 
 export interface Caller {
@@ -7,10 +7,10 @@ export interface Caller {
   readonly name: string
   /** The scopes of the token that its user and its client still have. */
   readonly scopes: readonly string[]
-  /** The client that the token was issued to. */
+  /** The client that the token was issued to; the login client for all tokens that act as the user. */
   readonly client: {
     readonly id: string
-    /** Whether this is the login client, so that the caller is the user and not a third-party program. */
+    /** Whether the caller is the user, who logged in or uses the portal, and not a third-party program. */
     readonly isLogin: boolean
   }
   /** The id of the token. */
@@ -30,7 +30,7 @@ export function limitBodies(app: FastifyInstance, bytes: number): void {
 
 /**
  * Requires the scope `consumer` for all routes of an app.
- * @param options `login`: accept login tokens only. Third-party clients with this scope may read the account and manage
+ * @param options `login`: accept only tokens of a login or of the portal. Third-party clients with this scope may read the account and manage
  * subscriptions, but must not change the account, other clients, or tokens that outlive their own.
  * @returns a function that returns the caller of a request
  */
@@ -43,15 +43,15 @@ export function authorizeCallers(
   app.addHook('onRequest', async (request) => {
     const principal = await guard.authorize(request.headers.authorization, [consumerScope])
     request.principal = principal
-    if (options.login && principal.client.id !== loginClientId) throw errors.WP_CONSUMER_LOGIN_NEEDED()
+    if (options.login && !userClientIds.includes(principal.client.id)) throw errors.WP_CONSUMER_LOGIN_NEEDED()
   })
   return (request) => {
     const { user, scopes, client } = request.principal!
-    const isLogin = client.id === loginClientId
+    const isLogin = userClientIds.includes(client.id)
     return {
       ...user,
       scopes,
-      client: { id: client.id, isLogin },
+      client: { id: isLogin ? loginClientId : client.id, isLogin },
       jti: readTokenId(request.headers.authorization!.replace(/^bearer +/i, '').trim())!,
     }
   }

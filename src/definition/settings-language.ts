@@ -25,6 +25,8 @@ function makeShape(row: SettingRow): TSchema {
       return Type.Union([Type.Boolean(), variable])
     case 'text':
       return Type.String()
+    case 'color':
+      return Type.String({ pattern: '^(#[0-9a-fA-F]{6})?$|\\$\\{env\\.' })
     case 'choice':
       return Type.Union([Type.Enum([...row.choices]), variable])
     case 'list':

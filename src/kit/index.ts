@@ -1,5 +1,6 @@
 // kit: what every room needs: errors, diagnostics, clock, ids, durations, text, the environment.
 // May not import any other room. Keep it small: code that only two rooms need belongs in the lower of the two.
+export { deriveAccent, type AccentColours, type AccentSchemes } from './accent.ts'
 export { isActionLogger, markActionLogger } from './action-logger.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
 export { bodylessStatuses } from './http.ts'

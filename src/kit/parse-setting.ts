@@ -41,6 +41,7 @@ function parseValue(row: Exclude<SettingRow, { kind: 'list' | 'durations' }>, ra
     return raw === false || raw === 'false' ? { value: false } : { expected: 'true or false' }
   }
   if (row.kind === 'text') return parseText(row, raw)
+  if (row.kind === 'color') return parseColor(raw)
   return parseChoice(row.choices, raw)
 }
 
@@ -48,6 +49,13 @@ function parseText({ maximum }: { readonly maximum: number }, raw: unknown): Par
   const text = typeof raw === 'string' ? raw.trim() : undefined
   const fits = text !== undefined && text.length <= maximum && !/\p{C}/u.test(text)
   return fits ? { value: text } : { expected: `one line of at most ${maximum} characters` }
+}
+
+function parseColor(raw: unknown): Parsed {
+  if (typeof raw === 'string' && /^(#[\da-f]{6})?$/i.test(raw)) return { value: raw.toLowerCase() }
+  const hint =
+    raw === null ? 'Put the color in quotes: without them, YAML reads # as the start of a comment.' : undefined
+  return { expected: 'a color such as "#1f6feb"', hint }
 }
 
 function parseCount(

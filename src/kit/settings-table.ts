@@ -6,6 +6,8 @@ export type SettingRow = { readonly description: string } & (
   | { readonly kind: 'flag'; readonly default: boolean }
   /** One line; empty for none. */
   | { readonly kind: 'text'; readonly default: string; readonly maximum: number }
+  /** A colour such as `#1f6feb`; empty for none. */
+  | { readonly kind: 'color'; readonly default: string }
   | { readonly kind: 'choice'; readonly default: string; readonly choices: readonly string[] }
   | {
       readonly kind: 'list'
@@ -23,7 +25,23 @@ export const settingsTable = {
     kind: 'text',
     default: '',
     maximum: 60,
-    description: 'The name of the service on the login page and in /docs; by default the host name',
+    description: 'The name of the service on the login page, in /docs and in the portal; by default the host name',
+  },
+  description: {
+    kind: 'text',
+    default: '',
+    maximum: 500,
+    description: 'What the service is, on the login page and in the portal',
+  },
+  accent: {
+    kind: 'color',
+    default: '',
+    description: 'The color of buttons and links on the login page and in the portal, in quotes: "#1f6feb"',
+  },
+  portal: {
+    kind: 'flag',
+    default: false,
+    description: 'Serves the portal for consumers of the API at /portal',
   },
   token_lifetime: {
     kind: 'duration',
@@ -166,7 +184,7 @@ type ValueOf<Row> = Row extends { kind: 'duration' | 'size' | 'count' }
   ? number
   : Row extends { kind: 'flag' }
     ? boolean
-    : Row extends { kind: 'text' }
+    : Row extends { kind: 'text' | 'color' }
       ? string
       : Row extends { kind: 'choice'; choices: readonly (infer Choice)[] }
         ? Choice

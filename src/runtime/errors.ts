@@ -28,14 +28,27 @@ export const errors = defineErrors({
   WP_RUNTIME_SERVICE_WORKER: {
     kind: 'user',
     status: 403,
-    message: 'Service workers are not allowed on this origin, because they would control the pages of the backend',
-    hint: 'Move the backend to a host of its own with WAYPOST_BACKEND_URL, or disable it with WAYPOST_BACKEND=off.',
+    message:
+      'Service workers are not allowed on this origin, because they would control the pages of the backend or the portal',
+    hint: 'Serve the script from another host. Without the backend and the portal on this origin, it is allowed here.',
   },
   WP_RUNTIME_BACKEND_HOST: {
     kind: 'user',
     status: 421,
     message: 'This host only serves the backend',
     hint: 'Use the address of the API.',
+  },
+  WP_RUNTIME_UI_FILE: {
+    kind: 'user',
+    status: 404,
+    message: 'This version of Waypost has no file "{name}"',
+    hint: 'Reload the page: the server was updated.',
+  },
+  WP_RUNTIME_UI_MISSING: {
+    kind: 'bug',
+    status: 503,
+    message: 'The pages of the backend and the portal are not part of this installation of Waypost',
+    hint: 'Install the published package, or run npm ci and npm run build in its sources.',
   },
   WP_RUNTIME_REQUEST_INVALID: { kind: 'user', status: 400, message: 'The request does not match its schema' },
   WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The JSON body is not valid: {reason}' },

@@ -40,8 +40,8 @@ export interface ListenerOptions extends Address {
   readonly connections?: ConnectionLimits | undefined
   /** Checks the `Host` header of each request. @returns the host name if it is not allowed */
   refusedHost?: ((header: string | undefined) => string | undefined) | undefined
-  /** Protects the pages of the backend from scripts of user routes. @returns why a request is rejected */
-  protectBackend?: ((request: IncomingMessage) => WaypostError | undefined) | undefined
+  /** Protects the pages of the backend and the portal from scripts of user routes. @returns why a request is rejected */
+  protectPages?: ((request: IncomingMessage) => WaypostError | undefined) | undefined
   /** Called when a connection could not be accepted. The server keeps running. */
   onError?(error: Error): void
 }
@@ -122,7 +122,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 function findRefusal(request: IncomingMessage, options: ListenerOptions): WaypostError | undefined {
   if (options.pressure?.isHigh() && !isHealthRequest(request)) return errors.WP_RUNTIME_PRESSURE()
   const host = options.refusedHost?.(request.headers.host)
-  return host === undefined ? options.protectBackend?.(request) : errors.WP_RUNTIME_HOST({ host })
+  return host === undefined ? options.protectPages?.(request) : errors.WP_RUNTIME_HOST({ host })
 }
 
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/is

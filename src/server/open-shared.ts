@@ -1,20 +1,13 @@
 import {
   forwardBackend,
   makeAdminApi,
-  mountUi,
+  mountBackendUi,
   openPublisher,
   SystemDraft,
   type AdminSources,
   type Forwarder,
 } from '../backend/index.ts'
-import {
-  hasAdministrator,
-  makeGuard,
-  mountAuthorization,
-  mountPages,
-  openKeyRing,
-  openTokenIssuer,
-} from '../auth/index.ts'
+import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
@@ -29,6 +22,7 @@ import {
   makeSchemaCache,
   mountHealth,
   mountMetrics,
+  mountPortal,
   RouteStatistics,
   watchStalls,
   type Endpoint,
@@ -124,6 +118,7 @@ export async function openShared(
   })
   const rateCounters = makeRateCounters({ clock, log: options.logger, scope: identity.issuer })
   const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
+  const service = () => nameService(identity.issuer, terms())
   const manualRuns = await openManualRuns({ host, logger: options.logger, loadPlugins })
   const backend = openBackend(options, {
     guard,
@@ -168,11 +163,17 @@ export async function openShared(
         isDevelopment: identity.isDevelopment,
         backendUrl,
         signInLinks: options.signInLinks,
-        service: () => nameService(identity.issuer, terms()),
+        service,
         scopes: () => terms().scopes,
       }),
       mountConsumer({ guard, issuer }),
       mountSubscriptions({ guard, subscriptions }),
+      mountPortal({
+        issuer: identity.issuer,
+        isDevelopment: options.isDevelopment,
+        settings: () => terms().settings,
+        service,
+      }),
       await receiveReleases({ host, loadPlugins, guard, isDevelopment: options.isDevelopment }),
       ...(backendUrl === undefined ? [] : [backend.endpoint]),
     ],
@@ -214,7 +215,7 @@ function openBackend(
       routes: undefined,
       endpoints: [
         makeAdminApi({ host, guard, traffic, draft, terms, outbound, applyChanges, startCronjob, publisher }),
-        mountUi({ settings, issuer, isDevelopment, service, hasAdministrator: () => hasAdministrator(host.system) }),
+        mountBackendUi({ system: host.system, settings, issuer, isDevelopment, service }),
       ],
       logger,
       bodyLimit: defaultSettings.body_limit,

@@ -2,7 +2,7 @@ import { messageOf } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
 import {
-  makeBackendProtection,
+  makePageProtection,
   openListener,
   runPluginHooks,
   type ConnectionLimits,
@@ -107,7 +107,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     ...options.address,
     pressure: options.pressure,
     refusedHost: options.refusedHost,
-    protectBackend: protectBackend(options),
+    protectPages: protectPages(options, () => terms.settings.portal),
     connections: limitConnections(options),
     onError: (error) => options.logger.error({ err: error }, 'accepting a connection failed'),
     generation,
@@ -175,9 +175,13 @@ function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Log
   }
 }
 
-function protectBackend({ host }: ServerOptions) {
+function protectPages({ host }: ServerOptions, hasPortal: () => boolean) {
   const { mode, url } = readBackendSettings(host.variables)
-  return mode === 'off' ? undefined : makeBackendProtection(url)
+  const hasBackend = mode !== 'off'
+  return makePageProtection({
+    backendUrl: hasBackend ? url : undefined,
+    isShared: () => (hasBackend && url === undefined) || hasPortal(),
+  })
 }
 
 function limitConnections({ host, logger }: ServerOptions): ConnectionLimits {

@@ -21,6 +21,7 @@ import { DeliveryDetails } from './migrations/0016-delivery-details.ts'
 import { CronjobRuns } from './migrations/0017-cronjob-runs.ts'
 import { AuditSubjects } from './migrations/0018-audit-subjects.ts'
 import { Drafts } from './migrations/0019-drafts.ts'
+import { PortalClient } from './migrations/0020-portal-client.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -44,6 +45,7 @@ const classes = [
   CronjobRuns,
   AuditSubjects,
   Drafts,
+  PortalClient,
 ]
 
 /**

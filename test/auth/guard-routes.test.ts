@@ -21,6 +21,7 @@ const open: readonly string[] = [
   '/health/*',
   '/.well-known/*',
   '/docs/*', // script and styles of the reference, the same for every server
+  '/portal*', // the same for every visitor
   '/consumer/login', // name and password, or a refresh token
   '/consumer/register',
   '/authorization/token', // these authenticate a client

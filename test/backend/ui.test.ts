@@ -64,7 +64,7 @@ describe('the files of the backend', () => {
     assert.deepEqual(await raw('gzip;q=0.5, br;q=0'), { encoding: 'gzip', text: plain.text })
     const missing = await get('/backend/ui/assets/index-gone.js')
     assert.equal(missing.status, 404)
-    assert.match(missing.body.type, /#WP_BACKEND_UI_FILE$/)
+    assert.match(missing.body.type, /#WP_RUNTIME_UI_FILE$/)
   })
 
   test('/backend leads to the pages', async () => {

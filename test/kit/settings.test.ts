@@ -72,6 +72,13 @@ suite('settings', () => {
     ['title', 'x'.repeat(61), []],
     ['title', 'two\nlines', []],
     ['title', 5, []],
+    ['description', 'x'.repeat(501), []],
+    ['accent', 'blue', []],
+    ['accent', '#abc', []],
+    ['accent', '#1f6feb;}', []],
+    ['accent', '#1f6feb\n', []],
+    ['accent', null, []],
+    ['portal', 'maybe', []],
   ]
   for (const [name, value, path] of wrong) {
     test(`reports the error of ${name}: ${JSON.stringify(value)}, and keeps the default`, () => {

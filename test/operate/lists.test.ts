@@ -75,7 +75,14 @@ for (const kind of systemKinds) {
         },
       )
       const { entry: all } = await listHostClients(host, { limit: 100 })
-      assert.deepEqual(all.map(({ name }) => name).toSorted(), ['API reference', 'Backend', 'login', 'other', 'report'])
+      assert.deepEqual(all.map(({ name }) => name).toSorted(), [
+        'API reference',
+        'Backend',
+        'Portal',
+        'login',
+        'other',
+        'report',
+      ])
       assert.deepEqual(all.find(({ name }) => name === 'login')?.user, null)
       await assert.rejects(listHostClients(host, { user: 'nope', limit: 1 }), { code: 'WP_AUTH_USER_UNKNOWN' })
     })

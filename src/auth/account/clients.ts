@@ -146,13 +146,13 @@ export function toClientRecord(row: SystemTables['waypost_client']): ClientRecor
 }
 
 /**
- * Loads the scopes that both a client and a user have. The login client has all scopes of its user, the docs client all
- * except those of administration, the client of the backend only those.
+ * Loads the scopes that both a client and a user have. The login client has all scopes of its user, the clients of the
+ * API reference and the portal all except those of administration, the client of the backend only those.
  */
 export async function loadSharedScopes(system: System, clientId: string, userId: string): Promise<readonly string[]> {
   const owned = await loadUserScopes(system.db, userId)
   if (clientId === loginClientId) return owned
-  if (clientId === docsClientId) return owned.filter((scope) => !isBackendScope(scope))
+  if (clientId === docsClientId || clientId === portalClientId) return owned.filter((scope) => !isBackendScope(scope))
   if (clientId === backendClientId) return owned.filter(isBackendScope)
   const rows = await system.db
     .selectFrom('waypost_client_scope')
@@ -185,6 +185,23 @@ export const backendClientId = '00000000-0000-4000-8000-000000000003'
 
 /** The redirect path of the backend's pages, relative to the URL of the backend. */
 export const backendRedirectPath = '/backend/ui/signed-in'
+
+/** The built-in public client of the portal's pages. A migration creates it. */
+export const portalClientId = '00000000-0000-4000-8000-000000000004'
+
+/** The redirect path of the portal's pages, relative to the issuer. */
+export const portalRedirectPath = '/portal/signed-in'
+
+/**
+ * Whether a client belongs to pages of Waypost that get codes without consent: the backend or the portal. Signing out
+ * there also ends the session.
+ */
+export function isOwnPages(clientId: string): boolean {
+  return clientId === backendClientId || clientId === portalClientId
+}
+
+/** The clients whose tokens act as the user, who logged in or uses the portal, and not as a program of someone. */
+export const userClientIds: readonly string[] = [loginClientId, portalClientId]
 
 /**
  * Loads the scopes that a user can grant to a client. Scopes of administration mean full control of the server; only

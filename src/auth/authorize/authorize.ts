@@ -11,7 +11,7 @@ import { registerUser } from '../self-service/own-account.ts'
 import { sendConsent, sendLogin, sendRegister, shownOnConsent, sendPage } from './send-pages.ts'
 import { readQuery } from './query-parameters.ts'
 import { renderError } from './pages/error-page.ts'
-import { backendClientId } from '../account/clients.ts'
+import { isOwnPages } from '../account/clients.ts'
 import { beginSession, endSession, findSession, type Session } from './session.ts'
 import { answerRequest, restartRequest, redirectToClient, readPageForm, withoutLogin, type Visit } from './visit.ts'
 
@@ -136,13 +136,13 @@ async function sendCode(
 
 /**
  * Rejects a request of a script: one of a user route on this origin could read the code from the redirect. A frame could
- * be read too, and pages of the backend are not shown in frames. Only browsers send these headers.
+ * be read too, and pages of the backend and the portal are not shown in frames. Only browsers send these headers.
  * @throws PageError
  */
 function assertNavigation({ request: { headers } }: Visit, { client }: CheckedRequest): void {
   const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest } = headers
   if (site === undefined) return
-  if (mode === 'navigate' && (client.id !== backendClientId || dest === 'document')) return
+  if (mode === 'navigate' && (!isOwnPages(client.id) || dest === 'document')) return
   throw new PageError('This request was not sent by a window', 'Codes are only sent to windows of a browser.', {
     status: 403,
     hint: 'Open the address in a window or tab.',

@@ -3,7 +3,7 @@ import type { System, SystemTables } from '../../store/index.ts'
 import { splitScopes, consumerScope, isBackendScope } from '../account/scopes.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { leadsToDevice } from '../account/redirect-uris.ts'
-import { backendClientId } from '../account/clients.ts'
+import { isOwnPages } from '../account/clients.ts'
 
 /** The scopes that a user allows a client. */
 export interface Consent {
@@ -12,10 +12,11 @@ export interface Consent {
 }
 
 /**
- * Whether to ask the user. Earlier consent remains valid for its scopes; a user's own clients and the backend need none.
+ * Whether to ask the user. Earlier consent remains valid for its scopes; a user's own clients, the backend and the portal
+ * need none.
  */
 export async function needsConsent(system: System, request: CheckedRequest, consent: Consent): Promise<boolean> {
-  if (request.client.id === backendClientId) return false
+  if (isOwnPages(request.client.id)) return false
   if (request.prompts.has('consent') || !isAuthenticClient(request)) return true
   if (request.client.userId === consent.userId) return false
   const before = await selectConsent(system.db, request.client.id, consent.userId).executeTakeFirst()

@@ -6,6 +6,9 @@ import {
   docsClientId,
   docsRedirectPath,
   findClient,
+  isOwnPages,
+  portalClientId,
+  portalRedirectPath,
   type ClientRecord,
 } from '../account/clients.ts'
 import { isRedirectUri, loopbackHosts, isSameRedirectUri } from '../account/redirect-uris.ts'
@@ -24,12 +27,14 @@ export interface RedirectableRequest {
 
 export interface RedirectOptions {
   readonly system: System
-  /** The base of the API reference's redirect URI. */
+  /** The base of the redirect URIs of the API reference and the portal. */
   readonly issuer: string
-  /** In development, the API reference and the backend can be reached by any name of this machine. */
+  /** In development, the pages of this server can be reached by any name of this machine. */
   readonly isDevelopment: boolean
   /** The URL below which the backend is; undefined if it is off. */
   readonly backendUrl: string | undefined
+  /** Whether the portal is on. */
+  readonly hasPortal: boolean
   /** The host of the request, with its port. */
   readonly host: string
 }
@@ -45,8 +50,8 @@ export async function resolveRedirect(options: RedirectOptions, query: string): 
   const uris = redirectUrisOf(client, options)
   const requested = singleValue(parameters, 'redirect_uri')
   const redirectUri = requested ?? defaultRedirectUri(uris)
-  // The backend gets codes without consent, so another port of this machine must not get them.
-  const isSame = client.id === backendClientId ? (uri: string) => uri === redirectUri : isSameUri(redirectUri)
+  // These pages get codes without consent, so another port of this machine must not get them.
+  const isSame = isOwnPages(client.id) ? (uri: string) => uri === redirectUri : isSameUri(redirectUri)
   if (!isRedirectUri(redirectUri) || !uris.some(isSame)) {
     throw new PageError(
       'The redirect address of this app is not valid',
@@ -63,16 +68,16 @@ function isSameUri(redirectUri: string): (uri: string) => boolean {
   return (uri) => isSameRedirectUri(redirectUri, uri)
 }
 
-/** Returns the redirect URIs of a client. Those of the API reference and the backend depend on the server's URL. */
+/** Returns the redirect URIs of a client. Those of this server's pages depend on its URL. */
 export function redirectUrisOf(
   client: Pick<ClientRecord, 'id' | 'redirectUris'>,
-  { issuer, isDevelopment, backendUrl, host }: Omit<RedirectOptions, 'system'>,
+  { issuer, isDevelopment, backendUrl, hasPortal, host }: Omit<RedirectOptions, 'system'>,
 ): readonly string[] {
+  const here = isDevelopment ? [`http://${host}`] : []
   if (client.id === backendClientId) {
-    if (backendUrl === undefined) return []
-    const here = isDevelopment ? [`http://${host}`] : []
-    return [backendUrl, ...here].map((base) => base + backendRedirectPath)
+    return backendUrl === undefined ? [] : [backendUrl, ...here].map((base) => base + backendRedirectPath)
   }
+  if (client.id === portalClientId) return hasPortal ? [issuer, ...here].map((base) => base + portalRedirectPath) : []
   if (client.id !== docsClientId) return client.redirectUris
   const local = isDevelopment ? loopbackHosts.map((host) => `http://${host}`) : []
   return [issuer, ...local].map((base) => base + docsRedirectPath)

@@ -45,8 +45,9 @@ export async function answerRequest(
   answer: (request: CheckedRequest) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const { issuer, isDevelopment, backendUrl, request } = visit
-  const options = { system: issuer.system, issuer: issuer.issuer, isDevelopment, backendUrl, host: request.host }
-  const addressed = await resolveRedirect(options, query)
+  const { portal: hasPortal } = issuer.settings()
+  const place = { issuer: issuer.issuer, isDevelopment, backendUrl, hasPortal, host: request.host }
+  const addressed = await resolveRedirect({ system: issuer.system, ...place }, query)
   try {
     return await answer(checkRequest(addressed, issuer.issuer))
   } catch (error) {

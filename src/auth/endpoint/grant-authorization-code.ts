@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { sha256 } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
-import { backendClientId, type ClientRecord, loadGrantableScopes } from '../account/clients.ts'
+import { type ClientRecord, isOwnPages, loadGrantableScopes } from '../account/clients.ts'
 import { intersect, splitScopes } from '../account/scopes.ts'
 import { OAuthError } from '../errors.ts'
 import type { Caller } from '../token/caller.ts'
@@ -34,7 +34,7 @@ export async function grantAuthorizationCode(
   if (code.used_at !== null) throw await revokeReused(issuer, code, caller)
   if (code.expires_at <= issuer.clock.now()) throw invalidGrant('The code has expired')
   const scopes = await loadRemainingScopes(issuer, client, code)
-  const passwordAt = client.id === backendClientId ? (code.password_at ?? undefined) : undefined
+  const passwordAt = isOwnPages(client.id) ? (code.password_at ?? undefined) : undefined
   const grantee = { userId: code.user_id, clientId: client.id, scopes, passwordAt }
   // Sign before the transaction, which locks the code's row.
   const prepared = await prepareFamily(issuer, grantee, { refresh: client.grants.includes('refresh_token') })

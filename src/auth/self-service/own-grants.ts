@@ -1,7 +1,7 @@
 import { endSubscriptions, recordChanges, type System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { loginClientId } from '../account/clients.ts'
+import { userClientIds } from '../account/clients.ts'
 import { isUuid } from '../../kit/index.ts'
 import { splitScopes } from '../account/scopes.ts'
 
@@ -65,7 +65,7 @@ async function readFamilies(db: System['db'], userId: string, now: number): Prom
     .selectFrom('waypost_token_family as family')
     .select(({ fn }) => ['family.client_id', 'family.scope', fn.min('family.created_at').as('since')])
     .where('family.user_id', '=', userId)
-    .where('family.client_id', '!=', loginClientId)
+    .where('family.client_id', 'not in', userClientIds)
     .where('family.client_id', 'not in', ownClients(db, userId))
     .where('family.revoked_at', 'is', null)
     .where('family.expires_at', '>', now)
@@ -98,7 +98,7 @@ async function readSubscriptions(db: System['db'], userId: string): Promise<read
     .select(({ fn, ref }) => [ref('client_id').$notNull().as('client_id'), 'scope', fn.min('created_at').as('since')])
     .where('user_id', '=', userId)
     .where('client_id', 'is not', null)
-    .where('client_id', '!=', loginClientId)
+    .where('client_id', 'not in', userClientIds)
     .where('client_id', 'not in', ownClients(db, userId))
     .groupBy(['client_id', 'scope'])
     .execute()

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { sha256 } from '../../kit/index.ts'
 import { recordChanges, type Change, type System, type SystemTables } from '../../store/index.ts'
 import { verifyAccessToken } from './access-token.ts'
-import { backendClientId, type ClientRecord } from '../account/clients.ts'
+import { isOwnPages, type ClientRecord } from '../account/clients.ts'
 import type { TokenIssuer } from './tokens.ts'
 
 /** The tokens to revoke. Exactly one property must be set. */
@@ -68,15 +68,15 @@ export function changeOf(which: Revocation): Change {
 
 /**
  * Revokes a token of the client by its value (RFC 7009 §2.1). A refresh token is revoked with its family. Unknown and
- * expired tokens and those of other clients are ignored. A token of the backend is revoked by signing out there, which
- * also ends the session that it came from.
+ * expired tokens and those of other clients are ignored. A token of the backend or the portal is revoked by signing
+ * out there, which also ends the session that it came from.
  */
 export async function revokeByValue(issuer: TokenIssuer, client: ClientRecord, token: string): Promise<void> {
   const { system, clock } = issuer
   const which = (await findFamily(system, client, token)) ?? (await findAccessToken(issuer, client, token))
   if (which === undefined) return
   await system.transaction(async (trx) => {
-    if (client.id === backendClientId && which.familyId !== undefined) await endSessionOf(trx, which.familyId)
+    if (isOwnPages(client.id) && which.familyId !== undefined) await endSessionOf(trx, which.familyId)
     await revokeInTransaction(system, trx, { which, now: clock.now() })
   })
   await issuer.applyChanges()

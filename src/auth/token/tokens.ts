@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { makeSecret, makeUuid, sha256, type Settings } from '../../kit/index.ts'
 import type { System, SystemTables, Feed, Secrets } from '../../store/index.ts'
 import { type ClientLookup, openClients } from '../account/client-lookup.ts'
+import { backendClientId, portalClientId } from '../account/clients.ts'
 import { invalidClient } from '../errors.ts'
 import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
 import { type NewToken, type TokenWriter, makeTokenWriter } from './token-writer.ts'
@@ -126,7 +127,7 @@ export async function prepareFamily(
 ): Promise<PreparedTokens> {
   const settings = issuer.settings()
   const now = issuer.clock.now()
-  const sessionEnds = (grantee.passwordAt ?? Infinity) + settings.backend_session
+  const sessionEnds = findSessionEnd(grantee, settings, now)
   const familyEnds = Math.min(now + settings.refresh_family_lifetime, sessionEnds)
   const token = await signAccessToken(issuer, grantee, Math.min(settings.token_lifetime, sessionEnds - now))
   const refreshToken = refresh ? makeSecret() : undefined
@@ -149,6 +150,14 @@ export async function prepareFamily(
       await storeAccessToken(trx, token, { grantee, familyId, now })
     },
   }
+}
+
+/** Each load of the portal's page begins a family, so these must not accumulate for a month. */
+const maxPortalFamilyMs = 8 * 3_600_000
+
+function findSessionEnd({ clientId, passwordAt = Infinity }: Grantee, settings: Settings, now: number): number {
+  if (clientId === portalClientId) return now + maxPortalFamilyMs
+  return clientId === backendClientId ? passwordAt + settings.backend_session : Infinity
 }
 
 async function storeFamily(

@@ -19,4 +19,5 @@ export const systemMigrations: readonly string[] = [
   '0017-cronjob-runs',
   '0018-audit-subjects',
   '0019-drafts',
+  '0020-portal-client',
 ]

@@ -39,7 +39,7 @@ async function sendTarget(url: string, target: Buffer): Promise<{ status: number
 
 test('the reference is reached by any name of this machine in development, and by the issuer alone elsewhere', async () => {
   const client = { id: docsClientId, redirectUris: [] }
-  const here = { backendUrl: undefined, host: 'localhost:3000' }
+  const here = { backendUrl: undefined, hasPortal: false, host: 'localhost:3000' }
   const at = { issuer: 'https://api.example.com/v1', ...here }
   assert.deepEqual(redirectUrisOf(client, { ...at, isDevelopment: false }), [
     'https://api.example.com/v1/docs/signed-in',

@@ -11,12 +11,12 @@ export interface UiFile {
   plain(): Buffer
 }
 
-/** The built pages. */
+/** The built pages. They have not been built if the maps are empty. */
 export interface UiFiles {
   /** By name. */
   readonly assets: ReadonlyMap<string, UiFile>
-  /** Renders the HTML of a page; undefined if the pages have not been built. */
-  readonly page: ((parts: PageParts) => string) | undefined
+  /** Functions that render the HTML of a page, by its file. */
+  readonly pages: ReadonlyMap<string, (parts: PageParts) => string>
 }
 
 export interface PageParts {
@@ -35,10 +35,26 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Reads the built pages, see bin/build/backend-ui.ts. */
-export async function loadFiles(): Promise<UiFiles> {
-  const html = await readFile(path.join(folder, 'index.html'), 'utf8').catch(() => undefined)
-  if (html === undefined) return { assets: new Map(), page: undefined }
+let loading: Promise<UiFiles> | undefined
+
+/** Reads the built pages once, see bin/build/backend-ui.ts. */
+export function loadFiles(): Promise<UiFiles> {
+  loading ??= readFiles().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
+async function readFiles(): Promise<UiFiles> {
+  const names = await readdir(folder).catch(() => [])
+  const files = names.filter((name) => name.endsWith('.html'))
+  const pages = files.map(async (name) => [name, makePage(await readFile(path.join(folder, name), 'utf8'))] as const)
+  const assets = files.length === 0 ? [] : await readAssets()
+  return { assets: new Map(assets), pages: new Map(await Promise.all(pages)) }
+}
+
+async function readAssets(): Promise<readonly [string, UiFile][]> {
   const names = await readdir(path.join(folder, 'assets'))
   const loaded = names
     .filter((name) => name.endsWith('.br'))
@@ -50,7 +66,7 @@ export async function loadFiles(): Promise<UiFiles> {
       const type = types[path.extname(plainName)] ?? 'application/octet-stream'
       return [plainName, { type, brotli: brotli!, gzip: gzip!, plain: () => brotliDecompressSync(brotli!) }]
     })
-  return { assets: new Map(await Promise.all(loaded)), page: makePage(html) }
+  return Promise.all(loaded)
 }
 
 function makePage(html: string): (parts: PageParts) => string {

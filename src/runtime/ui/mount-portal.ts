@@ -1,0 +1,50 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { portalClientId, portalRedirectPath } from '../../auth/index.ts'
+import { deriveAccent, type AccentSchemes, type Settings } from '../../kit/index.ts'
+import { mountUi, type UiConfig } from './mount-ui.ts'
+
+export interface PortalSources {
+  readonly issuer: string
+  /** Whether this is `dev`. */
+  readonly isDevelopment: boolean
+  /** Returns the settings of the active release, which turn the portal on and off. */
+  settings(): Settings
+  /** Returns the name of the service. */
+  service(): string
+}
+
+/** What the pages of the portal learn from the server. Read by plugins/backend/src/portal/config.ts. */
+export interface PortalConfig extends UiConfig {
+  /** What the service is; empty if unknown. */
+  readonly description: string
+  /** The colours of the service; null for those of Waypost. */
+  readonly accent: AccentSchemes | null
+  /** Whether visitors may create an account. */
+  readonly canRegister: boolean
+  /** Who may read the API reference. */
+  readonly docs: Settings['docs']
+}
+
+/** Mounts the pages for consumers of the API at `/portal`. */
+export function mountPortal({ issuer, isDevelopment, settings, service }: PortalSources): FastifyPluginAsync {
+  return mountUi({
+    path: '/portal',
+    file: 'portal.html',
+    issuer,
+    isOn: () => settings().portal,
+    config(): Omit<PortalConfig, 'base' | 'issuer' | 'version'> {
+      const { description, accent, registration, docs } = settings()
+      return {
+        origin: new URL(issuer).origin,
+        clientId: portalClientId,
+        redirectPath: portalRedirectPath,
+        service: service(),
+        isDevelopment,
+        description,
+        accent: accent === '' ? null : deriveAccent(accent),
+        canRegister: registration,
+        docs,
+      }
+    },
+  })
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { addUser, backendScopes, loginClientId, portalClientId } from '../../../src/auth/index.ts'
+import { bearer, issuer, systemKinds, type TestAnswer } from '../../support/server.ts'
+import { openWorld, password, type World } from '../world.ts'
+import { makeVisitor, readAnswer, readCode, requestOf, verifier, writeQuery, type Visitor } from './visitor.ts'
+
+const redirectUri = `${issuer}/portal/signed-in`
+const hour = 3_600_000
+
+const request = (change = {}) =>
+  requestOf({ id: portalClientId }, { redirect_uri: redirectUri, scope: undefined, ...change })
+
+interface Tokens {
+  readonly access_token: string
+  readonly refresh_token: string
+  readonly scope: string
+}
+
+for (const kind of systemKinds) {
+  describe(`the client of the portal on ${kind}`, () => {
+    let world: World
+    let visitor: Visitor
+    before(async () => {
+      world = await openWorld(kind, { config: { portal: true } })
+      await addUser(world.system, { name: 'root', password, scopes: ['consumer', 'todo', ...backendScopes] })
+    })
+    after(() => world.close())
+
+    const logIn = async (username = 'root') => {
+      visitor = makeVisitor(world)
+      return visitor.logIn(await visitor.authorize(request()), { username })
+    }
+    const post = (form: Readonly<Record<string, string>>, path = 'token') =>
+      world.send(`POST /authorization/${path}`, { form: { client_id: portalClientId, ...form } })
+    const redeem = async (answer: TestAnswer) => {
+      const code = { code: readCode(answer), code_verifier: verifier, redirect_uri: redirectUri }
+      return (await post({ grant_type: 'authorization_code', ...code })).body as Tokens
+    }
+    const send = (token: string, line: string, json?: unknown) =>
+      world.send(line, { headers: bearer(token), ...(json === undefined ? {} : { json }) })
+
+    test('gets the scopes of its user without a consent page, and none of administration', async () => {
+      const { access_token: token, refresh_token: refresh, scope } = await redeem(await logIn())
+      assert.deepEqual(scope.split(' ').toSorted(), ['consumer', 'todo'])
+      readCode(await visitor.authorize(request({ prompt: 'none' })))
+      readCode(await visitor.authorize(request({ prompt: 'consent' })))
+      for (const path of ['account', 'draft', 'user', 'openapi.json'])
+        assert.equal((await send(token, `GET /backend/${path}`)).status, 403, path)
+      const asked = await visitor.authorize(request({ scope: 'backend.read' }))
+      assert.equal(readAnswer(asked).parameters['error'], 'invalid_scope')
+      const wider = await post({ grant_type: 'refresh_token', refresh_token: refresh, scope: 'todo backend.read' })
+      assert.equal(wider.body.error, 'invalid_scope')
+    })
+
+    test('its tokens act as the user, like those of a login', async () => {
+      const { access_token: token } = await redeem(await logIn('ann'))
+      for (const path of ['account', 'client', 'grant', 'token', 'subscription'])
+        assert.equal((await send(token, `GET /consumer/${path}`)).status, 200, path)
+      const { body } = await send(token, 'GET /consumer/account')
+      assert.deepEqual(body.scopes.toSorted(), ['consumer', 'note', 'todo'])
+      assert.equal((await send(token, 'POST /consumer/client', { name: 'shop', scopes: ['todo'] })).status, 201)
+      const grants = await send(token, 'GET /consumer/grant')
+      assert.deepEqual(grants.body.entry, [])
+      const tokens = await send(token, 'GET /consumer/token')
+      assert.deepEqual(tokens.body.entry.find((one: { current: boolean }) => one.current).client, {
+        id: portalClientId,
+        name: 'Portal',
+      })
+    })
+
+    test('cannot give a client scopes of administration, or take the secret of a client that has some', async () => {
+      const { access_token: token } = await redeem(await logIn())
+      const made = await send(token, 'POST /consumer/client', { name: 'shop', scopes: ['backend.read'] })
+      assert.deepEqual([made.status, made.body.type.split('#')[1]], [403, 'WP_AUTH_SCOPE_RESERVED'])
+      const { id } = await world.addClient({ name: 'deployer', user: 'root', scopes: ['backend.deploy'] })
+      for (const [line, json] of [
+        [`POST /consumer/client/${id}/secret`, {}],
+        [`PATCH /consumer/client/${id}`, { redirect_uris: ['https://evil.example.com/'] }],
+      ] as const)
+        assert.equal((await send(token, line, json)).status, 403, line)
+    })
+
+    test('signing out ends the session at the authorization endpoint', async () => {
+      const { refresh_token: token } = await redeem(await logIn())
+      assert.equal((await post({ token }, 'revoke')).status, 200)
+      const silent = await visitor.authorize(request({ prompt: 'none' }))
+      assert.equal(readAnswer(silent).parameters['error'], 'login_required')
+    })
+
+    test('its tokens end after eight hours; the session at the authorization endpoint goes on', async () => {
+      const { refresh_token: token } = await redeem(await logIn())
+      world.clock.forward(8 * hour)
+      assert.equal((await post({ grant_type: 'refresh_token', refresh_token: token })).body.error, 'invalid_grant')
+      await redeem(await visitor.authorize(request({ prompt: 'none' })))
+    })
+
+    test('only gets codes at its own address', async () => {
+      const others = [`${issuer}:444/portal/signed-in`, `${issuer}/docs/signed-in`, `${redirectUri}/x`]
+      for (const other of [...others, `${issuer}/backend/ui/signed-in`])
+        assert.equal((await makeVisitor(world).authorize(request({ redirect_uri: other }))).status, 400, other)
+      const login = requestOf({ id: loginClientId }, { redirect_uri: redirectUri })
+      assert.equal((await makeVisitor(world).authorize(login)).status, 400)
+    })
+
+    test('codes are sent to windows, not to scripts or frames', async () => {
+      await logIn()
+      const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+      const ask = async (mode: string, dest: string) => {
+        const headers = { cookie, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': mode, 'sec-fetch-dest': dest }
+        const sent = get(`${world.url}/authorization/authorize?${writeQuery(request())}`, { headers })
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+        answer.resume()
+        return { status: answer.statusCode, location: answer.headers.location }
+      }
+      assert.match((await ask('navigate', 'document')).location ?? '', /[?&]code=/)
+      for (const [mode, dest] of [
+        ['cors', 'empty'],
+        ['same-origin', 'empty'],
+        ['no-cors', 'image'],
+        ['navigate', 'iframe'],
+      ] as const)
+        assert.deepEqual(await ask(mode, dest), { status: 403, location: undefined }, `${mode} ${dest}`)
+    })
+
+    test('gets no codes while the portal is off', async () => {
+      await logIn()
+      await world.serve({ kind, config: { portal: false } })
+      assert.equal((await visitor.authorize(request())).status, 400)
+      await world.serve({ kind, config: { portal: true } })
+      readCode(await visitor.authorize(request()))
+    })
+  })
+}
