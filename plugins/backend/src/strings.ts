@@ -229,7 +229,8 @@ export const strings = {
       notAllowed:
         'Nothing was sent, because the address is not allowed. The setting delivery_allow allows private addresses.',
       ms: (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`),
-      newest: 'Only the newest 100 attempts are shown.',
+      newest: (count: number) => `Only the newest ${count} attempts are shown.`,
+      hidden: 'The response is hidden because the endpoint is not on the public internet.',
     },
     subscriptions: {
       text: 'Endpoints of users and clients that receive events.',
@@ -289,6 +290,9 @@ export const strings = {
       overlaps: { '0s': 'no time: the old secret stops at once', '1h': '1 hour', '24h': '24 hours', '7d': '7 days' },
       overlap: 'Old secret also signs for',
       rotated: 'The new signing secret',
+      previousUntil: (time: string) =>
+        `Until ${time}, requests are also signed with the previous secret. Change the secret of your receiver before.`,
+      previousEnded: 'The previous secret no longer signs. Change the secret of your receiver now.',
     },
     cronjobs: {
       text: 'Actions that run on a schedule.',

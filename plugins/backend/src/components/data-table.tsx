@@ -70,7 +70,7 @@ interface DataTableProps<Row> {
   /** Shown if the list is empty without any filter. */
   readonly empty: ReactNode
   /** Repeats the request while the page is visible, for lists that change by themselves. */
-  readonly refreshMs?: number
+  readonly refreshMs?: number | ((rows: readonly Row[]) => number)
 }
 
 /** A list with filters, sorting and paging in the URL. On narrow screens each row is a block. */
@@ -84,7 +84,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     queryKey: [...queryKey, 'list', state.query],
     queryFn: ({ signal }) => load(state.query, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: refreshMs,
+    refetchInterval:
+      typeof refreshMs === 'function' ? ({ state: { data } }) => refreshMs(data?.entry ?? []) : refreshMs,
   })
   const rows = list.data?.entry
   const isEmpty = rows?.length === 0 && !state.isFiltered && state.query.cursor === undefined

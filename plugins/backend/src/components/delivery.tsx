@@ -19,18 +19,22 @@ const tones: Readonly<Record<Delivery['status'] | 'retrying', Tone>> = {
   cancelled: 'quiet',
 }
 
-export function DeliveryState({ delivery: { status, failures } }: { readonly delivery: Delivery }) {
+interface DeliveryStateProps {
+  readonly delivery: Pick<Delivery, 'status' | 'failures'>
+}
+
+export function DeliveryState({ delivery: { status, failures } }: DeliveryStateProps) {
   const shown = status === 'pending' && failures > 0 ? 'retrying' : status
   return <State tone={tones[shown]}>{operate.statuses[shown]}</State>
 }
 
 /** The result of an attempt: the status of the answer, or why there was none. */
-export function describeResult({ status, outcome }: NonNullable<Delivery['last']>): string {
+export function describeResult({ status, outcome }: Pick<NonNullable<Delivery['last']>, 'status' | 'outcome'>): string {
   return outcome === 'delivered' || outcome === `status ${status}` ? String(status) : outcome
 }
 
 /** A name of a delivery that others in a list do not have, for screen readers. */
-export function nameDelivery({ event, id }: Delivery): string {
+export function nameDelivery({ event, id }: Pick<Delivery, 'event' | 'id'>): string {
   return `${event ?? operate.deleted} ${id.slice(-6)}`
 }
 

@@ -15,6 +15,8 @@ interface SaveFormProps {
   readonly hasChanges?: boolean
   /** Whether something is missing that is being typed. */
   readonly isIncomplete?: boolean
+  /** The field that causes a problem, by the code of the problem, where the server does not name the field. */
+  readonly fields?: Readonly<Record<string, string>>
   /** Sends the form. If it fails, everything that was typed stays. */
   onSave(): Promise<unknown>
   onSaved?(): void
@@ -25,7 +27,7 @@ interface SaveFormProps {
 
 /** A form that saves explicitly, also by Ctrl-S. A problem of the server is shown at its field, which gets the focus. */
 export function SaveForm(props: SaveFormProps) {
-  const { action, hasChanges, isIncomplete = false, onSave, onSaved, onCancel, children } = props
+  const { action, hasChanges, isIncomplete = false, fields: fieldNames, onSave, onSaved, onCancel, children } = props
   const canSave = hasChanges !== false && !isIncomplete
   const form = useRef<HTMLFormElement>(null)
   const isSaving = useRef(false)
@@ -44,7 +46,7 @@ export function SaveForm(props: SaveFormProps) {
   const wouldLose = (hasChanges === true || (dialog !== undefined && isTyped)) && !saving.isPending
   useEffect(() => dialog?.setChanges(wouldLose), [dialog, wouldLose])
   useEffect(() => () => dialog?.setChanges(false), [dialog])
-  const fields = error instanceof Problem ? error.fields : []
+  const fields = error instanceof Problem ? listProblems(error, fieldNames) : []
   const known = fields.filter(({ pointer }) => findField(form.current, pointer) !== undefined)
   useEffect(() => focusFirst(form.current, fields), [error])
   const onKeyDown = (event: KeyboardEvent) => {
@@ -79,6 +81,12 @@ export function SaveForm(props: SaveFormProps) {
       <LeaveDialog hasChanges={wouldLose} isSaving={isSaving} />
     </form>
   )
+}
+
+function listProblems(error: Problem, names: SaveFormProps['fields'] = {}): readonly FieldProblem[] {
+  const name = names[error.code]
+  if (name === undefined || error.fields.length > 0) return error.fields
+  return [{ pointer: `/${name}`, message: [error.message, error.hint].filter(Boolean).join('. ') }]
 }
 
 function findField(form: HTMLFormElement | null, pointer: string): HTMLElement | undefined {

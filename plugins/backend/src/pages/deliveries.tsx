@@ -44,7 +44,7 @@ export function Page() {
         queryKey={['delivery']}
         load={loadDeliveries}
         rowKey={({ id }) => id}
-        rowName={nameDelivery}
+        rowName={(delivery) => nameDelivery(delivery)}
         rowLink={({ id }) => ({ to: '/deliveries/$id', params: { id } })}
         columns={deliveryColumns('event', 'status', 'result', 'endpoint', 'user', 'attempts', 'created')}
         filters={[

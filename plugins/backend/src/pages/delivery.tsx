@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { call, type Answer } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
-import { State } from '../components/badge.tsx'
+import { Attempts } from '../components/attempts.tsx'
 import { CodeBlock, CommandHint, CopyText } from '../components/copy.tsx'
-import { DeliveryState, describeResult, NextAttempt } from '../components/delivery.tsx'
+import { DeliveryState, NextAttempt } from '../components/delivery.tsx'
 import { formatJson } from '../components/format-json.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -55,7 +55,11 @@ export function Page() {
       ) : (
         <div className="page-sections">
           <Facts delivery={found} />
-          <Attempts delivery={found} />
+          <Attempts
+            attempts={found.history.map((attempt) => ({ ...attempt, started: attempt.started_at }))}
+            limit={maxAttempts}
+            notAllowed={texts.notAllowed}
+          />
           <Request delivery={found} />
           <CommandHint command={`waypost ${isPending ? 'event:retry' : 'event:replay'} ${found.id}`} />
         </div>
@@ -128,54 +132,6 @@ function Facts({ delivery }: { readonly delivery: Delivery }) {
 }
 
 const maxAttempts = 100
-
-/** The newest first, whose answer is open: it says why the delivery failed. */
-function Attempts({ delivery: { history } }: { readonly delivery: Delivery }) {
-  return (
-    <section>
-      <h2>{texts.attempts}</h2>
-      {history.length === 0 ? <p className="soft">{texts.noAttempts}</p> : null}
-      <ol className="attempts">
-        {history.toReversed().map((attempt, index) => (
-          <li key={attempt.started_at}>
-            <details open={index === 0}>
-              <summary>
-                <State tone={attempt.outcome === 'delivered' ? 'good' : 'bad'}>{describeResult(attempt)}</State>
-                <span>{texts.ms(attempt.latency_ms)}</span>
-                <RelativeTime value={attempt.started_at} />
-              </summary>
-              <AttemptAnswer attempt={attempt} />
-              {attempt.headers.length === 0 ? null : <AnswerHeaders headers={attempt.headers} />}
-            </details>
-          </li>
-        ))}
-      </ol>
-      {history.length === maxAttempts ? <p className="soft">{texts.newest}</p> : null}
-    </section>
-  )
-}
-
-function AttemptAnswer({ attempt: { status, answer, outcome } }: { readonly attempt: Delivery['history'][number] }) {
-  if (answer !== null && answer !== '') return <CodeBlock code={formatJson(answer)} label={texts.answer} />
-  if (outcome.startsWith('WP_OUTBOUND')) return <p className="soft">{texts.notAllowed}</p>
-  return <p className="soft">{status === null ? texts.noAnswer : texts.emptyAnswer}</p>
-}
-
-function AnswerHeaders({ headers }: Pick<Delivery['history'][number], 'headers'>) {
-  return (
-    <section className="stack">
-      <h3>{texts.answerHeaders}</h3>
-      <dl className="facts mono">
-        {headers.map(({ name, value }, index) => (
-          <div key={index}>
-            <dt dir="auto">{name}</dt>
-            <dd dir="auto">{value ?? <span className="soft">{texts.notStored}</span>}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  )
-}
 
 function Request({ delivery: { headers, body, is_body_truncated: isTruncated } }: { readonly delivery: Delivery }) {
   return (

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, NativeSelect, Skeleton, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Ellipsis } from 'lucide-react'
@@ -9,13 +9,10 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { CopyText } from '../components/copy.tsx'
 import { DataTable } from '../components/data-table.tsx'
 import { deliveryColumns, deliveryStatuses, loadDeliveries, nameDelivery } from '../components/delivery.tsx'
-import { Dialog } from '../components/dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { SaveForm } from '../components/save-form.tsx'
-import { SecretOnce } from '../components/secret-once.tsx'
-import { SubscriptionState } from '../components/subscription.tsx'
+import { EndpointDialog, RotateDialog, SubscriptionState } from '../components/subscription.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { strings } from '../strings.ts'
 
@@ -218,8 +215,29 @@ interface ActionDialogProps {
 function ActionDialog({ action, subscription, etag, setStatus, onChanged, onClose }: ActionDialogProps) {
   const { id, pending } = subscription
   const navigate = useNavigate()
-  if (action === 'endpoint') return <EndpointDialog {...{ subscription, etag, onChanged, onClose }} />
-  if (action === 'rotate') return <RotateDialog id={id} onClose={onClose} />
+  if (action === 'endpoint') {
+    return (
+      <EndpointDialog
+        endpoint={subscription.endpoint}
+        onSave={async (endpoint) => {
+          await callForAnswer('PATCH /subscription/:id', { params: { id }, body: { endpoint } }, { ifMatch: etag })
+          await onChanged()
+        }}
+        onClose={onClose}
+      />
+    )
+  }
+  if (action === 'rotate') {
+    return (
+      <RotateDialog
+        onRotate={async (overlap) => {
+          const made = await call('POST /subscription/:id/secret', { params: { id }, body: { overlap } })
+          return { secret: made.secret, previousUntil: made.previous_until }
+        }}
+        onClose={onClose}
+      />
+    )
+  }
   if (action === 'pause') {
     return (
       <ConfirmDialog
@@ -262,76 +280,5 @@ function ActionDialog({ action, subscription, etag, setStatus, onChanged, onClos
     >
       {texts.deleteText(pending)}
     </ConfirmDialog>
-  )
-}
-
-type EndpointDialogProps = Pick<ActionDialogProps, 'subscription' | 'etag' | 'onChanged' | 'onClose'>
-
-function EndpointDialog({ subscription, etag, onChanged, onClose }: EndpointDialogProps) {
-  const [endpoint, setEndpoint] = useState(subscription.endpoint)
-  return (
-    <Dialog title={texts.changeEndpoint} onClose={onClose}>
-      <SaveForm
-        action={texts.saveEndpoint}
-        onCancel={onClose}
-        onSave={async () => {
-          const input = { params: { id: subscription.id }, body: { endpoint } }
-          await callForAnswer('PATCH /subscription/:id', input, { ifMatch: etag })
-          announce(texts.saved)
-          await onChanged()
-        }}
-        onSaved={onClose}
-      >
-        {(errorOf) => (
-          <TextInput
-            label={operate.endpoint}
-            name="endpoint"
-            type="url"
-            description={texts.endpointText}
-            value={endpoint}
-            error={errorOf('endpoint')}
-            onChange={(change) => setEndpoint(change.currentTarget.value.trim())}
-            autoComplete="off"
-            data-autofocus
-          />
-        )}
-      </SaveForm>
-    </Dialog>
-  )
-}
-
-function RotateDialog({ id, onClose }: { readonly id: string; onClose(): void }) {
-  const [overlap, setOverlap] = useState('24h')
-  const [secret, setSecret] = useState<string>()
-  if (secret !== undefined) {
-    return (
-      <SecretOnce title={texts.rotated} values={{ [operate.subscriptions.secret]: secret }} onClose={onClose}>
-        <p className="soft">{operate.subscriptions.secretText}</p>
-      </SecretOnce>
-    )
-  }
-  return (
-    <Dialog title={texts.rotateTitle} onClose={onClose}>
-      <SaveForm
-        action={texts.rotateAction}
-        onCancel={onClose}
-        onSave={async () => {
-          const made = await call('POST /subscription/:id/secret', { params: { id }, body: { overlap } })
-          setSecret(made.secret)
-        }}
-      >
-        {(errorOf) => (
-          <NativeSelect
-            label={texts.overlap}
-            name="overlap"
-            value={overlap}
-            error={errorOf('overlap')}
-            data={Object.entries(texts.overlaps).map(([value, label]) => ({ value, label }))}
-            onChange={(change) => setOverlap(change.currentTarget.value)}
-            data-autofocus
-          />
-        )}
-      </SaveForm>
-    </Dialog>
   )
 }
