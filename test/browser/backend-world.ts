@@ -76,9 +76,10 @@ export async function openSignedIn(page: Page, path = '/'): Promise<void> {
 /**
  * Goes to another page as a link does, which is much quicker than loading it.
  * @param heading the title of that page
+ * @param root the path below which the pages are
  */
-export async function goTo(page: Page, path: string, heading: string): Promise<void> {
-  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(`/backend/ui${path}`)})`)
+export async function goTo(page: Page, path: string, heading: string, root = '/backend/ui'): Promise<void> {
+  await page.evaluate(`history.pushState({}, '', ${JSON.stringify(root + path)})`)
   await page.locator('#content').getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor()
   await page.locator('#content :is([aria-busy="true"], .mantine-Skeleton-root)').first().waitFor({ state: 'detached' })
 }
@@ -97,11 +98,16 @@ const height = 3600
 /**
  * Checks pages in both colour schemes, also 390 pixels wide: they are accessible, and not wider than the window.
  * @param titles the titles of the pages by their paths
+ * @param root the path below which the pages are
  */
-export async function checkLooks(page: Page, titles: Readonly<Record<string, string>>): Promise<void> {
+export async function checkLooks(
+  page: Page,
+  titles: Readonly<Record<string, string>>,
+  root = '/backend/ui',
+): Promise<void> {
   for (const [path, title] of Object.entries(titles)) {
-    await goTo(page, path, title)
-    await checkPage(page, path)
+    await goTo(page, path, title, root)
+    await checkPage(page, root === '/backend/ui' ? path : root + path)
   }
 }
 
