@@ -263,10 +263,11 @@ function methodsOf({ routes }: Manifest): MethodAt[] {
 function makeDocs(
   { options, guard }: Shared,
   sources: Pick<DocsSources, 'manifest' | 'pluginRoutes'>,
-  { docs, title }: Settings,
+  { docs, title, portal }: Settings,
 ): Endpoint {
   // `dev` has several host names, production has one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
-  const how = { access: docs, title: title || undefined, serverUrl, redirectRoot: options.isDevelopment }
-  return mountDocs({ ...sources, guard, ...how })
+  const reference = options.isDevelopment && docs !== 'off' ? '/docs' : undefined
+  const startPage = portal ? `${new URL(options.identity.issuer).pathname.replace(/\/$/, '')}/portal/` : reference
+  return mountDocs({ ...sources, guard, access: docs, title: title || undefined, serverUrl, startPage })
 }

@@ -37,6 +37,11 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('is where the address of the API leads', async () => {
+    const { status, headers } = await world.call('/', { redirect: 'manual' })
+    assert.deepEqual([status, headers.get('location')], [302, '/portal/'])
+  })
+
   test('signs in silently after a reload, and out', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
