@@ -41,7 +41,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The deployment would undo {count} made in the backend',
-    hint: 'Run waypost pull to get them into the project, or deploy with --overwrite-backend to undo them.',
+    hint: '{hint}',
   },
   WP_PROJECT_PULL_NOTHING: {
     kind: 'user',

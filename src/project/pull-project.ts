@@ -9,8 +9,8 @@ import {
   type MergeConflict,
   type Texts,
 } from '../definition/index.ts'
-import { sha256, type Variables } from '../kit/index.ts'
-import type { DefinitionFile, FileHashes } from '../release/index.ts'
+import type { Variables } from '../kit/index.ts'
+import { findFileVersion, type DefinitionFile, type FileHashes } from '../release/index.ts'
 import { openTarget } from './deploy/open-target.ts'
 import { openFolderFiles } from './draft/folder-files.ts'
 import { errors } from './errors.ts'
@@ -77,7 +77,7 @@ export async function pullProject(options: PullOptions): Promise<Pull | undefine
   const commit = published.inGit?.commit
   const inGit = published.inGit && toTexts(published.inGit.files)
   const mine = isNew ? new Map<string, string>() : readFolder(folder, [...theirs.keys(), ...(inGit?.keys() ?? [])])
-  const base = isNew ? new Map<string, string>() : (findVersion(mine, versions) ?? inGit)
+  const base = isNew ? new Map<string, string>() : (findFileVersion(mine, versions) ?? inGit)
   if (base === undefined) throw errors.WP_PROJECT_PULL_BASE({ folder: path.basename(folder) })
   const { files, conflicts } = isNew
     ? { files: new Map([['waypost.yml', 'routes: {}\n'], ...theirs]), conflicts: [] } // a release may have tables only
@@ -106,16 +106,6 @@ export async function pullProject(options: PullOptions): Promise<Pull | undefine
 
 function toTexts(files: readonly DefinitionFile[]): Texts {
   return new Map(files.map(({ path: file, content }) => [file, content]))
-}
-
-/** Returns the files of the version that a folder has unchanged, as after another pull: the one with the most files. */
-function findVersion(mine: Texts, versions: readonly FileHashes[]): Texts | undefined {
-  const hashes = new Map([...mine].map(([file, text]) => [file, sha256(text)]))
-  const found = versions
-    .map((files) => Object.entries(files))
-    .filter((files) => files.length > 0 && files.every(([file, hash]) => hashes.get(file) === hash))
-    .toSorted((one, other) => other.length - one.length)[0]
-  return found && new Map(found.map(([file]) => [file, mine.get(file)!]))
 }
 
 /** @param others files that belong to the definition elsewhere */

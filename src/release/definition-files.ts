@@ -206,6 +206,19 @@ export async function listFileVersions({ db }: Pick<System, 'db'>): Promise<read
   return rows.flatMap(({ hash, content }) => (sha256(content) === hash ? [JSON.parse(content) as FileHashes] : []))
 }
 
+/** Returns the files of the version that a folder has unchanged, as after `pull`: the one with the most files. */
+export function findFileVersion(
+  mine: ReadonlyMap<string, string>,
+  versions: readonly FileHashes[],
+): ReadonlyMap<string, string> | undefined {
+  const hashes = new Map([...mine].map(([file, text]) => [file, sha256(text)]))
+  const found = versions
+    .map((files) => Object.entries(files))
+    .filter((files) => files.length > 0 && files.every(([file, hash]) => hashes.get(file) === hash))
+    .toSorted((one, other) => other.length - one.length)[0]
+  return found && new Map(found.map(([file]) => [file, mine.get(file)!]))
+}
+
 /** Whether the definition was changed on the server since it was last deployed from a folder. */
 export async function isChangedSinceGit({ db }: { readonly db: Pick<System['db'], 'selectFrom'> }): Promise<boolean> {
   const active = await db

@@ -83,6 +83,7 @@ export type {
 export {
   fileLimits,
   findActiveFileList,
+  findFileVersion,
   findFilesProblem,
   findPathProblem,
   hashFileList,

@@ -79,8 +79,8 @@ describe('waypost pull', { concurrency: 1 }, () => {
     assert.match(refused.stderr, /would undo 1 change made in the backend\n.*Run waypost pull/s)
     const { overwritten } = JSON.parse(await project.ok('deploy --plan --json'))
     assert.deepEqual(
-      overwritten.map(({ at, file }: { at: string; file: string }) => [at, file]),
-      [['/routes/~1todo/methods/GET/description', 'resources/routes/todo/collection.yml']],
+      overwritten.map(({ at, file, conflict }: Record<string, unknown>) => [at, file, conflict]),
+      [['/routes/~1todo/methods/GET/description', 'resources/routes/todo/collection.yml', false]],
     )
     const { code, stdout, stderr } = await project.run('pull --yes')
     assert.equal(code, 0, stderr)
@@ -125,7 +125,10 @@ describe('waypost pull', { concurrency: 1 }, () => {
     assert.equal((await project.run('pull --theirs --yes')).code, 0)
     assert.match((await texts())[0]!, /Lists all of them/)
     await project.edit('resources/routes/todo/collection.yml', 'Lists all of them', 'Lists mine')
-    assert.match((await project.run('deploy --yes')).stderr, /would undo 1 change/)
+    const refused = await project.run('deploy --yes')
+    assert.match(refused.stderr, /would undo 1 change made in the backend\n.*The project has other values there/s)
+    assert.match(refused.stderr, /waypost pull --theirs/)
+    assert.doesNotMatch(refused.stderr, /Run waypost pull/)
     await project.ok('deploy --yes --overwrite-backend')
     assert.match(await project.ok('pull'), /Nothing to pull/)
   })

@@ -290,6 +290,11 @@ export default class Report implements Action<'GET /report'> {
     const copied = await copy('--yes')
     assert.equal(copied.code, 0, copied.stderr)
     assert.deepEqual(await kindOf(), { kind: 'backend', number: 2, from_git: 1 })
+    const repeated = await copy('--yes')
+    assert.equal(repeated.code, 0, repeated.stderr)
+    assert.match(repeated.stdout, /^ {2}[0-9a-f]{8} is already active\. Nothing to do\.\n/)
+    assert.doesNotMatch(repeated.stderr, /recorded/)
+    assert.match((await copy('--plan')).stdout, /Nothing to do\./)
   })
 })
 

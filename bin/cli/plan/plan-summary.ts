@@ -68,8 +68,7 @@ export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migra
   const command = ['waypost deploy', ...flags].join(' ')
   const summary = `  ${wrap(`${describeCounts(changes)}. Nothing was changed on the target.`, 2)}`
   if (plan.overwritten.length > 0) {
-    const text =
-      'A deployment would undo changes made in the backend. Get them with waypost pull, or add --overwrite-backend.'
+    const text = `A deployment would undo changes made in the backend. ${plan.overwriteHint ?? ''}`
     return [summary, '', `  ${wrap(text, 2)}`]
   }
   if (plan.droppedMigrations.length > 0)
@@ -100,7 +99,7 @@ export function planJson(plan: DeployPlan) {
           },
     changes,
     files_changed: plan.filesChanged,
-    overwritten: plan.overwritten,
+    overwritten: plan.overwritten.map(({ isConflict, ...place }) => ({ ...place, conflict: isConflict })),
     breaking: countChanges(changes).breaking,
     breaking_changes: plan.breakingChanges,
     unheld_scopes: plan.unheldScopes,

@@ -153,7 +153,10 @@ function mergeTexts(texts: Versions, { wanted, cache, decide }: MergingTexts): E
 }
 
 /** A place that theirs changed and mine does not have. */
-export type OverwrittenPlace = Omit<MergeConflict, 'values'>
+export interface OverwrittenPlace extends Omit<MergeConflict, 'values'> {
+  /** Whether mine changed it too. */
+  readonly isConflict: boolean
+}
 
 /** Lists what theirs changed since base and mine would undo, key by key. */
 export function listOverwritten(texts: Versions): readonly OverwrittenPlace[] {
@@ -175,13 +178,15 @@ export function listOverwritten(texts: Versions): readonly OverwrittenPlace[] {
       return
     }
     const place = findKey(theirs, keys) ?? findKey(base, keys)
-    found.push({ at: pointerTo(keys), file: place?.file ?? rootFile, line: place?.line })
+    const isConflict = !isSame(values.base, values.mine, key)
+    found.push({ at: pointerTo(keys), file: place?.file ?? rootFile, line: place?.line, isConflict })
   }
   compare({ base: findValue(base, []), theirs: findValue(theirs, []), mine: findValue(mine, []) }, [])
   const included = new Set([base, theirs, mine].flatMap((one) => listIncluded(one).files))
   for (const file of new Set([...texts.base.keys(), ...texts.theirs.keys()])) {
-    const isKept = texts.theirs.get(file) === texts.base.get(file) || texts.theirs.get(file) === texts.mine.get(file)
-    if (!isKept && !included.has(file)) found.push({ at: undefined, file, line: undefined })
+    const [before, now, own] = [texts.base, texts.theirs, texts.mine].map((files) => files.get(file))
+    if (now === before || now === own || included.has(file)) continue
+    found.push({ at: undefined, file, line: undefined, isConflict: own !== before })
   }
   return found
 }

@@ -58,7 +58,10 @@ export async function deployProject(options: DeployOptions): Promise<Deployment 
     if (plan.id !== plan.active?.id || plan.filesChanged || plan.changedSinceGit) options.onPlan?.(plan)
     const { length } = plan.overwritten
     if (length > 0 && options.overwriteBackend !== true)
-      throw errors.WP_PROJECT_OVERWRITES({ count: length === 1 ? '1 change' : `${length} changes` })
+      throw errors.WP_PROJECT_OVERWRITES({
+        count: length === 1 ? '1 change' : `${length} changes`,
+        hint: plan.overwriteHint ?? '',
+      })
     if (plan.droppedMigrations.length > 0)
       throw errors.WP_PROJECT_MIGRATIONS_DROPPED({ names: plan.droppedMigrations.join(', ') })
     if (!options.migrate && plan.pendingMigrations.length > 0)

@@ -3,6 +3,7 @@ import { type Diagnostic, type Variables, hasErrors, variable } from '../../kit/
 import {
   assertActive,
   artifactLoader,
+  findFileVersion,
   planChanges,
   type ChangePlan,
   type DefinitionFile,
@@ -47,6 +48,8 @@ export interface DeployPlan extends TargetSurvey, ChangePlan {
   readonly target: PlannedTarget
   /** Changes that were made in the backend since the last deployment from a folder, and that the project does not have. */
   readonly overwritten: readonly OverwrittenPlace[]
+  /** How to keep or undo them; undefined if there are none. */
+  readonly overwriteHint: string | undefined
 }
 
 /** The inputs of a plan. */
@@ -108,18 +111,41 @@ async function makePlan(
     await assertModulesLoad(deployable, report)
     await assertActionsFit(deployable, survey, report)
   }
-  const overwritten = survey.changedSinceGit ? await findOverwritten(target, deployable) : []
-  return { target, deployable, report, plan: { ...describe(survey, { deployable, planned, options }), overwritten } }
+  const lost = survey.changedSinceGit ? await findOverwritten(target, deployable, options) : noneOverwritten
+  return { target, deployable, report, plan: { ...describe(survey, { deployable, planned, options }), ...lost } }
 }
 
-async function findOverwritten(target: DeployTarget, { files }: Deployable): Promise<readonly OverwrittenPlace[]> {
+type Overwritten = Pick<DeployPlan, 'overwritten' | 'overwriteHint'>
+
+const noneOverwritten: Overwritten = { overwritten: [], overwriteHint: undefined }
+
+async function findOverwritten(
+  target: DeployTarget,
+  { files }: Deployable,
+  { from }: PlanOptions,
+): Promise<Overwritten> {
   const published = await target.loadFiles('release')
   const toTexts = (some: readonly DefinitionFile[] = []) => new Map(some.map((one) => [one.path, one.content]))
-  return listOverwritten({
+  const mine = toTexts(files)
+  const overwritten = listOverwritten({
     base: toTexts(published?.inGit?.files),
     theirs: toTexts(published?.files),
-    mine: toTexts(files),
+    mine,
   })
+  if (overwritten.length === 0) return noneOverwritten
+  if (from !== undefined) return { overwritten, overwriteHint: overwriteHints.copy }
+  // As in `pull`: a folder that has another version unchanged has no changes of its own.
+  const canPull =
+    overwritten.some((place) => !place.isConflict) ||
+    findFileVersion(mine, await target.listFileVersions()) !== undefined
+  return { overwritten, overwriteHint: overwriteHints[canPull ? 'pull' : 'conflicts'] }
+}
+
+const overwriteHints = {
+  pull: 'Run waypost pull to get them into the project, or deploy with --overwrite-backend to undo them.',
+  conflicts:
+    'The project has other values there. Deploy with --overwrite-backend to keep them, or run waypost pull --theirs to take the values of the backend.',
+  copy: 'Make the same changes on the server that you copy from, or deploy with --overwrite-backend to undo them.',
 }
 
 interface DescribeContext {
@@ -131,7 +157,7 @@ interface DescribeContext {
 function describe(
   survey: TargetSurvey,
   { deployable, planned: target, options }: DescribeContext,
-): Omit<DeployPlan, 'overwritten'> {
+): Omit<DeployPlan, keyof Overwritten> {
   const { release, definition } = deployable
   const { variables } = options
   const planned = planChanges(
@@ -139,7 +165,9 @@ function describe(
     { calls: survey.calls, variables },
   )
   const changes = survey.id === survey.active?.id ? [] : planned.changes.map((one) => locate(one, definition))
-  return { ...survey, ...planned, target, changes }
+  // A copy of a release that was edited on a server stays one: there is nothing to record.
+  const changedSinceGit = survey.changedSinceGit && deployable.kind === 'deploy'
+  return { ...survey, ...planned, target, changes, changedSinceGit }
 }
 
 function locate(change: ReleaseChange, { routes }: Definition): ReleaseChange {
