@@ -24,6 +24,7 @@ export default class ReleaseRollback extends WaypostCommand {
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> 4f1c9a2e --yes --message "Orders were slow"',
+    '<%= config.bin %> <%= command.id %> --keep-draft',
     '<%= config.bin %> <%= command.id %> 4f1c9a2e --yes --url https://api.example.com',
   ]
   static override enableJsonFlag = true
@@ -34,6 +35,9 @@ export default class ReleaseRollback extends WaypostCommand {
       env: 'WAYPOST_URL',
     }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
+    'keep-draft': Flags.boolean({
+      description: 'Keep what the rollback undoes as changes in the draft of the backend, which must have none',
+    }),
     message: Flags.string({ char: 'm', description: 'Message for the list of releases', env: 'WAYPOST_MESSAGE' }),
     against: againstFlag,
     wait: waitFlag,
@@ -49,15 +53,19 @@ export default class ReleaseRollback extends WaypostCommand {
       release: args.release,
       by: nameOfUser(),
       message: flags.message,
+      keepDraft: flags['keep-draft'],
       against: flags.against,
       waitMs: flags.wait,
       waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(`  Target     ${target.address}   ${describeServers(target)}`),
       confirm: (plan) => this.#confirm(plan, flags.yes),
-      onActivated: ({ id, activated }) =>
+      onActivated: ({ id, activated }) => {
         this.print(
           activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is already active. Nothing to do.`,
-        ),
+        )
+        if (activated && flags['keep-draft'])
+          this.print('  Kept       the draft of the backend contains what was undone')
+      },
     })
     if (rollback === undefined) {
       this.note('  Nothing was changed on the target.')

@@ -141,7 +141,7 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT: {
     kind: 'user',
     status: 404,
-    message: 'The definition cannot be edited on this server: WAYPOST_BACKEND is "read"',
+    message: 'The definition cannot be edited on this server: WAYPOST_BACKEND is not "on"',
     hint: 'Change the files of the project and deploy it, or set WAYPOST_BACKEND to "on" on this server.',
   },
   WP_BACKEND_DRAFT_FOLDER: {

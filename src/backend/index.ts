@@ -23,6 +23,7 @@ export { DraftBroken, subtractKnown } from './draft/save-changes.ts'
 export { errors as draftErrors } from './errors.ts'
 export { openPublisher } from './publish/open-publisher.ts'
 export type { Publisher, PublishRequest } from './publish/publisher.ts'
+export { rollBackToDraft } from './publish/roll-back-to-draft.ts'
 export { adminRoutes } from './api/routes.ts'
 export {
   paths as releasePaths,

@@ -61,7 +61,8 @@ export interface NextDraft {
   readonly names: readonly string[]
   /** The names of those that `by` made now. */
   readonly made: readonly string[]
-  readonly by?: { readonly id: string; readonly name: string } | undefined
+  /** Without an id at the command line. */
+  readonly by?: { readonly id: string | null; readonly name: string } | undefined
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   type LoadPlugins,
   migrateRelease,
   nameOfMigration,
+  readBackendSettings,
   surveyMigrations,
   withSystemVariables,
 } from '../host/index.ts'
@@ -45,6 +46,7 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
     migrate: async (release) =>
       migrateRelease({ host: await withSystemVariables(host), plugins: await loadPlugins(release), release }),
     surveyRollback: (beginning) => surveyRollback(host, beginning),
+    hasDraft: !isDevelopment && readBackendSettings(host.variables).mode === 'on',
     loadDraftFiles: () => new SystemDraft(host, () => '').loadPublishedFiles(),
     async surveyMigrations({ migrations, planned: { connections } }, { mayOpen }) {
       const { pending, dropped } = await surveyMigrations({

@@ -57,6 +57,24 @@ for (const kind of defaultKinds) {
       assert.deepEqual([again.status, again.body], [200, { id: two, activated: false }])
     })
 
+    test('keeps the undone release as the draft if its files are known and the draft has no changes', async () => {
+      const [, two, three] = ids
+      const body = { protocol: 2, release: three, against: two, keepDraft: true }
+      const refused = await world.deploy(rollback, body)
+      assert.deepEqual([refused.status, codeOf(refused)], [404, 'WP_RELEASE_NO_FILES'])
+      const files = (content: string) => [{ path: 'waypost.yml', content }]
+      const four = await activateRelease(world.system, makeGreeting('four'), { by: 'ann', files: files('event: {}\n') })
+      const kept = { by: 'ann', files: files('event: { a: {} }\n') }
+      const five = await activateRelease(world.system, makeGreeting('five'), kept)
+      const done = await world.deploy(rollback, { protocol: 2, release: four.id, against: five.id, keepDraft: true })
+      assert.deepEqual([done.status, done.body], [200, { id: four.id, activated: true }])
+      const changes = world.system.db.selectFrom('waypost_draft_change').select(['name', 'user_id', 'user_name'])
+      assert.deepEqual(await changes.execute(), [{ name: '/event/a', user_id: world.boId, user_name: 'bo' }])
+      const again = await world.deploy(rollback, { protocol: 2, release: five.id, keepDraft: true })
+      assert.deepEqual([again.status, codeOf(again)], [409, 'WP_BACKEND_ROLLBACK_DRAFT'])
+      assert.equal((await world.deploy(rollback, { protocol: 2, release: two })).status, 200)
+    })
+
     test('rejects invalid requests, and releases that cannot be restored', async () => {
       for (const body of [
         { protocol: 2 },
@@ -78,3 +96,12 @@ for (const kind of defaultKinds) {
     })
   })
 }
+
+test('a rollback over HTTP keeps no draft where WAYPOST_BACKEND=read turns drafts off', async () => {
+  const world = await openDeployers('sqlite', { variables: { WAYPOST_BACKEND: 'read' } })
+  const { id } = await activateRelease(world.system, makeGreeting('one'), { by: 'ann' })
+  await activateRelease(world.system, makeGreeting('two'), { by: 'ann' })
+  const refused = await world.deploy(rollback, { protocol: 2, release: id, keepDraft: true })
+  assert.deepEqual([refused.status, codeOf(refused)], [404, 'WP_BACKEND_DRAFT'])
+  await world.close()
+})

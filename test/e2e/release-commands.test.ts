@@ -1,5 +1,6 @@
 // An operator looks at releases, goes back and prunes, beside a server that runs.
 import assert from 'node:assert/strict'
+import { userInfo } from 'node:os'
 import { after, before, describe, it } from 'node:test'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
@@ -102,6 +103,24 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     assert.deepEqual([again.code, /none was active before/.test(again.stderr)], [1, true])
   })
 
+  it('keeps what a rollback undoes as the draft', async () => {
+    await project.edit('resources/routes/todo/collection.yml', 'Lists the open to-dos', 'Lists to-dos')
+    await deploy('--message Shorter')
+    const { code, stdout, stderr } = await system.folder.run('release:rollback --yes --keep-draft')
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, new RegExp(`^ {2}Activated {2}${ids[0]!.slice(0, 8)}\n {2}Kept {7}the draft .*\n {2}Serving`))
+    const { db } = system.host.system
+    const change = db.selectFrom('waypost_draft_change').select(['name', 'user_id', 'user_name'])
+    assert.deepEqual(await change.execute(), [
+      { name: '/routes/~1todo/methods/GET', user_id: null, user_name: userInfo().username },
+    ])
+    assert.match(await system.folder.ok('pull copy --draft'), /Wrote/)
+    assert.match(await system.folder.read('copy/resources/routes/todo/collection.yml'), /Lists to-dos/)
+    const again = await system.folder.run(`release:rollback ${ids.at(-1)} --yes --keep-draft`)
+    assert.equal(again.code, 1)
+    assert.match(again.stderr, /The draft has changes, so it cannot keep what the rollback undoes/)
+  })
+
   it('fails if a server fails to start the release, names it and the cause, and a rollback fixes it', async () => {
     const text = await project.read('waypost.yml')
     await project.write(
@@ -131,10 +150,10 @@ describe('releases at the command line', { concurrency: 1 }, () => {
 
   it('prunes old releases after confirmation', async () => {
     const dry = await system.folder.run('release:prune --keep 0 --dry-run')
-    assert.match(dry.stdout, /^ {2}To prune {3}2 releases, \d+ artifacts?; 1 release kept\n$/)
+    assert.match(dry.stdout, /^ {2}To prune {3}3 releases, \d+ artifacts?; 1 release kept\n$/)
     const { code, stdout, stderr } = await system.folder.run('release:prune --keep 0 --yes')
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /^ {2}Pruned {5}2 releases, \d+ artifacts?\n$/)
+    assert.match(stdout, /^ {2}Pruned {5}3 releases, \d+ artifacts?\n$/)
     assert.deepEqual(
       (await list()).releases.map(({ release }) => release),
       [ids[0]],

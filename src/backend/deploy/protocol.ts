@@ -71,6 +71,8 @@ export const RollbackBody = Type.Object(
     release: hash,
     against: ActivateBody.properties.against,
     message: ActivateBody.properties.message,
+    /** Whether the definition files of the undone release become the draft, which must have no changes. */
+    keepDraft: Type.Optional(Type.Boolean()),
   },
   strict,
 )

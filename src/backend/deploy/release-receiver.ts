@@ -30,6 +30,7 @@ import { errors } from '../errors.ts'
 import type { KnownActor } from './actor.ts'
 import type { SentManifest } from './body-worker.ts'
 import { releaseLimits } from './limits.ts'
+import { rollBackToDraft } from '../publish/roll-back-to-draft.ts'
 import type { ActivateRequest, RanMigration, RollbackRequest, SurveyAnswer } from './protocol.ts'
 import type { SentArtifacts } from './release-reader.ts'
 
@@ -50,6 +51,8 @@ export interface ReceiverSources {
   migrate(release: SentRelease): Promise<readonly RanMigration[]>
   /** Checks a rollback to a release. Throws if it is not possible. Changes nothing. */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
+  /** Whether this server has a draft. */
+  readonly hasDraft: boolean
 }
 
 /** A release whose artifacts have been uploaded. */
@@ -162,9 +165,12 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       return activation
     },
     surveyRollback: (beginning) => exposeErrors(() => sources.surveyRollback(beginning)),
-    async rollBack({ release, against, message }, { by, ...actor }) {
+    async rollBack({ release, against, message, keepDraft = false }, { by, ...actor }) {
+      if (keepDraft && !sources.hasDraft) throw errors.WP_BACKEND_DRAFT()
       const { id } = await exposeErrors(() => sources.surveyRollback(release))
-      return rollBack(system, id, { by, actor, message, against })
+      const options = { by, actor, message, against }
+      if (!keepDraft) return rollBack(system, id, options)
+      return rollBackToDraft(system, id, { ...options, author: { id: actor.userId, name: actor.name } })
     },
   }
 }

@@ -9,9 +9,9 @@ import {
   storeDraft,
   type Activated,
   type ActivateOptions,
+  type NextDraft,
 } from '../../release/index.ts'
 import { inOneTransaction, type System } from '../../store/index.ts'
-import type { DraftAuthor } from '../draft/draft.ts'
 import { listDraftChanges } from '../draft/system/draft-changes.ts'
 import { errors } from '../errors.ts'
 
@@ -24,7 +24,7 @@ import { errors } from '../errors.ts'
 export async function rollBackToDraft(
   system: System,
   id: string,
-  { author, ...options }: ActivateOptions & { readonly author: DraftAuthor },
+  { author, ...options }: ActivateOptions & { readonly author: NonNullable<NextDraft['by']> },
 ): Promise<Activated> {
   const { active, draft } = await loadDraftRows(system.db)
   if (draft !== undefined) throw errors.WP_BACKEND_ROLLBACK_DRAFT()

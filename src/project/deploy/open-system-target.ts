@@ -97,7 +97,12 @@ export async function openSystemTarget(options: {
       return activateRelease(system, release, { ...activation, actor: { how: 'command', name: activation.by } })
     },
     surveyRollback: (beginning) => surveyRollback(opened, beginning),
-    rollBack: (id, options) => rollBack(system, id, { ...options, actor: { how: 'command', name: options.by } }),
+    async rollBack(id, { keepDraft, ...given }) {
+      const options = { ...given, actor: { how: 'command', name: given.by } } as const
+      if (!keepDraft) return rollBack(system, id, options)
+      const { rollBackToDraft } = await import('../../backend/index.ts')
+      return rollBackToDraft(system, id, { ...options, author: { id: null, name: given.by } })
+    },
     close: () => opened.close(),
   }
 }

@@ -22,6 +22,8 @@ export interface RollbackOptions {
   readonly message?: string | undefined
   /** Continue only if the id of the active release begins with this text. */
   readonly against?: string | undefined
+  /** Whether the definition files of the undone release become the draft, which must have no changes. */
+  readonly keepDraft?: boolean
   /** How long to wait until each live server serves the release, in milliseconds. */
   readonly waitMs: number
   /** Called when the wait begins. Returns a signal that ends it. */
@@ -51,7 +53,8 @@ export interface Rollback extends RollbackPlan {
  * Activates an earlier release of the target again. Migrations are not reverted.
  * @returns undefined if it was not confirmed
  * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT, WP_RELEASE_BREAKING,
- * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER, WP_RELEASE_SUPERSEDED
+ * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER, WP_RELEASE_SUPERSEDED, WP_RELEASE_NO_FILES,
+ * WP_BACKEND_ROLLBACK_DRAFT
  */
 export async function rollBackTarget(options: RollbackOptions): Promise<Rollback | undefined> {
   const target = await openTarget(options)
@@ -63,8 +66,9 @@ export async function rollBackTarget(options: RollbackOptions): Promise<Rollback
     if (isChange) assertActive(survey.active, options.against)
     const plan = { ...survey, target: planned, changes: compareManifests(survey.active?.manifest, survey.manifest) }
     if (isChange && options.confirm !== undefined && !(await options.confirm(plan))) return undefined
-    const { by, message } = options
-    const activation = await target.rollBack(survey.id, { by, message, against: survey.active?.id ?? 'none' })
+    const { by, message, keepDraft = false } = options
+    const against = survey.active?.id ?? 'none'
+    const activation = await target.rollBack(survey.id, { by, message, against, keepDraft })
     options.onActivated?.(activation)
     const servers = await awaitServers({
       release: survey.id,

@@ -98,9 +98,9 @@ export interface DeployTarget {
    */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
   /**
-   * Activates a stored release.
-   * @throws WP_RELEASE_SUPERSEDED, and the errors of `surveyRollback`
+   * Activates a stored release. With `keepDraft`, the definition files of the undone release become the draft.
+   * @throws WP_RELEASE_SUPERSEDED, WP_BACKEND_ROLLBACK_DRAFT, WP_BACKEND_DRAFT, and the errors of `surveyRollback`
    */
-  rollBack(id: string, options: ActivateOptions): Promise<Activated>
+  rollBack(id: string, options: ActivateOptions & { readonly keepDraft: boolean }): Promise<Activated>
   close(): Promise<void>
 }

@@ -29,12 +29,13 @@ export function remoteRollback({
       const { active, ...survey } = assertAnswer(own, answer, isRollbackSurvey)
       return { ...survey, active: active === null ? undefined : { id: active.id, manifest: active.manifest } }
     },
-    async rollBack(id, { message, against }) {
+    async rollBack(id, { message, against, keepDraft }) {
       const request: RollbackRequest = {
         protocol,
         release: id,
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
+        ...(keepDraft ? { keepDraft } : {}),
       }
       const answer = await client.post<RollbackAnswer>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
       return assertAnswer(own, answer, (activation: RollbackAnswer) => isId(activation.id))
