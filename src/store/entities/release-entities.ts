@@ -136,8 +136,6 @@ const Publication = defineEntity({
     message: p.text().nullable(),
     by_id: p.text().nullable(),
     by_name: p.text(),
-    /** The server that publishes. */
-    server_id: p.text().nullable(),
     /** What it has done, and why it failed, as JSON. */
     detail: p.text(),
     created_at: time().index(),

@@ -37,7 +37,6 @@ const statements = [
     "message" text null,
     "by_id" text null,
     "by_name" text not null,
-    "server_id" text null,
     "detail" text not null,
     "created_at" bigint not null,
     "updated_at" bigint not null,
