@@ -144,6 +144,12 @@ export const errors = defineErrors({
     message: 'The definition cannot be edited on this server: WAYPOST_BACKEND is not "on"',
     hint: 'Change the files of the project and deploy it, or set WAYPOST_BACKEND to "on" on this server.',
   },
+  WP_BACKEND_DRAFT_DAMAGED: {
+    kind: 'user',
+    status: 409,
+    message: 'The draft is damaged: the definition file {hash} is missing in System or was changed',
+    hint: 'Discard all changes on the page Publish, or restore System from a backup.',
+  },
   WP_BACKEND_DRAFT_FOLDER: {
     kind: 'user',
     status: 404,

@@ -138,7 +138,17 @@ export async function storeFiles(
  * Loads the definition files of a list.
  * @throws WP_RELEASE_FILES
  */
-export async function loadFiles({ db }: Pick<System, 'db'>, list: string): Promise<readonly DefinitionFile[]> {
+export async function loadFiles(system: Pick<System, 'db'>, list: string): Promise<readonly DefinitionFile[]> {
+  const { files, damaged } = await loadIntactFiles(system, list)
+  if (damaged !== undefined) throw errors.WP_RELEASE_FILES({ hash: shortId(damaged) })
+  return files
+}
+
+/** Loads the definition files of a list that are not damaged, and the hash of one that is. */
+export async function loadIntactFiles(
+  { db }: Pick<System, 'db'>,
+  list: string,
+): Promise<{ readonly files: readonly DefinitionFile[]; readonly damaged: string | undefined }> {
   const contents = new Map<string, string>()
   const load = async (hashes: readonly string[]) => {
     for await (const batch of inBatches(hashes, () => 0)) {
@@ -146,15 +156,16 @@ export async function loadFiles({ db }: Pick<System, 'db'>, list: string): Promi
       for (const { hash, content } of rows) if (sha256(content) === hash) contents.set(hash, content)
     }
   }
-  const contentOf = (hash: string) => {
-    const content = contents.get(hash)
-    if (content === undefined) throw errors.WP_RELEASE_FILES({ hash: shortId(hash) })
-    return content
-  }
   await load([list])
-  const hashes = JSON.parse(contentOf(list)) as FileHashes
-  await load([...new Set(Object.values(hashes))])
-  return Object.entries(hashes).map(([path, hash]) => ({ path, content: contentOf(hash) }))
+  const text = contents.get(list)
+  if (text === undefined) return { files: [], damaged: list }
+  const entries = Object.entries(JSON.parse(text) as FileHashes)
+  await load([...new Set(entries.map(([, hash]) => hash))])
+  const files = entries.flatMap(([file, hash]) => {
+    const content = contents.get(hash)
+    return content === undefined ? [] : [{ path: file, content }]
+  })
+  return { files, damaged: entries.find(([, hash]) => !contents.has(hash))?.[1] }
 }
 
 /** The definition files of the active release, and the version of them that was last in Git. */

@@ -65,7 +65,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 404,
     message: 'The release {id} was activated without its definition files',
-    hint: 'Versions that did not keep them yet deployed it. Deploy its sources again.',
+    hint: 'Deploy its sources again, with this version of Waypost: npx waypost deploy',
   },
   WP_RELEASE_NEWER: {
     kind: 'user',

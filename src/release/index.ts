@@ -91,6 +91,7 @@ export {
   isChangedSinceGit,
   isDefinitionFile,
   loadFiles,
+  loadIntactFiles,
   listFileVersions,
   loadPublishedFiles,
   mayAddFile,

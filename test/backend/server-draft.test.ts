@@ -11,6 +11,7 @@ import { loadStagedVariables } from '../../src/backend/draft/system/staged-varia
 import { SystemDraft } from '../../src/backend/index.ts'
 import { parseMigration } from '../../src/definition/index.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
+import { sha256 } from '../../src/kit/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import { copySystem } from '../support/migrated.ts'
 import { actionFile, describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
@@ -103,6 +104,14 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
   const names = async () => (await state()).entries.map((entry: any) => entry.name)
   const put = (call: Call, at: string, value: unknown, headers = {}) =>
     call(`PUT /draft/value?at=${encodeURIComponent(at)}`, { value }, headers)
+  /** Records a migration as run, as after a publication whose activation failed. Returns a function that forgets it. */
+  const markRan = async (file: string, text: string) => {
+    const { db } = world.host.system
+    const name = path.basename(file, '.yml')
+    const { checksum } = parseMigration(file, text)
+    await sql`insert into waypost_migration values (${name}, ${checksum}, ${new Date().toISOString()})`.execute(db)
+    return () => sql`delete from waypost_migration where name = ${name}`.execute(db)
+  }
   const ok = (answer: Answer) => assert.equal(answer.status, 200, answer.text)
 
   test('is the files of the active release until something changes', async () => {
@@ -270,19 +279,46 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     const text = 'create_table:\n  app_failed: { columns: { id: id } }\n'
     ok(await ann(`PUT /draft/file?path=${file}`, { text }))
     ok(await put(ben, '/config/title', 'Ideas'))
-    const { db } = world.host.system
-    // As after a publication whose activation failed.
-    const { checksum } = parseMigration(file, text)
-    await sql`insert into waypost_migration values ('20990101-failed', ${checksum}, ${new Date().toISOString()})`.execute(
-      db,
-    )
+    const forget = await markRan(file, text)
     const { body: discarded } = await ann('POST /draft/discard', {})
     assert.deepEqual(
       discarded.kept.map((one: any) => one.name),
       [file],
     )
     assert.deepEqual(await names(), [file])
-    await sql`delete from waypost_migration where name = '20990101-failed'`.execute(db)
+    await forget()
+  })
+
+  test('can be discarded if its files are damaged; a migration that ran stays', async () => {
+    const { db } = world.host.system
+    const other = new SystemDraft(second, () => '')
+    const file = 'migrations/System/20990101-ran.yml'
+    const text = 'create_table:\n  app_ran: { columns: { id: id } }\n'
+    const before = files['waypost.yml']
+    const edited = before.replace('title: Notes', 'title: Damaged')
+    const changes = [
+      { file, text, before: undefined },
+      { file: 'waypost.yml', text: edited, before },
+    ]
+    assert.ok(await other.write(changes, { by: { id: 'x', name: 'ann' } }))
+    other.close()
+    const forget = await markRan(file, text)
+    await db.updateTable('waypost_file').set({ content: 'x' }).where('hash', '=', sha256(edited)).execute()
+    for (const answer of [await ann('GET /draft'), await ann('POST /draft/discard', { changes: ['/config/title'] })]) {
+      assert.equal(answer.status, 409, answer.text)
+      assert.match(answer.body.type, /#WP_BACKEND_DRAFT_DAMAGED$/)
+      assert.match(answer.body.hint, /Discard all changes/)
+    }
+    const { body } = await ann('POST /draft/discard', {})
+    assert.deepEqual([body.kept.map((one: any) => one.name), await names()], [[file], [file]])
+    await forget()
+    await db
+      .updateTable('waypost_draft')
+      .set({ files: sha256('no list') })
+      .execute()
+    assert.equal((await ann('GET /draft')).status, 409)
+    ok(await ann('POST /draft/discard', {}))
+    assert.deepEqual(await names(), [])
   })
 
   test('stages variables, whose values are in clear nowhere', async () => {

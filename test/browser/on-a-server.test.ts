@@ -10,6 +10,8 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { openReceiver, type Receiver } from '../e2e/receiver.ts'
 import { startServe, type Serving } from '../e2e/serving.ts'
+import { openHost, type Host } from '../../src/host/index.ts'
+import { readEnvironment } from '../../src/kit/index.ts'
 import { openBrowser, openPage, storeScreenshot, type WatchedPage } from '../support/browser.ts'
 import { isLong } from '../support/forms.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -42,6 +44,7 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
   let postgres: Awaited<ReturnType<typeof startPostgres>> | undefined
   const createDatabase = async () => (postgres = await startPostgres()).createSystem()
   let serving: Serving
+  let host: Host
   let receiver: Receiver
   let browser: Browser
   let opened: WatchedPage
@@ -52,10 +55,11 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     const start = openProject(home, {}, async () => undefined)
     await start.ok('init my-api --template host --no-install')
     const own = kind === 'sqlite' ? {} : { WAYPOST_SYSTEM_URL: await createDatabase() }
-    const host = openProject(path.join(home, 'my-api'), { HOST: '127.0.0.1', ...own }, async () => undefined)
+    const project = openProject(path.join(home, 'my-api'), { HOST: '127.0.0.1', ...own }, async () => undefined)
     // What `npm start` runs.
-    await host.ok('migrate')
-    serving = await startServe(host, {}, ' --cron')
+    await project.ok('migrate')
+    serving = await startServe(project, {}, ' --cron')
+    host = await openHost({ folder: project.folder, variables: { ...readEnvironment(project.folder), ...own } })
     receiver = await openReceiver()
     browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${serving.port}`])
     opened = await openPage(browser, origin, { viewport: { width: 1440, height: 900 } })
@@ -64,6 +68,7 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
   after(async () => {
     await browser.close()
     await serving.stop()
+    await host.close()
     await receiver.close()
     await postgres?.stop()
     await rm(home, { recursive: true, force: true })
@@ -123,6 +128,10 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     await page.getByRole('heading', { name: 'No API yet' }).waitFor()
     await page.getByRole('link', { name: 'No changes' }).waitFor()
     await checkPage(page, 'server first run')
+    await page.getByRole('button', { name: /^Empty/ }).click()
+    await page.getByRole('dialog', { name: 'New route' }).getByLabel('Path').waitFor()
+    await button('Cancel').click()
+    await dialog().waitFor({ state: 'detached' })
   })
 
   test('a table is designed in the draft', async () => {
@@ -377,5 +386,91 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     await page.getByRole('checkbox', { name: 'Publish todo_created' }).waitFor()
   })
 
+  test('a failed migration says why, keeps the release and the changes, and publishing works when it is fixed', async () => {
+    await host.system.db.schema.createTable('app_pet').addColumn('id', 'integer').execute()
+    await button('Discard all').click()
+    await dialog()
+      .getByRole('button', { name: /^Discard \d+ changes?$/ })
+      .click()
+    await page.getByRole('heading', { name: 'Nothing to publish' }).waitFor()
+    await go('Tables')
+    await page.getByRole('link', { name: 'New table' }).click()
+    await heading('New table').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('app_pet')
+    await page.getByLabel('Column 2', { exact: true }).fill('name')
+    await button('Create table').click()
+    await heading('app_pet').waitFor()
+    const { body: before } = await curl('GET /todo')
+    await page.getByRole('link', { name: '1 change · Publish' }).click()
+    await button('Migrate and publish').click()
+    await heading('Not published').waitFor()
+    const [failed, waiting] = await page.locator('.publish-steps > li').allInnerTexts()
+    assert.match(failed!, /^failed\s+Migrate\s[^]*app_pet[^]*already exists/)
+    assert.match(waiting!, /^waiting\s+Activate$/)
+    await page.getByText('The previous release is still served. The draft has all its changes.').waitFor()
+    await checkPage(page, 'server not published')
+    assert.deepEqual((await curl('GET /todo')).body, before)
+    await host.system.db.schema.dropTable('app_pet').execute()
+    await page.getByRole('link', { name: 'Back to the changes' }).click()
+    await button('Migrate and publish').click()
+    await heading('Published').waitFor()
+    await page.getByText(/^Migrated System\/\d+-create-app-pet/).waitFor()
+  })
+
+  test('a variable that is missing is set in the plan', async () => {
+    await go('Connections')
+    await button('New connection').click()
+    await page.getByLabel('Name').fill('Stock')
+    await dialog().getByLabel('Class').selectOption('http')
+    await button('Continue').click()
+    await page.getByRole('textbox', { name: 'url' }).fill('${env.STOCK_URL}')
+    await page.keyboard.press('Control+S')
+    await page.getByRole('link', { name: '1 change · Publish' }).click()
+    const plan = page.getByRole('complementary', { name: 'What publishing does' })
+    await plan.getByRole('heading', { name: 'Missing variables' }).waitFor()
+    assert.ok(await button('Publish').isDisabled())
+    await checkPage(page, 'server missing variable')
+    await plan.getByLabel('Value of STOCK_URL').fill('https://stock.example.com')
+    await button('Set', plan).click()
+    await plan.getByText('set by ann').waitFor()
+    await plan.getByRole('heading', { name: 'Missing variables' }).waitFor({ state: 'detached' })
+    await publishAll('Publish')
+    const stored = await host.system.db.selectFrom('waypost_variable').select('id').execute()
+    assert.deepEqual(stored, [{ id: 'STOCK_URL' }])
+  })
+
   test('the browser complained about nothing', () => assert.deepEqual(opened.complaints, []))
+
+  // After the complaints: the browser reports each refused request.
+  test('a draft that cannot be read says why; a damaged one can be discarded', async () => {
+    const { db } = host.system
+    await go('Settings')
+    await page.getByRole('combobox', { name: 'delivery_allow' }).fill('10.0.0.0/24')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Control+S')
+    await page.getByRole('link', { name: '1 change · Publish' }).waitFor()
+    await db
+      .updateTable('waypost_draft')
+      .set({ files: 'f'.repeat(64) })
+      .execute()
+    await page.getByRole('link', { name: '1 change · Publish' }).click()
+    await page.reload()
+    await page.getByText('The draft is damaged').waitFor()
+    await checkPage(page, 'server damaged draft')
+    await button('Discard all').click()
+    await button('Discard all changes', dialog()).click()
+    await page.getByRole('heading', { name: 'Nothing to publish' }).waitFor()
+
+    // As a deployment without its definition files.
+    const activations = db.selectFrom('waypost_activation').selectAll().orderBy('number', 'desc').limit(1)
+    const last = await activations.executeTakeFirstOrThrow()
+    const next = { ...last, number: last.number + 1, files: null }
+    await db.insertInto('waypost_activation').values(next).execute()
+    await page.reload()
+    await page.getByText(/was activated without its definition files/).waitFor()
+    await page.getByText(/Deploy its sources again/).waitFor()
+    await go('Routes')
+    await page.getByRole('region', { name: 'Draft' }).getByText('The active release is shown, read-only.').waitFor()
+    await page.getByRole('link', { name: /^POST \/todo( |$)/ }).waitFor()
+  })
 }

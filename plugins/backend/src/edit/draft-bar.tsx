@@ -1,12 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouterState } from '@tanstack/react-router'
 import { CloudUpload, FileDiff } from 'lucide-react'
 import { useEffect, useRef } from 'react'
+import { Problem } from '../api/send.ts'
 import { editing as texts } from '../strings/editing.ts'
 import { publish } from '../strings/publish.ts'
 import { pages } from '../pages.ts'
 import { strings } from '../strings.ts'
-import { refreshDraft, useDraft, useHasDraft } from './draft.ts'
+import { endSentence } from './save-bar.tsx'
+import { draftQuery, refreshDraft, useDraft, useHasDraft } from './draft.ts'
 
 /** The number of changed files, in the top bar. Loads what the pages show again after a change of the files. */
 export function ChangedFiles() {
@@ -49,12 +51,21 @@ function ChangesToPublish({ changes }: { readonly changes: number }) {
 
 /** Below the top bar: which files are edited, or why they are not served. */
 export function DraftBanner() {
+  const { error } = useQuery(draftQuery)
   const draft = useDraft()
   const canEdit = useHasDraft()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const isBuild = pages.some(
     ({ group, path: own }) => group === 'build' && own !== '/publish' && (path === own || path.startsWith(`${own}/`)),
   )
+  if (draft === undefined && isBuild && error instanceof Problem)
+    return (
+      <section className="banner banner-bad" aria-label={publish.draft}>
+        <p dir="auto">
+          {endSentence(error.message)} {error.hint === undefined ? null : endSentence(error.hint)} {publish.shownActive}
+        </p>
+      </section>
+    )
   if (draft === undefined) return null
   const errors = draft.diagnostics.filter(({ severity }) => severity === 'error')
   const [first] = errors

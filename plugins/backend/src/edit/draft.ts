@@ -36,6 +36,7 @@ export const draftQuery = queryOptions({
   queryFn: ({ signal }) => orNothing(call('GET /draft', {}, signal)),
   enabled: () => hasDraft && sessionStore.get()?.scopes.includes('backend.read') === true,
   refetchInterval: ({ state }) => (state.data === null ? false : pollMs),
+  retryOnMount: false, // many parts of a page read it
 })
 
 /** Changing files of the folder serves them at once. */
@@ -102,7 +103,7 @@ async function orNothing<Value>(answer: Promise<Value>): Promise<Value | null> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof Problem && error.status === 404) return null
+    if (error instanceof Problem && error.code === 'WP_BACKEND_DRAFT') return null
     throw error
   }
 }

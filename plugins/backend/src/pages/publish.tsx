@@ -1,26 +1,30 @@
-import { Skeleton } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { Problem } from '../api/send.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { config, hasDraft } from '../config.ts'
 import { draftQuery, useHasDraft, type Draft } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
-import { ChangeGroups } from '../publish/change-groups.tsx'
+import { ChangeGroups, Discard } from '../publish/change-groups.tsx'
 import { Conflicts } from '../publish/conflicts.tsx'
 import { DraftMenu } from '../publish/draft-menu.tsx'
 import { PlanPanel } from '../publish/plan-panel.tsx'
 import { Progress } from '../publish/progress.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 import { editing } from '../strings/editing.ts'
 import { publish as texts } from '../strings/publish.ts'
 
 export function Page() {
   const { id, try: tried }: { readonly id?: string; readonly try?: string } = useSearch({ strict: false })
-  const draft = useQuery(draftQuery).data
+  const { data: draft, error } = useQuery(draftQuery)
   if (id !== undefined) return <Progress id={id} tried={tried} />
+  if (draft === undefined && error !== null) return <Unreadable error={error} />
   if (draft === undefined && hasDraft) return <Skeleton height={240} />
   if (draft === undefined || draft === null || draft.mode === 'folder')
     return (
@@ -36,6 +40,26 @@ export function Page() {
     )
   if (draft.conflicts.length > 0) return <Conflicts draft={draft} />
   return <Compose draft={draft} />
+}
+
+/** Says why the draft cannot be loaded. A damaged one can be discarded. */
+function Unreadable({ error }: { readonly error: Error }) {
+  const [isAsking, setAsking] = useState(false)
+  const mayDiscard =
+    useHasScope('backend.write') && error instanceof Problem && error.code === 'WP_BACKEND_DRAFT_DAMAGED'
+  return (
+    <>
+      <PageHeader title={texts.page}>
+        {mayDiscard ? (
+          <Button variant="default" onClick={() => setAsking(true)}>
+            {texts.changes.discardAll}
+          </Button>
+        ) : null}
+      </PageHeader>
+      <ProblemAlert error={error} />
+      {isAsking ? <Discard entries={[]} asked="all" onClose={() => setAsking(false)} /> : null}
+    </>
+  )
 }
 
 /** Chooses changes, shows what publishing them does, and publishes them. */

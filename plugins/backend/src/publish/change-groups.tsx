@@ -132,12 +132,14 @@ function Author({ entry: { by, changed_at: at } }: { readonly entry: DraftEntry 
 }
 
 interface DiscardProps {
+  /** Empty if they are not known. */
   readonly entries: readonly DraftEntry[]
   readonly asked: DraftEntry | 'all'
   onClose(): void
 }
 
-function Discard({ entries, asked, onClose }: DiscardProps) {
+/** Asks before changes are discarded. */
+export function Discard({ entries, asked, onClose }: DiscardProps) {
   const queries = useQueryClient()
   const me = useStore(sessionStore)?.user.name
   const others = othersOf(entries, me)

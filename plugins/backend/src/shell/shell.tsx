@@ -13,7 +13,8 @@ import { Rail } from './rail.tsx'
 /** The frame of the backend, with its palette and its draft. */
 export function Shell() {
   const [isPaletteOpen, palette] = useDisclosure(false)
-  const isWaiting = useQuery(draftQuery).isLoading // to show editors at once
+  const { isLoading, errorUpdateCount } = useQuery(draftQuery)
+  const isWaiting = isLoading && errorUpdateCount === 0 // to show editors at once
   useHotkeys([['mod+K', palette.toggle]], [])
   return (
     <>

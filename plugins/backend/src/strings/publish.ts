@@ -46,12 +46,12 @@ export const publish = {
     discardAll: 'Discard all',
     discardTitle: (name: string) => `Discard the change of ${name}?`,
     discardText: 'The draft then has what the active release has. This cannot be undone.',
-    discardAllTitle: (changes: number) => `Discard ${countOf(changes, 'change')}?`,
+    discardAllTitle: (changes: number) => `Discard ${changes === 0 ? 'all changes' : countOf(changes, 'change')}?`,
     discardAllText: (others: readonly string[]) =>
       others.length === 0
         ? 'The draft is then equal to the active release. This cannot be undone.'
         : `This includes changes of ${others.join(', ')}. The draft is then equal to the active release. This cannot be undone.`,
-    discardAllAction: (changes: number) => `Discard ${countOf(changes, 'change')}`,
+    discardAllAction: (changes: number) => `Discard ${changes === 0 ? 'all changes' : countOf(changes, 'change')}`,
     discarded: 'Discarded',
     kept: (name: string, reason: string) => `${name} is kept: ${reason}`,
     methods: 'all methods',

@@ -1,16 +1,19 @@
 import { makeDifferenceCache, type Texts } from '../../../definition/index.ts'
-import { sha256, shortId } from '../../../kit/index.ts'
+import { isWaypostError, sha256, shortId } from '../../../kit/index.ts'
 import {
   hashFileList,
   hashFiles,
   loadDraftRows,
   loadFiles,
+  loadIntactFiles,
   releaseErrors,
+  replaceDraft,
   type ActivationFiles,
   type DraftRows,
   type FileHashes,
 } from '../../../release/index.ts'
 import type { System } from '../../../store/index.ts'
+import { errors } from '../../errors.ts'
 import type { FileChange } from '../draft.ts'
 import { listDraftChanges, rebase, type ListedChange, type RebaseConflict } from './draft-changes.ts'
 import { keepLast } from './keep-last.ts'
@@ -51,7 +54,7 @@ export class DraftVersions {
     this.#system = system
   }
 
-  /** @throws WP_RELEASE_NO_FILES if the active release was deployed without its definition */
+  /** @throws WP_RELEASE_NO_FILES if the active release was deployed without its definition, WP_BACKEND_DRAFT_DAMAGED */
   async readState(): Promise<DraftState> {
     const rows = await loadDraftRows(this.#system.db)
     const known = this.#state
@@ -69,12 +72,12 @@ export class DraftVersions {
       return { rows, active, ...parts, changes, revision: revisionOf(parts.texts, parts.base) }
     }
     if (draft === undefined) return make({ base: active, texts: active.texts, conflicts: [] })
-    const texts = await this.load(draft.files)
+    const texts = await this.#loadDraft(draft.files)
     if (draft.base === active.number) return make({ base: active, texts, conflicts: [] })
     const base = {
       number: draft.base,
       files: draft.baseFiles,
-      texts: draft.baseFiles === undefined ? new Map() : await this.load(draft.baseFiles),
+      texts: draft.baseFiles === undefined ? new Map() : await this.#loadDraft(draft.baseFiles),
     }
     const rebased = rebase({ oldBase: base.texts, newBase: active.texts, draft: texts })
     if (rebased.conflicts.length > 0) return make({ base, texts, conflicts: rebased.conflicts })
@@ -108,6 +111,34 @@ export class DraftVersions {
     if (active === undefined) return { number: 0, files: undefined, texts: new Map() }
     if (active.files === undefined) throw releaseErrors.WP_RELEASE_NO_FILES({ id: shortId(active.release) })
     return { number: active.number, files: active.files, texts: await this.load(active.files) }
+  }
+
+  /**
+   * Replaces a draft that cannot be read by the active release with the draft's readable migrations: some may have run.
+   */
+  async dropDamaged(): Promise<void> {
+    const rows = await loadDraftRows(this.#system.db)
+    if (rows.draft === undefined) return
+    const active = await this.#loadActive(rows)
+    const { files } = await loadIntactFiles(this.#system, rows.draft.files)
+    const own = files.filter(({ path }) => path.startsWith('migrations/') && !active.texts.has(path))
+    const texts = new Map([...active.texts, ...own.map(({ path, content }) => [path, content] as const)])
+    await replaceDraft(this.#system, rows, {
+      base: active,
+      files: own.length === 0 ? undefined : [...texts].map(([path, content]) => ({ path, content })),
+      names: this.listChanges(active.texts, texts).map(({ name }) => name),
+      made: [],
+    })
+  }
+
+  async #loadDraft(list: string): Promise<Texts> {
+    try {
+      return await this.load(list)
+    } catch (error) {
+      if (!isWaypostError(error) || error.code !== 'WP_RELEASE_FILES') throw error
+      const { damaged = list } = await loadIntactFiles(this.#system, list)
+      throw errors.WP_BACKEND_DRAFT_DAMAGED({ hash: shortId(damaged) })
+    }
   }
 
   /** Loads the files of a list. @throws WP_RELEASE_FILES */

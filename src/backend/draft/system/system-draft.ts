@@ -1,7 +1,7 @@
 import type { LoadedTexts } from '../../../build/index.ts'
 import { makeSourceCache, openEditing, type Definition, type Texts } from '../../../definition/index.ts'
 import type { Host } from '../../../host/index.ts'
-import { shortId, type Diagnostic } from '../../../kit/index.ts'
+import { isWaypostError, shortId, type Diagnostic } from '../../../kit/index.ts'
 import {
   loadManifest,
   loadPublishedFiles,
@@ -67,7 +67,7 @@ export class SystemDraft implements Draft {
     return this.#nameOf()
   }
 
-  /** @throws WP_RELEASE_NO_FILES if the active release was deployed without its definition */
+  /** @throws WP_RELEASE_NO_FILES if the active release was deployed without its definition, WP_BACKEND_DRAFT_DAMAGED */
   readState(): Promise<DraftState> {
     return this.#versions.readState()
   }
@@ -235,12 +235,18 @@ export class SystemDraft implements Draft {
   }
 
   /**
-   * Discards changes; all of them by default.
+   * Discards changes; all of them by default, also if the files of the draft are damaged.
    * @returns those that stay
    */
   async discard(names: readonly string[] | undefined, by: DraftAuthor): Promise<readonly KeptChange[]> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const state = await this.readState()
+      const state = await this.readState().catch((error: unknown) => {
+        if (names !== undefined || !isWaypostError(error) || error.code !== 'WP_BACKEND_DRAFT_DAMAGED') throw error
+      })
+      if (state === undefined) {
+        await this.#versions.dropDamaged()
+        continue
+      }
       const chosen = new Set(names ?? state.changes.map(({ name }) => name))
       const kept: KeptChange[] = []
       for (const { name, files } of state.changes.filter((one) => chosen.has(one.name))) {
