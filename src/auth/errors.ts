@@ -202,6 +202,24 @@ export const errors = defineErrors({
     message: 'Too many registrations from this address',
     hint: 'Try again in {wait}.',
   },
+  WP_AUTH_TRY_SCOPE: {
+    kind: 'user',
+    status: 403,
+    message: 'A token for trying calls cannot have the scope {scopes}',
+    hint: 'It can have the scopes of your own token, except those of administration (backend.*).',
+  },
+  WP_AUTH_TRY_RATE: {
+    kind: 'user',
+    status: 429,
+    message: 'More than {limit} tokens for trying calls were requested within a minute',
+    hint: 'Try again in {wait}.',
+  },
+  WP_AUTH_TRY_CLIENT: {
+    kind: 'user',
+    status: 409,
+    message: 'No tokens for trying calls can be issued, because the client of the API reference is disabled',
+    hint: 'Ask an administrator of this server to enable it.',
+  },
   WP_AUTH_GRANT_NOT_GIVEN: {
     kind: 'user',
     status: 404,

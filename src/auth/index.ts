@@ -9,6 +9,7 @@ export { makeGuard, type Guard } from './guard.ts'
 export { openKeyRing, type KeyRing } from './token/keys.ts'
 export { makeLogin, type Login } from './access/login.ts'
 export { backendScopes, checkScopes, consumerScope, isBackendScope, splitScopes } from './account/scopes.ts'
+export { describeScope } from './authorize/consent.ts'
 export { isOnDevice } from './account/redirect-uris.ts'
 export { mountPages } from './authorize/mount-pages.ts'
 export { mountAuthorization } from './endpoint/mount-authorization.ts'
@@ -25,7 +26,13 @@ export { changeEmail, loadAccount, type OwnAccount } from './self-service/own-ac
 export { addOwnClient, findOwnClient, listOwnClients, type OwnClient } from './self-service/own-clients.ts'
 export { checkClientParts } from './self-service/own-clients.ts'
 export { listOwnGrants, withdrawGrant } from './self-service/own-grants.ts'
-export { listOwnTokens, revokeOwnToken, type OwnToken, type TokenCursor } from './self-service/own-tokens.ts'
+export {
+  issueTryToken,
+  listOwnTokens,
+  revokeOwnToken,
+  type OwnToken,
+  type TokenCursor,
+} from './self-service/own-tokens.ts'
 export { registerUser } from './self-service/own-account.ts'
 export { recordUses } from './token/token-writer.ts'
 export { resolveClient } from './account/client-lookup.ts'

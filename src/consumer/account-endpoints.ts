@@ -3,7 +3,10 @@ import { Type, type Static } from 'typebox'
 import {
   changeEmail,
   changePassword,
+  describeScope,
+  isBackendScope,
   loadAccount,
+  loadUserScopes,
   registerUser,
   type Guard,
   type OwnAccount,
@@ -31,8 +34,15 @@ const RegisterBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** Mounts `/consumer/account` and its password change: the caller's own account. */
-export function mountAccount({ guard, issuer }: { guard: Guard; issuer: TokenIssuer }): FastifyPluginAsync {
+export interface AccountSources {
+  readonly guard: Guard
+  readonly issuer: TokenIssuer
+  /** Returns the scopes of the active release with their descriptions. */
+  scopes(): Parameters<typeof describeScope>[0]
+}
+
+/** Mounts `/consumer/account` with its password change, and `/consumer/scope`: the caller's own account and scopes. */
+export function mountAccount({ guard, issuer, scopes: declared }: AccountSources): FastifyPluginAsync {
   return async (app) => {
     preventCaching(app)
     await app.register(async (any) => {
@@ -42,6 +52,12 @@ export function mountAccount({ guard, issuer }: { guard: Guard; issuer: TokenIss
         const account = await loadAccount(issuer.system, id)
         // Clients must not learn the user's other scopes.
         return toResponse(client.isLogin ? account : { ...account, scopes: scopes.toSorted() })
+      })
+      any.get('/consumer/scope', async (request) => {
+        const { id, client, scopes } = callerOf(request)
+        const own = client.isLogin ? await loadUserScopes(issuer.system.db, id) : scopes
+        const names = own.filter((name) => !isBackendScope(name)).toSorted()
+        return { entry: names.map((name) => ({ name, description: describeScope(declared(), name) ?? null })) }
       })
     })
     await app.register(async (own) => mountChanges(own, { guard, issuer }))

@@ -31,6 +31,10 @@ export function mountDeliveries(
         return writePage(await subscriptions.deliveries(own(request), { ...page.wanted, state }), page)
       },
     )
+    app.get<{ Params: { id: string; delivery: string } }>(
+      '/consumer/subscription/:id/deliveries/:delivery',
+      (request) => subscriptions.delivery(own(request), request.params.delivery),
+    )
     app.post<{ Params: { id: string; delivery: string } }>(
       '/consumer/subscription/:id/deliveries/:delivery/replay',
       async (request, reply) => {

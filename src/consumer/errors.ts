@@ -13,6 +13,12 @@ export const errors = defineErrors({
     message: 'This operation requires a login token; yours was issued to a client',
     hint: 'Log in with POST /consumer/login and send the access token from the response.',
   },
+  WP_CONSUMER_EVENT_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'Unknown event "{event}"',
+    hint: 'List the events that your token may subscribe to with GET /consumer/event.',
+  },
   WP_CONSUMER_CURSOR: {
     kind: 'user',
     status: 400,

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type, type Static } from 'typebox'
 import {
+  issueTryToken,
   listOwnTokens,
+  makeTokenResponse,
   revokeOwnToken,
   type Guard,
   type OwnToken,
@@ -12,6 +14,13 @@ import { authorizeCallers, preventCaching, formatTime } from './callers.ts'
 import { errors } from './errors.ts'
 import { pageFields, parsePage, writePage } from './paging.ts'
 
+const TryBody = Type.Union([
+  Type.Object(
+    { scopes: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100 })) },
+    { additionalProperties: false },
+  ),
+  Type.Null(),
+])
 const TokenQuery = Type.Object(pageFields('^[\\w-]{1,100}$'), { additionalProperties: false })
 
 /** Mounts `/consumer/token`: tokens that act as the caller, including those of the caller's own clients. */
@@ -34,6 +43,14 @@ export function mountTokens({ guard, issuer }: { guard: Guard; issuer: TokenIssu
         }
         const { entry, ...next } = writePage(await listOwnTokens(issuer.system, wanted), page, writeCursor)
         return { entry: entry.map((token) => ({ ...toResponse(token), current: token.jti === jti })), ...next }
+      },
+    )
+    app.post<{ Body: Static<typeof TryBody> | undefined }>(
+      '/consumer/token',
+      { schema: { body: TryBody } },
+      async (request, reply) => {
+        const issued = await issueTryToken(issuer, callerOf(request), request.body?.scopes)
+        return reply.code(201).send(makeTokenResponse(issued, ' '))
       },
     )
     app.delete<{ Params: { id: string } }>('/consumer/token/:id', async (request, reply) => {

@@ -1,6 +1,7 @@
 // events: dispatch, subscriptions, fan-out, claims, signed deliveries and retries. At least once, unordered.
 // May import kit, store and outbound.
-export { scopesOf, type EventCatalog } from './message/catalog.ts'
+export { receivableEvents, scopesOf, type EventCatalog } from './message/catalog.ts'
+export { cutBody, firstOfBody } from './message/message-body.ts'
 export { findSignatureProblem, type SignedPost } from './signing/signature.ts'
 export {
   makeDispatcher,
@@ -24,7 +25,7 @@ export {
   type DeadFilter,
   type Replayed,
 } from './subscription/replay.ts'
-export { deliveryStates, type DeliveryView } from './subscription/own-deliveries.ts'
+export { deliveryStates, type DeliveryDetails, type DeliveryView } from './subscription/own-deliveries.ts'
 export type { OwnSubscription, Subscriber, SubscriptionView } from './subscription/subscription-row.ts'
 export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'
 export type { SubscriptionChange } from './subscription/change-subscription.ts'

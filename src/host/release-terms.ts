@@ -1,4 +1,3 @@
-import type { EventCatalog } from '../events/index.ts'
 import {
   defaultSettings,
   parseSettings,
@@ -15,13 +14,14 @@ import { variablesOfSettings, withSystemVariables } from './system-variables.ts'
 /** The parts of the active release that other processes than its servers need, such as workers and administration. */
 export interface ReleaseTerms {
   readonly settings: Settings
-  readonly catalog: EventCatalog
+  readonly catalog: Manifest['events']
   /** The scopes that the release declares. */
   readonly scopes: Manifest['scopes']
+  readonly schemas: Manifest['schemas']
 }
 
 /** The terms before the first deployment. */
-export const defaultTerms: ReleaseTerms = { settings: defaultSettings, catalog: {}, scopes: {} }
+export const defaultTerms: ReleaseTerms = { settings: defaultSettings, catalog: {}, scopes: {}, schemas: {} }
 
 /** Returns the terms of the active release, or the defaults before the first deployment. */
 export async function loadTerms(host: Host): Promise<ReleaseTerms> {
@@ -38,6 +38,7 @@ export function termsOf(release: Pick<StoredRelease, 'id' | 'manifest'>, variabl
     settings,
     catalog: release.manifest.events,
     scopes: release.manifest.scopes,
+    schemas: release.manifest.schemas,
   }
 }
 

@@ -39,11 +39,14 @@ export function deriveAccent(accent: string): AccentSchemes {
   }
 }
 
-/** Mixes a colour with as little of another as it needs to be readable on a surface. */
+/** The share of a text's colour in the background of marks and badges with that text. */
+const tintShare = 0.1
+
+/** Mixes a colour with as little of another as it needs to be readable on a surface, and on a tint of itself there. */
 function moveToContrast(color: Color, other: Color, surface: Color): Color {
   for (let share = 0; share < 1; share += 0.02) {
     const mixed = mix(color, other, share)
-    if (contrast(mixed, surface) >= minContrast) return mixed
+    if (contrast(mixed, mix(surface, mixed, tintShare)) >= minContrast) return mixed
   }
   return other
 }

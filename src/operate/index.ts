@@ -76,6 +76,7 @@ export {
   describeDraft,
   describeRelease,
   findActiveManifest,
+  collectSchemas,
   findReferences,
   loadCatalog,
   schemasOf,

@@ -9,14 +9,16 @@ import {
 } from '../backend/index.ts'
 import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
-import { mountConsumer, mountSubscriptions } from '../consumer/index.ts'
+import { mountConsumer, mountEvents, mountSubscriptions, type DescribedData } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
 import { defaultSettings } from '../kit/index.ts'
 import { openManualRuns, type ManualRuns } from '../jobs/index.ts'
+import { collectSchemas } from '../operate/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import { makeConfigPreparer, makePluginServices, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
 import {
   buildGeneration,
+  generateSample,
   loadSecurityHeaders,
   makeRateCounters,
   makeSchemaCache,
@@ -166,7 +168,8 @@ export async function openShared(
         service,
         scopes: () => terms().scopes,
       }),
-      mountConsumer({ guard, issuer }),
+      mountConsumer({ guard, issuer, scopes: () => terms().scopes }),
+      mountEvents({ guard, catalog: () => terms().catalog, describeData: (name) => describeEventData(terms(), name) }),
       mountSubscriptions({ guard, subscriptions }),
       mountPortal({
         issuer: identity.issuer,
@@ -178,6 +181,12 @@ export async function openShared(
       ...(backendUrl === undefined ? [] : [backend.endpoint]),
     ],
   }
+}
+
+function describeEventData({ catalog, schemas }: ReleaseTerms, name: string): DescribedData {
+  const schema = catalog[name]?.schema
+  const example = schema === undefined ? undefined : generateSample(schema, schemas)
+  return { schema, schemas: collectSchemas(schema, schemas), example }
 }
 
 /** The name of the service that users sign in to. */

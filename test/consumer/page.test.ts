@@ -14,11 +14,24 @@ const calls = [...page.matchAll(/```sh\n(.+?)```\n```http\n(\d+)\n(.*?)```/gs)].
   ([, command = '', status = '', body = '']) => ({ command, status: Number(status), body: parse(body) }),
 )
 
+const todo = {
+  type: 'object',
+  required: ['id', 'title'],
+  properties: { id: { type: 'integer' }, title: { type: 'string' } },
+}
+
 describe('docs/consumer.md', { skip: lacksShell }, () => {
   let people: People
   const variables: Record<string, string> = {}
   before(async () => {
-    people = await openPeople('sqlite', { config: { registration: true } })
+    people = await openPeople('sqlite', {
+      config: { registration: true },
+      scopes: { todo: { description: 'Read and change to-dos' } },
+      schemas: { Todo: todo },
+      events: {
+        todo_created: { description: 'A to-do was created', schema: { $ref: 'schema:///Todo' }, scopes: ['todo'] },
+      },
+    })
     const album = await people.addClient({ name: 'Photo album', user: 'bob', scopes: ['todo'] })
     await people.system.db.deleteFrom('waypost_client').where('user_id', '=', people.annId).execute()
     await people.system.db
@@ -29,7 +42,7 @@ describe('docs/consumer.md', { skip: lacksShell }, () => {
   })
   after(() => people.close())
 
-  test('shows every call', () => assert.equal(calls.length, 16))
+  test('shows every call', () => assert.equal(calls.length, 20))
 
   for (const { command, status, body } of calls) {
     test(`shows the response to ${command.replaceAll(/\\\n\s*/g, '').slice(0, 90)}`, async () => {

@@ -58,6 +58,7 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     [`POST /consumer/subscription/${id}/secret`, { overlap: '0s' }],
     [`POST /consumer/subscription/${id}/test`],
     [`GET /consumer/subscription/${id}/deliveries`],
+    [`GET /consumer/subscription/${id}/deliveries/dlv_x`],
     [`POST /consumer/subscription/${id}/replay`, { since: '24h' }],
     [`POST /consumer/subscription/${id}/deliveries/dlv_1/replay`],
     [`DELETE /consumer/subscription/${id}`],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { addUserScopes, removeUserScopes } from '../../src/auth/index.ts'
 import type { Person } from '../consumer/people.ts'
 import { withSubscribers } from './subscribers.ts'
 
@@ -12,6 +13,7 @@ withSubscribers('deliveries of a subscription', (world) => {
     ann = await world().come('ann')
   })
   const list = (id: string, query = '') => ann.send(`GET /consumer/subscription/${id}/deliveries${query}`)
+  const findOne = (id: string, delivery: string) => ann.send(`GET /consumer/subscription/${id}/deliveries/${delivery}`)
   const replay = (id: string, delivery: string) =>
     ann.send(`POST /consumer/subscription/${id}/deliveries/${delivery}/replay`)
   const replayDead = (id: string, since: unknown) => ann.send(`POST /consumer/subscription/${id}/replay`, { since })
@@ -70,6 +72,56 @@ withSubscribers('deliveries of a subscription', (world) => {
         ['delivered', 'answer 2'],
       ],
     )
+  })
+
+  test('are shown one by one with the body, of which the first 64 KB', async () => {
+    const receiver = await world().openReceiver()
+    const { id } = await world().subscribe(ann, receiver.url)
+    const long = 'ä'.repeat(70_000)
+    for (const data of [{ html: '</script><img src=x>' }, long]) {
+      await world().dispatch('todo_created', data)
+      await world().deliver()
+    }
+    const [second, first] = (await list(id)).body.entry
+    const answer = await findOne(id, first.id)
+    assert.equal(answer.status, 200)
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+    assert.deepEqual(answer.body, { ...first, body: '{"html":"</script><img src=x>"}', is_body_truncated: false })
+    const cut = (await findOne(id, second.id)).body
+    assert.deepEqual([cut.body, cut.is_body_truncated], [JSON.stringify(long).slice(0, 65_536), true])
+  })
+
+  test('are shown without a body once the user may not receive the event, or the message was pruned', async () => {
+    const reader = await world().come('reader', ['consumer', 'order'])
+    const receiver = await world().openReceiver()
+    const { id } = await world().subscribe(reader, receiver.url, 'order_paid')
+    await world().dispatch('order_paid', { total: 5 })
+    await world().deliver()
+    const [{ id: delivery }] = (await reader.send(`GET /consumer/subscription/${id}/deliveries`)).body.entry
+    const read = async () => (await reader.send(`GET /consumer/subscription/${id}/deliveries/${delivery}`)).body
+    assert.equal((await read()).body, '{"total":5}')
+    await removeUserScopes(world().system, reader.id, ['order'])
+    await world().server.feed.catchUp()
+    assert.partialDeepStrictEqual(await read(), { id: delivery, body: null, is_body_truncated: false })
+    await addUserScopes(world().system, reader.id, ['order'])
+    await world().server.feed.catchUp()
+    await world().system.db.deleteFrom('waypost_message').execute()
+    assert.partialDeepStrictEqual(await read(), { id: delivery, event: null, body: null })
+  })
+
+  test('of another subscription or another user are unknown', async () => {
+    const receiver = await world().openReceiver()
+    const { id } = await world().subscribe(ann, receiver.url)
+    const other = await world().subscribe(ann, `${receiver.url}/other`, 'todo_done')
+    const stranger = await world().come('stranger')
+    await world().dispatch('todo_created', 1)
+    await world().deliver()
+    const [{ id: delivery }] = (await list(id)).body.entry
+    for (const one of [delivery, 'dlv_none', '%00', 'constructor', 'x'.repeat(400)])
+      assert.equal((await findOne(other.id, one)).status, 404, one)
+    assert.equal((await findOne(id, delivery)).status, 200)
+    const line = `GET /consumer/subscription/${id}/deliveries`
+    for (const path of ['', `/${delivery}`]) assert.equal((await stranger.send(line + path)).status, 404)
   })
 
   test('show only whether they were delivered if only delivery_allow opened the address', async () => {

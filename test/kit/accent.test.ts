@@ -21,13 +21,23 @@ function contrast(one: string, other: string): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
 }
 
+/** The colour of `color-mix(in srgb, text 10%, surface)`. */
+function tint(surface: string, text: string): string {
+  const [a, b] = [surface, text].map((color) => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)))
+  const mixed = a!.map((value, index) => Math.round(value * 0.9 + b![index]! * 0.1))
+  return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+}
+
 function assertReadable(accent: string): void {
   const schemes = deriveAccent(accent)
   for (const scheme of ['light', 'dark'] as const) {
     const { fill, hover, onFill, text } = schemes[scheme]
     for (const color of [fill, hover, onFill, text]) assert.match(color, /^#[0-9a-f]{6}$/)
     for (const back of [fill, hover]) assert.ok(contrast(onFill, back) >= 4.5, `${accent}: ${onFill} on ${back}`)
-    for (const back of surfaces[scheme]) assert.ok(contrast(text, back) >= 4.5, `${accent}: ${text} on ${back}`)
+    for (const surface of surfaces[scheme]) {
+      for (const back of [surface, tint(surface, text)])
+        assert.ok(contrast(text, back) >= 4.5, `${accent}: ${text} on ${back}`)
+    }
   }
 }
 

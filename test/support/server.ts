@@ -67,6 +67,7 @@ export interface TestServerOptions {
   /** The release's settings, as below `config:`. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly events?: Manifest['events']
+  readonly schemas?: Manifest['schemas']
   /** The scopes in the manifest. */
   readonly scopes?: Manifest['scopes']
   /** The public URL; `issuer` by default. */
@@ -209,12 +210,13 @@ function openTestHost(
   })
 }
 
-function makeTestRelease({ routes = testRoutes, config = {}, events = {}, scopes = {} }: TestServerOptions) {
+function makeTestRelease(options: TestServerOptions) {
+  const { routes = testRoutes, config = {}, events = {}, scopes = {}, schemas = {} } = options
   const manifest: Manifest = {
     format: 2,
     waypost: version,
     routes,
-    schemas: {},
+    schemas,
     connections: {},
     events,
     scopes,

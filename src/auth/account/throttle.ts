@@ -153,6 +153,25 @@ export async function countFirstRun(system: System, clock: Clock, address: strin
   throw errors.WP_AUTH_FIRST_RUN_RATE({ wait: formatDuration(waitMs) }, { retryAfterSeconds: waitMs / 1000 })
 }
 
+const minuteMs = 60_000
+const maxTryTokens = 30
+
+/**
+ * Counts the tokens for trying calls that a user requests, across all servers of a System.
+ * @throws WP_AUTH_TRY_RATE
+ */
+export async function countTryToken(system: System, clock: Clock, userId: string): Promise<void> {
+  const now = clock.now()
+  const bucket = JSON.stringify(['try', userId])
+  const { count, expires_at: ends } = await system.transaction((trx) =>
+    incrementBucket(trx, bucket, { now, windowMs: minuteMs }),
+  )
+  if (count <= maxTryTokens) return
+  const seconds = Math.max(1, Math.ceil((ends - now) / 1000))
+  const wait = formatDuration(seconds * 1000)
+  throw errors.WP_AUTH_TRY_RATE({ limit: maxTryTokens, wait }, { retryAfterSeconds: seconds })
+}
+
 /** @returns how long to wait, in whole seconds as milliseconds; 0 within the limit */
 async function countHourly(
   system: System,

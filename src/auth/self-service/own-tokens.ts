@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import type { System } from '../../store/index.ts'
-import { errors } from '../errors.ts'
+import { docsClientId } from '../account/clients.ts'
+import { errors, OAuthError } from '../errors.ts'
 import { revokeTokens, type Revocation } from '../token/revoke.ts'
-import type { TokenIssuer } from '../token/tokens.ts'
+import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 import { isUuid } from '../../kit/index.ts'
-import { splitScopes } from '../account/scopes.ts'
+import { checkScopes, consumerScope, isBackendScope, splitScopes } from '../account/scopes.ts'
+import { countTryToken } from '../account/throttle.ts'
+import type { Owner } from './own-clients.ts'
 
 /** A valid access token of a user, or a family without one that can still get one. */
 export interface OwnToken {
@@ -129,4 +132,30 @@ async function findOwn({ db }: System, userId: string, id: string): Promise<Revo
   if (token !== undefined) return token.family_id === null ? { jti: id } : { familyId: token.family_id }
   const families = db.selectFrom('waypost_token_family').select('id as familyId').where('id', '=', id)
   return families.where('user_id', '=', userId).executeTakeFirst()
+}
+
+const tryLifetimeMs = 15 * 60_000
+
+/**
+ * Issues a token of 15 minutes with which a user tries calls, to the client of the API reference.
+ * @param asked by default all scopes of the user's token, except that of the account
+ * @throws WP_AUTH_TRY_SCOPE, WP_AUTH_TRY_RATE, WP_AUTH_TRY_CLIENT, WP_AUTH_SCOPE_NAME
+ */
+export async function issueTryToken(
+  issuer: TokenIssuer,
+  owner: Owner,
+  asked: readonly string[] | undefined,
+): Promise<IssuedTokens> {
+  const available = owner.scopes.filter((scope) => !isBackendScope(scope))
+  const scopes = checkScopes(asked ?? available.filter((scope) => scope !== consumerScope))
+  const refused = scopes.filter((scope) => !available.includes(scope))
+  if (refused.length > 0) throw errors.WP_AUTH_TRY_SCOPE({ scopes: refused.slice(0, 10).join(', ') })
+  await countTryToken(issuer.system, issuer.clock, owner.id)
+  const grantee = { userId: owner.id, clientId: docsClientId, scopes }
+  try {
+    return await issueTokens(issuer, grantee, { refresh: false, lifetimeMs: tryLifetimeMs })
+  } catch (error) {
+    if (error instanceof OAuthError) throw errors.WP_AUTH_TRY_CLIENT({}, { cause: error })
+    throw error
+  }
 }

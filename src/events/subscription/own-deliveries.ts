@@ -1,5 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
+import { isStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
+import { errors } from '../errors.ts'
+import { cutBody, firstOfBody } from '../message/message-body.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'dead', 'cancelled'] as const
 
@@ -45,11 +48,49 @@ export interface AttemptView {
   readonly answer_hidden?: true
 }
 
+/** One delivery with its body, which the subscriber received. */
+export interface DeliveryDetails extends DeliveryView {
+  /** The dispatched data as JSON; null if its message was pruned, or the subscriber may no longer receive the event. */
+  readonly body: string | null
+  readonly is_body_truncated: boolean
+}
+
 const maxAttempts = 10
 
 /** Returns the newest deliveries first. */
 export async function listOwnDeliveries(system: System, page: DeliveryPage): Promise<readonly DeliveryView[]> {
-  const rows = await selectDeliveries(system, page)
+  return viewDeliveries(system, await selectDeliveries(system, page))
+}
+
+/**
+ * Finds a delivery of a subscription.
+ * @param which `showsBody`: whether the subscriber may receive the event
+ * @throws WP_EVENTS_DELIVERY_UNKNOWN
+ */
+export async function findOwnDelivery(
+  system: System,
+  which: { readonly subscription: string; readonly delivery: string; readonly showsBody: boolean },
+): Promise<DeliveryDetails> {
+  const { subscription, delivery: id, showsBody } = which
+  const row = isStorable(id)
+    ? await system.db
+        .selectFrom('waypost_delivery as delivery')
+        .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')
+        .select(['delivery.id', 'delivery.status', 'delivery.failures', 'delivery.due_at', 'delivery.created_at'])
+        .select(['delivery.finished_at', 'delivery.replayed_at', 'message.event', firstOfBody.as('body')])
+        .where('delivery.id', '=', id)
+        .where('delivery.subscription_id', '=', subscription)
+        .executeTakeFirst()
+    : undefined
+  const [view] = row === undefined ? [] : await viewDeliveries(system, [row])
+  if (row === undefined || view === undefined) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id: id.slice(0, 64) })
+  const shown = showsBody ? (row.body as string | null) : null
+  if (shown === null) return { ...view, body: null, is_body_truncated: false }
+  const { body, isTruncated } = cutBody(shown)
+  return { ...view, body, is_body_truncated: isTruncated }
+}
+
+async function viewDeliveries(system: System, rows: readonly DeliveryRow[]): Promise<readonly DeliveryView[]> {
   const ids = rows.map(({ id }) => id)
   const attempts = Map.groupBy(await selectAttempts(system, ids), (attempt) => attempt.delivery_id)
   return rows.map(({ id, event, status, failures, due_at: dueAt, ...times }) => ({

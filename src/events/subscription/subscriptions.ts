@@ -2,7 +2,14 @@ import type { Since } from '../../kit/index.ts'
 import { cancelDeliveries } from '../queue/cancel-deliveries.ts'
 import { changeSubscription, type SubscriptionChange } from './change-subscription.ts'
 import { errors } from '../errors.ts'
-import { listOwnDeliveries, type DeliveryPage, type DeliveryView } from './own-deliveries.ts'
+import { findEvent, mayReceive } from '../message/catalog.ts'
+import {
+  findOwnDelivery,
+  listOwnDeliveries,
+  type DeliveryDetails,
+  type DeliveryPage,
+  type DeliveryView,
+} from './own-deliveries.ts'
 import { replayDead, replayDelivery, type Replayed } from './replay.ts'
 import { rotateSecret, type RotatedSecret } from './rotate-secret.ts'
 import { subscribe, type Subscribed } from './subscribe.ts'
@@ -53,6 +60,8 @@ export interface Subscriptions {
   test(which: OwnSubscription): Promise<string>
   /** Returns the deliveries of one subscription, newest first. */
   deliveries(which: OwnSubscription, page: Omit<DeliveryPage, 'subscription'>): Promise<readonly DeliveryView[]>
+  /** Returns one delivery with its body. @throws WP_EVENTS_DELIVERY_UNKNOWN */
+  delivery(which: OwnSubscription, delivery: string): Promise<DeliveryDetails>
   /**
    * Redelivers one delivery of the subscription.
    * @throws WP_EVENTS_SENDS, and the errors of `replayDelivery`
@@ -91,6 +100,13 @@ export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions 
     async deliveries(which, page) {
       assertOwnClient(which.by, await findOwn(options, db, which)) // deliveries contain the endpoint's responses
       return listOwnDeliveries(system, { ...page, subscription: which.id })
+    },
+    async delivery(which, delivery) {
+      const row = await findOwn(options, db, which)
+      assertOwnClient(which.by, row)
+      const event = findEvent(options.catalog(), row.event)
+      const showsBody = event !== undefined && mayReceive(event, which.by.scopes)
+      return findOwnDelivery(system, { subscription: which.id, delivery, showsBody })
     },
     async replay(which, delivery) {
       assertMayManage(options, which.by, await findOwn(options, db, which))

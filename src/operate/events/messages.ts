@@ -1,6 +1,6 @@
 import { isStorable, sortedIdPrefix, type Since } from '../../kit/index.ts'
 import type { Host } from '../../host/index.ts'
-import { eventErrors } from '../../events/index.ts'
+import { cutBody, eventErrors, firstOfBody } from '../../events/index.ts'
 import { loadDatabaseTime, makeCursor, makePage, whereAfter, type Page, type System } from '../../store/index.ts'
 
 export interface ListedMessage {
@@ -66,8 +66,6 @@ export interface MessageDetails extends ListedMessage {
   readonly isTruncated: boolean
 }
 
-const maxBody = 65_536
-
 /** Finds a message with its body. @throws WP_EVENTS_MESSAGE_UNKNOWN */
 export async function findHostMessage({ system }: Pick<Host, 'system'>, id: string): Promise<MessageDetails> {
   const message = await loadMessage(system, id)
@@ -81,7 +79,7 @@ export async function loadMessage({ db }: System, id: string): Promise<MessageDe
     .selectFrom('waypost_message')
     .select(columns)
     .select((column) => column('users', 'is not', null).as('is_targeted'))
-    .select((column) => column.fn<string>('substr', ['data', column.lit(1), column.lit(maxBody + 1)]).as('body'))
+    .select(firstOfBody.as('body'))
     .where('id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return undefined
@@ -91,8 +89,7 @@ export async function loadMessage({ db }: System, id: string): Promise<MessageDe
     isTargeted: Boolean(row.is_targeted),
     createdAt: row.created_at,
     fannedOutAt: row.fanned_out_at ?? undefined,
-    body: row.body.slice(0, maxBody).toWellFormed(),
-    isTruncated: row.body.length > maxBody,
+    ...cutBody(row.body),
   }
 }
 

@@ -232,3 +232,17 @@ export function findReferences(value: unknown): readonly string[] {
 export function schemasOf({ params, query, request, responses }: ManifestMethod): readonly JsonSchema[] {
   return [params, query, request, ...Object.values(responses)].filter((schema) => schema !== undefined)
 }
+
+/** Returns the named schemas that a value refers to, at any depth. */
+export function collectSchemas(start: unknown, named: Manifest['schemas']): Manifest['schemas'] {
+  const found: [string, JsonSchema][] = []
+  const add = (value: unknown) => {
+    for (const name of findReferences(value)) {
+      if (!Object.hasOwn(named, name) || found.some(([known]) => known === name)) continue
+      found.push([name, named[name]!])
+      add(named[name])
+    }
+  }
+  add(start)
+  return Object.fromEntries(found)
+}

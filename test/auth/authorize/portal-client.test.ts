@@ -5,19 +5,17 @@ import { after, before, describe, test } from 'node:test'
 import { addUser, backendScopes, loginClientId, portalClientId } from '../../../src/auth/index.ts'
 import { bearer, issuer, systemKinds, type TestAnswer } from '../../support/server.ts'
 import { openWorld, password, type World } from '../world.ts'
-import { makeVisitor, readAnswer, readCode, requestOf, verifier, writeQuery, type Visitor } from './visitor.ts'
+import {
+  makeVisitor,
+  portalRequestOf as request,
+  readAnswer,
+  readCode,
+  redeemForPortal,
+  writeQuery,
+  type Visitor,
+} from './visitor.ts'
 
-const redirectUri = `${issuer}/portal/signed-in`
 const hour = 3_600_000
-
-const request = (change = {}) =>
-  requestOf({ id: portalClientId }, { redirect_uri: redirectUri, scope: undefined, ...change })
-
-interface Tokens {
-  readonly access_token: string
-  readonly refresh_token: string
-  readonly scope: string
-}
 
 for (const kind of systemKinds) {
   describe(`the client of the portal on ${kind}`, () => {
@@ -35,10 +33,7 @@ for (const kind of systemKinds) {
     }
     const post = (form: Readonly<Record<string, string>>, path = 'token') =>
       world.send(`POST /authorization/${path}`, { form: { client_id: portalClientId, ...form } })
-    const redeem = async (answer: TestAnswer) => {
-      const code = { code: readCode(answer), code_verifier: verifier, redirect_uri: redirectUri }
-      return (await post({ grant_type: 'authorization_code', ...code })).body as Tokens
-    }
+    const redeem = (answer: TestAnswer) => redeemForPortal(world, answer)
     const send = (token: string, line: string, json?: unknown) =>
       world.send(line, { headers: bearer(token), ...(json === undefined ? {} : { json }) })
 
@@ -98,10 +93,10 @@ for (const kind of systemKinds) {
     })
 
     test('only gets codes at its own address', async () => {
-      const others = [`${issuer}:444/portal/signed-in`, `${issuer}/docs/signed-in`, `${redirectUri}/x`]
+      const others = [`${issuer}:444/portal/signed-in`, `${issuer}/docs/signed-in`, `${issuer}/portal/signed-in/x`]
       for (const other of [...others, `${issuer}/backend/ui/signed-in`])
         assert.equal((await makeVisitor(world).authorize(request({ redirect_uri: other }))).status, 400, other)
-      const login = requestOf({ id: loginClientId }, { redirect_uri: redirectUri })
+      const login = request({ client_id: loginClientId })
       assert.equal((await makeVisitor(world).authorize(login)).status, 400)
     })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { portalClientId } from '../../../src/auth/index.ts'
 import { issuer, type TestAnswer } from '../../support/server.ts'
 import { password, type Credentials, type World } from '../world.ts'
 
@@ -67,6 +68,28 @@ export function requestOf(client: Pick<Credentials, 'id'>, change: Parameters = 
     code_challenge_method: 'S256',
     ...change,
   }
+}
+
+const portalRedirectUri = `${issuer}/portal/signed-in`
+
+/** The parameters of a request of the portal's pages. */
+export function portalRequestOf(change: Parameters = {}): Parameters {
+  return requestOf({ id: portalClientId }, { redirect_uri: portalRedirectUri, scope: undefined, ...change })
+}
+
+/** Exchanges the code in an answer for tokens of the portal. */
+export async function redeemForPortal(world: Pick<World, 'send'>, answer: TestAnswer) {
+  const code = { code: readCode(answer), code_verifier: verifier, redirect_uri: portalRedirectUri }
+  const form = { client_id: portalClientId, grant_type: 'authorization_code', ...code }
+  const { body } = await world.send('POST /authorization/token', { form })
+  return body as { readonly access_token: string; readonly refresh_token: string; readonly scope: string }
+}
+
+/** Signs a user in to the portal. @returns the access token */
+export async function signInToPortal(world: Pick<World, 'send'>, username: string): Promise<string> {
+  const visitor = makeVisitor(world)
+  const answer = await visitor.logIn(await visitor.authorize(portalRequestOf()), { username })
+  return (await redeemForPortal(world, answer)).access_token
 }
 
 /** The hidden fields of one of a page's forms. */

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { makeEditorSchema } from '../../../definition/index.ts'
 import {
+  collectSchemas,
   describeDraft,
   describeRelease,
   excerptOf,
@@ -300,19 +301,6 @@ async function loadExcerpt(
 async function listTexts(draft: Draft | undefined) {
   const texts = (await draft?.read())?.texts ?? new Map<string, string>()
   return [...texts].map(([path, content]) => ({ path, content }))
-}
-
-function collectSchemas(start: unknown, named: DescribedRelease['manifest']['schemas']) {
-  const found = new Map<string, unknown>()
-  const add = (value: unknown) => {
-    for (const key of findReferences(value)) {
-      if (found.has(key) || !Object.hasOwn(named, key)) continue
-      found.set(key, named[key])
-      add(named[key])
-    }
-  }
-  add(start)
-  return Object.fromEntries(found)
 }
 
 const definitionSchema = defineRoute({
