@@ -397,7 +397,6 @@ export interface Operations {
         theirs: unknown
         mine: unknown
       }[]
-      published: { by: string; at: string } | null
       variables: { name: string; by: string; changed_at: string }[]
       publish: string | null
     }
@@ -961,7 +960,6 @@ export interface Operations {
         breaking: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
-        at?: string
         calls?: number
       }[]
       breaking_changes: 'warn' | 'forbid'
@@ -1079,7 +1077,6 @@ export interface Operations {
         breaking: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
-        at?: string
         calls?: number
       }[]
     }

@@ -17,7 +17,7 @@ interface SchemaViewProps {
   readonly label: string
   /** The name of the schema itself. */
   readonly name?: string
-  /** Expands named schemas where they are used, instead of linking to their pages. */
+  /** Expands named schemas where they are used, instead of linking to their pages and showing the JSON. */
   readonly isInPlace?: boolean
 }
 
@@ -38,10 +38,12 @@ export function SchemaView({ schema, named, label, name, isInPlace = false }: Sc
             <Line schema={own} named={named} stack={stack} />
           </ul>
         )}
-        <details>
-          <summary>{texts.json}</summary>
-          <Json value={schema} label={`${label}: ${texts.json}`} />
-        </details>
+        {isInPlace ? null : (
+          <details>
+            <summary>{texts.json}</summary>
+            <Json value={schema} label={`${label}: ${texts.json}`} />
+          </details>
+        )}
       </div>
     </InPlace>
   )

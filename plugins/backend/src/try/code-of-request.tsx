@@ -11,8 +11,13 @@ const chosenLanguage = makeStore<Language>('curl')
 
 /** A request as code in the language that the user chooses. */
 export function CodeOfRequest({ request }: { readonly request: SentRequest }) {
+  return <CodeInLanguages write={(language) => writeCode(language, request)} />
+}
+
+/** Code in the language that the user chooses. */
+export function CodeInLanguages({ write }: { write(language: Language): string }) {
   const language = useStore(chosenLanguage)
-  const code = writeCode(language, request)
+  const code = write(language)
   const label = texts.codeIn(texts.languages[language])
   return (
     <div className="sample">

@@ -17,11 +17,10 @@ export function writeCode(language: Language, request: SentRequest): string {
 }
 
 function writeCurl({ method, url, body, hasToken }: SentRequest): string {
-  const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
   return [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quote(url)}`,
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(url)}`,
     ...(hasToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quote(body)}`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoteForShell(body)}`]),
   ].join(' \\\n  ')
 }
 
@@ -65,6 +64,48 @@ function writePython({ method, url, body, hasToken }: SentRequest): string {
     'response.raise_for_status()',
     'print(response.status_code, response.text)',
   ].join('\n')
+}
+
+/** Writes the request that exchanges the credentials of a client for a token. */
+export function writeTokenCode(
+  language: Language,
+  { url, scope }: { readonly url: string; readonly scope: string },
+): string {
+  if (language === 'curl')
+    return [
+      `curl ${quoteForShell(url)}`,
+      '-u "$CLIENT_ID:$CLIENT_SECRET"',
+      '-d grant_type=client_credentials',
+      `--data-urlencode ${quoteForShell(`scope=${scope}`)}`,
+    ].join(' \\\n  ')
+  if (language === 'python')
+    return [
+      'import os',
+      'import requests',
+      '',
+      'response = requests.post(',
+      `    ${quote(url)},`,
+      '    auth=(os.environ["CLIENT_ID"], os.environ["CLIENT_SECRET"]),',
+      `    data={"grant_type": "client_credentials", "scope": ${quote(scope)}},`,
+      '    timeout=30,',
+      ')',
+      'response.raise_for_status()',
+      'token = response.json()["access_token"]',
+    ].join('\n')
+  return [
+    'const { CLIENT_ID, CLIENT_SECRET } = process.env',
+    `const response = await fetch(${quote(url)}, {`,
+    "  method: 'POST',",
+    '  headers: { Authorization: `Basic ${btoa(`${CLIENT_ID}:${CLIENT_SECRET}`)}` },',
+    `  body: new URLSearchParams({ grant_type: 'client_credentials', scope: ${quote(scope)} }),`,
+    '})',
+    'if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)',
+    'const { access_token: token } = await response.json()',
+  ].join('\n')
+}
+
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** A string of JSON is also one of JavaScript and of Python. */

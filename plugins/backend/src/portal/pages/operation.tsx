@@ -1,6 +1,237 @@
+import { NativeSelect, Skeleton, Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { RouteTitle, State } from '../../components/badge.tsx'
+import { CopyButton, Json } from '../../components/copy.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { toSchema, type NamedSchemas, type Schema } from '../../components/named-schemas.ts'
 import { PageHeader } from '../../components/page-header.tsx'
-import { shell } from '../strings/shell.ts'
+import { ProblemAlert } from '../../components/problem.tsx'
+import { SchemaView } from '../../components/schema-view.tsx'
+import { issuer } from '../../config.ts'
+import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
+import { CodeOfRequest } from '../../try/code-of-request.tsx'
+import { AccessSentence } from '../reference/access.tsx'
+import { Problems } from '../reference/guides.tsx'
+import { referenceQuery } from '../reference/load.ts'
+import { Prose } from '../reference/prose.tsx'
+import { findOperation, type Operation, type Reference, type Response } from '../reference/read-openapi.ts'
+import { sampleOf } from '../reference/sample.ts'
+import { TryOperation } from '../reference/try-operation.tsx'
+import { reference } from '../strings/reference.ts'
+import '../reference/reference.css'
+
+const { operation: texts } = reference
+const tabs = ['reference', 'try'] as const
 
 export function Page() {
-  return <PageHeader title={shell.pages.operation} />
+  const { operation: id = '' } = useParams({ strict: false })
+  const found = useQuery(referenceQuery)
+  const { data } = found
+  if (found.isError && data === undefined)
+    return <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />
+  if (data === undefined) return <Skeleton height={320} />
+  const place = findOperation(data, id)
+  if (place === undefined)
+    return (
+      <EmptyState
+        isPage
+        title={texts.notFound}
+        text={texts.notFoundText}
+        link={{ to: '/reference', label: texts.back }}
+      />
+    )
+  return <OperationPage key={id} {...place} all={data} />
+}
+
+interface OperationPageProps {
+  readonly operation: Operation
+  readonly previous: Operation | undefined
+  readonly next: Operation | undefined
+  readonly all: Reference
+}
+
+function OperationPage({ operation, previous, next, all }: OperationPageProps) {
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const { method, path, summary, isDeprecated } = operation
+  useCrumbTitle(`${method} ${path}`)
+  return (
+    <>
+      <PageHeader
+        title={summary}
+        text={
+          <span className="operation-address">
+            <RouteTitle method={method} path={path} />
+            <CopyButton value={issuer + path} label={reference.url} />
+            {isDeprecated ? <State tone="warn">{reference.deprecated}</State> : null}
+          </span>
+        }
+      />
+      <Tabs
+        value={tabs.find((one) => one === search['tab']) ?? 'reference'}
+        keepMounted={false}
+        onChange={(tab) => void navigate({ to: '.', search: tab === 'try' ? { tab } : {}, replace: true })}
+      >
+        <Tabs.List aria-label={texts.tabsLabel}>
+          {tabs.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {texts.tabs[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="reference">
+          <div className="operation-columns">
+            <Description operation={operation} all={all} />
+            <Samples operation={operation} schemas={all.schemas} />
+          </div>
+          <nav aria-label={texts.neighbours} className="neighbours">
+            <Neighbour label={texts.previous} operation={previous} />
+            <Neighbour label={texts.next} operation={next} />
+          </nav>
+        </Tabs.Panel>
+        <Tabs.Panel value="try">
+          <TryOperation operation={operation} schemas={all.schemas} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}
+
+function Neighbour({ label, operation }: { readonly label: string; readonly operation: Operation | undefined }) {
+  if (operation === undefined) return <span />
+  return (
+    <Link to="/reference/$operation" params={{ operation: operation.id }}>
+      <span className="soft">{label}</span>
+      <bdi>{operation.summary}</bdi>
+    </Link>
+  )
+}
+
+function Description({ operation, all }: { readonly operation: Operation; readonly all: Reference }) {
+  const { description, isDeprecated, pathParameters, query, body, responses } = operation
+  const errors = responses.filter(({ isShared }) => isShared)
+  return (
+    <div className="stack-wide">
+      {isDeprecated ? <p className="note">{texts.deprecated}</p> : null}
+      <Prose text={description} />
+      <section>
+        <h2>{reference.access.title}</h2>
+        <AccessSentence access={operation} scopes={all.scopes} />
+      </section>
+      <Parameters title={texts.path} schema={pathParameters} named={all.schemas} />
+      <Parameters title={texts.query} schema={query} named={all.schemas} />
+      {body === undefined ? null : (
+        <section>
+          <h2>{texts.body}</h2>
+          <p className="soft">{body.isRequired ? texts.bodyRequired : texts.bodyOptional}</p>
+          <SchemaView schema={body.schema} named={all.schemas} label={texts.body} isInPlace />
+        </section>
+      )}
+      <section>
+        <h2>{texts.answers}</h2>
+        {responses
+          .filter(({ isShared }) => !isShared)
+          .map((response) => (
+            <Answer key={response.status} {...response} named={all.schemas} />
+          ))}
+      </section>
+      {errors.length === 0 ? null : (
+        <section>
+          <h2>{texts.errors}</h2>
+          <Problems problems={errors} />
+          <p className="after">
+            <Link to="/reference" search={{ tab: 'errors' }}>
+              {texts.errorsText}
+            </Link>
+          </p>
+        </section>
+      )}
+    </div>
+  )
+}
+
+interface ParametersProps {
+  readonly title: string
+  readonly schema: Schema
+  readonly named: NamedSchemas
+}
+
+function Parameters({ title, schema, named }: ParametersProps) {
+  if (Object.keys(toSchema(schema['properties'])).length === 0) return null
+  return (
+    <section>
+      <h2>{title}</h2>
+      <SchemaView schema={schema} named={named} label={title} isInPlace />
+    </section>
+  )
+}
+
+function Answer({ status, description, content, headers, named }: Response & { readonly named: NamedSchemas }) {
+  const schema = content === undefined ? undefined : toSchema(content.schema)
+  // The description of the answer is that of its schema.
+  const { description: _, ...shown } = schema ?? {}
+  return (
+    <div className="response">
+      <h3 className="answer-head">
+        <State tone={status < '400' ? 'good' : 'quiet'}>{status}</State> <bdi>{description}</bdi>
+      </h3>
+      {schema === undefined ? <p className="soft">{texts.noBody}</p> : null}
+      {content === undefined || content.type === 'application/json' || content.type === '*/*' ? null : (
+        <p className="soft">{texts.type(content.type)}</p>
+      )}
+      {schema === undefined ? null : Object.keys(shown).length === 0 ? (
+        <p className="soft">{texts.anyBody}</p>
+      ) : (
+        <SchemaView schema={shown} named={named} label={`${texts.answers} ${status}`} isInPlace />
+      )}
+      {headers.map(({ name, description: text }) => (
+        <p key={name}>
+          {texts.header} <code>{name}</code>: <bdi>{text}</bdi>
+        </p>
+      ))}
+    </div>
+  )
+}
+
+function Samples({ operation, schemas }: { readonly operation: Operation; readonly schemas: NamedSchemas }) {
+  const answers = operation.responses.filter(({ content, isShared }) => !isShared || content?.example !== undefined)
+  const [status, setStatus] = useState(answers[0]?.status ?? '')
+  const chosen = answers.find((one) => one.status === status)
+  const example = chosen?.content?.example
+  return (
+    <div className="samples">
+      <section>
+        <h2>{texts.exampleRequest}</h2>
+        <CodeOfRequest request={sampleOf(operation, { baseUrl: issuer, schemas })} />
+      </section>
+      {chosen === undefined ? null : (
+        <section>
+          <h2>{texts.exampleAnswer}</h2>
+          <div className="sample">
+            <div className="sample-head">
+              <NativeSelect
+                aria-label={texts.answerStatus}
+                value={status}
+                data={answers.map((one) => ({
+                  value: one.status,
+                  label: `${one.status} ${one.description}`.slice(0, 60),
+                }))}
+                onChange={(event) => setStatus(event.currentTarget.value)}
+              />
+              {example === undefined ? null : (
+                <CopyButton value={JSON.stringify(example, null, 2)} label={texts.exampleAnswer} />
+              )}
+            </div>
+            {example === undefined ? (
+              <p className="sample-empty soft">{chosen.content === undefined ? texts.noBody : texts.anyBody}</p>
+            ) : (
+              <Json value={example} label={texts.exampleAnswer} />
+            )}
+          </div>
+        </section>
+      )}
+    </div>
+  )
 }

@@ -1,6 +1,142 @@
+import { Skeleton, Tabs, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Search } from 'lucide-react'
+import { useState } from 'react'
+import { MethodBadge, State } from '../../components/badge.tsx'
+import { CopyText } from '../../components/copy.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { ProblemAlert } from '../../components/problem.tsx'
+import { issuer } from '../../config.ts'
+import { AccessLabel } from '../reference/access.tsx'
+import { AuthenticationGuide, ErrorGuide } from '../reference/guides.tsx'
+import { referenceQuery } from '../reference/load.ts'
+import { filterGroups, type Group, type Operation, type Reference } from '../reference/read-openapi.ts'
+import { reference as texts } from '../strings/reference.ts'
 import { shell } from '../strings/shell.ts'
+import '../reference/reference.css'
+
+const tabs = ['operations', 'authentication', 'errors'] as const
 
 export function Page() {
-  return <PageHeader title={shell.pages.reference} />
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const found = useQuery(referenceQuery)
+  const { data } = found
+  const tab = tabs.find((one) => one === search['tab']) ?? 'operations'
+  return (
+    <>
+      <PageHeader title={shell.pages.reference} />
+      <dl className="facts portal-facts api-facts">
+        {[
+          [texts.baseUrl, issuer],
+          [texts.document, `${issuer}/openapi.json`],
+        ].map(([label = '', value = '']) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>
+              <CopyText value={value} isMono label={label} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {found.isError ? <ProblemAlert error={found.error} onRetry={() => void found.refetch()} /> : null}
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(next) =>
+          void navigate({ to: '.', search: next === 'operations' ? {} : { tab: next ?? '' }, replace: true })
+        }
+      >
+        <Tabs.List aria-label={texts.tabsLabel}>
+          {tabs.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {texts.tabs[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="operations">
+          {data === undefined ? <Skeleton height={240} /> : <Operations groups={data.groups} />}
+        </Tabs.Panel>
+        <Tabs.Panel value="authentication">{data === undefined ? null : <AuthenticationGuide {...data} />}</Tabs.Panel>
+        <Tabs.Panel value="errors">{data === undefined ? null : <ErrorGuide {...data} />}</Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}
+
+function Operations({ groups }: Pick<Reference, 'groups'>) {
+  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const [text, setText] = useState(search['search'] ?? '')
+  const change = (next: string) => {
+    setText(next)
+    void navigate({ to: '.', search: next === '' ? {} : { search: next }, replace: true })
+  }
+  if (groups.length === 0) return <EmptyState title={texts.empty} text={texts.emptyText} />
+  const found = filterGroups(groups, text)
+  const amount = found.reduce((sum, { operations }) => sum + operations.length, 0)
+  return (
+    <div className="stack">
+      <div className="operation-filter">
+        <TextInput
+          type="search"
+          aria-label={texts.filter}
+          placeholder={texts.filterHint}
+          leftSection={<Search size={14} aria-hidden />}
+          value={text}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
+        <span className="soft" role="status">
+          {texts.found(amount)}
+        </span>
+      </div>
+      {found.length === 0 ? (
+        <EmptyState
+          title={texts.none}
+          text={texts.noneText}
+          action={
+            <button type="button" className="text-button" onClick={() => change('')}>
+              {texts.clear}
+            </button>
+          }
+        />
+      ) : null}
+      {found.map((group) => (
+        <OperationGroup key={group.name} {...group} />
+      ))}
+    </div>
+  )
+}
+
+function OperationGroup({ name, operations }: Group) {
+  return (
+    <section className="operation-group" aria-label={name}>
+      <h2 className="mono">{name.startsWith('/') ? name : `/${name}`}</h2>
+      <ul className="operations">
+        {operations.map((operation) => (
+          <li key={operation.id}>
+            <OperationLink {...operation} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function OperationLink(operation: Operation) {
+  const { id, method, path, summary, isDeprecated } = operation
+  return (
+    <Link to="/reference/$operation" params={{ operation: id }} className="operation">
+      <MethodBadge method={method} />
+      <span className="operation-path mono">{path}</span>
+      <span className="operation-summary">
+        <bdi>{summary}</bdi> {isDeprecated ? <State tone="warn">{texts.deprecated}</State> : null}
+      </span>
+      <span className="operation-access">
+        <AccessLabel {...operation} />
+      </span>
+    </Link>
+  )
 }

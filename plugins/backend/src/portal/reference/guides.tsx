@@ -1,0 +1,139 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { CopyText, Json } from '../../components/copy.tsx'
+import { State } from '../../components/badge.tsx'
+import { issuer } from '../../config.ts'
+import { sessionStore } from '../../session/session.ts'
+import { useStore } from '../../session/store.ts'
+import { CodeInLanguages } from '../../try/code-of-request.tsx'
+import { writeTokenCode } from '../../try/write-code.ts'
+import { reference } from '../strings/reference.ts'
+import type { Reference, Response, Scope } from './read-openapi.ts'
+
+/** How programs get tokens, and which scopes there are. */
+export function AuthenticationGuide({ groups, scopes }: Reference) {
+  const { authentication: texts } = reference
+  const isAllPublic = groups.every(({ operations }) => operations.every(({ isPublic }) => isPublic))
+  const session = useStore(sessionStore)
+  const [usual] = scopes.toSorted((a, b) => b.operations - a.operations)
+  const scope = (scopes.find(({ name }) => session?.scopes.includes(name)) ?? usual)?.name ?? ''
+  if (isAllPublic) return <p>{texts.noPrivate}</p>
+  return (
+    <div className="guide">
+      <section>
+        <h2>{texts.send}</h2>
+        <p>{texts.sendText}</p>
+        <pre className="code">{texts.header}</pre>
+      </section>
+      <section>
+        <h2>{texts.own}</h2>
+        <p>{texts.ownText}</p>
+        <p>
+          <Button variant="default" renderRoot={(props) => <Link to="/clients" {...props} />}>
+            {texts.clients}
+          </Button>
+        </p>
+        <CodeInLanguages
+          write={(language) => writeTokenCode(language, { url: `${issuer}/authorization/token`, scope })}
+        />
+        <p>{texts.ownAfter}</p>
+      </section>
+      <section>
+        <h2>{texts.others}</h2>
+        <p>{texts.othersText}</p>
+        <dl className="facts portal-facts">
+          {[
+            [texts.authorize, '/authorization/authorize'],
+            [texts.token, '/authorization/token'],
+            [texts.discovery, '/.well-known/oauth-authorization-server'],
+          ].map(([label = '', path = '']) => (
+            <div key={path}>
+              <dt>{label}</dt>
+              <dd>
+                <CopyText value={issuer + path} isMono label={label} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <p>{texts.othersClient}</p>
+      </section>
+      <section>
+        <h2>{texts.scopes}</h2>
+        <p>{scopes.length === 0 ? texts.noScopes : texts.scopesText}</p>
+        <ul className="scope-list">
+          {scopes.map((scope) => (
+            <ScopeEntry key={scope.name} {...scope} />
+          ))}
+        </ul>
+      </section>
+    </div>
+  )
+}
+
+function ScopeEntry({ name, description, operations }: Scope) {
+  const { authentication: texts } = reference
+  const session = useStore(sessionStore)
+  const isHeld = session?.scopes.includes(name)
+  return (
+    <li>
+      <bdi className="mono strong">{name}</bdi>
+      <span dir="auto">{description}</span>
+      <Link to="/reference" search={{ search: name }}>
+        {texts.operations(operations)}
+      </Link>
+      {isHeld === undefined ? null : (
+        <State tone={isHeld ? 'good' : 'quiet'}>{isHeld ? texts.held : texts.notHeld}</State>
+      )}
+    </li>
+  )
+}
+
+/** What errors look like, and what to do about them. */
+export function ErrorGuide({ problems }: Reference) {
+  const { errors: texts } = reference
+  const example = problems.find(({ content }) => content?.example !== undefined)?.content?.example
+  return (
+    <div className="guide">
+      <section>
+        <p>{texts.text}</p>
+        {example === undefined ? null : <Json value={example} label={texts.example} />}
+      </section>
+      <section>
+        <h2>{texts.fields}</h2>
+        <dl className="facts">
+          {Object.entries(texts.members).map(([name, text]) => (
+            <Fact key={name} name={name} text={text} />
+          ))}
+        </dl>
+      </section>
+      <section>
+        <h2>{texts.statuses}</h2>
+        <Problems problems={problems} />
+      </section>
+      <section>
+        <h2>{texts.retry}</h2>
+        <p>{texts.retryText}</p>
+      </section>
+    </div>
+  )
+}
+
+/** Errors of the server by status, in a few words. */
+export function Problems({ problems }: { readonly problems: readonly Response[] }) {
+  return (
+    <dl className="facts">
+      {problems.map(({ status, description }) => (
+        <Fact key={status} name={status} text={description} />
+      ))}
+    </dl>
+  )
+}
+
+function Fact({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <>
+      <dt className="mono">{name}</dt>
+      <dd dir="auto">{text}</dd>
+    </>
+  )
+}
