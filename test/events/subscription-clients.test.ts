@@ -135,6 +135,8 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
     const id = await make(shop, 'todo_shared', 'hook?key=hidden')
     const { body } = await ann.send(`GET /consumer/subscription/${id}`)
     assert.equal(body.endpoint, new URL(body.endpoint).origin)
+    assert.equal(body.third_party, true)
+    assert.equal((await shop(`GET /consumer/subscription/${id}`)).body.third_party, undefined)
     for (const [line, json] of uses(id, url).filter(([line]) => /secret|test|deliveries|replay/.test(line))) {
       const answer = await ann.send(line, json)
       assert.equal(answer.status, 403, line)

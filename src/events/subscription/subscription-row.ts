@@ -37,6 +37,8 @@ export interface SubscriptionView {
   /** The client that created it; null for subscriptions from before clients were recorded. */
   readonly client: { readonly id: string; readonly name: string | null } | null
   readonly created: string
+  /** Present if another user's client created it, and the caller is a login, which can then only pause, enable and delete it. */
+  readonly third_party?: true
   /** Present if an administrator disabled it. The user cannot enable it. */
   readonly disabled_by?: 'administrator'
   /** Present while the breaker is open after too many consecutive failures: nothing is posted before this time. */
@@ -220,6 +222,7 @@ export function viewSubscription(by: Subscriber, row: SubscriptionRow): Subscrip
     status,
     client: clientId === null ? null : { id: clientId, name: row.client_name },
     created: formatTime(row.created_at),
+    ...(isForeign(by, row) ? { third_party: true } : {}),
     ...(status === 'disabled' && row.disabled_by !== null ? { disabled_by: 'administrator' } : {}),
     ...(openUntil !== null && openUntil > now ? { postponed_until: formatTime(openUntil) } : {}),
   }
