@@ -8,6 +8,11 @@ import { call } from '../api/call.ts'
 
 export type Delivery = Entry<'GET /delivery'>
 
+/** What lists show of a delivery. */
+export type ListedDelivery = Omit<Delivery, 'last' | 'message' | 'subscription' | 'finished_at'> & {
+  readonly last: Pick<NonNullable<Delivery['last']>, 'status' | 'outcome'> | null
+}
+
 const { operate } = strings
 const { deliveries: texts } = operate
 
@@ -67,7 +72,7 @@ export const deliveryStatuses = {
 
 type ColumnName = 'event' | 'status' | 'result' | 'endpoint' | 'user' | 'attempts' | 'created'
 
-const columns: Readonly<Record<ColumnName, Column<Delivery>>> = {
+const columns: Readonly<Record<ColumnName, Column<ListedDelivery>>> = {
   event: {
     name: 'event',
     label: operate.event,
@@ -130,7 +135,7 @@ export function NextAttempt({ due }: { readonly due: string }) {
   return isPast(due) ? <span className="soft">{operate.delivery.waits}</span> : <RelativeTime value={due} canBeFuture />
 }
 
-export function deliveryColumns(...names: readonly ColumnName[]): readonly Column<Delivery>[] {
+export function deliveryColumns(...names: readonly ColumnName[]): readonly Column<ListedDelivery>[] {
   return names.map((name) => columns[name])
 }
 

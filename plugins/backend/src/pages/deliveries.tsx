@@ -6,7 +6,13 @@ import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { DataTable } from '../components/data-table.tsx'
-import { deliveryColumns, deliveryStatuses, loadDeliveries, nameDelivery } from '../components/delivery.tsx'
+import {
+  type Delivery,
+  deliveryColumns,
+  deliveryStatuses,
+  loadDeliveries,
+  nameDelivery,
+} from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -39,7 +45,7 @@ export function Page() {
           {replayDead.open}
         </Button>
       </PageHeader>
-      <DataTable
+      <DataTable<Delivery>
         label={operate.pages.deliveries}
         queryKey={['delivery']}
         load={loadDeliveries}

@@ -71,8 +71,14 @@ export interface Subscription {
   readonly event: string
   readonly endpoint: string
   readonly status: 'active' | 'paused' | 'disabled'
-  readonly client: ClientReference
+  /** Null if it was created before clients were recorded. */
+  readonly client: (Pick<ClientReference, 'id'> & { readonly name: string | null }) | null
   readonly created: string
+  /** Present if the client of another user created it: the user can only pause, enable and delete it. */
+  readonly third_party?: true
+  readonly disabled_by?: 'administrator'
+  /** Present after many failures in a row: nothing is sent before this time. */
+  readonly postponed_until?: string
   /** Only in the answer that creates it or replaces it. */
   readonly secret?: string
 }
@@ -97,6 +103,13 @@ export interface Delivery {
   readonly replayed: string | null
   /** The newest ten, oldest first. */
   readonly attempts: readonly Attempt[]
+}
+
+export interface DeliveryDetails extends Delivery {
+  /** The text that was sent; null if it was deleted, or if the user may no longer receive the event. */
+  readonly body: string | null
+  /** Whether `body` is only its first 64 KB. */
+  readonly is_body_truncated: boolean
 }
 
 export interface List<Entry> {

@@ -53,6 +53,11 @@ export const pages: readonly PortalPage[] = [
   },
   { path: '/subscriptions/$id', title: shell.pages.subscription, load: () => import('./pages/subscription.tsx') },
   {
+    path: '/subscriptions/$id/deliveries/$delivery',
+    title: shell.pages.delivery,
+    load: () => import('./pages/delivery.tsx'),
+  },
+  {
     path: '/clients',
     title: shell.pages.clients,
     group: 'access',

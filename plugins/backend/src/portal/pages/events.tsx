@@ -1,6 +1,49 @@
+import { send } from '../../api/send.ts'
+import { DataTable } from '../../components/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { listLocally } from '../../components/local-list.ts'
 import { PageHeader } from '../../components/page-header.tsx'
+import type { EventEntry, List } from '../api.ts'
+import { events as texts } from '../strings/events.ts'
 import { shell } from '../strings/shell.ts'
 
+const lists = {
+  textOf: ({ name, description, scopes }: EventEntry) => [name, description, ...scopes].join(' '),
+  sorts: { name: ({ name }: EventEntry) => name },
+}
+
+/** The events that the user may subscribe to. */
 export function Page() {
-  return <PageHeader title={shell.pages.events} />
+  return (
+    <>
+      <PageHeader title={shell.pages.events} text={texts.text} />
+      <DataTable
+        label={shell.pages.events}
+        queryKey={['event']}
+        load={async (query, signal) =>
+          listLocally((await send<List<EventEntry>>('GET', 'event', { signal })).entry, query, lists)
+        }
+        columns={[
+          { name: 'name', label: texts.name, render: ({ name }) => <bdi>{name}</bdi> },
+          {
+            name: 'description',
+            label: texts.description,
+            render: ({ description }) => <span dir="auto">{description}</span>,
+          },
+          { name: 'scopes', label: texts.scopes, render: ({ scopes }) => <Scopes scopes={scopes} /> },
+        ]}
+        filters={[{ name: 'search', label: texts.search }]}
+        defaultSort="name"
+        rowKey={({ name }) => name}
+        rowLink={({ name }) => ({ to: '/events/$name', params: { name } })}
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      />
+    </>
+  )
+}
+
+/** Who may receive an event. */
+export function Scopes({ scopes }: Pick<EventEntry, 'scopes'>) {
+  if (scopes.length === 0) return <span className="soft">{texts.anyone}</span>
+  return <bdi className="wrap">{scopes.join(` ${texts.or} `)}</bdi>
 }

@@ -1,6 +1,253 @@
+import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Ellipsis } from 'lucide-react'
+import { useState } from 'react'
+import { send } from '../../api/send.ts'
+import { announce } from '../../components/announce.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyText } from '../../components/copy.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { ProblemAlert } from '../../components/problem.tsx'
+import { EndpointDialog, RotateDialog } from '../../components/subscription.tsx'
+import { formatExact, RelativeTime } from '../../components/time.tsx'
+import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
+import { strings } from '../../strings.ts'
+import type { Delivery, List, Subscription } from '../api.ts'
+import { DeliveryLog } from '../events/delivery-log.tsx'
+import { nameOfCreator, OwnState } from '../events/own-subscription.tsx'
+import { LoadProblem } from '../load-problem.tsx'
+import { subscriptions as texts } from '../strings/events.ts'
 import { shell } from '../strings/shell.ts'
 
+const { operate } = strings
+const { subscription: shared } = operate
+
+type Action = 'endpoint' | 'rotate' | 'pause' | 'delete'
+
+const refreshMs = 10_000
+
+/** One subscription: where it sends events, and what became of them. */
 export function Page() {
-  return <PageHeader title={shell.pages.subscription} />
+  const { id = '' } = useParams({ strict: false })
+  const [action, setAction] = useState<Action>()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const path = `subscription/${encodeURIComponent(id)}`
+  const loaded = useQuery({
+    queryKey: ['subscription', 'one', id],
+    queryFn: ({ signal }) => send<Subscription>('GET', path, { signal }),
+    staleTime: 0,
+    refetchInterval: action === undefined ? refreshMs : false,
+  })
+  useCrumbTitle(loaded.data?.event)
+  const change = async (body: { readonly status?: 'active' | 'paused'; readonly endpoint?: string }) => {
+    await send('PATCH', path, { body })
+    await queries.invalidateQueries({ queryKey: ['subscription'] })
+  }
+  const testing = useMutation({
+    mutationFn: () => send<{ readonly delivery: string }>('POST', `${path}/test`),
+    onSuccess: ({ delivery }) => navigate({ to: '/subscriptions/$id/deliveries/$delivery', params: { id, delivery } }),
+  })
+  const resuming = useMutation({
+    mutationFn: () => change({ status: 'active' }),
+    onSuccess: () => announce(shared.resumed),
+  })
+  if (loaded.isError) {
+    const link = { to: '/subscriptions', label: texts.all }
+    return <LoadProblem error={loaded.error} text={texts.unknown} link={link} onRetry={() => void loaded.refetch()} />
+  }
+  const subscription = loaded.data
+  if (subscription === undefined) {
+    return (
+      <>
+        <PageHeader title={shell.pages.subscription} />
+        <Skeleton height={160} />
+      </>
+    )
+  }
+  const { event, endpoint, status, third_party: isThirdParty = false, disabled_by: disabledBy } = subscription
+  const isActive = status === 'active'
+  const failed = testing.error ?? resuming.error
+  return (
+    <>
+      <PageHeader
+        title={event}
+        text={<OwnState subscription={subscription} isFull />}
+        action={
+          isThirdParty ? undefined : (
+            <Button disabled={!isActive} loading={testing.isPending} onClick={() => testing.mutate()}>
+              {shared.test}
+            </Button>
+          )
+        }
+      >
+        <MoreMenu isThirdParty={isThirdParty} onChoose={setAction} />
+        {isActive ? (
+          <Button variant="default" onClick={() => setAction('pause')}>
+            {shared.pause}
+          </Button>
+        ) : disabledBy === undefined ? (
+          <Button variant="default" loading={resuming.isPending} onClick={() => resuming.mutate()}>
+            {status === 'paused' ? shared.resume : texts.enable}
+          </Button>
+        ) : null}
+      </PageHeader>
+      <div className="page-sections">
+        {failed === null ? null : <ProblemAlert error={failed} />}
+        <Why subscription={subscription} />
+        <Facts subscription={subscription} />
+        {isThirdParty ? null : <DeliveryLog subscription={subscription} />}
+      </div>
+      {action === 'endpoint' ? (
+        <EndpointDialog
+          endpoint={endpoint}
+          onSave={(changed) => change({ endpoint: changed })}
+          onClose={() => setAction(undefined)}
+        />
+      ) : null}
+      {action === 'rotate' ? (
+        <RotateDialog
+          onRotate={async (overlap) => {
+            const made = await send<{ secret: string; previous_secret_until: string | null }>(
+              'POST',
+              `${path}/secret`,
+              {
+                body: { overlap },
+              },
+            )
+            return { secret: made.secret, previousUntil: made.previous_secret_until }
+          }}
+          onClose={() => setAction(undefined)}
+        />
+      ) : null}
+      {action === 'pause' ? (
+        <ConfirmDialog
+          title={shared.pauseTitle}
+          action={shared.pause}
+          onConfirm={async () => {
+            await change({ status: 'paused' })
+            announce(shared.paused)
+          }}
+          onClose={() => setAction(undefined)}
+        >
+          {texts.pauseText}
+        </ConfirmDialog>
+      ) : null}
+      {action === 'delete' ? (
+        <ConfirmDialog
+          title={shared.deleteTitle}
+          action={shared.deleteAction}
+          isDanger
+          onConfirm={async () => {
+            await send('DELETE', path)
+            announce(shared.deletedDone)
+            await navigate({ to: '/subscriptions' })
+            await queries.invalidateQueries({ queryKey: ['subscription'] })
+          }}
+          onClose={() => setAction(undefined)}
+        >
+          {texts.deleteText}
+        </ConfirmDialog>
+      ) : null}
+    </>
+  )
+}
+
+interface MoreMenuProps {
+  readonly isThirdParty: boolean
+  onChoose(action: Action): void
+}
+
+function MoreMenu({ isThirdParty, onChoose }: MoreMenuProps) {
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon variant="default" size={30} aria-label={shared.more}>
+          <Ellipsis size={16} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {isThirdParty ? null : (
+          <>
+            <Menu.Item onClick={() => onChoose('endpoint')}>{shared.changeEndpoint}</Menu.Item>
+            <Menu.Item onClick={() => onChoose('rotate')}>{shared.rotate}</Menu.Item>
+            <Menu.Divider />
+          </>
+        )}
+        <Menu.Item color="red" onClick={() => onChoose('delete')}>
+          {shared.remove}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** Why nothing is sent, or why the user cannot do everything with it. */
+function Why({ subscription }: { readonly subscription: Subscription }) {
+  const { id, status, client, third_party: isThirdParty, disabled_by: disabledBy } = subscription
+  const { postponed_until: until } = subscription
+  const isGone = useQuery({
+    queryKey: ['delivery', 'gone', id],
+    queryFn: async ({ signal }) => {
+      const path = `subscription/${encodeURIComponent(id)}/deliveries`
+      const { entry } = await send<List<Delivery>>('GET', path, { query: { limit: 100 }, signal })
+      return entry.some(({ attempts }) => attempts.at(-1)?.status === 410)
+    },
+    enabled: status === 'disabled' && disabledBy === undefined && isThirdParty === undefined,
+  })
+  const reason =
+    status === 'paused'
+      ? texts.paused
+      : disabledBy === 'administrator'
+        ? texts.administrator
+        : status === 'disabled'
+          ? isGone.data === true
+            ? texts.gone
+            : texts.disabled
+          : until === undefined
+            ? undefined
+            : texts.postponed(formatExact(Date.parse(until)))
+  if (reason === undefined && isThirdParty === undefined) return null
+  return (
+    <div className="note stack-small">
+      {reason === undefined ? null : <p>{reason}</p>}
+      {isThirdParty === undefined ? null : (
+        <p>
+          <bdi>{texts.thirdParty(nameOfCreator(client))}</bdi> {texts.thirdPartyText}{' '}
+          <Link to="/grants">{texts.thirdPartyLink}</Link>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Facts({ subscription }: { readonly subscription: Subscription }) {
+  const { id, event, endpoint, client, created } = subscription
+  return (
+    <dl className="facts facts-wide">
+      <dt>{operate.endpoint}</dt>
+      <dd>
+        <CopyText value={endpoint} label={operate.endpoint} />
+      </dd>
+      <dt>{operate.event}</dt>
+      <dd>
+        <Link to="/events/$name" params={{ name: event }}>
+          <bdi>{event}</bdi>
+        </Link>
+      </dd>
+      <dt>{texts.by}</dt>
+      <dd>
+        <bdi>{nameOfCreator(client)}</bdi>
+      </dd>
+      <dt>{operate.created}</dt>
+      <dd>
+        <RelativeTime value={created} />
+      </dd>
+      <dt>{operate.id}</dt>
+      <dd>
+        <CopyText value={id} isMono label={operate.id} />
+      </dd>
+    </dl>
+  )
 }

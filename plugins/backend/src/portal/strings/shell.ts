@@ -16,6 +16,7 @@ export const shell = {
     event: 'Event',
     subscriptions: 'Subscriptions',
     subscription: 'Subscription',
+    delivery: 'Delivery',
     clients: 'Clients',
     client: 'Client',
     tokens: 'Tokens',

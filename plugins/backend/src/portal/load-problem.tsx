@@ -1,0 +1,19 @@
+import { Problem } from '../api/send.ts'
+import { EmptyState } from '../components/empty-state.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { strings } from '../strings.ts'
+
+interface LoadProblemProps {
+  readonly error: unknown
+  /** Why there may be no such thing. */
+  readonly text: string
+  readonly link: { readonly to: string; readonly label: string }
+  onRetry(): void
+}
+
+/** Shown instead of the page of one thing: it does not exist, or loading it failed. */
+export function LoadProblem({ error, text, link, onRetry }: LoadProblemProps) {
+  if (error instanceof Problem && error.status === 404)
+    return <EmptyState isPage title={strings.problem.notFound} text={text} link={link} />
+  return <ProblemAlert error={error} onRetry={onRetry} />
+}
