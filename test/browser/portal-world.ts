@@ -36,12 +36,22 @@ export interface PortalWorldOptions {
   readonly files?: Files
   /** Lines that are added to `config` in `waypost.yml`. */
   readonly config?: string
+  /** Lines that are added to `event`. */
+  readonly events?: string
 }
 
-export async function openPortalWorld({ files = {}, config = '' }: PortalWorldOptions = {}): Promise<PortalWorld> {
+export async function openPortalWorld({
+  files = {},
+  config = '',
+  events = '',
+}: PortalWorldOptions = {}): Promise<PortalWorld> {
   const clock = makeTestClock()
   const template = readTemplate('todo')
-  const project = { ...template, 'waypost.yml': `${template['waypost.yml']}\n${settings}${config}`, ...files }
+  const project = {
+    ...template,
+    'waypost.yml': `${template['waypost.yml']!.trimEnd()}\n${events}${settings}${config}`,
+    ...files,
+  }
   const server = await openProjectServer({ files: project, variables: { WAYPOST_BASE_URL: origin }, clock })
   for (const name of ['bea', 'carl'])
     await addUser(server.host.system, { name, password, scopes: ['consumer', 'todo'] })

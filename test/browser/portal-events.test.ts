@@ -1,0 +1,470 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { addClient } from '../../src/auth/index.ts'
+import { executeEvents, findSignatureProblem } from '../../src/events/index.ts'
+import { openIdentity } from '../../src/host/index.ts'
+import { userAgent } from '../../src/kit/index.ts'
+import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
+import { openReceiver, type Received, type Receiver } from '../events/receiver.ts'
+import { findFlaws, storeScreenshot } from '../support/browser.ts'
+import { until } from '../support/until.ts'
+import { receiverCode } from '../../plugins/backend/src/portal/receiver-code.ts'
+import { checkLooks, checkPage } from './backend-world.ts'
+import { openPortal, openPortalWorld, origin, root, type PortalWorld } from './portal-world.ts'
+
+const script = `<img src=x onerror="window.isInjected = true"><script>window.isInjected = true</script>`
+const events = `  order_paid:
+    description: ${JSON.stringify(script)}
+    schema: { type: object, required: [id], properties: { id: { type: integer }, note: { type: string, maxLength: 500 } } }
+    scopes: [todo]
+  secret_event: { description: Not for everyone, scopes: [other] }
+`
+
+describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
+  let world: PortalWorld
+  let receiver: Receiver
+  /** Delivers as `dev` does: subscribers see what their endpoint answers. */
+  let visible: Outbound
+  /** Delivers as a server does that allows a private network: subscribers do not see the answers. */
+  let hidden: Outbound
+  before(async () => {
+    world = await openPortalWorld({ events, config: '  delivery_delays: [1s, 1s, 1s]\n' })
+    receiver = await openReceiver()
+    visible = openOutbound({ allow: () => [], loopback: true, clock: world.clock })
+    hidden = openOutbound({ allow: () => ['127.0.0.0/8'], loopback: false, clock: world.clock })
+  })
+  after(async () => {
+    await receiver.close()
+    await visible.close()
+    await hidden.close()
+    await world[Symbol.asyncDispose]()
+  })
+
+  const asBea = async (method: string, at: string, body?: unknown) => {
+    const authorization = await world.server.authorize('bea', ['consumer', 'todo'])
+    const headers = { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+    const answer = await world.call(at, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    assert.ok(answer.ok, `${method} ${at}: ${answer.status} ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  const deliver = async (outbound = visible) => {
+    const { host, server } = world.server
+    const { system, clock } = host
+    const { secrets } = await openIdentity(host)
+    const { catalog, settings } = server.terms()
+    await executeEvents({
+      system,
+      clock,
+      secrets,
+      outbound,
+      userAgent,
+      catalog: () => catalog,
+      settings: () => settings,
+    })
+  }
+  /** Makes every attempt that is left. */
+  const deliverUntilDead = async (outbound = visible) => {
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await deliver(outbound)
+      world.clock.forward(5000)
+    }
+  }
+  const subscribe = async (endpoint: string, event = 'todo_created'): Promise<{ id: string; secret: string }> =>
+    asBea('POST', '/consumer/subscription', { event, endpoint })
+  const addTodo = (content: string) => asBea('POST', '/todo', { title: 'Order', content })
+  const problemOf = ({ headers, body }: Received, secret: string) =>
+    findSignatureProblem(
+      {
+        id: headers['webhook-id'] as string,
+        timestamp: headers['webhook-timestamp'] as string,
+        signature: headers['webhook-signature'] as string,
+        body,
+      },
+      secret,
+      world.clock.now(),
+    )
+  const isInjected = (page: Page) =>
+    page.evaluate(`window.isInjected === true || document.querySelector('#content :is(img, script)') !== null`)
+  const state = (page: Page, text: string) => page.locator('#content .state').getByText(text, { exact: true })
+
+  // First, because they use the real time.
+  const hasPython = spawnSync('python3', ['--version']).status === 0
+  const programs = [
+    ['JavaScript', process.execPath, 'receiver.mjs', receiverCode.javascript, true],
+    ['Python', 'python3', 'receiver.py', receiverCode.python, hasPython],
+  ] as const
+  for (const [language, command, file, code, canRun] of programs) {
+    test(`the receiver in ${language} accepts what is signed and nothing else`, { skip: !canRun }, async () => {
+      const spare = await openReceiver() // finds a free port
+      const port = new URL(spare.url).port
+      await spare.close()
+      const folder = mkdtempSync(path.join(tmpdir(), 'waypost-receiver-'))
+      writeFileSync(path.join(folder, file), code.replace('4000', port))
+      const { id, secret } = await subscribe(`http://127.0.0.1:${port}/`, 'order_paid')
+      const args = command === 'python3' ? ['-u', file] : [file]
+      const program = spawn(command, args, { cwd: folder, env: { ...process.env, WEBHOOK_SECRET: secret } })
+      try {
+        let output = ''
+        program.stdout.on('data', (part: Buffer) => (output += part))
+        const post = (headers: Readonly<Record<string, string>>) =>
+          fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: '{}' }).catch(() => undefined)
+        await until('it listens', async () => (await post({}))?.status === 401)
+        const headers = { 'webhook-id': 'dlv_x', 'webhook-timestamp': String(Math.trunc(Date.now() / 1000)) }
+        assert.equal((await post({ ...headers, 'webhook-signature': 'v1,AAAA v1,BBBB' }))?.status, 401)
+        assert.equal(output, '')
+        await asBea('POST', `/consumer/subscription/${id}/test`)
+        await deliver()
+        await until('it prints the event', () => output.includes('waypost.test dlv_'))
+        const { entry } = await asBea('GET', `/consumer/subscription/${id}/deliveries`)
+        assert.deepEqual([entry[0].status, entry[0].attempts[0].status], ['delivered', 204])
+      } finally {
+        program.kill()
+        rmSync(folder, { recursive: true })
+        await asBea('DELETE', `/consumer/subscription/${id}`)
+      }
+    })
+  }
+
+  test('an event is found and subscribed to, the secret is shown once, and deliveries are signed with it', async () => {
+    receiver.choose = () => (response) => response.writeHead(200, { 'content-type': 'text/html' }).end(script)
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, '/events')
+    const list = page.getByRole('table', { name: 'Events' })
+    await list.getByText(script).waitFor()
+    assert.equal(await list.getByText('secret_event').count(), 0)
+    await page.goto(`${origin}${root}/events/order_paid`)
+    await page.getByRole('heading', { name: 'Example' }).waitFor()
+    await page.locator('.schema').getByText('note', { exact: true }).waitFor()
+    assert.equal(await isInjected(page), false)
+    await page.getByRole('link', { name: 'Events' }).first().click()
+    await list.getByRole('link', { name: 'todo_created' }).click()
+    await page.getByText('insert_date').first().waitFor()
+    await page.getByText('webhook-signature', { exact: true }).waitFor()
+    assert.equal(
+      await page.getByRole('region', { name: 'Receiver in JavaScript' }).textContent(),
+      receiverCode.javascript,
+    )
+    await page.getByLabel('Language').selectOption('Python')
+    assert.equal(await page.getByRole('region', { name: 'Receiver in Python' }).textContent(), receiverCode.python)
+
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Subscribe to todo_created' })
+    const endpoint = dialog.getByLabel('Your endpoint')
+    for (const [typed, problem] of [
+      ['ftp://example.com/', /not a valid endpoint URL/],
+      ['https://10.0.0.1/hook', /not on the public internet/],
+    ] as const) {
+      await endpoint.fill(typed)
+      await dialog.getByRole('button', { name: 'Subscribe' }).click()
+      await dialog.locator('.mantine-InputWrapper-error').getByText(problem).waitFor()
+      assert.equal(await page.evaluate('document.activeElement.name'), 'endpoint')
+      assert.equal(await endpoint.inputValue(), typed)
+    }
+    await endpoint.fill(`${receiver.url}/hook`)
+    await dialog.getByRole('button', { name: 'Subscribe' }).click()
+    const shown = page.getByRole('dialog', { name: 'You are subscribed' })
+    const secret = (await shown.getByText(/^whsec_/).textContent()) ?? ''
+    assert.deepEqual(await findFlaws(page), [])
+    await storeScreenshot(page, 'portal secret')
+    await page.keyboard.press('Escape')
+    await shown.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('heading', { name: 'todo_created', level: 1 }).waitFor()
+    await page.getByText('No deliveries yet').waitFor()
+    assert.equal((await page.content()).includes(secret), false)
+    const address = page.url()
+
+    await page.getByRole('button', { name: 'Send test' }).click()
+    await page.getByRole('heading', { name: 'waypost.test', level: 1 }).waitFor()
+    await state(page, 'pending').waitFor()
+    await deliver()
+    await state(page, 'delivered').waitFor() // the page asks while it is pending
+    await page.locator('.attempts').getByText(script).waitFor()
+    assert.equal(problemOf(receiver.received.at(-1)!, secret), undefined)
+
+    await addTodo(script)
+    await deliver()
+    assert.equal(problemOf(receiver.received.at(-1)!, secret), undefined)
+    await page.goto(address)
+    await page
+      .getByRole('table', { name: 'Deliveries' })
+      .getByRole('link', { name: /^todo_created / })
+      .click()
+    await page.locator('.code').getByText(JSON.stringify(script)).waitFor()
+    assert.equal(await isInjected(page), false)
+
+    await page.goto(`${origin}${root}/subscriptions?add=1`)
+    const again = page.getByRole('dialog', { name: 'Subscribe' })
+    await again.getByLabel('Event').selectOption('todo_created')
+    await again.getByLabel('Your endpoint').fill(`${receiver.url}/hook`)
+    await again.getByRole('button', { name: 'Subscribe' }).click()
+    await page.getByText('You already have this subscription').waitFor()
+    assert.equal(page.url(), address)
+    const isRefusal = (line: string) => line.includes('status of 400') // of the first endpoints
+    assert.deepEqual(
+      complaints.filter((line) => !isRefusal(line)),
+      [],
+    )
+  })
+
+  test('a failing endpoint: its attempts and answers are shown, and dead deliveries are replayed', async () => {
+    const { id } = await subscribe(`${receiver.url}/failing`)
+    receiver.choose = () => (response) => response.writeHead(503).end(script)
+    await addTodo('one')
+    await addTodo('two')
+    await deliver()
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, `/subscriptions/${id}`)
+    const rows = page.getByRole('table', { name: 'Deliveries' }).getByRole('link', { name: /^todo_created / })
+    await state(page, 'retrying').first().waitFor()
+    await storeScreenshot(page, 'portal retrying')
+    world.clock.forward(5000)
+    await deliverUntilDead()
+    await state(page, 'dead').nth(1).waitFor() // without a reload
+    await page.getByLabel('Status').selectOption('delivered')
+    await page.getByText('No matches').waitFor()
+    await page.getByLabel('Status').selectOption('dead')
+    await rows.nth(1).waitFor()
+    await rows.first().click()
+    await until('all attempts are shown', async () => (await page.locator('.attempts > li').count()) === 4)
+    await page.locator('.attempts').getByText('503').first().waitFor()
+    await page.locator('.attempts').getByText(script).first().waitFor()
+    assert.equal(await isInjected(page), false)
+    receiver.choose = () => 204
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await state(page, 'pending').waitFor()
+    await deliver()
+    await state(page, 'delivered').waitFor()
+
+    await page.locator('#content').getByRole('link', { name: id }).click()
+    await state(page, 'dead').waitFor()
+    await page.getByRole('button', { name: 'Replay dead deliveries' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Replay dead deliveries?' })
+    await dialog.getByLabel('Died within').selectOption('1h')
+    assert.deepEqual(await findFlaws(page), [])
+    await dialog.getByRole('button', { name: 'Replay dead deliveries' }).click()
+    await page.getByText('1 delivery is sent again').waitFor()
+    await deliver()
+    await state(page, 'dead').waitFor({ state: 'detached' })
+    await page
+      .getByRole('button', { name: /^Actions: todo_created/ })
+      .first()
+      .click()
+    await page.getByRole('menuitem', { name: 'Replay' }).click()
+    await state(page, 'pending').waitFor()
+    await deliver()
+    await state(page, 'pending').waitFor({ state: 'detached' })
+    assert.deepEqual(complaints, [])
+  })
+
+  test('what answers in a private network stays hidden', async () => {
+    const { id } = await subscribe(`${receiver.url}/private`)
+    receiver.choose = () => (response) => response.writeHead(500).end('the private answer')
+    await asBea('POST', `/consumer/subscription/${id}/test`)
+    await deliverUntilDead(hidden)
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, `/subscriptions/${id}`)
+    await page.getByRole('link', { name: /^waypost.test / }).click()
+    await page.getByText('hidden because the endpoint is not on the public internet').first().waitFor()
+    assert.equal((await page.content()).includes('the private answer'), false)
+    assert.deepEqual(complaints, [])
+    await asBea('DELETE', `/consumer/subscription/${id}`)
+  })
+
+  test('the secret is replaced with an overlap; it is paused, resumed, moved and deleted', async () => {
+    const { id, secret: old } = await subscribe(`${receiver.url}/own`, 'order_paid')
+    receiver.choose = () => 204
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, `/subscriptions/${id}`)
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name }).click()
+    }
+    await choose('New secret')
+    const asking = page.getByRole('dialog', { name: 'Give this subscription a new secret?' })
+    await asking.getByLabel('Old secret also signs for').selectOption('1h')
+    await asking.getByRole('button', { name: 'Make a new secret' }).click()
+    const shown = page.getByRole('dialog', { name: 'The new signing secret' })
+    const secret = (await shown.getByText(/^whsec_/).textContent()) ?? ''
+    await shown.getByText(/^Until 20\d\d-.* UTC, requests are also signed with the previous secret/).waitFor()
+    assert.deepEqual(await findFlaws(page), [])
+    await shown.getByRole('button', { name: 'Done' }).click()
+    assert.notEqual(secret, old)
+    const test = async () => {
+      await asBea('POST', `/consumer/subscription/${id}/test`)
+      await deliver()
+      return receiver.received.at(-1)!
+    }
+    const both = await test()
+    assert.equal(both.headers['webhook-signature']?.toString().split(' ').length, 2)
+    assert.deepEqual([problemOf(both, old), problemOf(both, secret)], [undefined, undefined])
+    world.clock.forward(3_601_000)
+    const later = await test()
+    assert.deepEqual([problemOf(later, old), problemOf(later, secret)], ['wrong', undefined])
+
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('Events that are dispatched now are not delivered').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Send test' }).isDisabled(), true)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await state(page, 'active').waitFor()
+
+    await choose('Change endpoint')
+    const moving = page.getByRole('dialog', { name: 'Change endpoint' })
+    await moving.getByLabel('Endpoint').fill('https://10.0.0.1/')
+    await moving.getByRole('button', { name: 'Save endpoint' }).click()
+    await moving.locator('.mantine-InputWrapper-error').waitFor()
+    await moving.getByLabel('Endpoint').fill(`${receiver.url}/moved`)
+    await moving.getByRole('button', { name: 'Save endpoint' }).click()
+    await page.locator('dd').getByText(`${receiver.url}/moved`).waitFor()
+    assert.equal((await test()).path, '/moved')
+
+    await choose('Delete')
+    await page.getByRole('button', { name: 'Delete subscription' }).click()
+    await page.getByRole('heading', { name: 'Subscriptions', level: 1 }).waitFor()
+    await page.getByText('The subscription was deleted').waitFor()
+    assert.equal(await page.getByRole('link', { name: /^order_paid / }).count(), 0)
+    // Of the endpoint that is refused, and of the token that expires during the hour.
+    assert.deepEqual(
+      complaints.filter((line) => !/status of 40[01]/.test(line)),
+      [],
+    )
+  })
+
+  test('says why a subscription is disabled or held back, and what a user may do with that of an app', async () => {
+    const { id } = await subscribe(`${receiver.url}/gone`)
+    const { db } = world.server.host.system
+    const set = (values: Readonly<Record<string, string | number | null>>) =>
+      db.updateTable('waypost_subscription').set(values).where('id', '=', id).execute()
+    receiver.choose = () => 410
+    await asBea('POST', `/consumer/subscription/${id}/test`)
+    await deliver()
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, `/subscriptions/${id}`)
+    await page.getByText('your endpoint answered with 410 Gone').waitFor()
+    await page.getByRole('button', { name: 'Enable' }).click()
+    await state(page, 'active').waitFor()
+    await set({ open_until: world.clock.now() + 600_000, failures: 10 })
+    await page.reload()
+    await page.getByText('Your endpoint failed many times in a row').waitFor()
+    await set({ status: 'disabled', disabled_by: 'administrator', open_until: null })
+    await page.reload()
+    await page.getByText('An administrator disabled this subscription').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Enable' }).count(), 0)
+
+    const app = { user: 'carl', name: 'Foreign', scopes: ['todo'], grants: ['client_credentials'], redirectUris: [] }
+    const { id: client_id } = await addClient(world.server.host.system, { ...app, public: false })
+    await db.updateTable('waypost_client').set({ name: script }).where('id', '=', client_id).execute()
+    await set({ status: 'active', disabled_by: null, client_id })
+    await page.reload()
+    await page.getByText(`${script} created this subscription with your permission.`).waitFor()
+    await page.locator('dd').getByText(receiver.url, { exact: true }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Send test' }).count(), 0)
+    assert.equal(await page.getByRole('heading', { name: 'Deliveries' }).count(), 0)
+    assert.equal(await isInjected(page), false)
+    assert.deepEqual(complaints, [])
+    await asBea('DELETE', `/consumer/subscription/${id}`)
+  })
+
+  test('of another user are not there', async () => {
+    const { id } = await subscribe(`${receiver.url}/hook`)
+    const { entry } = await asBea('GET', `/consumer/subscription/${id}/deliveries`)
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, '/subscriptions', 'carl')
+    await page.getByText('No subscriptions yet').waitFor()
+    await storeScreenshot(page, 'portal no subscriptions')
+    assert.deepEqual(await findFlaws(page), [])
+    for (const address of [
+      `/subscriptions/${id}`,
+      `/subscriptions/${id}/deliveries/${entry[0].id}`,
+      '/events/secret_event',
+      '/events/nothing',
+      `/subscriptions/${encodeURIComponent(script)}`,
+    ]) {
+      await page.goto(`${origin}${root}${address}`)
+      await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor()
+    }
+    assert.equal(await isInjected(page), false)
+    assert.deepEqual(
+      complaints.filter((line) => !line.includes('status of 404')),
+      [],
+    )
+  })
+
+  test('hostile endpoints are text, and lists have pages', async () => {
+    const { db } = world.server.host.system
+    const { id: user_id } = await db
+      .selectFrom('waypost_user')
+      .select('id')
+      .where('name', '=', 'carl')
+      .executeTakeFirstOrThrow()
+    const rows = Array.from({ length: 51 }, (_, index) => ({
+      id: `sub_zzz${String(index).padStart(3, '0')}`,
+      user_id,
+      event: 'todo_created',
+      endpoint: `https://example.com/${index}/${script}`,
+      secret: '',
+      revision: 1,
+      status: 'active' as const,
+      created_at: Date.now(),
+    }))
+    await db.insertInto('waypost_subscription').values(rows).execute()
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, '/subscriptions', 'carl')
+    const links = page.getByRole('table', { name: 'Subscriptions' }).getByRole('link', { name: /^todo_created / })
+    await links.nth(49).waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await until('the second page is shown', async () => (await links.count()) === 1)
+    await links.click()
+    await page.locator('dd').getByText(`https://example.com/50/${script}`).waitFor()
+    assert.equal(await isInjected(page), false)
+    assert.deepEqual(complaints, [])
+    await db.deleteFrom('waypost_subscription').where('user_id', '=', user_id).execute()
+  })
+
+  test('are accessible with data, in both colour schemes, also 390 pixels wide', async () => {
+    receiver.choose = () => 500
+    await addTodo('Order milk')
+    await deliver()
+    const { entry } = await asBea('GET', '/consumer/subscription')
+    const { id } = entry[0]
+    const log = await asBea('GET', `/consumer/subscription/${id}/deliveries`)
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page)
+    const titles = {
+      '/events': 'Events',
+      '/events/todo_created': 'todo_created',
+      '/subscriptions': 'Subscriptions',
+      [`/subscriptions/${id}`]: 'todo_created',
+      [`/subscriptions/${id}/deliveries/${log.entry[0].id}`]: 'todo_created',
+    }
+    await checkLooks(page, titles, root)
+    await page.goto(`${origin}${root}/events/todo_created`)
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    await page.getByRole('dialog').waitFor()
+    await checkPage(page, 'portal subscribe')
+    assert.deepEqual(complaints, [])
+  })
+
+  test('the receiver in JavaScript is that of docs/events.md', () => {
+    const docs = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8')
+    assert.ok(docs.includes(receiverCode.javascript))
+  })
+})
