@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { findFlaws, storeScreenshot, openBrowser, openPage } from '../support/browser.ts'
+import { deriveAccent } from '../../src/kit/index.ts'
 import { isLong } from '../support/forms.ts'
 import { openBrowserWorld, password, type BrowserWorld } from './authorize-world.ts'
 
@@ -93,6 +94,37 @@ describe('the pages of the authorization code flow, checked visually', { timeout
     }
   }
 
+  for (const accent of ['#ffcc00', '#1f6feb', '#ffffff', '#000000']) {
+    test(`with the accent ${accent} and a long description: accessible, light and dark`, async () => {
+      const description = 'Orders, stock and deliveries of the Acme Cloud, for shops and their partners. '.repeat(6)
+      await world.configure({ accent, description })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const viewport = { width: 390, height: 844 }
+        await using opened = await openPage(browser, world.server.url, { viewport, colorScheme })
+        const { page, complaints } = opened
+        for (const { says, show } of pages.slice(0, 5)) {
+          await show(page)
+          assert.deepEqual(await findFarAnswers(page), [], says)
+          await storeScreenshot(page, `${says} ${accent} ${colorScheme}`)
+          const button = page.locator('button.strong')
+          const [back, border] = await page.evaluate<string[]>(`(() => {
+            const { backgroundColor, borderTopColor } = getComputedStyle(document.querySelector('button.strong'))
+            return [backgroundColor, borderTopColor]
+          })()`)
+          assert.equal(back, toRgb(accent), says)
+          assert.equal(border, toRgb(deriveAccent(accent)[colorScheme].text), says)
+          assert.deepEqual(await findFlaws(page), [], says)
+          await button.hover()
+          assert.deepEqual(await findFlaws(page), [], `${says}, below the pointer`)
+        }
+        assert.deepEqual(
+          complaints.filter((one) => !/status of 40[019] /.test(one)),
+          [],
+        )
+      }
+    })
+  }
+
   test('they allow text of twice the size, and can be used with the keyboard alone', async () => {
     await using opened = await openPage(browser, world.server.url, { viewport: { width: 640, height: 480 } })
     const { page } = opened
@@ -118,6 +150,10 @@ describe('the pages of the authorization code flow, checked visually', { timeout
     assert.equal(world.site.answers.at(-1)?.searchParams.get('error'), 'access_denied')
   })
 })
+
+function toRgb(color: string): string {
+  return `rgb(${[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)).join(', ')})`
+}
 
 async function logInAt(page: Page, url: string): Promise<void> {
   await page.goto(url)

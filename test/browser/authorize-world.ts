@@ -14,6 +14,8 @@ export interface BrowserWorld extends AsyncDisposable {
   readonly site: ClientSite
   readonly clock: TestClock
   readonly clientName: string
+  /** Deploys with more settings. */
+  configure(settings: Readonly<Record<string, string>>): Promise<void>
   addClient(client: Partial<NewClient>): Promise<{ id: string; secret: string }>
   /** Where the browser begins for a client. */
   authorizeUrl(clientId: string, parameters?: Readonly<Record<string, string>>): string
@@ -34,6 +36,10 @@ export async function openBrowserWorld(moreScopes: readonly string[] = []): Prom
     site,
     clock,
     clientName,
+    async configure(settings) {
+      const more = Object.entries(settings).map(([name, value]) => `  ${name}: ${JSON.stringify(value.trim())}\n`)
+      await server.deploy({ ...files, 'waypost.yml': files['waypost.yml'] + more.join('') })
+    },
     async addClient(client) {
       // Its owner is bob, so that ann is asked.
       const { id, secret = '' } = await addClient(system, {

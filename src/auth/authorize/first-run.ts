@@ -61,7 +61,7 @@ function sendFirstRun(visit: Visit, { status = 200, ...words }: FirstRunOptions)
   const { base, cookies, request, reply } = visit
   const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
   const page = renderFirstRun({ base, service: visit.service(), csrf, ...words })
-  return sendPage(reply.code(status), page, [new URL(backendOf(visit)).origin])
+  return sendPage(reply.code(status), page, { formSources: [new URL(backendOf(visit)).origin] })
 }
 
 /** @throws PageError 404 if the backend is off */

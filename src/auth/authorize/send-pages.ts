@@ -12,7 +12,7 @@ import type { Visit } from './visit.ts'
 import { isWaypostError } from '../../kit/index.ts'
 import { OAuthError, PageError } from '../errors.ts'
 import { renderError } from './pages/error-page.ts'
-import { styleHash } from './pages/page.ts'
+import { styleSourceOf } from './pages/page.ts'
 
 /** Describes what a consent page shows: client, scopes and redirect URI. Signed into its form. */
 export function shownOnConsent(
@@ -37,9 +37,10 @@ export function sendLogin(
 ): FastifyReply {
   const { base, cookies, request, reply, issuer } = visit
   const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
-  const named = { base, service: visit.service(), clientName: client.name, csrf, request: query }
-  const page = renderLogin({ ...named, ...words, canRegister: issuer.settings().registration })
-  return sendPage(reply.code(status), page, [formSourceOf(redirectUri)])
+  const { description, accent, registration: canRegister } = issuer.settings()
+  const look = { service: visit.service(), description, accent }
+  const page = renderLogin({ ...look, ...words, base, clientName: client.name, csrf, request: query, canRegister })
+  return sendPage(reply.code(status), page, { formSources: [formSourceOf(redirectUri)], accent })
 }
 
 export function sendRegister(
@@ -47,10 +48,12 @@ export function sendRegister(
   { client, query, redirectUri }: CheckedRequest,
   { status = 200, ...words }: Omit<LoginPageOptions, 'reason'>,
 ): FastifyReply {
-  const { base, cookies, request, reply } = visit
+  const { base, cookies, request, reply, issuer } = visit
   const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
-  const named = { base, service: visit.service(), clientName: client.name, csrf, request: query }
-  return sendPage(reply.code(status), renderRegister({ ...named, ...words }), [formSourceOf(redirectUri)])
+  const { description, accent } = issuer.settings()
+  const look = { service: visit.service(), description, accent }
+  const page = renderRegister({ ...look, ...words, base, clientName: client.name, csrf, request: query })
+  return sendPage(reply.code(status), page, { formSources: [formSourceOf(redirectUri)], accent })
 }
 
 export async function sendConsent(
@@ -59,8 +62,10 @@ export async function sendConsent(
   { session, scopes }: { session: Session; scopes: readonly string[] },
 ): Promise<FastifyReply> {
   const purpose = { cookie: cookies.ensureForm(request, reply), session: cookies.session(request) }
+  const { accent } = visit.issuer.settings()
   const page = renderConsent({
     base,
+    accent,
     service: visit.service(),
     clientName: client.name,
     userName: session.userName,
@@ -72,7 +77,7 @@ export async function sendConsent(
     csrf: makeFormToken(purpose, shownOnConsent({ client, redirectUri }, scopes)),
     request: query,
   })
-  return sendPage(reply, page, [formSourceOf(redirectUri)])
+  return sendPage(reply, page, { formSources: [formSourceOf(redirectUri)], accent })
 }
 
 /**
@@ -104,7 +109,7 @@ export function configurePageResponses(app: FastifyInstance): void {
     reply.headers({
       'cache-control': 'no-store',
       pragma: 'no-cache',
-      'content-security-policy': makePolicy([]),
+      'content-security-policy': makePolicy({}),
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
@@ -123,15 +128,21 @@ export function configurePageResponses(app: FastifyInstance): void {
   })
 }
 
-/** @param formSources where forms of the page may redirect to, besides this server */
-export function sendPage(reply: FastifyReply, page: string, formSources?: readonly string[]): FastifyReply {
-  if (formSources !== undefined) reply.header('content-security-policy', makePolicy(["'self'", ...formSources]))
+export interface PagePolicy {
+  /** Where forms of the page may redirect to, besides this server; without it, the page has no forms. */
+  readonly formSources?: readonly string[]
+  /** The setting `accent`, if the page has its colours. */
+  readonly accent?: string
+}
+
+export function sendPage(reply: FastifyReply, page: string, policy: PagePolicy = {}): FastifyReply {
+  reply.header('content-security-policy', makePolicy(policy))
   return reply.type('text/html; charset=utf-8').send(page)
 }
 
-function makePolicy(formSources: readonly string[]): string {
-  const forms = formSources.length === 0 ? "'none'" : formSources.join(' ')
-  return `default-src 'none'; style-src ${styleHash}; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`
+function makePolicy({ formSources, accent = '' }: PagePolicy): string {
+  const forms = formSources === undefined ? "'none'" : ["'self'", ...formSources].join(' ')
+  return `default-src 'none'; style-src ${styleSourceOf(accent)}; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`
 }
 
 /** Converts any error to one that can be shown. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addUser } from '../../../src/auth/index.ts'
-import { styleHash } from '../../../src/auth/authorize/pages/page.ts'
+import { styleSourceOf } from '../../../src/auth/authorize/pages/page.ts'
 import { defaultKinds } from '../../support/forms.ts'
 import { type TestAnswer } from '../../support/server.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
@@ -36,7 +36,7 @@ for (const kind of defaultKinds) {
     after(() => world.close())
 
     const policyOf = (forms: string) =>
-      `default-src 'none'; style-src ${styleHash}; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`
+      `default-src 'none'; style-src ${styleSourceOf('')}; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`
 
     function assertGuarded(answer: TestAnswer): void {
       const expected = {

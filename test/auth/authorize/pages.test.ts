@@ -5,11 +5,13 @@ import { fc } from '../../support/property.ts'
 import { renderConsent, type ConsentPage } from '../../../src/auth/authorize/pages/consent-page.ts'
 import { renderError } from '../../../src/auth/authorize/pages/error-page.ts'
 import { renderLogin, renderRegister, type LoginPage } from '../../../src/auth/authorize/pages/login-page.ts'
-import { styleHash } from '../../../src/auth/authorize/pages/page.ts'
+import { styleSourceOf } from '../../../src/auth/authorize/pages/page.ts'
 
 const register = {
   base: '',
   service: 'Shop',
+  description: '',
+  accent: '',
   clientName: 'App',
   csrf: 'token',
   request: 'client_id=1&state=a%22b',
@@ -28,6 +30,7 @@ const pages = {
   login: renderLogin(login),
   'login, once more': renderLogin({ ...login, user: 'ann', problem: 'Wrong.', reason: 'It has been a while.' }),
   register: renderRegister(register),
+  'login, described': renderLogin({ ...login, description: 'Orders and stock' }),
   'register, again': renderRegister({ ...register, user: 'ann', problem: 'Taken.' }),
   consent: renderConsent(consent),
   'consent to the reference': renderConsent({ ...consent, isReference: true }),
@@ -42,7 +45,7 @@ describe('pages of the authorization code flow', () => {
       const styles = [...page.matchAll(/<style>(.*?)<\/style>/gs)]
       assert.equal(styles.length, 1)
       const hash = createHash('sha256').update(styles[0]![1]!).digest('base64')
-      assert.equal(styleHash, `'sha256-${hash}'`)
+      assert.equal(styleSourceOf(''), `'sha256-${hash}'`)
     })
 
     test(`${name}: declares its language and title, has one heading and can be zoomed`, () => {
@@ -52,6 +55,28 @@ describe('pages of the authorization code flow', () => {
       assert.match(page, /<meta name="viewport" content="width=device-width, initial-scale=1" \/>/)
     })
   }
+
+  for (const accent of ['#ffcc00', '#000000']) {
+    test(`with the accent ${accent}: have only the style that the policy names`, () => {
+      for (const page of [renderLogin({ ...login, accent }), renderRegister({ ...register, accent })].concat(
+        renderConsent({ ...consent, accent }),
+      )) {
+        const styles = [...page.matchAll(/<style>(.*?)<\/style>/gs)]
+        assert.equal(styles.length, 1)
+        assert.match(styles[0]![1]!, new RegExp(`--strong: ${accent};`))
+        const hash = createHash('sha256').update(styles[0]![1]!).digest('base64')
+        assert.equal(styleSourceOf(accent), `'sha256-${hash}'`)
+      }
+      assert.notEqual(styleSourceOf(accent), styleSourceOf(''))
+    })
+  }
+
+  test('login and registration show the description of the service, the others do not', () => {
+    const description = 'Orders & stock'
+    const shown = [renderLogin({ ...login, description }), renderRegister({ ...register, description })]
+    for (const page of shown) assert.match(page, /<p class="about[^"]*" dir="auto">Orders &amp; stock<\/p>/)
+    assert.doesNotMatch(renderLogin(login), /class="about/)
+  })
 
   test('forms post below the path of the issuer, and carry the token and the whole request', () => {
     const base = '/base'
@@ -104,7 +129,8 @@ describe('pages of the authorization code flow', () => {
     })
     fc.assert(
       fc.property(nasty, nasty, nasty, (one, two, three) => {
-        const text = { base: '', service: two, clientName: one, csrf: two, request: three }
+        const text = { base: '', service: two, accent: '', clientName: one, csrf: two, request: three }
+        const described = { description: `${three}!` }
         const loginText = { user: two, problem: three, reason: one }
         const consentText = {
           userName: two,
@@ -115,8 +141,8 @@ describe('pages of the authorization code flow', () => {
         }
         assert.deepEqual(
           [
-            skeleton(renderLogin({ ...text, ...loginText, canRegister: true })),
-            skeleton(renderRegister({ ...text, user: two, problem: three })),
+            skeleton(renderLogin({ ...text, ...described, ...loginText, canRegister: true })),
+            skeleton(renderRegister({ ...text, ...described, user: two, problem: three })),
             skeleton(renderConsent({ ...text, ...consentText, redirectHost: three })),
             skeleton(renderError({ title: one, detail: two, hint: three })),
           ],
@@ -127,9 +153,10 @@ describe('pages of the authorization code flow', () => {
   })
 })
 
+const again = { ...register, description: 'Orders', user: 'ann', problem: 'Wrong.' }
 const plainSkeletons = [
-  skeleton(pages['login, once more']),
-  skeleton(pages['register, again']),
+  skeleton(renderLogin({ ...again, reason: 'It has been a while.', canRegister: true })),
+  skeleton(renderRegister(again)),
   skeleton(renderConsent(consent)),
   skeleton(pages.error),
 ]

@@ -7,6 +7,8 @@ export interface ConsentPage {
   readonly base: string
   /** The name of the service that the account belongs to. */
   readonly service: string
+  /** The setting `accent`. */
+  readonly accent: string
   readonly clientName: string
   readonly userName: string
   readonly scopes: readonly ConsentScope[]
@@ -36,7 +38,7 @@ export function renderConsent(page: ConsentPage): string {
   const { base, clientName, service, scopes } = page
   return renderPage(
     `Allow access to your ${service} account`,
-    html`${renderBadge(clientName)}
+    html`${renderBadge(clientName, 'client')}
       <h1>Allow ${renderName(clientName)} to use your account?</h1>
       ${renderRegistered(page)} ${renderUser(page)}
       <form method="post" action="${base}/authorization/consent">
@@ -51,6 +53,7 @@ export function renderConsent(page: ConsentPage): string {
           <button class="plain" name="decision" value="deny">Deny</button>
         </div>
       </form>`,
+    page.accent,
   )
 }
 

@@ -19,7 +19,7 @@ export function renderFirstRun({ base, service, csrf, code, user, problem }: Fir
   const described = problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="problem"`
   return renderPage(
     `Set up ${service}`,
-    html`${renderBadge(service)}
+    html`${renderBadge(service, 'service')}
       <h1>Set up ${renderName(service)}</h1>
       <p class="soft">The server printed a code when it started. Enter it to create the first administrator.</p>
       ${problem === undefined ? undefined : html`<p class="box bad" role="alert" id="problem">${problem}</p>`}

@@ -6,6 +6,10 @@ export interface LoginPage {
   readonly base: string
   /** The name of the service that users sign in to. */
   readonly service: string
+  /** What the service is; may be empty. */
+  readonly description: string
+  /** The setting `accent`. */
+  readonly accent: string
   readonly clientName: string
   readonly csrf: string
   /** The query of the authorization request. */
@@ -22,33 +26,41 @@ export interface LoginPage {
 
 /** Renders the page that asks for name and password. */
 export function renderLogin(page: LoginPage): string {
-  const { base, service, clientName, request, canRegister } = page
+  const { base, service, clientName, request, canRegister, accent } = page
   const others = html`<p class="other">
     New here? <a class="link" href="${base}/authorization/register?${request}">Create an account</a>
   </p>`
   return renderPage(
     `Sign in to ${service}`,
-    html`${renderBadge(service)}
+    html`${renderBadge(service, 'service')}
       <h1>Sign in to ${renderName(service)}</h1>
       <p class="soft">to continue to ${renderName(clientName)}</p>
       ${renderForm(page, { path: 'login', button: 'Sign in', passwordKind: 'current-password' })}
-      ${canRegister && page.reason === undefined ? others : undefined}`,
+      ${canRegister && page.reason === undefined ? others : undefined} ${renderDescription(page)}`,
+    accent,
   )
 }
 
 /** Renders the registration page. */
 export function renderRegister(page: Omit<LoginPage, 'reason' | 'canRegister'>): string {
-  const { base, service, clientName, request } = page
+  const { base, service, clientName, request, accent } = page
   return renderPage(
     `Create an account for ${service}`,
-    html`${renderBadge(service)}
+    html`${renderBadge(service, 'service')}
       <h1>Create your ${renderName(service)} account</h1>
       <p class="soft">to continue to ${renderName(clientName)}</p>
       ${renderForm(page, { path: 'register', button: 'Create account', passwordKind: 'new-password' })}
       <p class="other">
         Have an account? <a class="link" href="${base}/authorization/authorize?${request}">Sign in</a>
-      </p>`,
+      </p>
+      ${renderDescription(page)}`,
+    accent,
   )
+}
+
+/** Comes last, because it may be long. */
+function renderDescription({ description }: Pick<LoginPage, 'description'>): Html | undefined {
+  return description === '' ? undefined : html`<p class="about soft small" dir="auto">${description}</p>`
 }
 
 interface Form {
