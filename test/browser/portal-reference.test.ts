@@ -156,9 +156,9 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     )
     await page.getByLabel('Language').selectOption('python')
     assert.match((await code.textContent())!, /requests\.post\(/)
-    const sample = page.getByRole('region', { name: 'Example answer' })
+    const sample = page.getByRole('region', { name: 'Example response' })
     assert.match((await sample.textContent())!, /"isbn": "978-0-00-000000-2"/)
-    await page.getByLabel('Status of the answer').selectOption('400')
+    await page.getByLabel('Status of the response').selectOption('400')
     assert.match((await sample.textContent())!, /"body\/title"/)
     await page.getByRole('link', { name: /Next/ }).click()
     await page.getByRole('heading', { name: 'Reads a book', level: 1 }).waitFor()
@@ -225,6 +225,40 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     await logIn(page, 'bea')
     await page.getByRole('heading', { name: 'Adds a book', level: 1 }).waitFor()
     assert.equal(page.url(), `${origin}${root}/reference/postBook?tab=try`)
+    assert.deepEqual(withoutRefused(complaints), [])
+  })
+
+  test('Try it sends a short-lived token of the user, never that of the portal, and names a missing scope', async () => {
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, '/reference/postBook?tab=try')
+    const sent: Record<string, string>[] = []
+    page.on('request', (request) => {
+      if (/:3000\/book/.test(request.url())) sent.push(request.headers())
+    })
+    await send(page)
+    await answer(page).getByText('The Lighthouse').waitFor()
+    await page.locator('.try-status').getByText('201', { exact: true }).waitFor()
+    await storeScreenshot(page, 'portal try')
+    const [, payload = ''] = sent[0]!['authorization']!.split('.')
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
+    assert.equal(claims['scope'], 'todo')
+    assert.notEqual(claims['client_id'], '00000000-0000-4000-8000-000000000004')
+    assert.equal(Number(claims['exp']) - Number(claims['iat']), 900)
+    assert.equal(sent[0]!['cookie'], undefined)
+
+    await page.getByLabel('Token').selectOption('')
+    await send(page)
+    await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
+    await goTo(page, '/reference/deleteBookByBookId?tab=try', 'Removes a book', root)
+    await page.getByLabel('book_id').fill('1')
+    await send(page)
+    await page.getByText('Your account does not have the scope editor or owner.').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^(POST|DELETE) .book/ }).count(), 3, 'the last calls')
+    await page.getByRole('tab', { name: 'Reference' }).click()
+    await page.getByText('Your account does not have this access.').waitFor()
+    await goTo(page, '/reference', 'API reference', root)
+    await page.getByText('editor or owner · not in your account').waitFor()
     assert.deepEqual(withoutRefused(complaints), [])
   })
 

@@ -11,7 +11,7 @@ import {
   type Operation,
   type Reference,
 } from '../../plugins/backend/src/portal/reference/read-openapi.ts'
-import { writeCode } from '../../plugins/backend/src/try/write-code.ts'
+import { writeCode, writeTokenCode } from '../../plugins/backend/src/try/write-code.ts'
 import { describeYaml } from '../runtime/openapi/document.ts'
 
 const shop = `
@@ -182,6 +182,18 @@ describe('the code of a request', () => {
     })
     assert.ok(args.startsWith(`-X\nPUT\n${request.url}\n-H\nAuthorization: Bearer abc\n`), args)
     assert.ok(args.endsWith(`-d\n${body}\n`), args)
+  })
+
+  test('a scope with characters of the shell stays text', () => {
+    const scope = "a'$(echo ran)`echo ran`"
+    const command = writeTokenCode('curl', { url: 'https://api.example.com/authorization/token', scope })
+    const args = execFileSync('sh', ['-c', command.replace(/^curl/, `printf '%s\\n'`)], {
+      env: { ...process.env, CLIENT_ID: 'id', CLIENT_SECRET: 'se cret' },
+      encoding: 'utf8',
+    }).split('\n')
+    assert.ok(args.includes('id:se cret') && args.includes(`scope=${scope}`), args.join())
+    for (const language of ['javascript', 'python'] as const)
+      assert.ok(writeTokenCode(language, { url: 'https://a/', scope: 'a"b' }).includes(String.raw`"a\"b"`))
   })
 
   test('JavaScript sends the same request', async () => {

@@ -85,6 +85,7 @@ function OperationPage({ operation, previous, next, all }: OperationPageProps) {
           <div className="operation-columns">
             <Description operation={operation} all={all} />
             <Samples operation={operation} schemas={all.schemas} />
+            <Errors {...operation} />
           </div>
           <nav aria-label={texts.neighbours} className="neighbours">
             <Neighbour label={texts.previous} operation={previous} />
@@ -111,7 +112,6 @@ function Neighbour({ label, operation }: { readonly label: string; readonly oper
 
 function Description({ operation, all }: { readonly operation: Operation; readonly all: Reference }) {
   const { description, isDeprecated, pathParameters, query, body, responses } = operation
-  const errors = responses.filter(({ isShared }) => isShared)
   return (
     <div className="stack-wide">
       {isDeprecated ? <p className="note">{texts.deprecated}</p> : null}
@@ -137,18 +137,24 @@ function Description({ operation, all }: { readonly operation: Operation; readon
             <Answer key={response.status} {...response} named={all.schemas} />
           ))}
       </section>
-      {errors.length === 0 ? null : (
-        <section>
-          <h2>{texts.errors}</h2>
-          <Problems problems={errors} />
-          <p className="after">
-            <Link to="/reference" search={{ tab: 'errors' }}>
-              {texts.errorsText}
-            </Link>
-          </p>
-        </section>
-      )}
     </div>
+  )
+}
+
+/** Errors of the server, which other operations have too. */
+function Errors({ responses }: Operation) {
+  const errors = responses.filter(({ isShared }) => isShared)
+  if (errors.length === 0) return null
+  return (
+    <section className="operation-errors">
+      <h2>{texts.errors}</h2>
+      <Problems problems={errors} />
+      <p className="after">
+        <Link to="/reference" search={{ tab: 'errors' }}>
+          {texts.errorsText}
+        </Link>
+      </p>
+    </section>
   )
 }
 

@@ -15,8 +15,9 @@ function useIsAllowed({ isPublic, scopes }: Access): boolean | undefined {
   return isPublic || scopes.length === 0 || scopes.some((scope) => session.scopes.includes(scope))
 }
 
-/** Who may call an operation, in a list. */
+/** Who may call an operation, in a list, and whether the user may not. */
 export function AccessLabel(access: Access) {
+  const isAllowed = useIsAllowed(access)
   if (access.isPublic) return <span className="soft">{texts.public}</span>
   if (access.scopes.length === 0) return <span className="soft">{texts.token}</span>
   return (
@@ -27,6 +28,7 @@ export function AccessLabel(access: Access) {
           <bdi className="mono">{scope}</bdi>
         </span>
       ))}
+      {isAllowed === false ? ` · ${texts.notYours}` : null}
     </span>
   )
 }
