@@ -303,6 +303,7 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(await findFlaws(page), [])
     await shown.getByRole('button', { name: 'Done' }).click()
     assert.notEqual(secret, old)
+    await page.locator('dl').getByText('Old secret signs until').waitFor()
     const test = async () => {
       await asBea('POST', `/consumer/subscription/${id}/test`)
       await deliver()

@@ -41,6 +41,11 @@ export function openSigningSecrets(
   return [newest, ...openPrevious(secrets, stored, now).map((one) => one.secret)]
 }
 
+/** Returns when the last replaced secret stops signing; undefined if none signs. */
+export function findPreviousEnd(secrets: SecretOpener, stored: StoredSecrets, now: number): number | undefined {
+  return openPrevious(secrets, stored, now)[0]?.until // the newest first
+}
+
 /**
  * Encrypts the secrets that sign beside a new one, at most until `until`: the replaced secret and those before it.
  * @returns undefined if there would be too many

@@ -12,14 +12,17 @@ import {
 } from './own-deliveries.ts'
 import { replayDead, replayDelivery, type Replayed } from './replay.ts'
 import { rotateSecret, type RotatedSecret } from './rotate-secret.ts'
+import { findPreviousEnd } from '../signing/signing-secrets.ts'
 import { subscribe, type Subscribed } from './subscribe.ts'
 import {
   assertMayManage,
   assertOwnClient,
   findHiddenEvents,
   findOwn,
+  isForeign,
   selectOwn,
   viewSubscription,
+  type SubscriptionRow,
   type OwnSubscription,
   type Subscriber,
   type SubscriptionView,
@@ -40,7 +43,7 @@ export interface Subscriptions {
   subscribe(by: Subscriber, request: { event: string; endpoint: string }): Promise<Subscribed>
   /** Returns subscriptions, oldest first: all, or the page after an id. */
   list(by: Subscriber, page?: { after: string | undefined; limit: number }): Promise<readonly SubscriptionView[]>
-  find(which: OwnSubscription): Promise<SubscriptionView>
+  find(which: OwnSubscription): Promise<SubscriptionView & { readonly previous_secret_until?: string }>
   /**
    * @throws WP_EVENTS_SUBSCRIPTION_SAME, WP_EVENTS_SUBSCRIPTION_BARRED, WP_EVENTS_CLIENT_DISABLED, and the address
    * errors of `subscribe`
@@ -88,7 +91,10 @@ export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions 
         .execute()
       return rows.map((row) => viewSubscription(by, row))
     },
-    find: async (which) => viewSubscription(which.by, await findOwn(options, db, which)),
+    async find(which) {
+      const row = await findOwn(options, db, which)
+      return { ...viewSubscription(which.by, row), ...viewPreviousSecret(options, which.by, row) }
+    },
     change: (which, change) => changeSubscription(options, which, change),
     remove: (which) => removeSubscription(options, which),
     rotate: (which, overlap) => rotateSecret(options, which, overlap),
@@ -115,6 +121,14 @@ export function makeSubscriptions(options: SubscriptionsOptions): Subscriptions 
     },
     replayDead: (which, since) => replayOwnDead(options, which, since),
   }
+}
+
+/** Tells until when requests are also signed with the previous secret. */
+function viewPreviousSecret({ secrets }: SubscriptionsOptions, by: Subscriber, row: SubscriptionRow) {
+  if (isForeign(by, row)) return {}
+  const { id: subscriptionId, secret, previous_secrets: previousSecrets, now } = row
+  const until = findPreviousEnd(secrets, { subscriptionId, secret, previousSecrets }, now)
+  return until === undefined ? {} : { previous_secret_until: new Date(until).toISOString() }
 }
 
 const maxReplayed = 10_000

@@ -79,6 +79,8 @@ export interface Subscription {
   readonly disabled_by?: 'administrator'
   /** Present after many failures in a row: nothing is sent before this time. */
   readonly postponed_until?: string
+  /** Present while a replaced secret also signs; not in lists. */
+  readonly previous_secret_until?: string
   /** Only in the answer that creates it or replaces it. */
   readonly secret?: string
 }

@@ -4,14 +4,17 @@ import { config } from '../config.ts'
 import { makeStore, useStore } from '../session/store.ts'
 import { strings } from '../strings.ts'
 
-const lastTitle = makeStore<string | undefined>(undefined)
+const lastTitles = makeStore<readonly (string | undefined)[]>([])
 
-/** Replaces the last breadcrumb of a page whose parameter is an id. */
-export function useCrumbTitle(title: string | undefined): void {
+/**
+ * Replaces the last breadcrumb of a page whose parameter is an id.
+ * @param above replaces the one before it, if that is also an id
+ */
+export function useCrumbTitle(title: string | undefined, above?: string): void {
   useEffect(() => {
-    lastTitle.set(title)
-    return () => lastTitle.set(undefined)
-  }, [title])
+    lastTitles.set([title, above])
+    return () => lastTitles.set([])
+  }, [title, above])
 }
 
 interface Crumb {
@@ -21,10 +24,11 @@ interface Crumb {
 
 /** Where the page is: its group and the pages above it. Also sets the title of the window. */
 export function Breadcrumbs() {
-  const given = useStore(lastTitle)
-  const crumbs = useCrumbs().map((crumb, index, all) =>
-    given !== undefined && index === all.length - 1 ? { ...crumb, title: given } : crumb,
-  )
+  const given = useStore(lastTitles)
+  const crumbs = useCrumbs().map((crumb, index, all) => ({
+    ...crumb,
+    title: given[all.length - 1 - index] ?? crumb.title,
+  }))
   const title = crumbs.toReversed().map((crumb) => crumb.title)
   useEffect(() => {
     document.title = [...title, config.service].join(' · ')

@@ -39,7 +39,7 @@ export function Page() {
     onSuccess: () => announce(operate.deliveries.replayed),
     onSettled: () => queries.invalidateQueries({ queryKey: ['delivery'] }),
   })
-  useCrumbTitle(shell.pages.delivery)
+  useCrumbTitle(shell.pages.delivery, shell.pages.subscription)
   if (loaded.isError) {
     const link = { to: `/subscriptions/${encodeURIComponent(id)}`, label: texts.back }
     return <LoadProblem error={loaded.error} text={texts.unknown} link={link} onRetry={() => void loaded.refetch()} />
@@ -67,7 +67,7 @@ export function Page() {
           {replaying.isError ? <ProblemAlert error={replaying.error} /> : null}
           <Facts subscription={id} delivery={found} />
           <Attempts attempts={found.attempts} limit={maxAttempts} notAllowed={texts.notAllowed} />
-          <section className="stack">
+          <section>
             <h2>{texts.payload}</h2>
             {found.body === null ? (
               <p className="soft">{texts.noBody}</p>
@@ -98,7 +98,7 @@ function Facts({ subscription, delivery }: FactsProps) {
     [operate.delivery.finished, finished],
   ] as const
   return (
-    <dl className="facts">
+    <dl className="facts facts-wide">
       <dt>{texts.subscription}</dt>
       <dd>
         <Link to="/subscriptions/$id" params={{ id: subscription }} className="mono">

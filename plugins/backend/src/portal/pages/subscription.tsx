@@ -116,6 +116,7 @@ export function Page() {
                 body: { overlap },
               },
             )
+            await queries.invalidateQueries({ queryKey: ['subscription'] })
             return { secret: made.secret, previousUntil: made.previous_secret_until }
           }}
           onClose={() => setAction(undefined)}
@@ -223,7 +224,7 @@ function Why({ subscription }: { readonly subscription: Subscription }) {
 }
 
 function Facts({ subscription }: { readonly subscription: Subscription }) {
-  const { id, event, endpoint, client, created } = subscription
+  const { id, event, endpoint, client, created, previous_secret_until: until } = subscription
   return (
     <dl className="facts facts-wide">
       <dt>{operate.endpoint}</dt>
@@ -248,6 +249,12 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
       <dd>
         <CopyText value={id} isMono label={operate.id} />
       </dd>
+      {until === undefined ? null : (
+        <>
+          <dt>{texts.previousUntil}</dt>
+          <dd>{formatExact(Date.parse(until))}</dd>
+        </>
+      )}
     </dl>
   )
 }

@@ -4,10 +4,10 @@ export const events = {
   text: 'What this API can tell your program about. Subscribe, and each event is posted to your URL.',
   name: 'Event',
   description: 'Description',
-  scopes: 'Needs',
+  scopes: 'Scope',
   search: 'Search',
   or: 'or',
-  anyone: 'an account',
+  anyone: 'none needed',
   empty: 'No events',
   emptyText:
     'When this API reports events that your account may receive, they are listed here, and you can subscribe to them.',
@@ -56,6 +56,7 @@ export const subscriptions = {
   emptyText:
     'A subscription posts each event of one kind to a URL of yours, signed with a secret. Choose an event to see what it contains, then subscribe.',
   emptyLink: 'Show events',
+  previousUntil: 'Old secret signs until',
   unknown: 'There is no such subscription, or it belongs to another account.',
   all: 'Show your subscriptions',
   enable: 'Enable',
