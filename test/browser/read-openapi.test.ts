@@ -146,7 +146,16 @@ describe('the reference of the portal', () => {
   })
 
   test('a document with an unexpected form has no operations, and hostile names change nothing', () => {
-    for (const value of [undefined, null, 'text', [], { paths: 7 }, { paths: { '/a': null } }, { paths: { '/a': [] } }])
+    for (const value of [
+      undefined,
+      null,
+      'text',
+      [],
+      { paths: 7 },
+      { paths: { '/a': null } },
+      { paths: { '/a': [] } },
+      { paths: { '.evil.example/': { get: {} } } },
+    ])
       assert.deepEqual(readOpenApi(value).groups, [])
     const hostile = JSON.parse(`{"paths": {"/a": {"get": {
       "operationId": "x", "tags": ["__proto__"], "security": [{"oauth2": [7, "<b>"]}],

@@ -85,7 +85,9 @@ export function readOpenApi(document: unknown): Reference {
     schemas: mapOf(components['schemas']),
     responses: mapOf(components['responses']),
   }
-  const operations = Object.entries(mapOf(root['paths'])).flatMap(([path, item]) =>
+  // Paths are appended to the base URL: without a slash, they would change the host that gets the token.
+  const paths = Object.entries(mapOf(root['paths'])).filter(([path]) => path.startsWith('/'))
+  const operations = paths.flatMap(([path, item]) =>
     methods
       .filter((method) => Object.hasOwn(mapOf(item), method))
       .map((method) => readOperation({ method, path, operation: mapOf(mapOf(item)[method]) }, source)),
