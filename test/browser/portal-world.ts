@@ -38,12 +38,14 @@ export interface PortalWorldOptions {
   readonly config?: string
   /** Lines that are added to `event`. */
   readonly events?: string
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 export async function openPortalWorld({
   files = {},
   config = '',
   events = '',
+  variables = {},
 }: PortalWorldOptions = {}): Promise<PortalWorld> {
   const clock = makeTestClock()
   const template = readTemplate('todo')
@@ -52,7 +54,11 @@ export async function openPortalWorld({
     'waypost.yml': `${template['waypost.yml']!.trimEnd()}\n${events}${settings}${config}`,
     ...files,
   }
-  const server = await openProjectServer({ files: project, variables: { WAYPOST_BASE_URL: origin }, clock })
+  const server = await openProjectServer({
+    files: project,
+    variables: { WAYPOST_BASE_URL: origin, ...variables },
+    clock,
+  })
   for (const name of ['bea', 'carl'])
     await addUser(server.host.system, { name, password, scopes: ['consumer', 'todo'] })
   const browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${server.port}`])
