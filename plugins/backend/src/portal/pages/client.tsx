@@ -1,6 +1,292 @@
+import { Button, Checkbox, Skeleton, TextInput } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Problem, send } from '../../api/send.ts'
+import { AccessState } from '../../components/access.tsx'
+import { announce } from '../../components/announce.tsx'
+import { State } from '../../components/badge.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyText } from '../../components/copy.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { shell } from '../strings/shell.ts'
+import { ProblemAlert } from '../../components/problem.tsx'
+import { SaveForm } from '../../components/save-form.tsx'
+import { ScopePicker } from '../../components/scope-picker.tsx'
+import { SecretOnce } from '../../components/secret-once.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { useEdit, type Edit } from '../../components/use-edit.ts'
+import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
+import { Ends, ScopeList, useOwnScopes } from '../access.tsx'
+import type { Client } from '../api.ts'
+import { ClientUsage, typeOf } from '../client-usage.tsx'
+import { assertFields, clientRules, readUris, sendForm, urisProblem } from '../form.ts'
+import { access } from '../strings/access.ts'
+import { RedirectUris } from './clients.tsx'
+
+const { client: texts, clients: listTexts } = access
+
+type Action = 'secret' | 'disable' | 'enable' | 'delete'
 
 export function Page() {
-  return <PageHeader title={shell.pages.client} />
+  const { id = '' } = useParams({ strict: false })
+  const [action, setAction] = useState<Action>()
+  const [renewed, setRenewed] = useState<Client>()
+  const client = useQuery({
+    queryKey: ['client', id],
+    queryFn: ({ signal }) => send<Client>('GET', `client/${encodeURIComponent(id)}`, { signal }),
+    retry: false,
+  })
+  useCrumbTitle(client.data?.name)
+  if (client.error instanceof Problem && client.error.status === 404) {
+    const link = { to: '/clients', label: texts.all }
+    return <EmptyState isPage title={texts.notFound} text={texts.notFoundText} link={link} />
+  }
+  if (client.isError) return <ProblemAlert error={client.error} onRetry={() => void client.refetch()} />
+  if (client.data === undefined) return <Skeleton height={320} className="form" />
+  const { name, status, scopes, disabled_by: disabledBy } = client.data
+  const canChange = !scopes.some((scope) => scope.startsWith('backend.'))
+  const isBarred = disabledBy === 'administrator'
+  return (
+    <>
+      <PageHeader title={name} text={<Summary client={client.data} />}>
+        {client.data.public || !canChange ? null : (
+          <Button variant="default" onClick={() => setAction('secret')}>
+            {texts.renew}
+          </Button>
+        )}
+        {status === 'active' ? (
+          <Button variant="default" onClick={() => setAction('disable')}>
+            {texts.disable}
+          </Button>
+        ) : isBarred || !canChange ? null : (
+          <Button variant="default" onClick={() => setAction('enable')}>
+            {texts.enable}
+          </Button>
+        )}
+        <Button variant="default" className="portal-danger" onClick={() => setAction('delete')}>
+          {texts.delete}
+        </Button>
+      </PageHeader>
+      <div className="stack">
+        {isBarred ? <p className="warnings">{texts.barred}</p> : null}
+        {canChange ? null : <p className="warnings">{texts.adminScopes}</p>}
+        <div className="page-columns">
+          <section className="stack-small" aria-labelledby="settings">
+            <h2 id="settings">{canChange ? texts.settings : access.scopes.title}</h2>
+            {canChange ? (
+              <ClientForm key={id} client={client.data} />
+            ) : (
+              <ScopeList scopes={scopes} label={access.scopes.title} />
+            )}
+          </section>
+          <section className="stack" aria-labelledby="usage">
+            <h2 id="usage">{texts.usage}</h2>
+            {client.data.public ? null : <p className="soft">{texts.secretText}</p>}
+            <ClientUsage client={client.data} />
+          </section>
+        </div>
+      </div>
+      {action === undefined ? null : (
+        <ActionDialog client={client.data} action={action} onSecret={setRenewed} onClose={() => setAction(undefined)} />
+      )}
+      {renewed?.secret === undefined ? null : (
+        <SecretOnce
+          title={texts.renewed(name)}
+          values={{ [listTexts.id]: id, [listTexts.secret]: renewed.secret }}
+          onClose={() => setRenewed(undefined)}
+        >
+          <ClientUsage client={renewed} secret={renewed.secret} />
+        </SecretOnce>
+      )}
+    </>
+  )
+}
+
+function Summary({ client }: { readonly client: Client }) {
+  const { id, status, created } = client
+  return (
+    <span className="summary">
+      <span>{listTexts.shortTypes[typeOf(client)]}</span>
+      <span>
+        <AccessState status={status} /> {client.public ? <State tone="quiet">{texts.public}</State> : null}
+      </span>
+      <span>
+        <CopyText value={id} isMono label={listTexts.id} />
+      </span>
+      <span>
+        {listTexts.created} <RelativeTime value={created} />
+      </span>
+    </span>
+  )
+}
+
+interface ClientFields {
+  readonly name: string
+  readonly scopes: readonly string[]
+  /** One redirect URI on each line. */
+  readonly uris: string
+}
+
+const ownGrants = new Set(['authorization_code', 'client_credentials', 'refresh_token'])
+
+function ClientForm({ client }: { readonly client: Client }) {
+  const own = useOwnScopes()
+  const queries = useQueryClient()
+  const path = `client/${encodeURIComponent(client.id)}`
+  const hasUris = client.grants.includes('authorization_code') || client.redirect_uris.length > 0
+  const lost = client.scopes.filter((scope) => !own.includes(scope))
+  const heldGrants = client.grants.filter((grant) => !ownGrants.has(grant))
+  const fieldsOf = ({ name, scopes, redirect_uris: uris }: Client): ClientFields => ({
+    name,
+    scopes: scopes.filter((scope) => own.includes(scope)),
+    uris: uris.join('\n'),
+  })
+  const edit: Edit<ClientFields> = useEdit({
+    record: client,
+    etag: JSON.stringify(fieldsOf(client)),
+    fieldsOf,
+    reload: async () => ({ data: await send<Client>('GET', path), etag: undefined }),
+    async save({ name, scopes, uris }) {
+      const { before } = edit
+      assertFields({
+        name: name.trim() === '' && access.form.name,
+        redirect_uris: uris !== before.uris && urisProblem(uris),
+        scopes: scopes.length === 0 && access.form.scopes,
+      })
+      // Values that an administrator set stay as long as they are not sent.
+      const body = {
+        ...(name === before.name ? {} : { name: name.trim() }),
+        ...(isSame(scopes, before.scopes) ? {} : { scopes }),
+        ...(uris === before.uris ? {} : { redirect_uris: readUris(uris) }),
+      }
+      const data = await sendForm<Client>('PATCH', path, body, clientRules)
+      announce(texts.saved)
+      await queries.invalidateQueries({ queryKey: ['client'] })
+      return { data, etag: JSON.stringify(fieldsOf(data)) }
+    },
+  })
+  const { fields, before } = edit
+  return (
+    <SaveForm action={texts.save} hasChanges={edit.hasChanges} onSave={edit.save}>
+      {(errorOf) => (
+        <>
+          <TextInput
+            label={listTexts.name}
+            description={listTexts.nameText}
+            name="name"
+            dir="auto"
+            value={fields.name}
+            error={errorOf('name')}
+            onChange={(event) => edit.set({ name: event.currentTarget.value })}
+            autoComplete="off"
+          />
+          {hasUris ? (
+            <RedirectUris
+              value={fields.uris}
+              error={errorOf('redirect_uris')}
+              onChange={(uris) => edit.set({ uris })}
+            />
+          ) : null}
+          <ScopePicker
+            label={access.scopes.title}
+            name="scopes"
+            description={listTexts.scopesText}
+            value={fields.scopes}
+            before={before.scopes}
+            from={own}
+            onChange={(scopes) => edit.set({ scopes })}
+            error={errorOf('scopes')}
+          />
+          {before.scopes.every((scope) => fields.scopes.includes(scope)) ? null : (
+            <p className="soft">{texts.removesScopes}</p>
+          )}
+          {lost.length === 0 ? null : <p className="soft">{texts.lostScopes(lost.join(', '))}</p>}
+          {heldGrants.length === 0 ? null : <p className="soft">{texts.heldGrants(heldGrants.join(', '))}</p>}
+        </>
+      )}
+    </SaveForm>
+  )
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((item) => other.includes(item))
+}
+
+interface ActionDialogProps {
+  readonly client: Client
+  readonly action: Action
+  onSecret(client: Client): void
+  onClose(): void
+}
+
+function ActionDialog({ client: { id, name }, action, onSecret, onClose }: ActionDialogProps) {
+  const [revokesTokens, setRevokesTokens] = useState(false)
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const path = `client/${encodeURIComponent(id)}`
+  const refresh = () => queries.invalidateQueries()
+  if (action === 'secret') {
+    return (
+      <ConfirmDialog
+        title={texts.renewTitle(name)}
+        action={texts.renew}
+        isDanger
+        onConfirm={async () => {
+          onSecret(await send<Client>('POST', `${path}/secret`, { body: { revoke_tokens: revokesTokens } }))
+          await refresh()
+        }}
+        onClose={onClose}
+      >
+        <div className="stack">
+          <p>{texts.renewText}</p>
+          <Checkbox
+            label={texts.revoke}
+            description={texts.revokeText}
+            checked={revokesTokens}
+            onChange={(event) => setRevokesTokens(event.currentTarget.checked)}
+          />
+        </div>
+      </ConfirmDialog>
+    )
+  }
+  if (action === 'delete') {
+    return (
+      <ConfirmDialog
+        title={texts.deleteTitle(name)}
+        action={texts.delete}
+        isDanger
+        onConfirm={async () => {
+          await send('DELETE', path)
+          announce(texts.deleted(name))
+          await navigate({ to: '/clients' })
+          queries.removeQueries({ queryKey: ['client', id] })
+          await refresh()
+        }}
+        onClose={onClose}
+      >
+        <Ends text={texts.deleteText} items={texts.deleteEnds} />
+      </ConfirmDialog>
+    )
+  }
+  const isDisabling = action === 'disable'
+  return (
+    <ConfirmDialog
+      title={isDisabling ? texts.disableTitle(name) : texts.enableTitle(name)}
+      action={texts[action]}
+      isDanger={isDisabling}
+      onConfirm={async () => {
+        await send('PATCH', path, { body: { status: isDisabling ? 'disabled' : 'active' } })
+        announce(isDisabling ? texts.disabled(name) : texts.enabled(name))
+        await refresh()
+      }}
+      onClose={onClose}
+    >
+      {isDisabling ? (
+        <Ends text={texts.disableText} items={texts.disableEnds} then={texts.disableThen} />
+      ) : (
+        <p>{texts.enableText}</p>
+      )}
+    </ConfirmDialog>
+  )
 }

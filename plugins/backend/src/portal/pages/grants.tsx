@@ -1,6 +1,81 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { send } from '../../api/send.ts'
+import { announce } from '../../components/announce.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { ProblemAlert } from '../../components/problem.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { Ends, nameOf, ScopeList } from '../access.tsx'
+import type { ClientReference, Grant, List } from '../api.ts'
+import { access } from '../strings/access.ts'
 import { shell } from '../strings/shell.ts'
 
+const { grants: texts } = access
+
+/** The apps of others that the user allowed to use the API. */
 export function Page() {
-  return <PageHeader title={shell.pages.grants} />
+  const [withdrawing, setWithdrawing] = useState<ClientReference>()
+  const grants = useQuery({
+    queryKey: ['grant'],
+    queryFn: ({ signal }) => send<List<Grant>>('GET', 'grant', { signal }),
+  })
+  return (
+    <>
+      <PageHeader title={shell.pages.grants} text={texts.text} />
+      {grants.isError ? <ProblemAlert error={grants.error} onRetry={() => void grants.refetch()} /> : null}
+      {grants.isPending ? <Skeleton height={160} className="form" /> : null}
+      {grants.data?.entry.length === 0 ? <EmptyState title={texts.empty} text={texts.emptyText} /> : null}
+      <ul className="portal-apps" aria-label={shell.pages.grants} hidden={(grants.data?.entry.length ?? 0) === 0}>
+        {grants.data?.entry.map((grant) => (
+          <App key={grant.client.id} grant={grant} onWithdraw={() => setWithdrawing(grant.client)} />
+        ))}
+      </ul>
+      {withdrawing === undefined ? null : <Withdraw client={withdrawing} onClose={() => setWithdrawing(undefined)} />}
+    </>
+  )
+}
+
+function App({ grant, onWithdraw }: { readonly grant: Grant; onWithdraw(): void }) {
+  const { client, scopes, since, last_used: used } = grant
+  const name = nameOf(client)
+  return (
+    <li className="stack-small" aria-labelledby={`app-${client.id}`}>
+      <div className="section-header">
+        <h2 id={`app-${client.id}`} dir="auto">
+          {name}
+        </h2>
+        <Button variant="default" onClick={onWithdraw} aria-label={`${texts.withdraw}: ${name}`}>
+          {texts.withdraw}
+        </Button>
+      </div>
+      <p className="soft">
+        {texts.since} <RelativeTime value={since} /> · {texts.used}{' '}
+        {used === null ? texts.never : <RelativeTime value={used} />}
+      </p>
+      <ScopeList scopes={scopes} label={access.scopes.title} />
+    </li>
+  )
+}
+
+function Withdraw({ client, onClose }: { readonly client: ClientReference; onClose(): void }) {
+  const name = nameOf(client)
+  const queries = useQueryClient()
+  return (
+    <ConfirmDialog
+      title={texts.withdrawTitle(name)}
+      action={texts.withdraw}
+      isDanger
+      onConfirm={async () => {
+        await send('DELETE', `grant/${encodeURIComponent(client.id)}`)
+        announce(texts.withdrawn(name))
+        await queries.invalidateQueries()
+      }}
+      onClose={onClose}
+    >
+      <Ends text={texts.withdrawText} items={texts.withdrawEnds} then={texts.withdrawThen} />
+    </ConfirmDialog>
+  )
 }

@@ -1,6 +1,167 @@
+import { Button } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { send } from '../../api/send.ts'
+import { ScopeSummary } from '../../components/access.tsx'
+import { announce } from '../../components/announce.tsx'
+import { State } from '../../components/badge.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CodeBlock } from '../../components/copy.tsx'
+import { DataTable, type Column } from '../../components/data-table.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { SaveForm } from '../../components/save-form.tsx'
+import { ScopePicker } from '../../components/scope-picker.tsx'
+import { SecretOnce } from '../../components/secret-once.tsx'
+import { RelativeTime } from '../../components/time.tsx'
+import { useAdding } from '../../components/use-adding.ts'
+import { signOut } from '../../session/session.ts'
+import { callCommand, ClientName, nameOf, useOwnScopes, useSampleUrl } from '../access.tsx'
+import type { Client, List, Token } from '../api.ts'
+import { assertFields, sendForm } from '../form.ts'
+import { access } from '../strings/access.ts'
 import { shell } from '../strings/shell.ts'
 
+const { tokens: texts } = access
+
+const columns: readonly Column<Token>[] = [
+  {
+    name: 'client',
+    label: texts.client,
+    render: ({ client, current, jti }) => (
+      <span className="portal-token">
+        <ClientName client={client} />
+        {current ? <State tone="accent">{texts.current}</State> : null}
+        {jti === null ? <State tone="quiet">{texts.renewable}</State> : null}
+      </span>
+    ),
+  },
+  { name: 'scopes', label: texts.scopes, render: ({ scope }) => <ScopeSummary scopes={scopesOf(scope)} /> },
+  { name: 'created', label: texts.created, render: ({ created }) => <RelativeTime value={created} /> },
+  {
+    name: 'used',
+    label: texts.used,
+    render: ({ last_used: used }) =>
+      used === null ? <span className="soft">{texts.never}</span> : <RelativeTime value={used} />,
+  },
+  { name: 'expires', label: texts.expires, render: ({ expires }) => <RelativeTime value={expires} canBeFuture /> },
+]
+
+function scopesOf(text: string): readonly string[] {
+  return text.split(' ').filter(Boolean)
+}
+
+const idOf = ({ jti, family }: Token) => jti ?? family ?? ''
+
 export function Page() {
-  return <PageHeader title={shell.pages.tokens} />
+  const [isAdding, setAdding] = useAdding()
+  const [revoking, setRevoking] = useState<Token>()
+  return (
+    <>
+      <PageHeader
+        title={shell.pages.tokens}
+        text={texts.text}
+        action={<Button onClick={() => setAdding(true)}>{texts.add}</Button>}
+      />
+      <DataTable
+        label={shell.pages.tokens}
+        queryKey={['token']}
+        load={({ cursor }, signal) => send<List<Token>>('GET', 'token', { query: { cursor }, signal })}
+        rowKey={idOf}
+        rowName={(token) => `${nameOf(token.client)} ${idOf(token).slice(0, 8)}`}
+        columns={columns}
+        rowActions={(token) =>
+          token.current
+            ? [{ label: texts.signOut, run: () => void signOut() }]
+            : [{ label: texts.revoke, isDanger: true, run: () => setRevoking(token) }]
+        }
+        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      />
+      {revoking === undefined ? null : <Revoke token={revoking} onClose={() => setRevoking(undefined)} />}
+      {isAdding ? <NewToken onClose={() => setAdding(false)} /> : null}
+    </>
+  )
+}
+
+function Revoke({ token, onClose }: { readonly token: Token; onClose(): void }) {
+  const name = nameOf(token.client)
+  const queries = useQueryClient()
+  const clients = useQuery({
+    queryKey: ['client', 'all'],
+    queryFn: ({ signal }) => send<List<Client>>('GET', 'client', { signal }),
+  })
+  const isOwn = token.family === null && clients.data?.entry.some(({ id }) => id === token.client.id) === true
+  return (
+    <ConfirmDialog
+      title={texts.revokeTitle(name)}
+      action={texts.revoke}
+      isDanger
+      onConfirm={async () => {
+        await send('DELETE', `token/${encodeURIComponent(idOf(token))}`)
+        announce(texts.revoked(name))
+        await queries.invalidateQueries()
+      }}
+      onClose={onClose}
+    >
+      <div className="stack-small">
+        <p>
+          {texts.revokeText} {token.family === null ? '' : texts.revokeFamily}
+        </p>
+        {isOwn ? <p className="soft">{texts.revokeOwn(name)}</p> : null}
+      </div>
+    </ConfirmDialog>
+  )
+}
+
+interface NewTokenAnswer {
+  readonly access_token: string
+  /** Seconds. */
+  readonly expires_in: number
+  readonly scope: string
+}
+
+function NewToken({ onClose }: { onClose(): void }) {
+  const own = useOwnScopes()
+  const [scopes, setScopes] = useState(own.filter((scope) => scope !== 'consumer'))
+  const [added, setAdded] = useState<NewTokenAnswer>()
+  const queries = useQueryClient()
+  const url = useSampleUrl(scopes)
+  if (added !== undefined) {
+    const { access_token: token, expires_in: seconds } = added
+    return (
+      <SecretOnce title={texts.added(Math.round(seconds / 60))} values={{ [texts.token]: token }} onClose={onClose}>
+        <section className="stack-small">
+          <h3 className="strong">{texts.call}</h3>
+          <CodeBlock label={texts.call} code={callCommand(url, token)} />
+        </section>
+      </SecretOnce>
+    )
+  }
+  const save = async () => {
+    assertFields({ scopes: scopes.length === 0 && access.form.scopes })
+    const rules = { codes: { WP_AUTH_TRY_SCOPE: 'scopes' }, texts: { scopes: access.form.scopes } }
+    setAdded(await sendForm<NewTokenAnswer>('POST', 'token', { scopes }, rules))
+    await queries.invalidateQueries({ queryKey: ['token'] })
+  }
+  return (
+    <Dialog title={texts.addTitle} size={480} onClose={onClose}>
+      <SaveForm action={texts.add} onSave={save} onCancel={onClose}>
+        {(errorOf) => (
+          <>
+            <p className="soft">{texts.addText}</p>
+            <ScopePicker
+              label={texts.scopes}
+              name="scopes"
+              value={scopes}
+              from={own}
+              emptyText={access.scopes.none}
+              onChange={(value) => setScopes([...value])}
+              error={errorOf('scopes')}
+            />
+          </>
+        )}
+      </SaveForm>
+    </Dialog>
+  )
 }
