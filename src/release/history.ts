@@ -73,6 +73,25 @@ export async function assertLastActivation(db: Pick<System['db'], 'selectFrom'>,
   throw errors.WP_RELEASE_ACTIVATED_SINCE({ active: shortId(row?.id ?? 'none'), by: row?.by ?? 'unknown' })
 }
 
+/** Returns who activated releases after an activation, and when the last time; undefined if several people did. */
+export async function findActivatorSince(
+  { db }: Pick<System, 'db'>,
+  number: number,
+): Promise<{ readonly by: string; readonly at: number } | undefined> {
+  const rows = await db
+    .selectFrom('waypost_activation as activation')
+    .leftJoin('waypost_user as user', 'user.id', 'activation.user_id')
+    .select(({ fn }) => [
+      fn.coalesce('user.name', 'activation.activated_by').as('by'),
+      fn.max('activation.activated_at').as('at'),
+    ])
+    .where('activation.number', '>', number)
+    .groupBy('by')
+    .limit(2)
+    .execute()
+  return rows.length === 1 ? rows[0] : undefined
+}
+
 /** Returns the number of the activation whose files were last in Git, as of the last activation. */
 export async function findGitActivation(db: Pick<System['db'], 'selectFrom'>): Promise<number | null> {
   const row = await db

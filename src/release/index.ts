@@ -37,7 +37,7 @@ export {
   type PrunedReleases,
   type PruneReleasesOptions,
 } from './prune.ts'
-export { assertActive, assertLastActivation, lockActive } from './history.ts'
+export { assertActive, assertLastActivation, findActivatorSince, lockActive } from './history.ts'
 export {
   listActivations,
   listReleases,

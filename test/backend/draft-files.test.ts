@@ -103,10 +103,22 @@ describe('values as YAML', () => {
       g: '#h',
       h: '',
     },
+    sentences: {
+      a: "It's new, and 50% cheaper (see #4)",
+      b: 'a # comment',
+      c: 'ends with a colon:',
+      d: 'Größe: groß',
+      e: 'tab\tstop',
+      f: 'Über {alles} [oder] nichts',
+      g: ['a, b', "it's", 'x: y'],
+    },
     'several lines': { description: 'One\n  Two\n\nThree\n', other: 'One\nTwo' },
     'a long list': { names: Array.from({ length: 20 }, (_, index) => `column_${index}`) },
     'keys that need quotes': { '/todo/:id': { '200': 'Todo', 'a b': 1 } },
   }
   for (const [name, value] of Object.entries(values))
     test(`${name} are read as the same value`, () => assert.deepEqual(parse(toYaml(value)), value))
+  test('sentences have no quotes', () => {
+    assert.equal(toYaml({ a: "It's new, and 50% cheaper" }), "a: It's new, and 50% cheaper")
+  })
 })

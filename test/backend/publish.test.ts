@@ -152,6 +152,11 @@ for (const kind of systemKinds) {
       assert.equal((await refused({ changes: ['/event/other'] }, 'WP_BACKEND_PUBLISH_CHANGE')).status, 409)
       await refused({ changes: [] }, 'WP_BACKEND_PUBLISH_NOTHING')
       const planned = await plan(['/event/removed'])
+      const line = yml.split('\n').length + 1
+      assert.deepEqual(
+        planned.changes.map(({ name, source, at }: Record<string, unknown>) => [name, source, at]),
+        [['removed', `waypost.yml:${line}`, '/event/removed']],
+      )
       await refused({ release: planned.release }, 'WP_BACKEND_PUBLISH_OTHER')
       const done = await publish({ changes: ['/event/removed'], release: planned.release })
       assert.equal(done.release, planned.release)

@@ -445,6 +445,8 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     const conflict = { name: '/event/made/description', at: '/event/made/description', file: 'waypost.yml' }
     assert.deepEqual(conflicts, [{ ...conflict, base: 'Made', theirs: 'Theirs', mine: 'Mine' }])
     assert.equal(entries.length, 3)
+    const { published } = await state()
+    assert.deepEqual([published.by, Date.parse(published.at) > 0], ['test', true])
     ok(await put(ben, '/config/backend_session', '3h'))
     assert.equal((await ann('POST /draft/rebase', { revision, take: {} })).status, 412)
     const { revision: now } = await state()

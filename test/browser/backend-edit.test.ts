@@ -1,6 +1,7 @@
 // A developer edits the files of a project in `waypost dev`, in the browser and in an editor.
 import assert from 'node:assert/strict'
-import { stat } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
@@ -410,6 +411,32 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
       [yaml, ...seen].filter((text) => text.includes(secret)),
       [],
     )
+    assert.deepEqual(world.complaints, [])
+  })
+
+  test('definition files of another folder are imported, and nothing else', async () => {
+    await world.start()
+    const { draft, page } = world
+    const folder = await mkdtemp(path.join(tmpdir(), 'waypost-import-'))
+    const text = (await draft.read(main)).replace('A to-do was created', 'Imported')
+    await writeFile(path.join(folder, main), text)
+    await writeFile(path.join(folder, 'package.json'), '{}')
+    await world.open('/changes')
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Import files' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('input[type="file"]').setInputFiles(folder)
+    await dialog.getByText('1 file differs').waitFor()
+    await dialog.getByText('1 other file is left out.').waitFor()
+    assert.equal(await dialog.getByLabel('Delete files that the folder does not have').isChecked(), false)
+    await dialog.getByRole('button', { name: 'Import 1 file' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: '1 file changed' }).waitFor()
+    assert.equal(await draft.read(main), text)
+    await assert.rejects(draft.read('package.json'), { code: 'ENOENT' })
+    await world.open('/events/todo_created')
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Imported')
+    await rm(folder, { recursive: true })
     assert.deepEqual(world.complaints, [])
   })
 

@@ -186,6 +186,11 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     const plan = page.getByRole('complementary', { name: 'What publishing does' })
     await plan.getByText('No user has the scope todo').waitFor()
     assert.ok(await plan.getByLabel('Give me the scope todo').isChecked())
+    await plan
+      .getByText(/^resources\/routes\/.*:\d+$/)
+      .first()
+      .waitFor()
+    assert.equal(await plan.getByRole('link', { name: /\/todo$/ }).count(), 2)
     await plan.getByText(/^System\/\d+-create-app-todo$/).click()
     await plan.getByText('create table').waitFor()
     await page.getByLabel('Message').fill('To-dos')
@@ -298,7 +303,7 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     }
     await describeEvent('A to-do was created')
     await publishAll('Publish')
-    await describeEvent('Sent for each new to-do')
+    await describeEvent('Sent for each, new to-do')
     await go('Releases')
     await page
       .getByRole('row')
@@ -314,9 +319,9 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     await page.getByRole('link', { name: '1 change · Publish' }).click()
     await page.getByText('1 conflict with the active release').waitFor()
     await page.getByText('description', { exact: true }).waitFor()
-    await page.getByRole('radio', { name: /^Published .*A row was added to todo/ }).waitFor()
+    await page.getByRole('radio', { name: /^Published You changed this .* A row was added to todo/ }).waitFor()
     await checkPage(page, 'server conflict')
-    await page.getByRole('radio', { name: /^In the draft .*Sent for each new to-do/ }).click()
+    await page.getByRole('radio', { name: /^In the draft You changed this .* Sent for each, new to-do/ }).click()
     await button('Continue with these').click()
     await page.getByRole('complementary', { name: 'What publishing does' }).waitFor()
     await publishAll('Publish')
@@ -334,7 +339,7 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     assert.ok(files.has('waypost.yml'), [...files.keys()].join())
     for (const [name, text] of files) {
       await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
-      await writeFile(path.join(folder, name), text.replace('Sent for each new to-do', 'Sent once for each to-do'))
+      await writeFile(path.join(folder, name), text.replace('Sent for each, new to-do', 'Sent once for each to-do'))
     }
     await writeFile(path.join(folder, 'package.json'), '{}')
     await page.getByRole('menu').waitFor({ state: 'detached' })

@@ -397,6 +397,7 @@ export interface Operations {
         theirs: unknown
         mine: unknown
       }[]
+      published: { by: string; at: string } | null
       variables: { name: string; by: string; changed_at: string }[]
       publish: string | null
     }
@@ -960,6 +961,7 @@ export interface Operations {
         breaking: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
+        at?: string
         calls?: number
       }[]
       breaking_changes: 'warn' | 'forbid'
@@ -1077,6 +1079,7 @@ export interface Operations {
         breaking: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
+        at?: string
         calls?: number
       }[]
     }

@@ -7,8 +7,12 @@ import { announce } from '../components/announce.tsx'
 import { MethodBadge } from '../components/badge.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
+import { RelativeTime } from '../components/time.tsx'
 import { lastSave, refreshDraft, type Draft } from '../edit/draft.ts'
-import { keysOf } from '../edit/values.ts'
+import { isWithin, keysOf } from '../edit/values.ts'
+import { sessionStore } from '../session/session.ts'
+import { useStore } from '../session/store.ts'
+import { editing } from '../strings/editing.ts'
 import { publish } from '../strings/publish.ts'
 import type { DraftConflict } from './api.ts'
 import { describeEntry } from './describe-entry.ts'
@@ -44,6 +48,7 @@ export function Conflicts({ draft }: { readonly draft: Draft }) {
           <Conflict
             key={conflict.name}
             conflict={conflict}
+            authors={{ theirs: draft.published ?? undefined, mine: findAuthor(draft, conflict.name) }}
             value={take[conflict.name]}
             onChange={(side) => setTake({ ...take, [conflict.name]: side })}
           />
@@ -59,19 +64,26 @@ export function Conflicts({ draft }: { readonly draft: Draft }) {
   )
 }
 
+/** Who changed the entry of a conflict in the draft. */
+function findAuthor({ entries }: Draft, name: string): Change | undefined {
+  const entry = entries.find((one) => isWithin(name, one.name))
+  return entry === undefined || entry.by === null ? undefined : { by: entry.by, at: entry.changed_at }
+}
+
 interface ConflictProps {
   readonly conflict: DraftConflict
+  readonly authors: Readonly<Record<Side, Change | undefined>>
   readonly value: Side | undefined
   onChange(side: Side): void
 }
 
-function Conflict({ conflict, value, onChange }: ConflictProps) {
+function Conflict({ conflict, authors, value, onChange }: ConflictProps) {
   const { method, label, group, link } = describeEntry({
     ...conflict,
     status: conflict.mine === null ? 'removed' : 'changed',
   })
-  const write = (shown: unknown) =>
-    shown === null ? '' : typeof shown === 'string' && conflict.at === null ? shown : toYaml(shown)
+  const write = (shown: unknown) => (shown === null ? undefined : typeof shown === 'string' ? shown : toYaml(shown))
+  const isCode = (shown: unknown) => conflict.at === null || typeof shown !== 'string'
   const base = write(conflict.base)
   const field = conflict.at === null ? [] : keysOf(conflict.at).slice(method === undefined ? 2 : 4)
   return (
@@ -96,15 +108,18 @@ function Conflict({ conflict, value, onChange }: ConflictProps) {
         <div className="conflict-sides">
           <div className="conflict-side">
             <p className="conflict-name soft">{texts.base}</p>
-            <Value text={base} other={base} />
+            <Value text={base} other={base} isCode={isCode(conflict.base)} />
           </div>
           {sides.map((side) => (
             <Radio.Card key={side} value={side} className="conflict-side">
               <span className="conflict-name">
                 <Radio.Indicator size="xs" />
-                <span className="strong">{texts[side]}</span>
+                <span>
+                  <span className="strong">{texts[side]}</span>
+                  <Author author={authors[side]} />
+                </span>
               </span>
-              <Value text={write(conflict[side])} other={base} />
+              <Value text={write(conflict[side])} other={base} isCode={isCode(conflict[side])} />
             </Radio.Card>
           ))}
         </div>
@@ -113,18 +128,46 @@ function Conflict({ conflict, value, onChange }: ConflictProps) {
   )
 }
 
-/** A value, with the lines that differ from the one before marked. */
-function Value({ text, other }: { readonly text: string; readonly other: string }) {
-  if (text === '') return <span className="soft">{texts.absent}</span>
-  const known = new Set(other.split('\n'))
+interface Change {
+  readonly by: string
+  readonly at: string | null
+}
+
+/** Who changed it, and when: "ann changed this 2 min. ago". */
+function Author({ author }: { readonly author: Change | undefined }) {
+  const me = useStore(sessionStore)?.user.name
+  if (author === undefined) return null
   return (
-    <code className="conflict-value" dir="auto">
+    <span className="soft conflict-author">
+      <bdi>{author.by === me ? texts.me : editing.changedBy.user(author.by)}</bdi>{' '}
+      {author.at === null ? null : <RelativeTime value={author.at} />}
+    </span>
+  )
+}
+
+interface ValueProps {
+  /** Undefined if there is no value. */
+  readonly text: string | undefined
+  /** The value before. */
+  readonly other: string | undefined
+  /** Whether it is YAML or a whole file, not the text of a field. */
+  readonly isCode: boolean
+}
+
+/** A value, with the lines that differ from the one before marked. */
+function Value({ text, other = '', isCode }: ValueProps) {
+  if (text === undefined || text === '')
+    return <span className="soft">{text === undefined ? texts.absent : texts.emptyText}</span>
+  const known = new Set(other.split('\n'))
+  const Element = isCode ? 'code' : 'span'
+  return (
+    <Element className="conflict-value" dir="auto">
       {text.split('\n').map((line, index) => (
         <span key={`${index} ${line}`} className={known.has(line) ? undefined : 'conflict-line'}>
           {line}
           {'\n'}
         </span>
       ))}
-    </code>
+    </Element>
   )
 }

@@ -4,19 +4,17 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
-import { MethodBadge, State } from '../components/badge.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { CodeBlock } from '../components/copy.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { refreshDraft, type Draft } from '../edit/draft.ts'
 import { endSentence } from '../edit/save-bar.tsx'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { strings } from '../strings.ts'
 import { publish } from '../strings/publish.ts'
 import type { DraftEntry, Plan } from './api.ts'
 import { othersOf } from './change-groups.tsx'
+import { PlanChanges, PlanMigration } from './plan-changes.tsx'
 
 const { plan: texts } = publish
 
@@ -109,7 +107,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
         {breaking.length === 0 ? null : (
           <section className="publish-breaking">
             <h3>{texts.breaking(breaking.length)}</h3>
-            <Changes changes={breaking} />
+            <PlanChanges changes={breaking} />
           </section>
         )}
         {plan.migrations.length === 0 ? null : (
@@ -117,7 +115,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
             <h3>{texts.migrations}</h3>
             <p className="soft">{plan.active === null ? texts.migrationsFirst : texts.migrationsText}</p>
             {plan.migrations.map((migration) => (
-              <Migration key={migration.name} migration={migration} />
+              <PlanMigration key={migration.name} migration={migration} />
             ))}
           </section>
         )}
@@ -151,7 +149,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
         {others.length === 0 ? null : (
           <section>
             <h3>{texts.other}</h3>
-            <Changes changes={others} />
+            <PlanChanges changes={others} />
           </section>
         )}
         {plan.changes.length === 0 && errors.length === 0 ? <p className="soft">{texts.nothing}</p> : null}
@@ -217,7 +215,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
           >
             <div className="stack-small">
               <p>{texts.confirmText}</p>
-              <Changes changes={breaking} />
+              <PlanChanges changes={breaking} />
             </div>
           </ConfirmDialog>
         ) : null}
@@ -251,67 +249,6 @@ function Diagnostics({ errors }: { readonly errors: Plan['diagnostics'] }) {
         ))}
       </ul>
     </div>
-  )
-}
-
-function Changes({ changes }: { readonly changes: Plan['changes'] }) {
-  return (
-    <ul className="plan-changes">
-      {changes.map(({ change, kind, name, details, calls }) => (
-        <li key={`${kind} ${name}`}>
-          <p className="plan-change">
-            <span className="soft">{strings.changes[change]}</span> <ChangeName kind={kind} name={name} />
-          </p>
-          {details.map(({ text, breaking }) => (
-            <p key={text} className={breaking ? 'change-detail' : 'change-detail soft'} dir="auto">
-              {text}
-            </p>
-          ))}
-          {calls === undefined ? null : <p className={calls > 0 ? 'strong' : 'soft'}>{texts.calls(calls)}</p>}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-function ChangeName({ kind, name }: { readonly kind: string; readonly name: string }) {
-  const [method = '', path = ''] = name.split(' ')
-  if (kind !== 'route')
-    return (
-      <span>
-        <span className="soft">{kind}</span> <bdi className="strong">{name}</bdi>
-      </span>
-    )
-  return (
-    <span className="publish-link">
-      <MethodBadge method={method} /> <bdi className="mono">{path}</bdi>
-    </span>
-  )
-}
-
-function Migration({ migration: { name, sql, breaking, losses } }: { readonly migration: Plan['migrations'][number] }) {
-  return (
-    <details className="publish-migration">
-      <summary>
-        <bdi className="mono">{name}</bdi>{' '}
-        {breaking.length === 0 ? null : <State tone="bad">{strings.changes.breaking}</State>}
-      </summary>
-      {breaking.map((text) => (
-        <p key={text} dir="auto">
-          {endSentence(text)}
-        </p>
-      ))}
-      {losses.map((text) => (
-        <p key={text} className="bad" dir="auto">
-          {texts.loss(text)}
-        </p>
-      ))}
-      {sql.length === 0 ? (
-        <p className="soft">{texts.code}</p>
-      ) : (
-        <CodeBlock code={sql.map((one) => `${one.replace(/;?\s*$/, '')};`).join('\n\n')} label={texts.sqlOf(name)} />
-      )}
-    </details>
   )
 }
 

@@ -1,6 +1,9 @@
 import { isMap } from '../edit/values.ts'
 
+/** Written without quotes everywhere. */
 const plain = /^[A-Za-z_/][\w ./()-]*$/
+/** Written without quotes as a whole line, or after its key. */
+const plainLine = /^[\p{L}_/](?!.*(: | #|:$))[^\p{C}]*$/u
 const reserved = /^(true|false|null|yes|no|on|off|~)$/i
 
 /** Writes JSON as YAML, to read and compare it. */
@@ -8,7 +11,8 @@ export function toYaml(value: unknown, indent = ''): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]'
     const isShort = value.every((item) => typeof item !== 'object') && JSON.stringify(value).length < 60
-    if (isShort) return `[${value.map((item) => toYaml(item)).join(', ')}]`
+    if (isShort)
+      return `[${value.map((item) => (typeof item === 'string' ? writeText(item) : JSON.stringify(item))).join(', ')}]`
     return value.map((item) => `${indent}- ${toYaml(item, `${indent}  `).trimStart()}`).join('\n')
   }
   if (isMap(value)) {
@@ -17,7 +21,7 @@ export function toYaml(value: unknown, indent = ''): string {
     return entries.map(([key, item]) => `${indent}${writeText(key)}:${writeItem(item, indent)}`).join('\n')
   }
   if (typeof value !== 'string') return JSON.stringify(value)
-  if (!value.includes('\n')) return writeText(value)
+  if (!value.includes('\n')) return writeText(value, plainLine)
   const lines = value.replace(/\n$/, '').split('\n')
   return `|${value.endsWith('\n') ? '' : '-'}\n${lines.map((line) => `${indent}${line}`).join('\n')}`
 }
@@ -28,6 +32,6 @@ function writeItem(item: unknown, indent: string): string {
   return isBlock ? `\n${text}` : ` ${text}`
 }
 
-function writeText(text: string): string {
-  return plain.test(text) && !reserved.test(text) && text === text.trim() ? text : JSON.stringify(text)
+function writeText(text: string, unquoted = plain): string {
+  return unquoted.test(text) && !reserved.test(text) && text === text.trim() ? text : JSON.stringify(text)
 }

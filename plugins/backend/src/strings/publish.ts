@@ -153,6 +153,8 @@ export const publish = {
     theirs: 'Published',
     mine: 'In the draft',
     absent: 'not present',
+    emptyText: 'empty text',
+    me: 'You changed this',
     apply: (chosen: number, all: number) =>
       chosen === all ? 'Continue with these' : `Continue with these (${count.format(chosen)} of ${count.format(all)})`,
     applied: 'The draft is based on the active release',

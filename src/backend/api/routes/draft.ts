@@ -11,7 +11,7 @@ import {
 } from '../../../definition/index.ts'
 import type { Host } from '../../../host/index.ts'
 import { loadReleaseFiles } from '../../../operate/index.ts'
-import { loadActiveId } from '../../../release/index.ts'
+import { findActivatorSince, loadActiveId } from '../../../release/index.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import { listChanges } from '../../draft/list-changes.ts'
 import type { DraftFiles } from '../../draft/draft.ts'
@@ -100,6 +100,8 @@ const draft = defineRoute({
     ),
     /** What the draft and a later release both changed. Nothing can be published before each one is decided. */
     conflicts: Type.Array(conflict),
+    /** Who activated what the draft has conflicts with; null if several people did. */
+    published: Type.Union([record({ by: text, at: time }), Type.Null()]),
     /** The variables that publishing sets. */
     variables: Type.Array(record({ name: text, by: text, changed_at: time })),
     /** The id of the running or last publication. */
@@ -129,10 +131,11 @@ const draft = defineRoute({
   },
 })
 
-const nothingElse = { entries: [], conflicts: [], variables: [], publish: null }
+const nothingElse = { entries: [], conflicts: [], published: null, variables: [], publish: null }
 
 async function describeServer(own: SystemDraft, host: Host) {
-  const { changes, conflicts } = await own.readState()
+  const { changes, conflicts, base: changed } = await own.readState()
+  const published = conflicts.length === 0 ? undefined : await findActivatorSince(host.system, changed.number)
   const authors = await own.listAuthors()
   const variables = await listStagedVariables(host)
   return {
@@ -148,6 +151,7 @@ async function describeServer(own: SystemDraft, host: Host) {
       }
     }),
     conflicts: conflicts.map(formatConflict),
+    published: published === undefined ? null : { by: published.by, at: formatTime(published.at) },
     variables: variables.map(({ name, by, changedAt }) => ({ name, by, changed_at: formatTime(changedAt) })),
     publish: (await findLastPublication(host.system)) ?? null,
   }

@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
-import { openEditing } from '../../../definition/index.ts'
+import { findKey, openEditing, type Editing } from '../../../definition/index.ts'
+import type { ReleaseChange } from '../../../release/index.ts'
 import { exposeErrors } from '../../deploy/release-receiver.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
+import { pointerOf } from '../../draft/values.ts'
 import { errors } from '../../errors.ts'
 import type { Publisher } from '../../publish/publisher.ts'
 import { defineRoute, type AdminSources } from '../route.ts'
@@ -60,10 +62,11 @@ const plan = defineRoute({
   async handle({ body, ...call }) {
     const own = publisherOf(call)
     const found = await exposeErrors(() => own.plan(body.changes))
+    const editing = openEditing(undefined, { texts: found.texts })
     return {
       active: found.active?.id ?? null,
       release: found.built?.serialized.id ?? null,
-      changes: found.changes,
+      changes: found.changes.map((one) => ({ ...one, ...locateChange(editing, one) })),
       breaking_changes: found.breakingChanges,
       migrations: found.migrations,
       dropped_migrations: found.droppedMigrations,
@@ -71,10 +74,23 @@ const plan = defineRoute({
       new_variable_uses: found.newVariableUses,
       unheld_scopes: found.unheldScopes,
       older_servers: found.olderServers.map(({ name, version }) => ({ name, version })),
-      diagnostics: formatDiagnostics(openEditing(undefined, { texts: found.texts }), found.diagnostics),
+      diagnostics: formatDiagnostics(editing, found.diagnostics),
     }
   },
 })
+
+/** Returns the place of a changed entry in the draft. */
+function locateChange(editing: Editing, { change: how, kind, name }: ReleaseChange) {
+  if (how === 'removed') return {}
+  if (kind === 'migration') return { source: `migrations/${name}.yml:1` }
+  const [method = '', path = ''] = name.split(' ')
+  const keys = kind === 'route' ? ['routes', path, 'methods', method] : [sections[kind] ?? kind, name]
+  const place = findKey(editing, keys)
+  return place === undefined ? {} : { source: `${place.file}:${place.line}`, at: pointerOf(keys) }
+}
+
+/** The parts of waypost.yml that do not have the names of changes. */
+const sections: Partial<Record<ReleaseChange['kind'], string>> = { setting: 'config', variable: 'env' }
 
 const publish = defineRoute({
   name: 'publishDraft',

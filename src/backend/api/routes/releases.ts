@@ -137,7 +137,10 @@ export const change = record({
   name: text,
   breaking: Type.Boolean(),
   details: Type.Array(record({ text, breaking: Type.Boolean(), affects: Type.Optional(Type.Array(text)) })),
+  /** In the plan of a publication, `file:line` of the changed entry in the draft. */
   source: Type.Optional(text),
+  /** Its JSON pointer. */
+  at: Type.Optional(text),
   /** How often the methods that it removes or breaks were called in the last 24 hours, if they were. */
   calls: Type.Optional(Type.Integer()),
 })
