@@ -36,7 +36,7 @@ export default class ReleaseRollback extends WaypostCommand {
     }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
     'keep-draft': Flags.boolean({
-      description: 'Keep what the rollback undoes as changes in the draft of the backend, which must have none',
+      description: 'Keep the undone changes in the draft of the backend, which must be empty',
     }),
     message: Flags.string({ char: 'm', description: 'Message for the list of releases', env: 'WAYPOST_MESSAGE' }),
     against: againstFlag,
@@ -64,7 +64,7 @@ export default class ReleaseRollback extends WaypostCommand {
           activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is already active. Nothing to do.`,
         )
         if (activated && flags['keep-draft'])
-          this.print('  Kept       the draft of the backend contains what was undone')
+          this.print('  Kept       the undone changes are in the draft of the backend')
       },
     })
     if (rollback === undefined) {

@@ -153,8 +153,8 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_FOLDER: {
     kind: 'user',
     status: 404,
-    message: 'waypost dev edits the files of a folder, which has no draft',
-    hint: 'Use Git to discard or compare changes of the folder.',
+    message: 'waypost dev edits a folder and has no draft',
+    hint: 'Use Git to compare or discard changes.',
   },
   WP_BACKEND_DRAFT_CODE: {
     kind: 'user',
@@ -171,8 +171,8 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_CONFLICTS: {
     kind: 'user',
     status: 409,
-    message: 'The draft and the active release changed the same in different ways: {names}',
-    hint: 'Decide for each conflict whether to take the version of the draft (mine) or of the active release (theirs).',
+    message: 'The draft and the active release changed the same values: {names}',
+    hint: 'For each conflict, choose the version of the draft (mine) or of the active release (theirs).',
   },
   WP_BACKEND_DRAFT_NOT_EMPTY: {
     kind: 'user',
@@ -183,7 +183,7 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_ACTIVATION: {
     kind: 'user',
     status: 404,
-    message: 'No definition files are kept for activation {number}',
+    message: 'No definition files are stored for activation {number}',
     hint: 'Old activations are pruned, and releases that were deployed by an older version have no definition files.',
   },
   WP_BACKEND_DRAFT_LOOPBACK: {
@@ -225,7 +225,7 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_BUSY: {
     kind: 'user',
     status: 409,
-    message: 'The files were changed {attempts} times by others while they were saved; nothing was saved',
+    message: 'Nothing was saved: others changed the files {attempts} times in the meantime',
     hint: 'Save again in a moment.',
   },
   WP_BACKEND_DRAFT_REFUSED: {
@@ -261,8 +261,8 @@ export const errors = defineErrors({
   WP_BACKEND_ROLLBACK_DRAFT: {
     kind: 'user',
     status: 409,
-    message: 'The draft has changes, so it cannot keep what the rollback undoes',
-    hint: 'Publish or discard them first, or roll back without keeping the changes: the undone activation can be opened as a draft later.',
+    message: 'The draft has changes, so it cannot keep the undone changes',
+    hint: 'Publish or discard them first, or roll back without keeping the undone changes. You can open the undone release as draft later.',
   },
   WP_BACKEND_PUBLISH_NONE: {
     kind: 'user',
@@ -281,12 +281,12 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: '{by} is publishing right now',
-    hint: 'Wait until it has finished, and publish again. "publish" is its id.',
+    hint: 'Wait until it has finished, then publish again. The member "publish" is its id.',
   },
   WP_BACKEND_PUBLISH_STOPPED: {
     kind: 'user',
     status: 409,
-    message: 'The server that published has stopped or did not respond for 30 s',
+    message: 'The publishing server has stopped or has not responded for 30 s',
     hint: 'The draft is unchanged. Publish again.',
   },
   WP_BACKEND_PUBLISH_NOTHING: {
@@ -305,13 +305,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The draft has changed since the plan was made',
-    hint: 'Look at the new plan, and publish again.',
+    hint: 'Check the new plan, then publish again.',
   },
   WP_BACKEND_PUBLISH_CONFLICTS: {
     kind: 'user',
     status: 409,
-    message: 'The draft and the active release have changed {count} differently',
-    hint: 'Decide for each of the "conflicts" which value to keep, and publish again.',
+    message: 'The draft and the active release both changed {count}',
+    hint: 'Choose a value for each of the "conflicts", then publish again.',
   },
   WP_BACKEND_PUBLISH_OLDER: {
     kind: 'user',
@@ -323,19 +323,19 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The selected changes have errors',
-    hint: 'Fix the errors in "diagnostics", or select the changes that these depend on too.',
+    hint: 'Fix the errors in "diagnostics", or also select the changes that these depend on.',
   },
   WP_BACKEND_PUBLISH_MIGRATIONS: {
     kind: 'user',
     status: 409,
     message: 'The release needs migrations that have not run: {names}',
-    hint: 'Choose to run them when you publish.',
+    hint: 'Publish with "migrate" to run them first.',
   },
   WP_BACKEND_PUBLISH_BREAKING: {
     kind: 'user',
     status: 409,
     message: '{count}',
-    hint: 'Look at the plan, and confirm that callers may fail.',
+    hint: 'Check the plan, then confirm the breaking changes with "allow_breaking".',
   },
   WP_BACKEND_PUBLISH_VARIABLES: {
     kind: 'user',
@@ -359,7 +359,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'No route or event of the release needs the scope "{scope}"',
-    hint: 'Grant scopes that the release does not need on the page Users.',
+    hint: 'Grant other scopes on the page Users.',
   },
   WP_BACKEND_PUBLISH_GRANT: {
     kind: 'user',

@@ -44,7 +44,7 @@ export interface BaseBuilder {
   close(): void
 }
 
-/** @param options `base` is undefined if there is no code; `folder` contains installed plugins */
+/** @param options `base` is undefined before the first deployment; `folder` contains the installed plugins */
 export function openBaseBuilder({
   base,
   folder,
@@ -104,7 +104,7 @@ export function openBaseBuilder({
       let loaded = await load()
       const isSame = namesOf(loaded.plugins) === namesOf(listed)
       listed = loaded.plugins
-      if (!isSame) loaded = await load() // with the classes of other plugins
+      if (!isSame) loaded = await load() // the classes of other plugins apply
       const found = await findPlugins(listed)
       const { definition, partial = definition, plugins: _, needsMigration: __, ...rest } = loaded
       const ofMigrations = partial === undefined ? [] : checkMigrations(files, partial, found.plugins).diagnostics
@@ -146,7 +146,7 @@ function namesOf(plugins: readonly PluginUse[]): string {
   return JSON.stringify(plugins.map(({ name, host }) => [name, host]))
 }
 
-/** Returns the artifacts of the files with code that a release has: actions and migrations. */
+/** Returns the artifacts of the code of a release: actions and migrations. */
 function listCode(manifest: Manifest | undefined): ReadonlyMap<string, string> {
   if (manifest === undefined) return new Map()
   const actions: readonly ManifestAction[] = [
@@ -162,7 +162,7 @@ function listCode(manifest: Manifest | undefined): ReadonlyMap<string, string> {
   ])
 }
 
-/** Returns artifacts and those that they import, which name one another by hash or by alias. */
+/** Returns artifacts and the ones that they import by hash or by alias. */
 function listReached(from: readonly string[], known: ReadonlyMap<string, Artifact>): Artifact[] {
   const aliases = new Map(
     [...known.values()].flatMap(({ hash, content }) => {

@@ -79,7 +79,7 @@ function makeDescribe(
     const isUsed = (file: string) => named.has(file.split('/')[1] ?? '')
     found.files = files.filter(isUsed)
     found.diagnostics = diagnostics.filter(({ file }) => isUsed(file))
-    // What is said about tables that are not up to date would confuse.
+    // Problems with tables that are out of date would be misleading.
     return hasErrors(found.diagnostics) ? { results: actions.map(() => ({ description: {} })) } : { results, tables }
   }
 }

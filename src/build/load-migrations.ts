@@ -49,7 +49,7 @@ export interface MigrationFiles {
   readonly migrations: readonly MigrationSource[]
   /** Reads a `tables.json`. */
   read(file: string): { readonly text: string } | FileProblem
-  /** The tables that were loaded from them, by the connections, if they are kept. */
+  /** The tables loaded from them, by connection, if they are cached. */
   readonly loaded?: Map<string, readonly CompletedTables[]>
 }
 
@@ -71,7 +71,7 @@ export async function openMigrationFiles(root: string): Promise<MigrationFiles> 
   }
 }
 
-/** What was last made of texts. */
+/** The last results, by the texts they were made from. */
 export interface MigrationCache {
   /** By file. */
   readonly parsed: Map<string, { readonly text: string; readonly source: MigrationSource }>

@@ -118,16 +118,16 @@ function checkRateConnections(
 interface Compiler {
   /** Returns why a schema is invalid as a text. Compiles each schema once. */
   compile(schema: JsonSchema): ValidateFunction | string
-  /** Those of the config that was validated last. */
+  /** Those of the last validated config. */
   readonly annotations: Annotation[]
 }
 
 let opened: Promise<Compiler & { readonly compiled: ReadonlyMap<JsonSchema, unknown> }> | undefined
 
-/** Plugins that are built again have new schemas, and a compiler keeps all that it compiled. */
+/** Rebuilt plugins have new schemas, and a compiler keeps every schema that it has compiled. */
 const maxCompiled = 500
 
-/** Opened only if a class is used, because it would take most of the time for a small project. Kept for the next load. */
+/** Opened only if a class is used, because opening it takes most of the time for a small project. Kept for the next load. */
 async function openCompiler(): Promise<Compiler> {
   if (opened !== undefined && (await opened).compiled.size > maxCompiled) opened = undefined
   return (opened ??= loadCompiler())

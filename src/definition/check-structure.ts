@@ -75,7 +75,7 @@ export function checkStructure(
   if (checking.report.count() === before) valid.set(node, shape)
 }
 
-/** Files that were included without problems. Those that do not change have the same nodes in the next run. */
+/** Files that were included without problems. Unchanged ones have the same nodes in the next run. */
 const valid = new WeakMap<Node, Shape>()
 
 function compareStructure(node: Exclude<Node, BrokenNode>, shape: Shape, { label, checking }: CheckContext): void {

@@ -141,7 +141,7 @@ function composeLocated(node: Scalar, { node: to, origin }: LocatedNode, context
   return included
 }
 
-/** Includes a whole file. One that did not change has the same nodes as in the last run. */
+/** Includes a whole file. An unchanged file has the same nodes as in the last run. */
 function composeFile(node: Scalar, located: LocatedNode, context: ComposeContext): Node {
   const { loading, path } = context
   const { budget, cache, composed, includes, references, report } = loading

@@ -15,7 +15,7 @@ export type FileProblem =
   | { readonly problem: 'outside' }
   | { readonly problem: 'refused'; readonly reason: string; readonly hint?: string }
 
-/** A folder without files: none exists below a file. */
+/** A folder without files: nothing can exist below a file. */
 export const noFolder: ProjectFolder = { root: devNull, realRoot: devNull }
 
 export const maxFileBytes = 1024 * 1024

@@ -22,7 +22,7 @@ export interface Report {
   /** Returns the most similar candidate. Stops comparing after a total limit. */
   findNearest(name: string, candidates: Iterable<string>): string | undefined
   hasErrors(): boolean
-  /** Returns how many problems were added so far, with repeated ones. */
+  /** Returns how many problems were added so far, including repeated ones. */
   count(): number
   /** Records that a part of the node was probably a typo, so keys that seem missing in it may exist. */
   markUnclear(node: Node): void

@@ -115,7 +115,7 @@ export async function findActiveFileList({ db }: Pick<System, 'db'>): Promise<st
 
 /**
  * Stores definition files and their list.
- * @param stored hashes of files that are known to be stored
+ * @param stored hashes of files that are already stored
  * @returns the hash of the list
  */
 export async function storeFiles(
@@ -201,7 +201,7 @@ export async function loadPublishedFiles({ db }: Pick<System, 'db'>): Promise<Pu
   }
 }
 
-/** More versions than a folder is behind. */
+/** How many versions a folder may be behind. */
 const maxVersions = 20
 
 /** Lists the definition files of the last activations, the newest first, each version once. Skips damaged lists. */

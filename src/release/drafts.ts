@@ -4,7 +4,7 @@ import { inBatches } from './batches.ts'
 import { storeFiles, type DefinitionFile } from './definition-files.ts'
 import { lockActive } from './history.ts'
 
-/** What an activation, or the draft, is made of. */
+/** The number, release and definition files of an activation. */
 export interface ActivationFiles {
   readonly number: number
   readonly release: string
@@ -12,7 +12,7 @@ export interface ActivationFiles {
   readonly files: string | undefined
 }
 
-/** The draft as it is stored. Without changes it is not. */
+/** The stored draft. A draft without changes is not stored. */
 export interface StoredDraft {
   /** The number of the activation that it changes; 0 for none. */
   readonly base: number
@@ -23,7 +23,7 @@ export interface StoredDraft {
   readonly changedAt: number
 }
 
-/** The rows that the draft consists of at one moment. */
+/** The rows of the draft and of the active release at one time. */
 export interface DraftRows {
   /** The last activation; undefined before the first deployment. */
   readonly active: ActivationFiles | undefined
@@ -55,13 +55,13 @@ export interface NextDraft {
   readonly base: Pick<ActivationFiles, 'number' | 'files'>
   /** Undefined if nothing differs from the base. */
   readonly files: readonly DefinitionFile[] | undefined
-  /** Hashes of files that are known to be stored. */
+  /** Hashes of files that are already stored. */
   readonly stored?: ReadonlySet<string>
   /** The names of all changes. */
   readonly names: readonly string[]
   /** The names of those that `by` made now. */
   readonly made: readonly string[]
-  /** Without an id at the command line. */
+  /** The id is null for a command. */
   readonly by?: { readonly id: string | null; readonly name: string } | undefined
 }
 

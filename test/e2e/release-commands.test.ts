@@ -118,7 +118,7 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     assert.match(await system.folder.read('copy/resources/routes/todo/collection.yml'), /Lists to-dos/)
     const again = await system.folder.run(`release:rollback ${ids.at(-1)} --yes --keep-draft`)
     assert.equal(again.code, 1)
-    assert.match(again.stderr, /The draft has changes, so it cannot keep what the rollback undoes/)
+    assert.match(again.stderr, /The draft has changes, so it cannot keep the undone changes/)
   })
 
   it('fails if a server fails to start the release, names it and the cause, and a rollback fixes it', async () => {

@@ -96,7 +96,7 @@ export class TablePlanner implements DraftTables {
       code: table === undefined ? [] : this.#sources.findCode(table, gone),
       tables,
       sql: { sqlite: writeSql(steps, 'sqlite'), postgresql: writeSql(steps, 'postgresql') },
-      // What the migration did before was announced when it was saved.
+      // Losses and breaking changes of earlier steps were shown when they were saved.
       breaking: describeBreaking(steps).filter((one) => !announced.includes(one)),
       losses: describeLosses(steps),
       problems:

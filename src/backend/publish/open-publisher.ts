@@ -194,7 +194,7 @@ function assertMayGrant({ grant = [] }: PublishRequest, { actor }: Publishing, m
 
 const aliveMs = 5000
 
-/** Migrates and activates. Never throws: the publication tells how it ended. */
+/** Migrates and activates. Never throws: the publication records the result. */
 async function run(sources: PublisherSources, prepared: Prepared): Promise<void> {
   const { logger, host } = sources
   const { system } = host

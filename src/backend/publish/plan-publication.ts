@@ -95,7 +95,7 @@ export interface PublicationPlan extends ChangePlan {
 export async function planPublication(sources: PlanSources, options: PlanOptions): Promise<PublicationPlan> {
   const { system } = sources.host
   const active = await sources.loadActive()
-  if (active !== undefined) assertServable(active.manifest) // this version could lose what it does not know
+  if (active !== undefined) assertServable(active.manifest) // this version could drop parts that it does not know
   const loaded = await sources.draft.load(options.texts)
   const servers = await listLiveServers(system)
   const plan = {
@@ -165,7 +165,7 @@ const nothing = {
   unheldScopes: [],
 } as const
 
-/** Without `mayOpen`, only the variables of connections are read that the active release has too. */
+/** Without `mayOpen`, reads only the variables of connections that the active release has too. */
 async function openHostFor(
   { host }: PlanSources,
   active: Manifest | undefined,

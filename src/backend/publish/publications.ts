@@ -3,7 +3,7 @@ import { assertLastActivation, lockActive } from '../../release/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
-/** How long a running publication may be silent. Then its server has stopped, and with it the publication. */
+/** After this time without an update, a running publication counts as failed because its server has stopped. */
 const silentMs = 30_000
 
 export type PublicationState = 'migrating' | 'activating' | 'activated' | 'failed'
@@ -55,7 +55,7 @@ export async function beginPublication(
   { state, release, message, by, after }: NewPublication,
 ): Promise<{ readonly begun: string } | { readonly running: Publication }> {
   return system.transaction(async (trx) => {
-    await lockActive(system, trx) // until the row is visible to others
+    await lockActive(system, trx) // held until the row is visible to others
     const row = await selectPublications({ ...system, db: trx })
       .where('state', 'in', running)
       .executeTakeFirst()
@@ -143,7 +143,7 @@ export async function findLastPublication({ db }: Pick<System, 'db'>): Promise<s
   return row?.id
 }
 
-/** Returns the names of the migrations of a connection that publications ran, also those that failed later. */
+/** Returns the names of the migrations of a connection that publications ran, including publications that failed later. */
 export async function listPublishedMigrations({ db }: Pick<System, 'db'>, connection: string): Promise<string[]> {
   const prefix = `${connection}/`
   const rows = await db.selectFrom('waypost_publish').select('detail').where('detail', 'like', `%"${prefix}%`).execute()
@@ -177,7 +177,7 @@ function toPublication(row: PublicationRow): Publication {
   }
 }
 
-/** Returns the parts of an error that administrators see. */
+/** Returns the parts of an error that are shown to administrators. */
 export function describeError({ code, message, hint }: PublicationError): PublicationError {
   return { code, message, hint }
 }

@@ -27,7 +27,7 @@ interface KnownDescription {
   readonly used: ReadonlySet<string>
 }
 
-/** What actions described in the last load, by action, and what they had in common. */
+/** The descriptions of actions from the last load, and the inputs that all of them share. */
 interface KnownDescriptions {
   readonly shared: string
   readonly byAction: ReadonlyMap<string, KnownDescription>
@@ -78,7 +78,7 @@ function findPlugin(plugins: readonly BuiltPlugin[], { class: name }: ActionToDe
   return plugins.find(({ manifest }) => Object.hasOwn(manifest.catalog.actions, name))
 }
 
-/** Actions with equal keys describe the same, if what they share is equal too. */
+/** Actions with equal keys have equal descriptions if their shared inputs are equal too. */
 function keyOf(action: ActionToDescribe, plugins: readonly BuiltPlugin[]): string {
   const { schemas: _, events: __, connections: ___, ...use } = action.use
   return JSON.stringify([findPlugin(plugins, action)?.source.key, action.class, action.config, use])

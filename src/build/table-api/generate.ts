@@ -1,7 +1,7 @@
 import { editDefinition, type Edit, type Editing, type Texts } from '../../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../../kit/index.ts'
 
-/** What was asked for cannot be generated. */
+/** The request cannot be generated. */
 export class GenerateRefused extends Error {
   readonly problem: string
   readonly hint: string

@@ -21,7 +21,7 @@ export interface TableApiSources {
 }
 
 export interface PlannedApi extends TablePlan {
-  /** Those that the definition does not have without it, each once. */
+  /** Warnings that the API adds to the definition, without duplicates. */
   readonly warnings: readonly Diagnostic[]
 }
 

@@ -4,7 +4,7 @@ import { isMap, isSame, openVersion, readValue } from './merge-definitions.ts'
 import { isSameValue, orderedKey } from './set-value.ts'
 import type { Tree } from './source-tree.ts'
 
-/** Something that differs between two versions of the definition files, which can be taken or left. */
+/** A difference between two versions of the definition files, which can be applied separately. */
 export interface Difference {
   /** The keys of an entry: `['event', 'todo_created']`; undefined for files without a changed entry. */
   readonly keys: readonly string[] | undefined
@@ -15,7 +15,7 @@ export interface Difference {
   readonly files: readonly string[]
 }
 
-/** Keeps what was read of versions between calls. */
+/** Caches parsed versions between calls. */
 export interface DifferenceCache {
   readonly sources: SourceCache
   readonly values: WeakMap<Texts, unknown>
@@ -63,7 +63,7 @@ export function listDifferences(
   return [...entries.map((one) => ({ ...one, files: [...one.files, ...files] })), ...others]
 }
 
-/** Returns the value of a file with its includes as they are written. */
+/** Returns the value of a file without resolving its includes. */
 function readFile(version: Editing, file: string): unknown {
   const plain = (tree: Tree): unknown => {
     if (tree.kind === 'scalar') return tree.value

@@ -24,7 +24,7 @@ export interface Versions<Version = Texts> {
 
 type Side = 'mine' | 'theirs'
 
-/** The side that conflicts take: one for all of them, or decided for each. */
+/** How conflicts are decided: one side for all, or a function for each. */
 export type PreferredSide = Side | ((conflict: MergeConflict) => Side)
 
 /** A place that both sides changed in different ways. */
@@ -154,7 +154,7 @@ function mergeTexts(texts: Versions, { wanted, cache, decide }: MergingTexts): E
 
 /** A place that theirs changed and mine does not have. */
 export interface OverwrittenPlace extends Omit<MergeConflict, 'values'> {
-  /** Whether mine changed it too. */
+  /** Whether `mine` changed it too. */
   readonly isConflict: boolean
 }
 

@@ -105,7 +105,7 @@ export async function surveyMigrations({
   }
 }
 
-/** Returns whether a connection of a release may be opened: one that the active release has too, unless all may. */
+/** Returns a function that tells whether a connection may be opened: any, or only those of the active release. */
 export function makeOpenable(
   { connections }: Pick<Manifest, 'connections'>,
   {

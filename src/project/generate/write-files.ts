@@ -125,7 +125,7 @@ async function replace(file: string, before: string, text: string | undefined): 
   }
 }
 
-/** How long another program may take to write a file that it has emptied to save in place. */
+/** How long to wait for another program that has truncated a file to save it in place. */
 const emptyMs = 100
 
 /** @throws ChangedOnDisk if another program is writing to an empty file */

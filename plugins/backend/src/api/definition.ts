@@ -4,26 +4,26 @@ import { call, type Answer } from './call.ts'
 export type Definition = Answer<'GET /release/:id/definition'>
 export type Route = Definition['routes'][number]
 
-/** What the draft of the server contains, and elsewhere the active release; without a release, nothing. */
+/** The definition in the draft of the server, or of the active release if there is no draft; empty without a release. */
 export const definitionQuery = queryOptions({
   queryKey: ['definition'],
   queryFn: ({ client, signal }) =>
     call('GET /release/:id/definition', { params: { id: definitionId(client) } }, signal),
 })
 
-/** What the active release contains; without a release, nothing. In `dev`, the files that are served. */
+/** The definition of the active release; empty without a release. In `dev`, that of the served files. */
 export const activeQuery = queryOptions({
   queryKey: ['definition', 'active'],
   queryFn: ({ signal }) => call('GET /release/:id/definition', { params: { id: 'active' } }, signal),
 })
 
-/** The tables of the draft of the server, and elsewhere those of the active release. */
+/** The tables of the draft of the server, or of the active release if there is no draft. */
 export const tablesQuery = queryOptions({
   queryKey: ['table'],
   queryFn: ({ client, signal }) => call('GET /table', { query: { of: definitionId(client) } }, signal),
 })
 
-/** The id of what the pages of Build show: `draft` where a server has one, even without changes. */
+/** The id of the definition that the pages of Build show: `draft` on a server with a draft, even without changes. */
 export function definitionId(client: QueryClient): 'active' | 'draft' {
   const draft = client.getQueryData<Answer<'GET /draft'> | null>(['draft', 'state'])
   return draft?.mode === 'server' ? 'draft' : 'active'

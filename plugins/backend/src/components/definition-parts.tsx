@@ -90,7 +90,7 @@ export function RouteLink({ name }: { readonly name: string }) {
   )
 }
 
-/** Says how to begin: in the draft of this server, or by deploying to it. */
+/** Explains how to begin: in the draft of this server, or by deploying to it. */
 export function NoRelease() {
   const canEdit = useHasDraft()
   const draft = useServerDraft()

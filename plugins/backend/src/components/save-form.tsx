@@ -11,9 +11,9 @@ import { ProblemAlert } from './problem.tsx'
 interface SaveFormProps {
   /** The name of the action, on its button: "Create user". */
   readonly action: string
-  /** Whether something changed that leaving the page would lose: it asks first. Only then it can be saved. A form in a dialog finds this out itself. */
+  /** Whether there are unsaved changes: they enable saving, and leaving the page asks first. A form in a dialog detects this itself. */
   readonly hasChanges?: boolean
-  /** Whether something is missing that is being typed. */
+  /** Whether input that saving needs is still missing. */
   readonly isIncomplete?: boolean
   /** The field that causes a problem, by the code of the problem, where the server does not name the field. */
   readonly fields?: Readonly<Record<string, string>>

@@ -13,12 +13,12 @@ export function choicesOf(schema: Json): readonly Json[] | undefined {
   return Array.isArray(choices) ? choices.map(toSchema) : undefined
 }
 
-/** Whether a schema is that of texts with a variable. */
+/** Whether a schema is that of a text that may contain variables. */
 export function isVariable({ pattern }: Json): boolean {
   return pattern === String.raw`\$\{env\.`
 }
 
-/** The name of an alternative, unlike those before it. */
+/** The name of an alternative, different from those before it. */
 export function describeChoice(choice: Json, before: readonly Json[]): string {
   const name = nameKind(choice)
   return before.some((one) => nameKind(one) === name) ? `${name} ${before.length + 1}` : name
@@ -48,7 +48,7 @@ function nameKind(choice: Json): string {
   }
 }
 
-/** Whether a value is of the kind that a schema describes; not whether it is valid. */
+/** Whether a value has the type of a schema. It may still be invalid. */
 export function isKindOf(value: unknown, schema: Json): boolean {
   if ('const' in schema) return isEqual(value, schema['const'])
   if (Array.isArray(schema['enum'])) return schema['enum'].some((one) => isEqual(one, value))

@@ -1,6 +1,6 @@
 import { isWithin, keysOf, listChanges, valueAt } from './values.ts'
 
-// What is said about a save, and where.
+// Describes a save for messages, and finds the pages that show them.
 
 interface Edit {
   readonly at: string
@@ -9,7 +9,7 @@ interface Edit {
 
 /** Values that were saved together in an entry of waypost.yml. */
 export interface SavedEntry {
-  /** As users know it: `POST /todo`, `todo_created`. */
+  /** The name that users see: `POST /todo`, `todo_created`. */
   readonly name: string
   /** The keys that changed in it; empty if it was added or removed. */
   readonly fields: readonly string[]
@@ -23,7 +23,7 @@ export interface SaveDescription {
 
 type Page = readonly string[]
 
-/** The sections of the pages of the parts of waypost.yml. The other parts are on the page Settings. */
+/** The pages of the sections of waypost.yml. All other sections are on the page Settings. */
 const sections: Readonly<Record<string, string>> = {
   routes: 'routes',
   schema: 'schemas',
@@ -34,7 +34,7 @@ const sections: Readonly<Record<string, string>> = {
   scope: 'scopes',
 }
 
-/** Says what edits of waypost.yml changed, and which pages show it. The inverse edits have the values before. */
+/** Describes what edits of waypost.yml changed, and the pages that show it. The inverse edits contain the previous values. */
 export function describeEdits(edits: readonly Edit[], inverse: readonly Edit[]): SaveDescription {
   const changed = edits.flatMap(({ at, value }) => {
     const owner = inverse.find((one) => isWithin(at, one.at))
@@ -67,7 +67,7 @@ export function pageOf(kind: string, name: string): Page {
   return [sections[kind] ?? 'settings', name]
 }
 
-/** Whether a page is one of some pages, the list of one, or that of a method of a path. */
+/** Whether a page shows what was saved: the page of an entry, its list, or a method of a saved path. */
 export function isOneOf(pages: readonly Page[], [section, entry]: Page): boolean {
   return pages.some(
     ([own, name]) =>

@@ -293,7 +293,7 @@ export function useDraftEdit(at: string | readonly string[]): DraftEdit {
     errorOf: (pointer) =>
       saving.state.refused.find(({ at: place }) => place !== null && isWithin(place, pointer))?.message,
     rebase(values) {
-      // What was typed elsewhere stays.
+      // Keep what was typed in other fields.
       setState((current) =>
         Object.entries(values).reduce((all, [pointer, value]) => {
           const base = toBase(stored[pointer])

@@ -147,7 +147,7 @@ export function ListField({ options = [], ...field }: ListFieldProps) {
   )
 }
 
-/** A text, number, boolean or null; what JSON can read as one of these is one. */
+/** A text, number, boolean or null. Input that parses as JSON becomes that JSON value. */
 export function LooseText({
   edit,
   at,
@@ -182,7 +182,7 @@ function parseLoose(text: string): unknown {
   return text
 }
 
-/** A value as JSON. What is no JSON stays in the field until it is. */
+/** A value as JSON. Text that is not valid JSON stays in the field until it is corrected. */
 export function JsonField(field: FieldProps) {
   const { edit, at, label, description } = field
   const value = edit.get(at)

@@ -38,7 +38,7 @@ export function LimitsPanel({ row, title, named, onChange }: LimitsPanelProps) {
   const own = toKeywords(row.schema)
   const panel = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    panel.current?.scrollIntoView({ block: 'nearest' }) // returns a promise in some browsers, which is no cleanup
+    panel.current?.scrollIntoView({ block: 'nearest' }) // some browsers return a promise, which an effect must not return
   }, [])
   return (
     <div className="limits" ref={panel}>

@@ -64,7 +64,7 @@ function kindOf(action: unknown): Kind | undefined {
   return /\.[cm]?[jt]s$/.test(action) ? 'file' : 'named'
 }
 
-/** Whether actions can be files with code: on a server, those that were deployed. */
+/** Whether actions can be files with code. On a server, only deployed files. */
 function useHasFiles(): boolean {
   const isServer = useServerDraft() !== undefined
   const files = useActionFiles().data

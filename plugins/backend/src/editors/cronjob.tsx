@@ -109,7 +109,7 @@ function formatIn(at: string, timeZone: string): string {
 
 /** Adds a cron job with the file of its action. */
 export function NewCronjob({ onClose }: { onClose(): void }) {
-  const isServer = useServerDraft() !== undefined // where no file can be generated
+  const isServer = useServerDraft() !== undefined // servers cannot generate files
   const [schedule, setSchedule] = useState('0 4 * * *')
   return (
     <NewEntry

@@ -60,7 +60,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
   const missing = findMissing(state, body)
   const isIncomplete = body.methods.length === 0 || Object.values(missing).includes(true)
   const [isSaving, setSaving] = useState(false)
-  // What is still being typed is no error. After saving, the routes exist.
+  // Show no errors for fields that are still empty. After saving, the routes exist.
   const preview = usePreview(isIncomplete ? undefined : body, !isSaving)
   const owners = design.columns.filter(
     ({ type, name }) => (type === 'uuid' || type === 'text') && /user|owner|account|author/i.test(name),
@@ -387,7 +387,7 @@ function makeBody(
   }
 }
 
-/** The fields without which nothing can be made. */
+/** The fields that are required to make anything. */
 function findMissing({ path, scope, hasEvent, event }: ApiState, { methods, event: made }: Omit<Body, 'preview'>) {
   const used = [...methods, ...(made === undefined ? [] : [made])].flatMap(({ scopes = [] }) => scopes)
   const hasOwnScope = hasEvent && made?.scopes === undefined

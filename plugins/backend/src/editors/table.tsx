@@ -169,7 +169,7 @@ function NewColumns({ name, columns }: { readonly name: string; readonly columns
   )
 }
 
-/** Drops a table while nothing names it. */
+/** Drops a table that nothing refers to. */
 function DropTable({ connection, name, onClose }: DropTableProps) {
   const calls = useCalls(connection, name)
   const queries = useQueryClient()

@@ -19,7 +19,7 @@ import { strings } from '../strings.ts'
 import { editing } from '../strings/editing.ts'
 
 interface Cronjob extends Entry<'GET /cronjob'> {
-  /** Whether it is only in the draft of a server: it does not run yet. */
+  /** Whether it is only in the draft of a server, so it does not run yet. */
   readonly isDraft?: true
 }
 

@@ -56,7 +56,7 @@ export function Page() {
   )
 }
 
-/** Where to begin on a server, until all first steps are done. */
+/** The first steps on a server, until all are done. */
 function FirstSteps({ steps }: { readonly steps: ReturnType<typeof useFirstSteps> }) {
   if (steps === undefined || !steps.isBuiltHere || Object.values(steps.done).every(Boolean)) return null
   return (

@@ -42,7 +42,7 @@ export function Page() {
   return <Compose draft={draft} />
 }
 
-/** Says why the draft cannot be loaded. A damaged one can be discarded. */
+/** Shows why the draft cannot be loaded. A damaged one can be discarded. */
 function Unreadable({ error }: { readonly error: Error }) {
   const [isAsking, setAsking] = useState(false)
   const mayDiscard =

@@ -106,7 +106,7 @@ export function Page() {
   )
 }
 
-/** A path in one line, of which the end is shown if it is too long. */
+/** A path on one line. If it is too long, its beginning is cut off. */
 function EndOf({ text }: { readonly text: string }) {
   return (
     <span className="source mono" title={text}>

@@ -30,7 +30,7 @@ const pages = {
   scope: '/scopes/$name',
 } as const
 
-/** Says what a change of the draft is about, and which page edits it. */
+/** Describes a change in the draft, and links to the page that edits it. */
 export function describeEntry(entry: Pick<DraftEntry, 'name' | 'at' | 'file' | 'status'>): DescribedEntry {
   const described = entry.at === null ? describeFile(entry.file) : describePointer(entry.at)
   if (entry.status !== 'removed') return described

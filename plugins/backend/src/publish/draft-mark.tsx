@@ -14,7 +14,7 @@ export function useDraftStatus(at: string): DraftEntry['status'] | undefined {
   return entries.some((one) => one.at !== null && isWithin(one.at, at)) ? 'changed' : undefined
 }
 
-/** Says on lists that an entry is new or changed in the draft of a server. */
+/** Marks an entry of a list as new or changed in the draft of a server. */
 export function DraftMark({ at }: { readonly at: string }) {
   const status = useDraftStatus(at)
   return status === undefined ? null : <State tone={tones[status]}>{publish.marks[status]}</State>

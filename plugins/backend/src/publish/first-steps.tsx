@@ -66,7 +66,7 @@ function Way({ icon: Icon, title, text, isFirst = false, onClick }: WayProps) {
 
 type StepName = keyof typeof texts.checklist
 
-/** What the first steps have reached, from what exists. */
+/** Which first steps are done, derived from what exists. */
 export function useFirstSteps() {
   const draft = useServerDraft()
   const canEdit = useHasDraft()

@@ -18,7 +18,7 @@ interface OpenAsDraftProps {
   onClose(): void
 }
 
-/** Makes the files of an earlier activation changes of the draft. */
+/** Opens the files of an earlier activation as changes in the draft. */
 export function OpenAsDraft({ release, number, onClose }: OpenAsDraftProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()

@@ -25,7 +25,7 @@ interface PlanPanelProps {
   readonly isAll: boolean
 }
 
-/** What publishing does: what breaks first, then what runs and what is needed. Publishes. */
+/** Shows what publishing changes: first what breaks, then migrations and requirements. Publishes. */
 export function PlanPanel({ draft, chosen, isAll }: PlanPanelProps) {
   const names = isAll ? undefined : chosen.map(({ name }) => name)
   const { data, error, isError, isPlaceholderData, refetch } = useQuery({
@@ -53,7 +53,7 @@ interface PlanViewProps {
   readonly plan: Plan
   readonly chosen: readonly DraftEntry[]
   readonly names: readonly string[] | undefined
-  /** Whether the plan is that of another selection. */
+  /** Whether the plan belongs to an earlier selection. */
   readonly isStale: boolean
 }
 
@@ -157,7 +157,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
       <div className="publish-end stack">
         {plan.unheld_scopes.map((scope) => (
           <div key={scope} className="publish-grant">
-            <p>{texts.nobody(scope)}.</p>
+            <p>{texts.unheld(scope)}.</p>
             {mayGrant ? (
               <Checkbox
                 label={texts.grant}
@@ -224,7 +224,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   )
 }
 
-/** The method to try after publishing: a new one, POST first. */
+/** The method to try after publishing: preferably a new one, and POST. */
 function firstCall({ changes }: Plan): string | undefined {
   const routes = changes.filter(({ kind, change }) => kind === 'route' && change !== 'removed')
   const names = [...routes.filter(({ change }) => change === 'added'), ...routes].map(({ name }) => name)

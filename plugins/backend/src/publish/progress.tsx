@@ -34,7 +34,7 @@ export function Progress({ id, tried }: ProgressProps) {
   const left = useServerDraft()?.entries.length ?? 0
   const state = data?.state
   useEffect(() => {
-    // Another release is active: everything can be different.
+    // Another release is active, so all loaded data may be outdated.
     if (state === 'activated' || state === 'failed') void queries.invalidateQueries()
   }, [state, queries])
   if (isError)

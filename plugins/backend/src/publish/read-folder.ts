@@ -1,7 +1,7 @@
-/** Definition files that were chosen: those of a folder, without its name. */
+/** The definition files in a chosen folder. Paths are relative to it. */
 export interface FolderFiles {
   readonly texts: ReadonlyMap<string, string>
-  /** How many files are left out: code and everything else. */
+  /** How many files are skipped: code and everything else. */
   readonly skipped: number
   readonly tooLarge: readonly string[]
 }
@@ -11,7 +11,7 @@ const mainFile = 'waypost.yml'
 const foreign = /^(package(-lock)?|npm-shrinkwrap|[tj]sconfig(\..*)?)\.json$/i
 const included = /!include\s+["']?([^\s"'#,}\]]+)/g
 
-/** A file of a folder that was chosen. */
+/** A file in a chosen folder. */
 type FolderFile = File & { readonly webkitRelativePath: string }
 
 /** Reads the definition files among the files of a folder: waypost.yml, what it includes, and migrations. */
@@ -40,7 +40,7 @@ function pathOf(file: FolderFile): string {
   return file.webkitRelativePath === '' ? file.name : file.webkitRelativePath
 }
 
-/** The folder with the waypost.yml that is nearest to the top. */
+/** The topmost folder with a waypost.yml. */
 function rootOf(paths: readonly string[]): string {
   const mains = paths.filter((path) => path === mainFile || path.endsWith(`/${mainFile}`))
   const [first = mainFile] = mains.toSorted((a, b) => a.length - b.length)

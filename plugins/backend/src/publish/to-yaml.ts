@@ -6,7 +6,7 @@ const plain = /^[A-Za-z_/][\w ./()-]*$/
 const plainLine = /^[\p{L}_/](?!.*(: | #|:$))[^\p{C}]*$/u
 const reserved = /^(true|false|null|yes|no|on|off|~)$/i
 
-/** Writes JSON as YAML, to read and compare it. */
+/** Formats JSON as YAML for reading and comparing. */
 export function toYaml(value: unknown, indent = ''): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return '[]'

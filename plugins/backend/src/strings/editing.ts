@@ -249,7 +249,7 @@ export const editing = {
     nameHint: 'Capital letters, digits and _, such as SHOP_TOKEN',
     value: 'Value',
     valueHint: 'Written to the file .env of the project, which is not in git. It is not shown again.',
-    stagedHint: 'Stored encrypted with the draft, and used when you publish. It is not shown again.',
+    stagedHint: 'Stored encrypted with the draft, and set when you publish. It is not shown again.',
     add: 'Add variable',
   },
 } as const

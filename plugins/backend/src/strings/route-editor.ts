@@ -82,7 +82,7 @@ export const routeEditor = {
     scopeText: 'A new name declares a new scope.',
     action: 'What runs?',
     actions: { file: 'New TypeScript file', named: 'Shared action' },
-    classText: 'A class that Waypost or a plugin provides. Its settings are next.',
+    classText: 'A class that Waypost or a plugin provides. You enter its settings next.',
     classes: 'Class',
     actionText: 'A class without code, which you implement in your editor.',
     named: 'Action',

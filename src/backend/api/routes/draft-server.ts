@@ -5,7 +5,7 @@ import { defineRoute } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
 import { answerSaved, draftSaved, systemDraftOf } from './draft-shapes.ts'
 
-// What only the draft of a server has.
+// Routes that only the draft of a server has.
 
 export const conflict = record({
   /** The pointer, or the file. */
@@ -34,7 +34,7 @@ const discard = defineRoute({
   body: record({ changes: Type.Optional(Type.Array(name, { maxItems: 10_000 })) }),
   answer: record({
     revision: text,
-    /** Migrations that ran: they stay. */
+    /** Migrations that have run, so they stay. */
     kept: Type.Array(record({ name: text, reason: text })),
   }),
   async handle({ body, ...call }) {

@@ -36,7 +36,7 @@ const plan = defineRoute({
     changes: Type.Array(change),
     /** How breaking changes are handled. */
     breaking_changes: oneOf('warn', 'forbid'),
-    /** Those that have not run, in the order in which they will run. */
+    /** Migrations that have not run, in the order in which they will run. */
     migrations: Type.Array(
       record({
         /** `Connection/name`. */
@@ -107,7 +107,7 @@ const publish = defineRoute({
     allow_breaking: Type.Optional(Type.Boolean()),
     /** Scopes that the caller gets, which needs `backend.admin`. */
     grant: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })),
-    /** The id that the plan showed: refused if publishing would make another release. */
+    /** The id from the plan. Refused if publishing would make another release. */
     release: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
     /** The id of the release that must be active; null if none must be. */
     against: Type.Union([Type.String({ pattern: '^[0-9a-f]{4,64}$' }), Type.Null()]),

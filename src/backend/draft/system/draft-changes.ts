@@ -87,7 +87,7 @@ export function selectChanges(
 
 export type RebaseSide = 'mine' | 'theirs'
 
-/** A place that the draft and the new base changed in different ways. */
+/** A place that the draft and the new base changed differently. */
 export interface RebaseConflict {
   readonly name: string
   readonly at: string | undefined

@@ -26,7 +26,7 @@ export function assertWritable(changes: readonly FileChange[], before: Texts, af
   }
 }
 
-/** Returns files with all migrations of the active release, which ran, and the newer list of their tables. */
+/** Returns files with all migrations of the active release, which have run, and the newer `tables.json`. */
 export function keepMigrations(active: Texts, wanted: Texts): Texts {
   const kept = new Map(wanted)
   for (const [file, text] of active) {

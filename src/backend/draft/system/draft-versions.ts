@@ -40,7 +40,7 @@ export interface DraftState {
 
 const keptVersions = 6
 
-/** Reads the draft, and keeps what it read: versions do not change. */
+/** Reads the draft and caches its versions, which never change. */
 export class DraftVersions {
   readonly #system: System
   /** The hashes of the files of a version. */
@@ -84,7 +84,7 @@ export class DraftVersions {
     return make({ base: active, texts: rebased.texts, conflicts: [] })
   }
 
-  /** Changes texts. Hashes only what changed. */
+  /** Applies changes to texts. Hashes only the changed files. */
   apply(texts: Texts, changes: readonly Pick<FileChange, 'file' | 'text'>[]): Texts {
     const after = new Map(texts)
     const hashes = { ...this.hash(texts) }
@@ -152,7 +152,7 @@ export class DraftVersions {
     })
   }
 
-  /** Notes a version that was stored. */
+  /** Caches a version that was stored. */
   remember(texts: Texts): void {
     void keepLast(this.#versions, this.listOf(texts), { count: keptVersions, make: async () => texts })
   }

@@ -1,4 +1,4 @@
-/** Returns a known result, or makes it. Keeps the results for the last keys; a failed one is made again. */
+/** Returns a cached result, or makes it. Keeps the results of the last keys; failures are not cached. */
 export function keepLast<Value>(
   known: Map<string, Promise<Value>>,
   key: string,

@@ -12,7 +12,7 @@ export interface StagedVariable {
   readonly changedAt: number
 }
 
-/** Where System keeps the value of a staged variable, which is bound to its name. */
+/** The place of a staged variable in System. Its encrypted value is bound to its name. */
 const placeOfStaged = (name: string) => ({ table: 'waypost_draft_variable', column: 'value', row: name }) as const
 
 /** Decrypts all staged variables. @throws the errors of `openIdentity` */
@@ -66,7 +66,7 @@ export async function stageVariable(
   return name
 }
 
-/** Names that have or need a value already, which publishing must not replace. */
+/** Names that are already in use. Publishing must not replace their values. */
 async function listUsedNames({ system }: Host): Promise<ReadonlySet<string>> {
   const active = await loadActiveRelease(system)
   const live = await system.db.selectFrom('waypost_variable').select('id').execute()

@@ -39,7 +39,7 @@ export interface KeptChange {
 }
 
 const maxHistory = 20
-/** More changes than this in a row by others are not awaited. */
+/** How often a change is retried after others changed the draft. */
 const maxAttempts = 50
 
 /** The definition that the pages of a server edit: one draft, which all administrators and servers share. */
@@ -220,7 +220,7 @@ export class SystemDraft implements Draft {
     const stored = new Set(
       [state.active, state.base, state].flatMap((one) => Object.values(this.#versions.hash(one.texts))),
     )
-    // The merged texts of a draft that follows the active release are not stored yet.
+    // The texts of a draft that was merged with a later release are not stored yet.
     const isStored = state.rows.draft === undefined || state.rows.draft.base === state.base.number
     const isReplaced = await replaceDraft(this.#host.system, state.rows, {
       base,
@@ -253,7 +253,7 @@ export class SystemDraft implements Draft {
         const changes = files.map((file) => ({ file, before: state.texts.get(file), text: state.base.texts.get(file) }))
         const frozen = await Promise.all(changes.map((one) => this.tables.isFrozen(one)))
         if (frozen.includes(true))
-          kept.push({ name, reason: 'The migration ran: dropping it would leave its tables without a definition' })
+          kept.push({ name, reason: 'The migration has run; without it, its tables would have no definition' })
       }
       for (const { name } of kept) chosen.delete(name)
       const staying = state.changes.map(({ name }) => name).filter((name) => !chosen.has(name))
@@ -277,7 +277,7 @@ export class SystemDraft implements Draft {
     return this.replace(state, { base: state.active, texts: rebase(versions, sides).texts, by })
   }
 
-  /** Drops the staged variables that the draft does not name. */
+  /** Deletes the staged variables that the draft does not use. */
   async #discardVariables(texts: Texts): Promise<void> {
     const { db } = this.#host.system
     for (const { name } of await listStagedVariables(this.#host)) {

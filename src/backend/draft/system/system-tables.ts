@@ -25,7 +25,7 @@ interface LoadableDraft {
 /** Plans changes of the tables of a server's draft. */
 export function makeSystemTables(host: Host, draft: LoadableDraft): TablePlanner {
   const load = async () => draft.load((await draft.read()).texts)
-  /** The migrations of releases, which do not change. */
+  /** The migrations of each release, which never change. */
   const known = new Map<string, readonly ManifestMigration[]>()
   const findRan = (connection: string) =>
     connection === 'System' ? findRanInSystem(host) : findRanElsewhere(host, known, connection)
@@ -82,7 +82,7 @@ async function planApi(draft: LoadableDraft, request: TableApiRequest): Promise<
   }
 }
 
-/** The names of migrations that ran, with the checksums of their texts; empty if those are not known. */
+/** The names of migrations that have run, with the checksums of their texts, or an empty set if these are unknown. */
 type RanMigrations = ReadonlyMap<string, ReadonlySet<string>>
 
 async function findRanInSystem({ system }: Host): Promise<RanMigrations> {
@@ -90,7 +90,7 @@ async function findRanInSystem({ system }: Host): Promise<RanMigrations> {
   return new Map(applied.map(({ name, checksum }) => [name, new Set([checksum])]))
 }
 
-/** Opens no connection: releases are activated after their migrations, and publications record those that ran. */
+/** Opens no connection: the migrations of activated releases have run, and publications record the ones that they ran. */
 async function findRanElsewhere(
   { system }: Host,
   known: Map<string, readonly ManifestMigration[]>,
