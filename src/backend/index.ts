@@ -55,5 +55,4 @@ export type {
   PlannedFile,
   PlannedMigration,
   PlannedTableApi,
-  TableApiRequest,
 } from './draft/draft-tables.ts'

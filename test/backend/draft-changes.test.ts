@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { listDraftChanges, rebase, selectChanges } from '../../src/backend/draft/system/draft-changes.ts'
-import {
-  editDefinition,
-  EditRefused,
-  findValue,
-  openEditing,
-  type Texts,
-  type Writable,
-} from '../../src/definition/index.ts'
+import type { Texts } from '../../src/definition/index.ts'
+import { anyEdits, makeEdits, toOneFile, toTexts, valueOf, type Files } from '../support/definition-edits.ts'
 import { fc, runs } from '../support/property.ts'
 
-type Files = Readonly<Record<string, string>>
-
-const toTexts = (files: Files): Texts => new Map(Object.entries(files))
-const valueOf = (texts: Texts) =>
-  findValue(openEditing(undefined, { texts: new Map([['waypost.yml', ''], ...texts]) }), [])
 const namesOf = (base: Texts, draft: Texts) => listDraftChanges(base, draft).map(({ name }) => name)
 const filesOf = (texts: Texts): Files => Object.fromEntries([...texts].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
@@ -170,71 +159,29 @@ describe('a rebased draft', () => {
   })
 })
 
-const places: readonly (readonly string[])[] = [
-  ['routes', '/todo', 'methods', 'GET', 'action'],
-  ['routes', '/todo', 'methods', 'POST', 'scopes'],
-  ['routes', '/todo', 'methods', 'DELETE'],
-  ['routes', '/todo', 'scopes'],
-  ['routes', '/todo'],
-  ['routes', '/other'],
-  ['schema', 'Todo', 'properties'],
-  ['schema', 'Todo', 'properties', 'new'],
-  ['schema', 'Todo', 'description'],
-  ['schema', 'Other'],
-  ['schema'],
-  ['event', 'made', 'scopes'],
-  ['event', 'gone'],
-  ['config', 'title'],
-]
-const values = fc.constantFrom<Writable | undefined>(
-  undefined,
-  'a',
-  ['x', 'y'],
-  { methods: { GET: { public: true } } },
-  { type: 'object', properties: { b: { type: 'string' }, a: { type: 'integer' } } },
-  { b: { type: 'string' }, id: { type: 'integer' } },
-)
-const edits = fc.array(fc.tuple(fc.constantFrom(...places), values), { maxLength: 5 })
-const layouts = fc.constantFrom<Files>(
-  base,
-  {},
-  { 'waypost.yml': `# one file\n${JSON.stringify(valueOf(toTexts(base)), undefined, 2)}\n` },
-)
-
-/** Makes those edits that the definition allows. */
-function edit(texts: Texts, all: readonly (readonly [readonly string[], Writable | undefined])[]): Texts {
-  let files = texts
-  for (const [keys, value] of all) {
-    try {
-      const editing = openEditing(undefined, {
-        texts: files.has('waypost.yml') ? files : new Map([['waypost.yml', '']]),
-      })
-      const changed = new Map<string, string | undefined>(files)
-      for (const [file, text] of editDefinition(editing, [{ keys, value }])) changed.set(file, text)
-      files = new Map([...changed].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])))
-    } catch (error) {
-      assert.ok(error instanceof EditRefused)
-    }
-  }
-  return files
-}
+const layouts = fc.constantFrom<Files>(base, {}, toOneFile(base))
 
 test('any selection of any changes can be published, and leaves exactly the others', () => {
   fc.assert(
-    fc.property(layouts, edits, fc.array(fc.boolean(), { minLength: 15, maxLength: 15 }), (files, made, chosen) => {
-      const start = toTexts(files)
-      const draft = edit(start, made)
-      const names = namesOf(start, draft)
-      assert.deepEqual(filesOf(selectChanges({ base: start, draft }, names)), filesOf(draft), 'all')
-      assert.deepEqual(filesOf(selectChanges({ base: start, draft }, [])), filesOf(start), 'none')
-      const [taken, left] = [names.filter((_, index) => chosen[index]), names.filter((_, index) => !chosen[index])]
-      const published = selectChanges({ base: start, draft }, taken)
-      assert.deepEqual(namesOf(start, published).toSorted(), taken.toSorted(), 'published')
-      const { texts, conflicts } = rebase({ oldBase: start, newBase: published, draft })
-      assert.deepEqual(conflicts, [])
-      assert.deepEqual(valueOf(texts), valueOf(draft))
-      assert.deepEqual(namesOf(published, texts).toSorted(), left.toSorted(), 'left')
-    }),
+    fc.property(
+      layouts,
+      anyEdits(5),
+      fc.array(fc.boolean(), { minLength: 15, maxLength: 15 }),
+      (files, made, chosen) => {
+        const start = toTexts(files)
+        const draft = makeEdits(start, made)
+        const names = namesOf(start, draft)
+        assert.deepEqual(filesOf(selectChanges({ base: start, draft }, names)), filesOf(draft), 'all')
+        assert.deepEqual(filesOf(selectChanges({ base: start, draft }, [])), filesOf(start), 'none')
+        const [taken, left] = [names.filter((_, index) => chosen[index]), names.filter((_, index) => !chosen[index])]
+        const published = selectChanges({ base: start, draft }, taken)
+        assert.deepEqual(namesOf(start, published).toSorted(), taken.toSorted(), 'published')
+        const { texts, conflicts } = rebase({ oldBase: start, newBase: published, draft })
+        assert.deepEqual(conflicts, [])
+        assert.deepEqual(valueOf(texts), valueOf(draft))
+        assert.deepEqual(namesOf(published, texts).toSorted(), left.toSorted(), 'left')
+      },
+    ),
     { numRuns: runs(1200) },
   )
 })

@@ -1,35 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  editDefinition,
   EditRefused,
   findValue,
   mergeDefinitions,
   openEditing,
   type Merged,
   type Texts,
-  type Writable,
 } from '../../src/definition/index.ts'
+import {
+  anyEdits,
+  applyFiles,
+  makeEdits,
+  toOneFile,
+  toTexts,
+  valueOf,
+  type Files,
+} from '../support/definition-edits.ts'
 import { fc, runs } from '../support/property.ts'
-
-type Files = Readonly<Record<string, string>>
-
-const toTexts = (files: Files): Texts => new Map(Object.entries(files))
-const valueOf = (texts: Texts) => findValue(openEditing(undefined, { texts }), [])
-
-function apply(texts: Texts, changes: ReadonlyMap<string, string | undefined>): Texts {
-  const files = new Map(texts)
-  for (const [file, text] of changes) {
-    if (text === undefined) files.delete(file)
-    else files.set(file, text)
-  }
-  return files
-}
 
 function merge(files: { base: Files; theirs: Files; mine: Files }, prefer?: 'mine' | 'theirs') {
   const texts = { base: toTexts(files.base), theirs: toTexts(files.theirs), mine: toTexts(files.mine) }
   const { files: changes, conflicts } = mergeDefinitions(texts, prefer)
-  return { after: Object.fromEntries(apply(texts.mine, changes)), conflicts }
+  return { after: Object.fromEntries(applyFiles(texts.mine, changes)), conflicts }
 }
 
 const base: Files = {
@@ -162,52 +155,15 @@ test('a definition that does not parse is refused with its file', () => {
   )
 })
 
-const places: readonly (readonly string[])[] = [
-  ['routes', '/todo', 'methods', 'GET', 'action'],
-  ['routes', '/todo', 'methods', 'POST', 'scopes'],
-  ['routes', '/todo', 'methods', 'DELETE'],
-  ['routes', '/todo'],
-  ['routes', '/other'],
-  ['routes', '/other', 'scopes'],
-  ['schema', 'Todo', 'properties'],
-  ['schema', 'Todo', 'properties', 'id'],
-  ['schema', 'Todo', 'properties', 'new'],
-  ['schema', 'Todo', 'description'],
-  ['schema', 'Other'],
-  ['schema'],
-  ['event', 'made', 'scopes'],
-  ['config', 'a'],
-]
-const values = fc.constantFrom<Writable | undefined>(
-  undefined,
-  'a',
-  ['x', 'y'],
-  { methods: { GET: { public: true } } },
-  { type: 'object', properties: { b: { type: 'string' }, a: { type: 'integer' } } },
-  { b: { type: 'string' }, id: { type: 'integer' } },
-)
-const changes = fc.array(fc.tuple(fc.constantFrom(...places), values), { maxLength: 4 })
-const layouts = fc.constantFrom<Files>(
-  base,
-  { 'waypost.yml': `# one file\n${toYaml(valueOf(toTexts(base)))}\n` },
-  { ...base, 'resources/schema.yml': toYaml(findValue(openEditing(undefined, { texts: toTexts(base) }), ['schema'])) },
-)
-
-function toYaml(value: unknown): string {
-  return JSON.stringify(value, undefined, 2)
-}
-
-/** Makes those edits that the definition allows. */
-function edit(texts: Texts, edits: readonly (readonly [readonly string[], Writable | undefined])[]): Texts {
-  return edits.reduce((files, [keys, value]) => {
-    try {
-      return apply(files, editDefinition(openEditing(undefined, { texts: files }), [{ keys, value }]))
-    } catch (error) {
-      assert.ok(error instanceof EditRefused)
-      return files
-    }
-  }, texts)
-}
+const layouts = fc.constantFrom<Files>(base, toOneFile(base), {
+  ...base,
+  'resources/schema.yml': JSON.stringify(
+    findValue(openEditing(undefined, { texts: toTexts(base) }), ['schema']),
+    undefined,
+    2,
+  ),
+})
+const changes = anyEdits(4)
 
 /** @returns undefined if the merged place is shared, which is refused */
 function mergeAll(texts: { base: Texts; theirs: Texts; mine: Texts }, prefer?: 'mine' | 'theirs'): Merged {
@@ -218,8 +174,12 @@ test('any changes of both sides', () => {
   fc.assert(
     fc.property(layouts, changes, changes, (files, ofTheirs, ofMine) => {
       const start = toTexts(files)
-      const [theirs, mine] = [edit(start, ofTheirs), edit(start, ofMine)]
-      assert.deepEqual(apply(start, mergeAll({ base: start, theirs, mine: start }).files), theirs, 'mine is unchanged')
+      const [theirs, mine] = [makeEdits(start, ofTheirs), makeEdits(start, ofMine)]
+      assert.deepEqual(
+        applyFiles(start, mergeAll({ base: start, theirs, mine: start }).files),
+        theirs,
+        'mine is unchanged',
+      )
       assert.equal(mergeAll({ base: start, theirs: start, mine }).files.size, 0, 'theirs is unchanged')
       assert.equal(mergeAll({ base: start, theirs, mine: theirs }).files.size, 0, 'both made the same changes')
       const [kept, swapped] = [
@@ -229,12 +189,12 @@ test('any changes of both sides', () => {
       const pointers = ({ conflicts }: Merged) =>
         conflicts.map(({ at }) => at ?? '').toSorted((a, b) => (a < b ? -1 : 1))
       assert.deepEqual(pointers(kept), pointers(swapped))
-      const merged = apply(mine, kept.files)
-      assert.deepEqual(valueOf(merged), valueOf(apply(theirs, swapped.files)))
+      const merged = applyFiles(mine, kept.files)
+      assert.deepEqual(valueOf(merged), valueOf(applyFiles(theirs, swapped.files)))
       assert.equal(mergeAll({ base: theirs, theirs, mine: merged }).files.size, 0, 'a second merge changes nothing')
       if (kept.conflicts.length === 0)
         assert.deepEqual(
-          valueOf(apply(theirs, mergeAll({ base: start, theirs: mine, mine: theirs }).files)),
+          valueOf(applyFiles(theirs, mergeAll({ base: start, theirs: mine, mine: theirs }).files)),
           valueOf(merged),
           'either side can merge',
         )

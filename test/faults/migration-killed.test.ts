@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { startBuild } from '../../src/project/deploy/start-build.ts'
@@ -9,6 +8,7 @@ import { findProject } from '../../src/project/find-project.ts'
 import { loadActiveRelease, loadArtifacts } from '../../src/release/index.ts'
 import { makesTable, openDeployWorld, projectOf, type DeployWorld } from '../operate/releases/world.ts'
 import { describeEachSystem, writeFiles } from '../support/project-server.ts'
+import { endMortal, startMortal } from './mortal.ts'
 import type { Order } from './mortal-migration.ts'
 import { isLong } from '../support/forms.ts'
 
@@ -22,16 +22,16 @@ describeEachSystem('a deployment with a migration that is killed', ({ kind, newS
     await using world = await openDeployWorld(await newSystem())
     await world.deploy({ [yml]: projectOf(1), [fileOf(0)]: makesTable(tableOf(0)) })
     let deaths = 0
-    let next = startMortal(world)
+    let next = startMortal('mortal-migration.ts', world)
     try {
       for (let point = 1; point <= limit; point += step) {
         const child = await next
-        next = startMortal(world) // meanwhile
+        next = startMortal('mortal-migration.ts', world) // meanwhile
         if (await survives(world, child, point)) break
         deaths = point
       }
     } finally {
-      await end(await next)
+      await endMortal(await next)
     }
     t.diagnostic(`it was killed at ${deaths} points`)
     if (kind === 'sqlite') assert.ok(deaths >= 10 && deaths < limit, `it died at ${deaths} points`)
@@ -69,21 +69,4 @@ async function survives(world: DeployWorld, child: ChildProcess, point: number):
 async function hasMigrated({ host }: DeployWorld, point: number): Promise<boolean> {
   const row = sql`select 1 from waypost_migration where name = ${nameOf(point)}`
   return (await row.execute(host.system.db)).rows.length === 1
-}
-
-async function startMortal({ folder, variables }: DeployWorld): Promise<ChildProcess> {
-  const child = fork(path.join(import.meta.dirname, 'mortal-migration.ts'), {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  const ready = once(child, 'message')
-  child.send({ folder, variables } satisfies Order)
-  await ready
-  return child
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { addUser } from '../../src/auth/index.ts'
@@ -11,6 +10,7 @@ import { findActiveFileList, loadActiveRelease, loadArtifacts, loadFiles } from 
 import { openDeployWorld, type DeployWorld } from '../operate/releases/world.ts'
 import { isLong } from '../support/forms.ts'
 import { describeEachSystem } from '../support/project-server.ts'
+import { endMortal, startMortal } from './mortal.ts'
 import { publish, type Order } from './mortal-publish.ts'
 
 /** More statements than a publication has. */
@@ -23,16 +23,16 @@ describeEachSystem('a publication that is killed', ({ kind, newSystem }) => {
     await using world = await openDeployWorld(await newSystem())
     const { id: userId } = await addUser(world.host.system, { name: 'ann', scopes: ['backend.admin'] })
     let deaths = 0
-    let next = startMortal(world)
+    let next = startMortal('mortal-publish.ts', world)
     try {
       for (let point = 1; point <= limit; point += steps[kind]) {
         const child = await next
-        next = startMortal(world) // meanwhile
+        next = startMortal('mortal-publish.ts', world) // meanwhile
         if (await survives({ world, userId }, child, point)) break
         deaths += 1
       }
     } finally {
-      await end(await next)
+      await endMortal(await next)
     }
     t.diagnostic(`it was killed at ${deaths} points`)
     assert.ok(deaths >= 30 / steps[kind] && deaths < limit / steps[kind], `it died at ${deaths} points`)
@@ -143,21 +143,4 @@ async function stage({ host }: DeployWorld, id: string): Promise<void> {
     .insertInto('waypost_draft_variable')
     .values({ id, value, changed_at: 0, changed_by: 'ann' })
     .execute()
-}
-
-async function startMortal({ folder, variables }: DeployWorld): Promise<ChildProcess> {
-  const child = fork(path.join(import.meta.dirname, 'mortal-publish.ts'), {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  const ready = once(child, 'message')
-  child.send({ folder, variables } satisfies Order)
-  await ready
-  return child
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
 }

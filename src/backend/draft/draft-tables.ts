@@ -1,4 +1,4 @@
-import type { HttpMethod } from '../../definition/index.ts'
+import type { TableRequest } from '../../build/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DatabaseKind, DesignProblem, TableDesign } from '../../tables/index.ts'
 import type { TablesSnapshot } from '../../contract/index.ts'
@@ -10,7 +10,7 @@ export interface DraftTables {
   /** Returns a table to edit; undefined if there is none. */
   load(connection: string, table: string): Promise<DesignedTable | undefined>
   plan(request: DesignRequest): Promise<PlannedMigration>
-  planApi(request: TableApiRequest): Promise<PlannedTableApi>
+  planApi(request: TableRequest): Promise<PlannedTableApi>
   /** Returns the tables of the connections whose last migration changes, afterwards. */
   loadAfter(changes: readonly PlannedFile[]): Promise<Readonly<Record<string, TablesSnapshot>>>
   /** Whether a change edits or deletes a migration that ran and cannot be run again without losing data. */
@@ -58,31 +58,6 @@ export interface PlannedMigration {
   readonly breaking: readonly string[]
   readonly losses: readonly string[]
   readonly problems: readonly DesignProblem[]
-}
-
-/** How a table becomes an API. */
-export interface TableApiRequest {
-  readonly connection: string
-  readonly table: string
-  readonly path?: string | undefined
-  readonly scopes?: readonly string[] | undefined
-  readonly methods?: readonly TableApiMethod[] | undefined
-  readonly owner?: string | undefined
-  readonly softDelete?: { readonly column: string } | undefined
-  readonly event?:
-    | {
-        readonly name: string
-        readonly description?: string | undefined
-        readonly scopes?: readonly string[] | undefined
-      }
-    | undefined
-  readonly newScopes?: Readonly<Record<string, string>> | undefined
-}
-
-export interface TableApiMethod {
-  readonly method: HttpMethod
-  readonly at: 'list' | 'row'
-  readonly access?: 'public' | readonly string[] | undefined
 }
 
 export interface PlannedTableApi {

@@ -1,4 +1,10 @@
-import { loadTablesBefore, type ConnectionKinds, type MigrationFiles, type MigrationSource } from '../../build/index.ts'
+import {
+  loadTablesBefore,
+  type ConnectionKinds,
+  type MigrationFiles,
+  type MigrationSource,
+  type TableRequest,
+} from '../../build/index.ts'
 import type { TablesSnapshot } from '../../contract/index.ts'
 import { parseMigration, writeMigration } from '../../definition/index.ts'
 import type { Clock } from '../../kit/index.ts'
@@ -15,14 +21,7 @@ import {
   type Step,
 } from '../../tables/index.ts'
 import type { FileChange } from './draft.ts'
-import type {
-  DesignedTable,
-  DesignRequest,
-  DraftTables,
-  PlannedMigration,
-  PlannedTableApi,
-  TableApiRequest,
-} from './draft-tables.ts'
+import type { DesignedTable, DesignRequest, DraftTables, PlannedMigration, PlannedTableApi } from './draft-tables.ts'
 
 /** What the planner of tables uses of its draft. */
 export interface TableSources {
@@ -41,7 +40,7 @@ export interface TableSources {
   findState(connection: string, name: string, checksum?: string): Promise<'pending' | 'redo' | 'applied'>
   /** Returns the code that mentions columns of a table, or the table itself. */
   findCode(table: string, columns: readonly (string | undefined)[]): PlannedMigration['code']
-  planApi(request: TableApiRequest): Promise<PlannedTableApi>
+  planApi(request: TableRequest): Promise<PlannedTableApi>
 }
 
 /** Plans changes of the tables of a draft. */
@@ -104,7 +103,7 @@ export class TablePlanner implements DraftTables {
     }
   }
 
-  async planApi(request: TableApiRequest): Promise<PlannedTableApi> {
+  async planApi(request: TableRequest): Promise<PlannedTableApi> {
     const { warnings, ...plan } = await this.#sources.planApi(request)
     const others = warnings.filter(({ hint }) => plan.index === undefined || hint?.startsWith('Add an index') !== true)
     return { ...plan, warnings: others }

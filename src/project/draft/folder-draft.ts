@@ -16,10 +16,9 @@ import {
   TablePlanner,
   type DraftTables,
   type PlannedTableApi,
-  type TableApiRequest,
   type ActionFile,
 } from '../../backend/index.ts'
-import { openMigrationFiles, type PluginBuilder } from '../../build/index.ts'
+import { openMigrationFiles, type PluginBuilder, type TableRequest } from '../../build/index.ts'
 import { makeSourceCache, openEditing, type Texts } from '../../definition/index.ts'
 import { isStorable, isWaypostError, messageOf, type Clock, type Diagnostic, type Variables } from '../../kit/index.ts'
 import {
@@ -243,7 +242,7 @@ export class FolderDraft implements Draft {
   }
 }
 
-async function planApi(project: Project, request: TableApiRequest): Promise<PlannedTableApi> {
+async function planApi(project: Project, request: TableRequest): Promise<PlannedTableApi> {
   const warnings: Diagnostic[] = []
   const { plan, changes } = await planTableFiles(project, request, (found) => warnings.push(...found))
   return { action: plan.action, methods: plan.methods, index: plan.index, changes, warnings }

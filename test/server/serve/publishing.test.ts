@@ -5,11 +5,10 @@ import { addUser } from '../../../src/auth/index.ts'
 import { SystemDraft } from '../../../src/backend/index.ts'
 import { version } from '../../../src/kit/index.ts'
 import { issueHostToken, setHostVariable } from '../../../src/operate/index.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { send } from '../../support/send.ts'
 import { asCommand, bearer, systemKinds } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
-import { openServeSite, type LoggedServer, type ServeSite } from './site.ts'
+import { openServeSiteOn, type LoggedServer, type ServeSite } from './site.ts'
 
 const yml = (path: string) => `action:
   Note: { class: sql-table, config: { table: app_note, columns: [id, text] } }
@@ -26,13 +25,7 @@ for (const kind of systemKinds) {
     let headers: Readonly<Record<string, string>>
     const closers: (() => PromiseLike<unknown>)[] = []
     before(async () => {
-      let url: string | undefined
-      if (kind === 'postgresql') {
-        const postgres = await startPostgres()
-        closers.push(() => postgres.stop())
-        url = await postgres.createSystem()
-      }
-      site = await openServeSite(url)
+      site = await openServeSiteOn(kind)
       closers.push(() => site[Symbol.asyncDispose]())
       const { host } = site
       const scopes = ['backend.read', 'backend.write', 'backend.deploy']

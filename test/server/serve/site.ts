@@ -8,6 +8,7 @@ import { openHost, type Host } from '../../../src/host/index.ts'
 import { serve, type ServeOptions, type ServingServer } from '../../../src/server/index.ts'
 import { migrateSystem } from '../../../src/store/index.ts'
 import { copySystem } from '../../support/migrated.ts'
+import { startPostgres } from '../../support/postgres.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
 
 /** A System, a project deployed to it, and servers with folders of their own. */
@@ -27,6 +28,20 @@ export interface LogLine {
   readonly level: number
   readonly msg: string
   readonly [field: string]: unknown
+}
+
+/** Opens a site with a new System on a kind of database. */
+export async function openServeSiteOn(kind: 'sqlite' | 'postgresql'): Promise<ServeSite> {
+  if (kind === 'sqlite') return openServeSite()
+  const postgres = await startPostgres()
+  const site = await openServeSite(await postgres.createSystem())
+  return {
+    ...site,
+    async [Symbol.asyncDispose]() {
+      await site[Symbol.asyncDispose]()
+      await postgres.stop()
+    },
+  }
 }
 
 /** @param systemUrl a new SQLite file by default */

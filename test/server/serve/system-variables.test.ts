@@ -5,12 +5,11 @@ import { listServers } from '../../../src/host/index.ts'
 import { setHostVariable, unsetHostVariable } from '../../../src/operate/index.ts'
 import { executeHostCronjobs, executeHostEvents } from '../../../src/jobs/index.ts'
 import { openLine } from '../../support/line.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { actionFile, type Files } from '../../support/project-server.ts'
 import { send } from '../../support/send.ts'
 import { asCommand } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
-import { openServeSite, type LoggedServer, type ServeSite } from './site.ts'
+import { openServeSiteOn, type LoggedServer, type ServeSite } from './site.ts'
 
 const yml = (more = '') => `
 plugins: [./boxes.ts]
@@ -55,13 +54,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     let events: string[]
     const closers: (() => PromiseLike<unknown>)[] = []
     beforeEach(async () => {
-      let url: string | undefined
-      if (kind === 'postgresql') {
-        const postgres = await startPostgres()
-        closers.push(() => postgres.stop())
-        url = await postgres.createSystem()
-      }
-      site = await openServeSite(url)
+      site = await openServeSiteOn(kind)
       closers.push(() => site[Symbol.asyncDispose]())
       events = []
       Object.assign(globalThis, { boxEvents: events })

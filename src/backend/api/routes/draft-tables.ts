@@ -1,3 +1,4 @@
+import type { TableRequest } from '../../../build/index.ts'
 import { Type, type Static } from 'typebox'
 import type { TableDesign } from '../../../tables/index.ts'
 import { findColumnUses, renameColumns, type ColumnUse } from '../../../definition/index.ts'
@@ -8,7 +9,6 @@ import type {
   PlannedFile,
   PlannedMigration,
   PlannedTableApi,
-  TableApiRequest,
 } from '../../draft/draft-tables.ts'
 import { invertFiles, listEdited } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
@@ -300,7 +300,7 @@ const api = defineRoute({
     const { connection, table, path, methods, owner, soft_delete: column, event, new_scopes: scopes, preview } = body
     const draft = draftOf(call)
     const tables = await tablesOf(call, connection)
-    const request: TableApiRequest = {
+    const request: TableRequest = {
       connection,
       table,
       path,

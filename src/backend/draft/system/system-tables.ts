@@ -5,6 +5,7 @@ import {
   planTableApi,
   type ConnectionKinds,
   type LoadedTexts,
+  type TableRequest,
 } from '../../../build/index.ts'
 import type { Texts } from '../../../definition/index.ts'
 import type { Host } from '../../../host/index.ts'
@@ -13,7 +14,7 @@ import { planMigrations } from '../../../store/index.ts'
 import { errors } from '../../errors.ts'
 import { listPublishedMigrations } from '../../publish/publications.ts'
 import type { DraftFiles, FileChange } from '../draft.ts'
-import type { PlannedTableApi, TableApiRequest } from '../draft-tables.ts'
+import type { PlannedTableApi } from '../draft-tables.ts'
 import { DraftBroken } from '../save-changes.ts'
 import { TablePlanner } from '../table-planner.ts'
 
@@ -54,7 +55,7 @@ function findKinds({ definition, partial = definition, plugins }: LoadedTexts): 
   return Object.fromEntries(Object.entries(kinds).filter(([name, kind]) => kind !== undefined || name === 'System'))
 }
 
-async function planApi(draft: LoadableDraft, request: TableApiRequest): Promise<PlannedTableApi> {
+async function planApi(draft: LoadableDraft, request: TableRequest): Promise<PlannedTableApi> {
   const { texts, editing } = await draft.read()
   const loaded = await draft.load(texts)
   const { definition, diagnostics, migrations } = loaded
