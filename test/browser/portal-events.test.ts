@@ -6,16 +6,14 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { addClient } from '../../src/auth/index.ts'
-import { executeEvents, findSignatureProblem } from '../../src/events/index.ts'
-import { openIdentity } from '../../src/host/index.ts'
-import { userAgent } from '../../src/kit/index.ts'
+import { findSignatureProblem } from '../../src/events/index.ts'
 import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
 import { openReceiver, type Received, type Receiver } from '../events/receiver.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 import { receiverCode } from '../../plugins/backend/src/portal/receiver-code.ts'
 import { checkLooks, checkPage } from './backend-world.ts'
-import { openPortal, openPortalWorld, origin, root, type PortalWorld } from './portal-world.ts'
+import { deliverEvents, openPortal, openPortalWorld, origin, root, type PortalWorld } from './portal-world.ts'
 
 const script = `<img src=x onerror="window.isInjected = true"><script>window.isInjected = true</script>`
 const events = `  order_paid:
@@ -57,21 +55,7 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     assert.ok(answer.ok, `${method} ${at}: ${answer.status} ${text}`)
     return text === '' ? undefined : JSON.parse(text)
   }
-  const deliver = async (outbound = visible) => {
-    const { host, server } = world.server
-    const { system, clock } = host
-    const { secrets } = await openIdentity(host)
-    const { catalog, settings } = server.terms()
-    await executeEvents({
-      system,
-      clock,
-      secrets,
-      outbound,
-      userAgent,
-      catalog: () => catalog,
-      settings: () => settings,
-    })
-  }
+  const deliver = (outbound = visible) => deliverEvents(world, outbound)
   /** Makes every attempt that is left. */
   const deliverUntilDead = async (outbound = visible) => {
     for (let attempt = 0; attempt < 4; attempt++) {

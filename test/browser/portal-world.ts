@@ -1,5 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { addUser } from '../../src/auth/index.ts'
+import { executeEvents } from '../../src/events/index.ts'
+import { openIdentity } from '../../src/host/index.ts'
+import { userAgent } from '../../src/kit/index.ts'
+import type { Outbound } from '../../src/outbound/index.ts'
 import { openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
 import { makeTestClock, type TestClock } from '../support/clock.ts'
 import { openProjectServer, type Files, type ProjectServer } from '../support/project-server.ts'
@@ -73,6 +77,15 @@ export async function openPortalWorld({
       await server[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Makes the attempts that are due. @param outbound decides which addresses it may reach */
+export async function deliverEvents({ server }: PortalWorld, outbound: Outbound): Promise<void> {
+  const { system, clock } = server.host
+  const { secrets } = await openIdentity(server.host)
+  const { catalog, settings } = server.server.terms()
+  const terms = { catalog: () => catalog, settings: () => settings }
+  await executeEvents({ system, clock, secrets, outbound, userAgent, ...terms })
 }
 
 /** Opens a page of the portal as a user, by its button and the login page. */
