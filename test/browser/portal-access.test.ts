@@ -184,9 +184,9 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     const { page, complaints } = opened
     const { button, content } = parts(page)
     await openPortal(page, '/clients', 'root')
-    await goTo(page, `/clients/${id}`, 'Client not found', root)
+    await goTo(page, `/clients/${id}`, 'Page not found', root)
     assert.ok(!(await page.content()).includes('Secret plan'))
-    await goTo(page, '/clients/..%2Faccount', 'Client not found', root)
+    await goTo(page, '/clients/..%2Faccount', 'Page not found', root)
     await goTo(page, `/clients/${own.id}`, 'Metrics', root)
     await content.getByText('This client has administrative scopes').waitFor()
     assert.equal(await button('New secret').count(), 0)

@@ -2,15 +2,13 @@ import { Button, Checkbox, Skeleton, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Problem, send } from '../../api/send.ts'
+import { send } from '../../api/send.ts'
 import { AccessState } from '../../components/access.tsx'
 import { announce } from '../../components/announce.tsx'
 import { State } from '../../components/badge.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyText } from '../../components/copy.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { ProblemAlert } from '../../components/problem.tsx'
 import { SaveForm } from '../../components/save-form.tsx'
 import { ScopePicker } from '../../components/scope-picker.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
@@ -21,6 +19,7 @@ import { Ends, ScopeList, useOwnScopes } from '../access.tsx'
 import type { Client } from '../api.ts'
 import { ClientUsage, typeOf } from '../client-usage.tsx'
 import { assertFields, clientRules, readUris, sendForm, urisProblem } from '../form.ts'
+import { LoadProblem } from '../load-problem.tsx'
 import { access } from '../strings/access.ts'
 import { RedirectUris } from './clients.tsx'
 
@@ -38,11 +37,12 @@ export function Page() {
     retry: false,
   })
   useCrumbTitle(client.data?.name)
-  if (client.error instanceof Problem && client.error.status === 404) {
+  if (client.isError) {
     const link = { to: '/clients', label: texts.all }
-    return <EmptyState isPage title={texts.notFound} text={texts.notFoundText} link={link} />
+    return (
+      <LoadProblem error={client.error} text={texts.notFoundText} link={link} onRetry={() => void client.refetch()} />
+    )
   }
-  if (client.isError) return <ProblemAlert error={client.error} onRetry={() => void client.refetch()} />
   if (client.data === undefined) return <Skeleton height={320} className="form" />
   const { name, status, scopes, disabled_by: disabledBy } = client.data
   const canChange = !scopes.some((scope) => scope.startsWith('backend.'))
@@ -173,7 +173,7 @@ function ClientForm({ client }: { readonly client: Client }) {
         <>
           <TextInput
             label={listTexts.name}
-            description={listTexts.nameText}
+            description={hasUris ? listTexts.nameText : undefined}
             name="name"
             dir="auto"
             value={fields.name}

@@ -112,7 +112,7 @@ function NewClient({ onClose }: { onClose(): void }) {
           <>
             <TextInput
               label={texts.name}
-              description={texts.nameText}
+              description={type === 'program' ? undefined : texts.nameText}
               name="name"
               dir="auto"
               value={name}

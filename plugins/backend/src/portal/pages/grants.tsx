@@ -52,8 +52,14 @@ function App({ grant, onWithdraw }: { readonly grant: Grant; onWithdraw(): void 
         </Button>
       </div>
       <p className="soft">
-        {texts.since} <RelativeTime value={since} /> · {texts.used}{' '}
-        {used === null ? texts.never : <RelativeTime value={used} />}
+        {texts.since} <RelativeTime value={since} /> ·{' '}
+        {used === null ? (
+          texts.never
+        ) : (
+          <>
+            {texts.used} <RelativeTime value={used} />
+          </>
+        )}
       </p>
       <ScopeList scopes={scopes} label={access.scopes.title} />
     </li>

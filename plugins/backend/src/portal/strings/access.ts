@@ -2,7 +2,6 @@
 
 export const access = {
   form: {
-    empty: 'Enter a value.',
     email: 'Enter an email address, for example ann@example.com.',
     name: 'Enter a name with at most 64 characters.',
     scopes: 'Select at least one scope.',
@@ -32,7 +31,7 @@ export const access = {
     },
     password: {
       title: 'Password',
-      text: 'All other sessions and tokens of your account end at once, also those of connected apps. You stay signed in on this page.',
+      text: 'All other sessions and tokens of your account end at once, also those of connected apps. You stay signed in on this page, until you close or reload it.',
       old: 'Current password',
       new: 'New password',
       newText: 'At least 8 characters.',
@@ -88,7 +87,6 @@ export const access = {
       'A client is a program that uses this API. It has an id and a secret of its own, so that your password stays with you. Create one for each program.',
   },
   client: {
-    notFound: 'Client not found',
     notFoundText: 'It was deleted, or it belongs to another account.',
     all: 'All clients',
     public: 'no secret',
@@ -164,8 +162,7 @@ export const access = {
     text: 'Apps of others that may use this API with your account.',
     since: 'Connected',
     used: 'Last used',
-    never: 'never',
-    may: 'It may use:',
+    never: 'Never used',
     withdraw: 'Withdraw access',
     withdrawTitle: (name: string) => `Withdraw the access of ${name}?`,
     withdrawText: 'This takes effect at once:',
