@@ -123,7 +123,7 @@ describe('the to-do API by clicking', { skip: skipTerminal, timeout: 600_000 }, 
     await page.getByLabel('Body').fill('{ "title": "Buy milk", "content": "Two bottles" }')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('201', { exact: true }).first().waitFor()
-    await page.getByRole('region', { name: 'Answer' }).getByText('Buy milk').waitFor()
+    await page.getByRole('region', { name: 'Response' }).getByText('Buy milk').waitFor()
     await page.getByText('todo_created delivered').waitFor()
     await page.goBack()
     await heading('todo_created').waitFor()

@@ -340,7 +340,7 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     await openPortal(page, `/subscriptions/${id}`)
-    await page.getByText('your endpoint answered with 410 Gone').waitFor()
+    await page.getByText('your endpoint responded with 410 Gone').waitFor()
     await page.getByRole('button', { name: 'Enable' }).click()
     await state(page, 'active').waitFor()
     await set({ open_until: world.clock.now() + 600_000, failures: 10 })

@@ -96,7 +96,7 @@ function withoutRefused(complaints: readonly string[]): readonly string[] {
   return complaints.filter((text) => !/Failed to load resource: .* 40[13] /.test(text))
 }
 
-const answer = (page: Page) => page.getByRole('region', { name: 'Answer', exact: true })
+const answer = (page: Page) => page.getByRole('region', { name: 'Response', exact: true })
 const send = (page: Page) => page.getByRole('button', { name: 'Send' }).click()
 
 describe('the API reference of the portal', { timeout: 600_000 }, () => {

@@ -185,7 +185,7 @@ describe('the table designer', () => {
     await more.click()
     await page.getByLabel('id.gte').fill('100')
     await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByRole('region', { name: 'Answer' }).getByText('"entry": []').waitFor()
+    await page.getByRole('region', { name: 'Response' }).getByText('"entry": []').waitFor()
     await page.getByRole('link', { name: 'Tables' }).first().click()
     await page.getByRole('link', { name: 'app_todo' }).first().click()
     await page.getByRole('button', { name: 'Delete table' }).click()

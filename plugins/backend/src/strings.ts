@@ -102,7 +102,7 @@ export const strings = {
     stay: 'Keep editing',
   },
   problem: {
-    unexpected: 'The server answered in an unexpected way',
+    unexpected: 'The server sent an unexpected response',
     changed: 'Someone else changed this in the meantime. Compare with the current values, then save again.',
     network: 'The server cannot be reached. Check your connection and try again.',
     retry: 'Try again',

@@ -23,7 +23,7 @@ const pendingMs = 1500
 const finishedMs = 15_000
 const maxAttempts = 10
 
-/** One delivery: its attempts, what the endpoint answered, and what was sent. */
+/** One delivery: its attempts, how the endpoint responded, and what was sent. */
 export function Page() {
   const { id = '', delivery = '' } = useParams({ strict: false })
   const queries = useQueryClient()

@@ -78,7 +78,7 @@ export const access = {
     id: 'Client ID',
     secret: 'Client secret',
     getToken: 'Get a token',
-    useToken: 'Call the API with the access_token of the answer',
+    useToken: 'Call the API with the access_token of the response',
     authorize: 'Send people to this address to sign in',
     authorizeText: 'Create state and code_challenge anew each time.',
     exchange: 'Exchange the code for a token',

@@ -30,7 +30,7 @@ export const events = {
   meaning: 'Meaning',
   receiver: 'Write a receiver',
   receiverText:
-    'Check the signature of the unchanged body, answer with a 2xx status at once, and process the event afterwards. Other answers are failures, and the event is sent again later. This program needs no packages; libraries for Standard Webhooks check the same signature.',
+    'Check the signature of the unchanged body, respond with a 2xx status at once, and process the event afterwards. Any other response is a failure, and the event is sent again later. This program needs no packages; libraries for Standard Webhooks check the same signature.',
   secretNote: 'Set WEBHOOK_SECRET to the signing secret that you get when you subscribe.',
   language: 'Language',
   languages: { javascript: 'JavaScript', python: 'Python' },
@@ -65,9 +65,9 @@ export const subscriptions = {
   deleteText:
     'Its pending deliveries are cancelled, its secret stops working, and its deliveries can no longer be replayed.',
   administrator: 'An administrator disabled this subscription. Ask the operator of this API to enable it.',
-  gone: 'This subscription is disabled because your endpoint answered with 410 Gone. Enable it when the endpoint is back.',
+  gone: 'This subscription is disabled because your endpoint responded with 410 Gone. Enable it when the endpoint is back.',
   disabled:
-    'This subscription is disabled: its client was disabled, you ended your subscriptions with a new password, or the endpoint answered with 410 Gone. Events are not delivered until you enable it.',
+    'This subscription is disabled: its client was disabled, you ended your subscriptions with a new password, or the endpoint responded with 410 Gone. Events are not delivered until you enable it.',
   paused: 'This subscription is paused. Events that are dispatched now are not delivered to it.',
   postponed: (time: string) =>
     `Your endpoint failed many times in a row, so nothing is sent until ${time}. Then one delivery is sent as a test, and if it succeeds, the others follow.`,
@@ -79,7 +79,7 @@ export const subscriptions = {
     'Each is sent again with the same id and four new attempts, so your receiver may get events that it already has.',
   replayedNone: 'No dead delivery from this time can be replayed',
   noDeliveriesText:
-    'When an event is dispatched, its delivery appears here with each attempt and what your endpoint answered. Send a test to check the endpoint.',
+    'When an event is dispatched, its delivery appears here with each attempt and how your endpoint responded. Send a test to check the endpoint.',
 } as const
 
 export const deliveries = {
