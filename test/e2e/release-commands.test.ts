@@ -108,7 +108,12 @@ describe('releases at the command line', { concurrency: 1 }, () => {
     await deploy('--message Shorter')
     const { code, stdout, stderr } = await system.folder.run('release:rollback --yes --keep-draft')
     assert.equal(code, 0, stderr)
-    assert.match(stdout, new RegExp(`^ {2}Activated {2}${ids[0]!.slice(0, 8)}\n {2}Kept {7}the draft .*\n {2}Serving`))
+    assert.match(
+      stdout,
+      new RegExp(
+        `^ {2}Activated {2}${ids[0]!.slice(0, 8)}\n {2}Kept {7}the undone changes are in the draft of the backend\n {2}Serving`,
+      ),
+    )
     const { db } = system.host.system
     const change = db.selectFrom('waypost_draft_change').select(['name', 'user_id', 'user_name'])
     assert.deepEqual(await change.execute(), [
