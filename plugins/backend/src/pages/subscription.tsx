@@ -1,9 +1,9 @@
-import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core'
+import { Button, Menu, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
 import { call, callForAnswer, type Answer } from '../api/call.ts'
+import { MoreMenu } from '../components/more-menu.tsx'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { CopyText } from '../components/copy.tsx'
@@ -67,7 +67,7 @@ export function Page() {
       >
         {subscription === undefined ? null : (
           <>
-            <MoreMenu isDisabled={subscription.status === 'disabled'} onChoose={setAction} />
+            <SubscriptionMenu isDisabled={subscription.status === 'disabled'} onChoose={setAction} />
             {isActive ? (
               <Button variant="default" onClick={() => setAction('pause')}>
                 {texts.pause}
@@ -117,24 +117,17 @@ export function Page() {
   )
 }
 
-function MoreMenu({ isDisabled, onChoose }: { readonly isDisabled: boolean; onChoose(action: Action): void }) {
+function SubscriptionMenu({ isDisabled, onChoose }: { readonly isDisabled: boolean; onChoose(action: Action): void }) {
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon variant="default" size={30} aria-label={texts.more}>
-          <Ellipsis size={16} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => onChoose('endpoint')}>{texts.changeEndpoint}</Menu.Item>
-        <Menu.Item onClick={() => onChoose('rotate')}>{texts.rotate}</Menu.Item>
-        <Menu.Divider />
-        {isDisabled ? null : <Menu.Item onClick={() => onChoose('disable')}>{texts.disable}</Menu.Item>}
-        <Menu.Item color="red" onClick={() => onChoose('delete')}>
-          {texts.remove}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MoreMenu label={texts.more}>
+      <Menu.Item onClick={() => onChoose('endpoint')}>{texts.changeEndpoint}</Menu.Item>
+      <Menu.Item onClick={() => onChoose('rotate')}>{texts.rotate}</Menu.Item>
+      <Menu.Divider />
+      {isDisabled ? null : <Menu.Item onClick={() => onChoose('disable')}>{texts.disable}</Menu.Item>}
+      <Menu.Item color="red" onClick={() => onChoose('delete')}>
+        {texts.remove}
+      </Menu.Item>
+    </MoreMenu>
   )
 }
 

@@ -1,4 +1,5 @@
 // Shapes of the account API, as docs/consumer.md and docs/events.md describe them. `send` calls it.
+import type { Attempt } from '../components/attempts.tsx'
 
 export interface Account {
   readonly id: string
@@ -83,15 +84,6 @@ export interface Subscription {
   readonly previous_secret_until?: string
   /** Only in the answer that creates it or replaces it. */
   readonly secret?: string
-}
-
-export interface Attempt {
-  readonly started: string
-  readonly outcome: string
-  readonly status: number | null
-  readonly latency_ms: number | null
-  readonly answer: string | null
-  readonly answer_hidden?: true
 }
 
 export interface Delivery {

@@ -1,6 +1,6 @@
-import { ActionIcon, Menu } from '@mantine/core'
-import { Ellipsis } from 'lucide-react'
+import { Menu } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
+import { MoreMenu } from '../components/more-menu.tsx'
 import { announce } from '../components/announce.tsx'
 import { describeProblem } from '../components/problem.tsx'
 import { useHasDraft, type Draft } from '../edit/draft.ts'
@@ -24,20 +24,13 @@ export function DraftMenu({ draft }: { readonly draft: Draft }) {
   }
   return (
     <>
-      <Menu>
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label={texts.label}>
-            <Ellipsis size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {canEdit ? <Menu.Item onClick={() => setImporting(true)}>{texts.import}</Menu.Item> : null}
-          <Menu.Item onClick={() => void download('draft')}>{texts.download[draft.mode]}</Menu.Item>
-          {draft.mode === 'folder' || draft.base.name === '' ? null : (
-            <Menu.Item onClick={() => void download('active')}>{texts.downloadActive}</Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu label={texts.label}>
+        {canEdit ? <Menu.Item onClick={() => setImporting(true)}>{texts.import}</Menu.Item> : null}
+        <Menu.Item onClick={() => void download('draft')}>{texts.download[draft.mode]}</Menu.Item>
+        {draft.mode === 'folder' || draft.base.name === '' ? null : (
+          <Menu.Item onClick={() => void download('active')}>{texts.downloadActive}</Menu.Item>
+        )}
+      </MoreMenu>
       <Suspense>{isImporting ? <Import onClose={() => setImporting(false)} /> : null}</Suspense>
     </>
   )

@@ -1,9 +1,9 @@
-import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core'
+import { Button, Menu, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { Ellipsis } from 'lucide-react'
 import { useState } from 'react'
 import { send } from '../../api/send.ts'
+import { MoreMenu } from '../../components/more-menu.tsx'
 import { announce } from '../../components/announce.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyText } from '../../components/copy.tsx'
@@ -82,7 +82,7 @@ export function Page() {
           )
         }
       >
-        <MoreMenu isThirdParty={isThirdParty} onChoose={setAction} />
+        <SubscriptionMenu isThirdParty={isThirdParty} onChoose={setAction} />
         {isActive ? (
           <Button variant="default" onClick={() => setAction('pause')}>
             {shared.pause}
@@ -155,32 +155,25 @@ export function Page() {
   )
 }
 
-interface MoreMenuProps {
+interface SubscriptionMenuProps {
   readonly isThirdParty: boolean
   onChoose(action: Action): void
 }
 
-function MoreMenu({ isThirdParty, onChoose }: MoreMenuProps) {
+function SubscriptionMenu({ isThirdParty, onChoose }: SubscriptionMenuProps) {
   return (
-    <Menu>
-      <Menu.Target>
-        <ActionIcon variant="default" size={30} aria-label={shared.more}>
-          <Ellipsis size={16} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {isThirdParty ? null : (
-          <>
-            <Menu.Item onClick={() => onChoose('endpoint')}>{shared.changeEndpoint}</Menu.Item>
-            <Menu.Item onClick={() => onChoose('rotate')}>{shared.rotate}</Menu.Item>
-            <Menu.Divider />
-          </>
-        )}
-        <Menu.Item color="red" onClick={() => onChoose('delete')}>
-          {shared.remove}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <MoreMenu label={shared.more}>
+      {isThirdParty ? null : (
+        <>
+          <Menu.Item onClick={() => onChoose('endpoint')}>{shared.changeEndpoint}</Menu.Item>
+          <Menu.Item onClick={() => onChoose('rotate')}>{shared.rotate}</Menu.Item>
+          <Menu.Divider />
+        </>
+      )}
+      <Menu.Item color="red" onClick={() => onChoose('delete')}>
+        {shared.remove}
+      </Menu.Item>
+    </MoreMenu>
   )
 }
 
