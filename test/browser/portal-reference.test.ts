@@ -26,6 +26,8 @@ routes:
         parameters:
           limit: { type: integer, minimum: 1, maximum: 100, default: 20, description: How many to return }
           author: { type: string, description: 'The name, or a part of it' }
+          copies: { type: integer }
+          copies.gte: { type: integer, description: At least }
           sort: { enum: [title, added], default: added }
         response: BookList
         action: src/list.ts
@@ -167,6 +169,10 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
       /requests\.get\(\s+"http:\/\/localhost:3000\/book\/1"/,
       'the language stays',
     )
+    await goTo(page, '/reference/getBook', 'Lists books', root)
+    await content.getByText('copies.gte').waitFor({ state: 'hidden' })
+    await content.getByText('More parameters (1)').click()
+    await content.getByText('copies.gte').waitFor()
     await goTo(page, '/reference/deleteBookByBookId', 'Removes a book', root)
     await page.locator('.samples').getByText('No body.').waitFor()
     await goTo(page, '/reference/nothing', 'No such operation', root)

@@ -37,11 +37,16 @@ function parametersOf(schema: unknown, named: NamedSchemas): readonly Parameter[
 
 const maxMain = 6
 
-/** Parameters that are often used, and others: a list of rows has five filters for each number. */
+/** Returns the names of variants of other parameters, such as `price.gte`: a list of rows has five for each number. */
+export function findVariants(names: readonly string[]): ReadonlySet<string> {
+  const all = new Set(names)
+  return new Set(names.filter((name) => all.has(name.slice(0, Math.max(0, name.lastIndexOf('.'))))))
+}
+
+/** Parameters that are often used, and others. */
 function splitParameters(all: readonly Parameter[]): readonly [main: readonly Parameter[], more: readonly Parameter[]] {
-  const names = new Set(all.map(({ name }) => name))
-  const isVariant = (name: string) => names.has(name.slice(0, Math.max(0, name.lastIndexOf('.'))))
-  const common = new Set(all.filter(({ name }) => !isVariant(name)).slice(0, maxMain))
+  const variants = findVariants(all.map(({ name }) => name))
+  const common = new Set(all.filter(({ name }) => !variants.has(name)).slice(0, maxMain))
   const main = all.filter((one) => one.isRequired || common.has(one))
   return [main, all.filter((one) => !main.includes(one))]
 }

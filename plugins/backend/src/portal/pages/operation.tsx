@@ -11,7 +11,9 @@ import { ProblemAlert } from '../../components/problem.tsx'
 import { SchemaView } from '../../components/schema-view.tsx'
 import { issuer } from '../../config.ts'
 import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
+import { api } from '../../strings/api.ts'
 import { CodeOfRequest } from '../../try/code-of-request.tsx'
+import { findVariants } from '../../try/request-form.tsx'
 import { AccessSentence } from '../reference/access.tsx'
 import { Problems } from '../reference/guides.tsx'
 import { referenceQuery } from '../reference/load.ts'
@@ -165,11 +167,23 @@ interface ParametersProps {
 }
 
 function Parameters({ title, schema, named }: ParametersProps) {
-  if (Object.keys(toSchema(schema['properties'])).length === 0) return null
+  const all = Object.entries(toSchema(schema['properties']))
+  if (all.length === 0) return null
+  const variants = findVariants(all.map(([name]) => name))
+  const pick = (areVariants: boolean) => ({
+    ...schema,
+    properties: Object.fromEntries(all.filter(([name]) => variants.has(name) === areVariants)),
+  })
   return (
     <section>
       <h2>{title}</h2>
-      <SchemaView schema={schema} named={named} label={title} isInPlace />
+      <SchemaView schema={pick(false)} named={named} label={title} isInPlace />
+      {variants.size === 0 ? null : (
+        <details>
+          <summary>{api.tryIt.more(variants.size)}</summary>
+          <SchemaView schema={pick(true)} named={named} label={title} isInPlace />
+        </details>
+      )}
     </section>
   )
 }

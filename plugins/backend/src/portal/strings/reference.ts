@@ -91,7 +91,7 @@ export const reference = {
     exampleRequest: 'Example request',
     exampleAnswer: 'Example response',
     answerStatus: 'Status of the response',
-    deprecated: 'This operation is deprecated. It works, but will be removed.',
+    deprecated: 'This operation is deprecated. It still works, but will be removed.',
     previous: 'Previous',
     next: 'Next',
     neighbours: 'Other operations',
