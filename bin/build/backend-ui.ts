@@ -57,27 +57,34 @@ async function buildPages(root: string, home: string, built: string): Promise<vo
   if (status !== 0) throw new Error(`${folder} has type errors`)
   const { build } = await import('vite')
   const fresh = `${built}.${process.pid}`
-  const result = await build({
-    root: home,
-    base: './', // the pages may be below a path of the server
-    configFile: false,
-    logLevel: 'warn',
-    build: {
-      outDir: fresh,
-      target: 'es2023',
-      cssCodeSplit: false,
-      assetsInlineLimit: 0, // the policy of the pages forbids data: URLs
-      modulePreload: { polyfill: false },
-      reportCompressedSize: false,
-      rolldownOptions: {
-        input: ['index.html', 'portal.html'].map((name) => path.join(home, name)),
-        onLog(level, log, report) {
-          if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log) // "use client" has no meaning here
+  const results = []
+  // One after the other. In one build, they would share files, so that each loads code that only the other one needs.
+  for (const page of ['index.html', 'portal.html']) {
+    results.push(
+      await build({
+        root: home,
+        base: './', // the pages may be below a path of the server
+        configFile: false,
+        logLevel: 'warn',
+        build: {
+          outDir: fresh,
+          emptyOutDir: false,
+          target: 'es2023',
+          cssCodeSplit: false,
+          assetsInlineLimit: 0, // the policy of the pages forbids data: URLs
+          modulePreload: { polyfill: false },
+          reportCompressedSize: false,
+          rolldownOptions: {
+            input: path.join(home, page),
+            onLog(level, log, report) {
+              if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log) // "use client" has no meaning here
+            },
+          },
         },
-      },
-    },
-  })
-  const modules = [result].flat().flatMap((one) => ('output' in one ? one.output : []))
+      }),
+    )
+  }
+  const modules = results.flat().flatMap((one) => ('output' in one ? one.output : []))
   const packages = packagesOf(modules.flatMap((one) => ('modules' in one ? Object.keys(one.modules) : [])))
   writeLicences(root, fresh, packages)
   for (const file of globSync('assets/*', { cwd: fresh })) compress(path.join(fresh, file))

@@ -40,10 +40,15 @@ export function authorizeCallers(
   options: { login: boolean },
 ): (request: FastifyRequest) => Caller {
   limitBodies(app, maxBodyBytes)
-  app.addHook('onRequest', async (request) => {
+  const authorize = async (request: FastifyRequest) => {
     const principal = await guard.authorize(request.headers.authorization, [consumerScope])
     request.principal = principal
     if (options.login && !userClientIds.includes(principal.client.id)) throw errors.WP_CONSUMER_LOGIN_NEEDED()
+  }
+  app.addHook('onRequest', authorize)
+  // A caller can send the body a minute later. Meanwhile, the token may have been revoked.
+  app.addHook('preHandler', async (request) => {
+    if (request.body !== undefined) await authorize(request)
   })
   return (request) => {
     const { user, scopes, client } = request.principal!

@@ -195,8 +195,9 @@ const sandbox = { 'x-content-type-options': 'nosniff', 'content-security-policy'
 function addBrowserHeaders(reply: FastifyReply, { html }: ManifestMethod, headers: SendSources['pageHeaders']): void {
   for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value)
   if (html !== 'trusted') reply.headers(sandbox)
-  // A page with it could keep a reference to a window of the backend on the same origin, and read its tokens.
-  reply.removeHeader('cross-origin-embedder-policy')
+  // Other policies would let a page keep a reference to a window of the login pages, the backend or the portal on the
+  // same origin, and read passwords and tokens.
+  reply.header('cross-origin-opener-policy', 'same-origin').removeHeader('cross-origin-embedder-policy')
 }
 
 /** Whether an Accept header allows a content type (RFC 9110 §12.5.1). The most specific range decides. */

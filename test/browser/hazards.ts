@@ -12,6 +12,7 @@ export const attackFiles = {
 routes:
   /plain: { methods: { GET: { public: true, html: trusted, action: src/plain.ts } } }
   /isolated: { methods: { GET: { public: true, html: trusted, action: src/isolated.ts } } }
+  /unsafe: { methods: { GET: { public: true, html: trusted, action: src/unsafe.ts } } }
   /untrusted: { methods: { GET: { public: true, action: src/plain.ts } } }
   /worker.js: { methods: { GET: { public: true, html: trusted, action: src/worker.ts } } }
 `,
@@ -20,6 +21,7 @@ routes:
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-embedder-policy': 'require-corp',
   }),
+  'src/unsafe.ts': respond('text/html', '<title>unsafe</title>', { 'cross-origin-opener-policy': 'unsafe-none' }),
   'src/worker.ts': respond('text/javascript', 'addEventListener("fetch", () => {})', { 'service-worker-allowed': '/' }),
 }
 
@@ -92,13 +94,14 @@ export function testHazards(pages: AttackedPages): void {
       assert.match(await readWindow(attack.page, `${origin}/plain`, /plain/), /^read .*plain$/)
     })
 
-    for (const path of ['/plain', '/isolated']) {
+    for (const path of ['/plain', '/isolated', '/unsafe']) {
       test(`cannot read a window of the pages: ${path}`, async () => {
         await using attack = await openAttack(path)
         const staying = `${origin}${root}/signed-in?state=window.x` // does not leave for the authorization endpoint
         assert.equal(await readWindow(attack.page, staying, anyTitle), 'severed')
         assert.equal(await readWindow(attack.page, `${origin}${root}/`, pages.title), 'severed')
         assert.equal(await readWindow(attack.page, authorizeUrl, anyTitle), 'severed')
+        assert.equal(await readWindow(attack.page, `${authorizeUrl}&prompt=login`, /Sign in/), 'severed')
       })
 
       test(`cannot get a code by a script or a frame: ${path}`, async () => {
@@ -131,6 +134,37 @@ export function testHazards(pages: AttackedPages): void {
         assert.deepEqual(found.slice(-2), ['blocked', 'blocked'])
       })
     }
+
+    test('hears no code when a window signs in', async () => {
+      await using attack = await openAttack('/plain')
+      const channel = `waypost-sign-in ${pages.clientId}`
+      await attack.page.evaluate(`void (() => {
+        window.heard = []
+        const hear = ({ data }) => window.heard.push(JSON.stringify(data))
+        new BroadcastChannel(${JSON.stringify(channel)}).addEventListener('message', hear)
+        addEventListener('message', hear)
+      })()`)
+      const url = `${authorizeUrl}&state=window.x&prompt=none`
+      const opening = attack.page.context().waitForEvent('page')
+      await attack.page.evaluate(`void open(${JSON.stringify(url)})`)
+      const opened = await opening
+      await opened.getByText('You are signed in. You can close this window.').waitFor()
+      assert.deepEqual(await attack.page.evaluate('window.heard'), [])
+    })
+
+    test('cannot read or send the forms of the login pages by a script', async () => {
+      await using attack = await openAttack('/plain')
+      const answers = await attack.page.evaluate<string[]>(`(async (url) => {
+        const answers = []
+        for (const [name, method] of [['authorize', 'GET'], ['consent', 'POST'], ['login', 'POST'], ['logout', 'POST']]) {
+          const answer = await fetch(url.replace('authorize?', name + '?'), { method, body: method === 'GET' ? undefined : new URLSearchParams() })
+          const text = await answer.text()
+          answers.push(answer.status + ' ' + text.includes('csrf'))
+        }
+        return answers
+      })(${JSON.stringify(`${authorizeUrl}&prompt=login`)})`)
+      assert.deepEqual(answers, ['403 false', '403 false', '403 false', '403 false'])
+    })
 
     test('cannot install a service worker', async () => {
       await using attack = await openAttack('/plain')

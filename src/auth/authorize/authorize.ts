@@ -19,7 +19,13 @@ import { answerRequest, restartRequest, redirectToClient, readPageForm, withoutL
 export async function authorize(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   return answerRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
-    const session = await findSession(issuer, cookies.session(request))
+    const cookie = cookies.session(request)
+    // The backend and the portal ask for another account when the user signs out.
+    if (cookie !== undefined && isOwnPages(checked.client.id) && checked.prompts.has('select_account')) {
+      await endSession(issuer, cookie)
+      cookies.clearSession(visit.reply)
+    }
+    const session = await findSession(issuer, cookie)
     const step = await decideStep(issuer, checked, session)
     if (step.next === 'login') return sendLogin(visit, checked, { reason: step.reason, user: session?.userName })
     if (step.next === 'consent') return sendConsent(visit, checked, step)
@@ -129,20 +135,19 @@ async function sendCode(
   request: CheckedRequest,
   granted: { session: Session; scopes: readonly string[] },
 ): Promise<FastifyReply> {
-  assertNavigation(visit, request)
+  assertWindow(visit, request)
   const code = await issueCode(visit.issuer, request, granted)
   return code === undefined ? restartRequest(visit, request.query) : redirectToClient(visit, request, { code })
 }
 
 /**
- * Rejects a request of a script: one of a user route on this origin could read the code from the redirect. A frame could
- * be read too, and pages of the backend and the portal are not shown in frames. Only browsers send these headers.
+ * Rejects a request for a code of the backend or the portal that was not sent by a window: their pages are not shown in
+ * frames, which a user route on this origin could read.
  * @throws PageError
  */
-function assertNavigation({ request: { headers } }: Visit, { client }: CheckedRequest): void {
-  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest } = headers
-  if (site === undefined) return
-  if (mode === 'navigate' && (!isOwnPages(client.id) || dest === 'document')) return
+function assertWindow({ request: { headers } }: Visit, { client }: CheckedRequest): void {
+  if (!isOwnPages(client.id) || headers['sec-fetch-site'] === undefined || headers['sec-fetch-dest'] === 'document')
+    return
   throw new PageError('This request was not sent by a window', 'Codes are only sent to windows of a browser.', {
     status: 403,
     hint: 'Open the address in a window or tab.',

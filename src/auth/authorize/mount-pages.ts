@@ -28,6 +28,7 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     await app.register(formbody, { bodyLimit })
     await app.register(cookie)
     configurePageResponses(app)
+    app.addHook('onRequest', async (request) => assertNavigation(request))
     app.get('/authorization/authorize', { exposeHeadRoute: false }, (request, reply) =>
       authorize(visit(request, reply)),
     )
@@ -56,6 +57,19 @@ const forms = [
 ] as const
 /** Forms whose pages have the same path. */
 const pages: ReadonlySet<string> = new Set(['register', 'first-run'])
+
+/**
+ * Rejects a request of a script: one of a user route on this origin could read the form token, give consent, or log in.
+ * Only browsers send these headers.
+ * @throws PageError
+ */
+function assertNavigation({ headers }: FastifyRequest): void {
+  if (headers['sec-fetch-site'] === undefined || headers['sec-fetch-mode'] === 'navigate') return
+  throw new PageError('This request was not sent by a window', 'These pages only work in windows of a browser.', {
+    status: 403,
+    hint: 'Open the address in a window or tab.',
+  })
+}
 
 /** Handles a GET to the URL of a form, for example after a reload. The page with the form no longer exists. */
 function rejectOtherMethods(app: FastifyInstance, url: string, allowed: readonly string[]): void {

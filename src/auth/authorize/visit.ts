@@ -3,6 +3,7 @@ import { readForm, type Form } from '../endpoint/client-authentication.ts'
 import type { SignInLinks } from '../access/sign-in-links.ts'
 import { OAuthError, PageError } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
+import { isOwnPages } from '../account/clients.ts'
 import { resolveRedirect, type RedirectableRequest } from './resolve-redirect.ts'
 import { makeResponseUri } from './response-uri.ts'
 import { checkRequest, type CheckedRequest } from './check-request.ts'
@@ -35,6 +36,12 @@ export interface Visit extends PageOptions {
 }
 
 /**
+ * The policies of the pages of the backend and the portal. With them, a window in which the user signs in again stays
+ * connected to the page that opened it, and to no page of a user route, which cannot set both.
+ */
+const isolation = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' }
+
+/**
  * Checks an authorization request, then calls `answer`. Errors go to the client if it is known and the browser may be
  * redirected.
  * @throws PageError
@@ -48,6 +55,7 @@ export async function answerRequest(
   const { portal: hasPortal } = issuer.settings()
   const place = { issuer: issuer.issuer, isDevelopment, backendUrl, hasPortal, host: request.host }
   const addressed = await resolveRedirect({ system: issuer.system, ...place }, query)
+  if (isOwnPages(addressed.client.id)) visit.reply.headers(isolation)
   try {
     return await answer(checkRequest(addressed, issuer.issuer))
   } catch (error) {

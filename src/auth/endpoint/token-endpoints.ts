@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { portalClientId } from '../account/clients.ts'
 import { parseScopes, type RequestedScopes } from '../account/scopes.ts'
 import { invalidClient, OAuthError } from '../errors.ts'
 import { watchCaller } from '../token/caller.ts'
@@ -22,7 +23,7 @@ export function mountToken(app: FastifyInstance, issuer: TokenIssuer): void {
       const grant = grants.get(grantType)
       if (grant === undefined) throw new OAuthError('unsupported_grant_type', `Unknown grant "${grantType}"`)
       const client = await authenticate()
-      if (!client.grants.includes(grantType)) {
+      if (!client.grants.includes(grantType) || (client.id === portalClientId && !issuer.settings().portal)) {
         throw new OAuthError('unauthorized_client', `This client is not allowed to use ${grantType}`)
       }
       assertResources(resources, issuer.issuer)

@@ -71,6 +71,8 @@ function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources
     exposeHeadRoute: false,
     config: makeRateLimit('admin', requestsPerMinute),
     onRequest: authorizeRoute(route, guard, sources),
+    // A caller can send the body a minute later. Meanwhile, the token may have been revoked.
+    ...(body === undefined ? {} : { preHandler: authorizeRoute(route, guard, sources) }),
     schema: {
       ...(params === undefined ? {} : { params }),
       querystring: query ?? { type: 'object', additionalProperties: false },

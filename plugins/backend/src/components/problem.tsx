@@ -11,6 +11,11 @@ export function describeProblem(error: unknown): { readonly message: string; rea
   return { message: error instanceof Error ? error.message : String(error) }
 }
 
+/** Adds a full stop if the text has none. */
+export function endSentence(text: string): string {
+  return /[.?!:]$/.test(text) ? text : `${text}.`
+}
+
 interface ProblemAlertProps {
   readonly error: unknown
   /** Repeats what failed. */

@@ -1,3 +1,4 @@
+import { endSentence } from '../components/problem.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouterState } from '@tanstack/react-router'
 import { CloudUpload, FileDiff } from 'lucide-react'
@@ -7,7 +8,6 @@ import { editing as texts } from '../strings/editing.ts'
 import { publish } from '../strings/publish.ts'
 import { pages } from '../pages.ts'
 import { strings } from '../strings.ts'
-import { endSentence } from './save-bar.tsx'
 import { draftQuery, refreshDraft, useDraft, useHasDraft } from './draft.ts'
 
 /** The number of changed files, in the top bar. Loads what the pages show again after a change of the files. */

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { LeaveDialog } from '../components/leave-dialog.tsx'
-import { ProblemAlert } from '../components/problem.tsx'
+import { endSentence, ProblemAlert } from '../components/problem.tsx'
 import { SignInCancelled } from '../session/session.ts'
 import { editing as texts } from '../strings/editing.ts'
 import { ChangedBy } from './changed-by.tsx'
@@ -73,10 +73,6 @@ export function SaveBar({ edit, action = texts.save, onSaved }: SaveBarProps) {
       {isComparing && edit.isOutdated ? <ConflictDialog edit={edit} onClose={() => setComparing(false)} /> : null}
     </>
   )
-}
-
-export function endSentence(text: string): string {
-  return /[.?!:]$/.test(text) ? text : `${text}.`
 }
 
 /** The errors that a change would add, with links to their fields. */

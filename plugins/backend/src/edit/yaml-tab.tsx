@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { call } from '../api/call.ts'
 import { definitionQuery } from '../api/definition.ts'
-import { ProblemAlert } from '../components/problem.tsx'
+import { endSentence, ProblemAlert } from '../components/problem.tsx'
 import { useScopes } from '../components/access.tsx'
 import { editing as texts } from '../strings/editing.ts'
 import { CodeEditor } from './code-editor.tsx'
@@ -17,7 +17,7 @@ import {
   type Diagnostic,
   type DraftValue,
 } from './draft.ts'
-import { endSentence, SaveBar } from './save-bar.tsx'
+import { SaveBar } from './save-bar.tsx'
 import { isMap, keysOf } from './values.ts'
 
 /** What a new entry is written to. */

@@ -1,7 +1,7 @@
+import { endSentence } from '../components/problem.tsx'
 import { Link } from '@tanstack/react-router'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { CodeBlock } from '../components/copy.tsx'
-import { endSentence } from '../edit/save-bar.tsx'
 import { strings } from '../strings.ts'
 import { publish } from '../strings/publish.ts'
 import type { Plan } from './api.ts'

@@ -105,8 +105,20 @@ function describeError(answer: URLSearchParams): { error: string; message: strin
   return { error, message: strings.start.failed, hint: answer.get('error_description') ?? error }
 }
 
+/**
+ * Whether user routes have the same origin as these pages. Their scripts can listen to a channel, but they never share
+ * windows with these pages, which have policies that no user route can set. On a host of its own, windows of the
+ * authorization endpoint are of another origin and cannot be shared.
+ */
+const isShared = new URL(issuer).origin === location.origin
+
 /** In a window that was opened to sign in again: gives the code to the page that opened it. */
 async function handOver(answer: URLSearchParams): Promise<Started> {
+  if (isShared) {
+    const opener = window.opener as Window | null
+    opener?.postMessage(Object.fromEntries(answer), location.origin) // it closes this window
+    return { state: 'window' }
+  }
   const channel = new BroadcastChannel(channelName)
   const taken = new Promise<void>((resolve) => {
     channel.addEventListener('message', ({ data }) => {
@@ -156,24 +168,36 @@ export function cancelAsking(): void {
 export function openSignIn(reason: SignInReason, onProblem: (message: string) => void): () => void {
   const state = windowState + makeRandom()
   const channel = new BroadcastChannel(channelName)
+  const stopping = new AbortController()
+  const stop = () => {
+    stopping.abort()
+    channel.close()
+  }
   const opened = window.open('', '_blank', 'popup,width=480,height=640')
   void makePkce().then(({ verifier, challenge }) => {
-    channel.addEventListener('message', ({ data }: MessageEvent<Record<string, string> | string>) => {
+    const take = (data: Answer): void => {
       if (typeof data === 'string' || data['state'] !== state) return
-      channel.postMessage(`taken ${state}`)
+      if (isShared) opened?.close()
+      else channel.postMessage(`taken ${state}`)
       const { code, error_description: problem = strings.start.failed } = data
       if (code === undefined) return onProblem(problem)
-      redeem(code, verifier).then(
-        () => channel.close(),
-        (error: Error) => onProblem(error.message),
-      )
-    })
+      redeem(code, verifier).then(stop, (error: Error) => onProblem(error.message))
+    }
+    if (isShared) {
+      const onMessage = ({ source, origin, data }: MessageEvent<Answer>) => {
+        if (source === opened && origin === location.origin) take(data)
+      }
+      window.addEventListener('message', onMessage, { signal: stopping.signal })
+    } else channel.addEventListener('message', ({ data }: MessageEvent<Answer>) => take(data))
     const url = authorizeUrl({ state, challenge, prompt: reason === 'password' ? 'login' : undefined })
     if (opened === null) onProblem(strings.signIn.blocked)
     else opened.location.replace(url)
   })
-  return () => channel.close()
+  return stop
 }
+
+/** The answer of the authorization endpoint, or what windows say to each other. */
+type Answer = Readonly<Record<string, string>> | string
 
 interface AuthorizeOptions {
   readonly state: string
