@@ -120,10 +120,20 @@ for (const kind of systemKinds) {
         assert.deepEqual(await ask(mode, dest), { status: 403, location: undefined }, `${mode} ${dest}`)
     })
 
-    test('gets no codes while the portal is off', async () => {
+    test('signing out ends the session, also after the password was entered again elsewhere', async () => {
       await logIn()
+      await visitor.logIn(await visitor.authorize(request({ prompt: 'login' })), { username: 'root' })
+      assert.equal((await visitor.authorize(request({ prompt: 'select_account' }))).status, 200)
+      const silent = await visitor.authorize(request({ prompt: 'none' }))
+      assert.equal(readAnswer(silent).parameters['error'], 'login_required')
+    })
+
+    test('gets no codes and no tokens while the portal is off', async () => {
+      const { refresh_token: token } = await redeem(await logIn())
       await world.serve({ kind, config: { portal: false } })
       assert.equal((await visitor.authorize(request())).status, 400)
+      const refreshed = await post({ grant_type: 'refresh_token', refresh_token: token })
+      assert.equal(refreshed.body.error, 'unauthorized_client')
       await world.serve({ kind, config: { portal: true } })
       readCode(await visitor.authorize(request()))
     })
