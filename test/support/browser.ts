@@ -61,10 +61,12 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Returns the violations and undecided results of axe, with their locations. */
 export async function findFlaws(page: Page): Promise<string[]> {
-  // Menus and dialogs that open or close are half transparent, and incomplete for screen readers.
+  // Menus and dialogs that open or close are half transparent, and incomplete for screen readers. The label of a button
+  // that has just been busy becomes visible again.
   await until('transitions have ended', () =>
     page.evaluate<boolean>(
-      `[...document.querySelectorAll('[role=menu], [role=dialog]')].every((one) => getComputedStyle(one).opacity === '1')`,
+      `[...document.querySelectorAll('[role=menu], [role=dialog], button:not([data-loading]) .mantine-Button-label')]
+        .every((one) => getComputedStyle(one).opacity === '1')`,
     ),
   )
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe)
