@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type, type Static } from 'typebox'
 import {
-  changeEmail,
+  changeOwnEmail,
   changePassword,
   describeScope,
   isBackendScope,
@@ -70,9 +70,9 @@ function mountChanges(app: FastifyInstance, { guard, issuer }: { guard: Guard; i
     '/consumer/account',
     { schema: { body: AccountBody } },
     async (request) => {
-      const { id } = callerOf(request)
-      await changeEmail(issuer.system, id, request.body.email)
-      return toResponse(await loadAccount(issuer.system, id))
+      const caller = callerOf(request)
+      await changeOwnEmail(issuer, caller, request.body.email)
+      return toResponse(await loadAccount(issuer.system, caller.id))
     },
   )
   app.put<{ Body: Static<typeof PasswordBody> }>(

@@ -59,7 +59,7 @@ export function mountClients({ guard, issuer }: { guard: Guard; issuer: TokenIss
       '/consumer/client',
       { schema: { body: ClientBody } },
       async (request, reply) => {
-        const { client, secret } = await addOwnClient(system, callerOf(request), addDefaultGrants(request.body))
+        const { client, secret } = await addOwnClient(issuer, callerOf(request), addDefaultGrants(request.body))
         return reply.code(201).send({ ...toResponse(client), ...(secret === undefined ? {} : { secret }) })
       },
     )

@@ -8,6 +8,7 @@ import {
   endAccess,
   issueTokens,
   loadUserScopes,
+  lockUser,
   loginClientId,
   nothingEnded,
   openKeyRing,
@@ -100,7 +101,11 @@ export async function revokeHostTokens(host: ActingHost, request: RevokeRequest)
       return { ...nothingEnded, tokens }
     }
     const { of, ...facts } = await findAccess(system, request)
-    const ended = await system.transaction((trx) => endAccess(system, trx, { of, now }))
+    const ended = await system.transaction(async (trx) => {
+      // Changes that a user makes to their account lock the user before the token.
+      if ('userId' in of) await lockUser(system, trx, of.userId)
+      return endAccess(system, trx, { of, now })
+    })
     const { tokens, sessions } = ended
     await audit({ action: 'token.revoke', after: { ...facts, tokens, sessions } })
     return ended

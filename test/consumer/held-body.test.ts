@@ -1,58 +1,74 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
-import type { IncomingMessage } from 'node:http'
-import { systemKinds } from '../support/server.ts'
+import { holdBody } from '../support/hold-body.ts'
+import { bearer, systemKinds } from '../support/server.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
 
+const newPassword = 'a better horse battery'
+
 for (const kind of systemKinds) {
-  describe(`a request whose body arrives after its token was revoked, ${kind}`, () => {
+  describe(`a request whose token is revoked while it runs, ${kind}`, () => {
     let world: World
     before(async () => {
       world = await openWorld(kind)
     })
     after(() => world.close())
 
-    const logIn = async () =>
-      (await world.send('POST /consumer/login', { json: { username: 'ann', password } })).body.token
+    const logIn = async (word: string): Promise<string> =>
+      (await world.send('POST /consumer/login', { json: { username: 'ann', password: word } })).body.token
 
-    /** Sends the headers and a part of the body. */
-    const hold = async (line: string, token: string, json: unknown) => {
-      const [method = '', path = ''] = line.split(' ')
-      const body = JSON.stringify(json)
-      const headers = {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      }
-      const sent = request(`${world.url}${path}`, { method, headers })
-      sent.write(body.slice(0, 1))
-      const answering = once(sent, 'response')
-      return async () => {
-        sent.end(body.slice(1))
-        const [answer] = (await answering) as [IncomingMessage]
-        return { status: answer.statusCode, body: await text(answer) }
-      }
-    }
-
-    test('is rejected', async () => {
-      const stolen = await logIn()
-      const own = await logIn()
-      const held = await Promise.all([
-        hold('POST /consumer/client', stolen, { name: 'Backup', scopes: ['todo'] }),
-        hold('POST /consumer/token', stolen, { scopes: ['todo'] }),
-        hold('PATCH /consumer/account', stolen, { email: 'thief@example.com' }),
-      ])
+    test('is rejected if its body arrives later', async () => {
+      const stolen = await logIn(password)
+      const own = await logIn(password)
+      const held = [
+        { line: 'POST /consumer/client', json: { name: 'Backup', scopes: ['todo'] } },
+        { line: 'POST /consumer/token', json: { scopes: ['todo'] } },
+        { line: 'PATCH /consumer/account', json: { email: 'thief@example.com' } },
+      ].map((one) => holdBody(world.url, { ...one, token: stolen }))
       await pause(200) // until the server has read the headers; if it has not, the test only proves less
       const { status } = await world.send('PUT /consumer/account/password', {
-        headers: { authorization: `Bearer ${own}` },
-        json: { old: password, new: 'a better horse battery' },
+        headers: bearer(own),
+        json: { old: password, new: newPassword },
       })
       assert.equal(status, 204)
       for (const finish of held) assert.equal((await finish()).status, 401)
+    })
+
+    test('writes nothing if the guard has accepted it before', async () => {
+      const { db } = world.system
+      const headers = bearer(await logIn(newPassword))
+      const made = await world.send('POST /consumer/client', { headers, json: { name: 'Backup', scopes: ['todo'] } })
+      assert.equal(made.status, 201)
+      const readAll = async () => ({
+        users: await db.selectFrom('waypost_user').selectAll().orderBy('id').execute(),
+        clients: await db.selectFrom('waypost_client').selectAll().orderBy('id').execute(),
+        scopes: await db.selectFrom('waypost_client_scope').selectAll().orderBy('client_id').orderBy('scope').execute(),
+        tokens: await db.selectFrom('waypost_token').select(['jti', 'revoked_at']).orderBy('jti').execute(),
+      })
+      // As on another server that has not heard of it yet: revoked in System, and no word in the feed.
+      await db.updateTable('waypost_token').set({ revoked_at: 1 }).execute()
+      const before = await readAll()
+      const { id } = made.body
+      const lines: readonly [line: string, json?: unknown][] = [
+        ['POST /consumer/client', { name: 'Second', scopes: ['todo'] }],
+        [`PATCH /consumer/client/${id}`, { name: 'Other' }],
+        [`PATCH /consumer/client/${id}`, { status: 'disabled' }],
+        [`POST /consumer/client/${id}/secret`],
+        [`POST /consumer/client/${id}/secret`, { revoke_tokens: true }],
+        [`DELETE /consumer/client/${id}`],
+        ['POST /consumer/token', { scopes: ['todo'] }],
+        ['PATCH /consumer/account', { email: 'thief@example.com' }],
+        ['PUT /consumer/account/password', { old: newPassword, new: 'the password of a thief', end_clients: true }],
+      ]
+      for (const [line, json] of lines) {
+        const answer = await world.send(line, { headers, ...(json === undefined ? {} : { json }) })
+        assert.equal(answer.status, 401, `${line}: ${answer.text}`)
+        assert.match(answer.text, /revoked during the request/, line)
+        assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_token"/, line)
+      }
+      assert.deepEqual(await readAll(), before)
+      assert.equal((await world.send('GET /consumer/account', { headers })).status, 200) // the guard still accepts it
     })
   })
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
-import { addOwnClient } from '../../src/auth/index.ts'
 import {
   changeHostClientStatus,
   changeHostUserPassword,
@@ -299,16 +298,9 @@ withSubscribers('a subscription belongs to the client that made it', (world) => 
 
   test('is deleted with a client that its owner deletes', async () => {
     const bob = await world().come('bob')
-    const owner = { id: world().bobId, scopes: ['consumer', 'todo'] }
-    const parts = {
-      name: 'Short',
-      scopes: ['consumer'],
-      grants: ['client_credentials'],
-      redirectUris: [],
-      public: false,
-    }
-    const { client, secret } = await addOwnClient(world().system, owner, parts)
-    const { body } = await world().token({ id: client.id, secret: secret! }, { grant_type: 'client_credentials' })
+    const parts = { name: 'Short', scopes: ['consumer'], grants: ['client_credentials'] }
+    const { body: client } = await bob.send('POST /consumer/client', parts)
+    const { body } = await world().token(client, { grant_type: 'client_credentials' })
     const program = sendAs(world(), body.access_token)
     const id = await make(program, 'todo_created')
     assert.equal((await bob.send(`POST /consumer/subscription/${id}/test`)).status, 202) // the user's own program

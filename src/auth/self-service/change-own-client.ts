@@ -3,6 +3,7 @@ import { makeSecret, sha256 } from '../../kit/index.ts'
 import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
+import { lockToken } from '../token/lock-token.ts'
 import { assertClientName } from '../account/client-name.ts'
 import { storeClientParts } from '../account/clients.ts'
 import { endAccess } from '../access/end-access.ts'
@@ -28,7 +29,7 @@ export interface OwnClientChange {
 /**
  * Changes one of the user's own clients. Existing tokens immediately lose scopes that the client loses. Disabling
  * revokes all tokens and disables the subscriptions that the client created.
- * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_BARRED, WP_AUTH_CLIENT_NAME, and errors of the rules for own clients
+ * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_BARRED, WP_AUTH_CLIENT_NAME, WP_AUTH_TOKEN, and errors of the rules for own clients
  */
 export async function changeOwnClient(
   issuer: TokenIssuer,
@@ -51,7 +52,7 @@ export async function changeOwnClient(
 
 /**
  * Removes one of the user's own clients, with all its tokens, grants and subscriptions.
- * @throws WP_AUTH_CLIENT_UNKNOWN
+ * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_TOKEN
  */
 export async function removeOwnClient(issuer: TokenIssuer, owner: Owner, id: string): Promise<void> {
   await changeAsOwner(issuer, owner, async (trx) => {
@@ -66,7 +67,7 @@ export async function removeOwnClient(issuer: TokenIssuer, owner: Owner, id: str
 /**
  * Replaces a client's secret; the old one stops working immediately. Tokens stay valid unless they are to be revoked,
  * so that a secret can be replaced without interruption.
- * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_PUBLIC, and errors of `assertMayManage`
+ * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_CLIENT_PUBLIC, WP_AUTH_TOKEN, and errors of `assertMayManage`
  */
 export async function replaceClientSecret(
   issuer: TokenIssuer,
@@ -86,7 +87,10 @@ export async function replaceClientSecret(
   })
 }
 
-/** Runs one change of an owner at a time, and applies it in this process before returning. */
+/**
+ * Runs one change of an owner at a time, and applies it in this process before returning.
+ * @throws WP_AUTH_TOKEN
+ */
 async function changeAsOwner<Value>(
   issuer: TokenIssuer,
   owner: Owner,
@@ -94,6 +98,7 @@ async function changeAsOwner<Value>(
 ): Promise<Value> {
   const value = await issuer.system.transaction(async (trx) => {
     await lockUser(issuer.system, trx, owner.id)
+    await lockToken(issuer, trx, owner.jti)
     return work(trx)
   })
   await issuer.applyChanges()

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { isWaypostError } from '../../kit/index.ts'
 import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
+import { lockToken } from '../token/lock-token.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import { endPasswordlessAccess, type PasswordChangeOptions } from '../access/end-access.ts'
 import { verifyAttempt, assertPasswordUnchanged } from '../access/login.ts'
@@ -21,7 +22,7 @@ export interface OwnPasswordChange extends PasswordChangeOptions {
 /**
  * Changes a password; requires the old one and is throttled like a login. Ends all other access: tokens, families,
  * sessions and unredeemed codes. The user's own clients and subscriptions stay active unless the change ends them.
- * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_OLD_PASSWORD, WP_AUTH_THROTTLED, WP_AUTH_BUSY
+ * @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME, WP_AUTH_OLD_PASSWORD, WP_AUTH_TOKEN, WP_AUTH_THROTTLED, WP_AUTH_BUSY
  */
 export async function changePassword(issuer: TokenIssuer, change: OwnPasswordChange): Promise<void> {
   assertPasswordRules({ name: change.name, password: change.new })
@@ -43,6 +44,7 @@ async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: 
     await assertPasswordUnchanged(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()
     await endOtherAccess(trx, { userId: user.id, jti: change.jti, now })
+    await lockToken(issuer, trx, change.jti) // tokens after families, as everywhere
     const { changes } = await endPasswordlessAccess(system, trx, { ...change, userId: user.id, now })
     await recordChanges(system, trx, [{ kind: 'user', subject: user.id }, ...changes])
   })

@@ -1,8 +1,9 @@
 import { isReservedName } from '../account/client-name.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
-import { loadUserScopes, addUser, assertUserName, isNameTaken } from '../account/users.ts'
+import { loadUserScopes, addUser, assertUserName, isNameTaken, lockUser } from '../account/users.ts'
 import { isWaypostError } from '../../kit/index.ts'
+import { lockToken } from '../token/lock-token.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import { assertPasswordRules } from '../account/passwords.ts'
 import { isBackendScope } from '../account/scopes.ts'
@@ -29,7 +30,23 @@ export async function loadAccount({ db }: System, userId: string): Promise<OwnAc
   return { ...account, scopes: await loadUserScopes(db, userId), createdAt }
 }
 
-export async function changeEmail({ db }: System, userId: string, email: string | null): Promise<void> {
+/**
+ * Changes the email address of the caller.
+ * @throws WP_AUTH_TOKEN
+ */
+export async function changeOwnEmail(
+  issuer: TokenIssuer,
+  { id, jti }: { id: string; jti: string },
+  email: string | null,
+): Promise<void> {
+  await issuer.system.transaction(async (trx) => {
+    await lockUser(issuer.system, trx, id)
+    await lockToken(issuer, trx, jti)
+    await changeEmail({ db: trx }, id, email)
+  })
+}
+
+export async function changeEmail({ db }: Pick<System, 'db'>, userId: string, email: string | null): Promise<void> {
   await db.updateTable('waypost_user').set({ email }).where('id', '=', userId).execute()
 }
 

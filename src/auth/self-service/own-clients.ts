@@ -1,5 +1,7 @@
 import { makeSecret, makeUuid, isUuid } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
+import { lockToken } from '../token/lock-token.ts'
+import type { TokenIssuer } from '../token/tokens.ts'
 import { errors } from '../errors.ts'
 import { assertClientName } from '../account/client-name.ts'
 import { insertClient, grantTypes } from '../account/clients.ts'
@@ -38,20 +40,22 @@ export async function findOwnClient(db: Db, userId: string, id: string): Promise
 /**
  * Adds a client of the user's own.
  * @returns the client and its secret, which cannot be shown again
- * @throws WP_AUTH_CLIENT_LIMIT, WP_AUTH_CLIENT_NAME, and errors of `assertMayGrant` and `checkClientParts`
+ * @throws WP_AUTH_CLIENT_LIMIT, WP_AUTH_CLIENT_NAME, WP_AUTH_TOKEN, and errors of `assertMayGrant` and `checkClientParts`
  */
 export async function addOwnClient(
-  system: System,
+  issuer: Pick<TokenIssuer, 'system' | 'issuer'>,
   owner: Owner,
   asked: ClientParts & { readonly name: string },
 ): Promise<{ client: OwnClient; secret: string | undefined }> {
   assertClientName(asked.name)
   const parts = checkClientParts(asked)
   assertMayGrant(owner, parts.scopes)
+  const { system } = issuer
   const id = makeUuid()
   const secret = parts.public ? undefined : makeSecret()
   return system.transaction(async (trx) => {
     await lockUser(system, trx, owner.id)
+    await lockToken(issuer, trx, owner.jti)
     const { length } = await selectClients(trx, owner.id).execute()
     if (length >= ownClientLimit) throw errors.WP_AUTH_CLIENT_LIMIT({ limit: ownClientLimit })
     await insertClient(system, trx, { ...parts, id, userId: owner.id, secret })
@@ -90,6 +94,8 @@ function toOwnClient(row: SystemTables['waypost_client'], given: readonly { scop
 export interface Owner {
   readonly id: string
   readonly scopes: readonly string[]
+  /** The id of the token. If it was revoked, nothing is written. */
+  readonly jti: string
 }
 
 /** The parts of a client that define its access. */

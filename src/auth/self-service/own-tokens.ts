@@ -3,7 +3,9 @@ import type { System } from '../../store/index.ts'
 import { docsClientId } from '../account/clients.ts'
 import { errors, OAuthError } from '../errors.ts'
 import { revokeTokens, type Revocation } from '../token/revoke.ts'
-import { issueTokens, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
+import { signAccessToken } from '../token/access-token.ts'
+import { lockToken } from '../token/lock-token.ts'
+import { assertGranteeActive, storeAccessToken, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 import { isUuid } from '../../kit/index.ts'
 import { checkScopes, consumerScope, isBackendScope, splitScopes } from '../account/scopes.ts'
 import { countTryToken } from '../account/throttle.ts'
@@ -139,7 +141,7 @@ const tryLifetimeMs = 15 * 60_000
 /**
  * Issues a token of 15 minutes with which a user tries calls, to the client of the API reference.
  * @param asked by default all scopes of the user's token, except that of the account
- * @throws WP_AUTH_TRY_SCOPE, WP_AUTH_TRY_RATE, WP_AUTH_TRY_CLIENT, WP_AUTH_SCOPE_NAME
+ * @throws WP_AUTH_TRY_SCOPE, WP_AUTH_TRY_RATE, WP_AUTH_TRY_CLIENT, WP_AUTH_SCOPE_NAME, WP_AUTH_TOKEN
  */
 export async function issueTryToken(
   issuer: TokenIssuer,
@@ -150,12 +152,19 @@ export async function issueTryToken(
   const scopes = checkScopes(asked ?? available.filter((scope) => scope !== consumerScope))
   const refused = scopes.filter((scope) => !available.includes(scope))
   if (refused.length > 0) throw errors.WP_AUTH_TRY_SCOPE({ scopes: refused.slice(0, 10).join(', ') })
-  await countTryToken(issuer.system, issuer.clock, owner.id)
+  const { system, clock } = issuer
+  await countTryToken(system, clock, owner.id)
   const grantee = { userId: owner.id, clientId: docsClientId, scopes }
+  const token = await signAccessToken(issuer, grantee, tryLifetimeMs)
   try {
-    return await issueTokens(issuer, grantee, { refresh: false, lifetimeMs: tryLifetimeMs })
+    await system.transaction(async (trx) => {
+      await assertGranteeActive(system, trx, { ...grantee, secretHash: undefined })
+      await lockToken(issuer, trx, owner.jti)
+      await storeAccessToken(trx, token, { grantee, familyId: null, now: clock.now() })
+    })
   } catch (error) {
     if (error instanceof OAuthError) throw errors.WP_AUTH_TRY_CLIENT({}, { cause: error })
     throw error
   }
+  return { accessToken: token.jwt, expiresIn: token.expiresIn, scopes }
 }
