@@ -16,7 +16,7 @@ import { errors } from '../errors.ts'
 import { findActor, logged } from './actor.ts'
 import { limitBodies, makeRateLimit } from './limit-requests.ts'
 import { releaseLimits } from './limits.ts'
-import { mountRollback } from './mount-rollback.ts'
+import { mountRollback, type RouteAccess } from './mount-rollback.ts'
 import {
   ActivateBody,
   ArtifactParams,
@@ -76,7 +76,7 @@ export function mountReleases(sources: ReleaseSources): FastifyPluginAsync {
     })
     mountReading(app, endpointSources)
     mountDeploying(app, endpointSources)
-    mountRollback(app, { ...endpointSources, onRequest: requireScopes(sources, deployScopes) })
+    mountRollback(app, { ...endpointSources, access: requireScopes(sources, deployScopes) })
   }
 }
 
@@ -86,34 +86,39 @@ interface EndpointSources extends ReleaseSources {
 }
 
 /** Requires a token with one of the scopes, and rejects all requests if the server accepts no deployments. */
-function requireScopes({ guard, closed }: ReleaseSources, needed: readonly string[]) {
-  return async (request: FastifyRequest) => {
+function requireScopes({ guard, closed }: ReleaseSources, needed: readonly string[]): RouteAccess {
+  const authorize = async (request: FastifyRequest) => {
     request.principal = await guard.authorize(request.headers.authorization, needed)
     if (closed === 'off') throw errors.WP_BACKEND_DEPLOY_OFF()
     if (closed === 'development') throw errors.WP_BACKEND_DEVELOPMENT()
   }
+  // A caller can send the body a minute later. Meanwhile, the token may have been revoked.
+  const recheck = async (request: FastifyRequest) => {
+    if (request.body !== undefined) await authorize(request)
+  }
+  return { onRequest: authorize, preHandler: recheck }
 }
 
 /** Mounts the endpoints for plans. */
 function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {
   const { system } = sources
-  const onRequest = requireScopes(sources, readScopes)
-  app.get(paths.servers, { onRequest, config: makeRateLimit('look', 1200) }, async (): Promise<ServersAnswer> => ({
+  const access = requireScopes(sources, readScopes)
+  app.get(paths.servers, { ...access, config: makeRateLimit('look', 1200) }, async (): Promise<ServersAnswer> => ({
     servers: await listLiveServers(system),
   }))
-  app.get(paths.files, { onRequest, config: makeRateLimit('files', 60) }, async () =>
+  app.get(paths.files, { ...access, config: makeRateLimit('files', 60) }, async () =>
     toFilesAnswer(await loadPublishedFiles(system)),
   )
-  app.get(paths.versions, { onRequest, config: makeRateLimit('files', 60) }, async (): Promise<VersionsAnswer> => ({
+  app.get(paths.versions, { ...access, config: makeRateLimit('files', 60) }, async (): Promise<VersionsAnswer> => ({
     versions: await listFileVersions(system),
   }))
-  app.get(paths.draft, { onRequest, config: makeRateLimit('files', 60) }, async () =>
+  app.get(paths.draft, { ...access, config: makeRateLimit('files', 60) }, async () =>
     toFilesAnswer(await sources.loadDraftFiles()),
   )
   for (const path of oldPaths)
-    app.get(path, { onRequest, config: makeRateLimit('look', 1200) }, async () => assertProtocol({ protocol: 1 }))
+    app.get(path, { ...access, config: makeRateLimit('look', 1200) }, async () => assertProtocol({ protocol: 1 }))
   const bodyLimit = releaseLimits.manifestBytes
-  app.post(paths.survey, { onRequest, config: makeRateLimit('survey', 60), bodyLimit }, async (request, reply) => {
+  app.post(paths.survey, { ...access, config: makeRateLimit('survey', 60), bodyLimit }, async (request, reply) => {
     const active = await loadActiveRow(system)
     const { manifest, files } = await reader.manifest(request, SurveyBody)
     const mayOpen = request.principal!.scopes.includes('backend.deploy')
@@ -142,21 +147,21 @@ function writeSurvey({ active, ...survey }: SurveyResult): string {
 }
 
 function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {
-  const onRequest = requireScopes(sources, deployScopes)
-  app.get(paths.access, { onRequest, config: makeRateLimit('look', 1200) }, async (): Promise<AccessAnswer> => {
+  const access = requireScopes(sources, deployScopes)
+  app.get(paths.access, { ...access, config: makeRateLimit('look', 1200) }, async (): Promise<AccessAnswer> => {
     return { waypost: version, protocol }
   })
-  app.get(paths.active, { onRequest, config: makeRateLimit('release', 60) }, async (): Promise<ReleaseAnswer> => {
+  app.get(paths.active, { ...access, config: makeRateLimit('release', 60) }, async (): Promise<ReleaseAnswer> => {
     const active = await loadActiveRow(sources.system)
     return { active: active === undefined ? null : { id: active.id, manifest: assertIntact(active) } }
   })
-  const reading = { onRequest, config: makeRateLimit('artifact', 1200), schema: { params: ArtifactParams } }
+  const reading = { ...access, config: makeRateLimit('artifact', 1200), schema: { params: ArtifactParams } }
   app.get<{ Params: { hash: string } }>(`${paths.artifacts}/:hash`, reading, async ({ params: { hash } }) => {
     const { artifacts } = await loadForRelease(sources.system, { [hash]: 0 })
     if (artifacts.length === 0) throw errors.WP_BACKEND_ARTIFACTS_MISSING({ count: 1, first: shortId(hash) })
     return artifacts[0]!
   })
-  const upload = { onRequest, config: makeRateLimit('artifact', 1200), bodyLimit: releaseLimits.uploadBytes }
+  const upload = { ...access, config: makeRateLimit('artifact', 1200), bodyLimit: releaseLimits.uploadBytes }
   app.post(paths.artifacts, upload, async (request): Promise<ArtifactsAnswer> => {
     const storeArtifacts = async (sent: SentArtifacts) => {
       await receiver.store(sent)
@@ -164,7 +169,7 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
     }
     return reader.artifacts(request, storeArtifacts)
   })
-  const activating = { onRequest, config: makeRateLimit('activate', 60), bodyLimit: releaseLimits.manifestBytes }
+  const activating = { ...access, config: makeRateLimit('activate', 60), bodyLimit: releaseLimits.manifestBytes }
   app.post(paths.migrations, activating, async (request): Promise<MigrateAnswer> => {
     const { manifest } = await reader.manifest(request, SurveyBody)
     const actor = await findActor(sources.system, request)

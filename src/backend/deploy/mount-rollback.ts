@@ -1,5 +1,5 @@
 import { shortId } from '../../kit/index.ts'
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, onRequestAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
 import type { System } from '../../store/index.ts'
 import { findActor, logged } from './actor.ts'
 import { makeRateLimit } from './limit-requests.ts'
@@ -7,12 +7,18 @@ import { paths, RollbackBody, RollbackSurveyBody, type RollbackAnswer, type Roll
 import type { ReleaseReceiver } from './release-receiver.ts'
 import type { ReleaseReader } from './release-reader.ts'
 
+/** The hooks that check the caller of a route. */
+export interface RouteAccess {
+  readonly onRequest: onRequestAsyncHookHandler
+  readonly preHandler: preHandlerAsyncHookHandler
+}
+
 export interface RollbackSources {
   readonly system: System
   readonly receiver: ReleaseReceiver
   readonly reader: ReleaseReader
   /** Requires permission to deploy. */
-  readonly onRequest: onRequestAsyncHookHandler
+  readonly access: RouteAccess
 }
 
 const bodyLimit = 16_384
@@ -21,8 +27,8 @@ const bodyLimit = 16_384
  * Mounts the endpoints for rollbacks. The survey also requires permission to deploy, because it loads the code of
  * migrations to read their marks.
  */
-export function mountRollback(app: FastifyInstance, { system, receiver, reader, onRequest }: RollbackSources): void {
-  const options = { onRequest, config: makeRateLimit('activate', 60), bodyLimit }
+export function mountRollback(app: FastifyInstance, { system, receiver, reader, access }: RollbackSources): void {
+  const options = { ...access, config: makeRateLimit('activate', 60), bodyLimit }
   app.post(paths.rollbackSurvey, options, async (request): Promise<RollbackSurveyAnswer> => {
     const { release } = await reader.plain(request, RollbackSurveyBody)
     const { active, ...survey } = await receiver.surveyRollback(release)
