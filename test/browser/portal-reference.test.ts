@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
+import { addUser } from '../../src/auth/index.ts'
 import { actionFile } from '../support/project-server.ts'
 import { storeScreenshot } from '../support/browser.ts'
 import { checkLooks, checkPage, goTo } from './backend-world.ts'
@@ -310,6 +311,26 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
 })
 
 describe('a reference that is not public', { timeout: 600_000 }, () => {
+  test('is shown to users without the scope of the account API, who get no token to try calls', async () => {
+    await using world = await openPortalWorld({ files: files('private') })
+    await addUser(world.server.host.system, { name: 'dan', password, scopes: ['todo'] })
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, '/reference', 'dan')
+    await page.locator('.operations').first().waitFor()
+    await goTo(page, '/reference/postBook?tab=try', 'Adds a book', root)
+    await page.getByText('Your account has no scope “consumer”').waitFor()
+    assert.equal(await page.getByLabel('Token').count(), 0)
+    await send(page)
+    await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
+    await goTo(page, '/reference/getBook?tab=try', 'Lists books', root)
+    await send(page)
+    await answer(page).getByText('The Lighthouse').waitFor()
+    assert.equal(await page.getByText('Your account has no scope').count(), 0, 'a public operation needs no token')
+    await goTo(page, '/clients', 'Your account cannot use this page', root)
+    assert.deepEqual(withoutRefused(complaints), [])
+  })
+
   test('is shown to users if it is private, and not at all if it is off', async () => {
     await using world = await openPortalWorld({ files: files('private') })
     await using opened = await world.open()

@@ -15,9 +15,11 @@ export function gate(page: PortalPage) {
   return Gated
   function Gated() {
     const session = useStore(sessionStore)
-    if (page.isPublic !== true && session === undefined) return <SignInFirst title={page.title} />
+    const { audience, title } = page
+    if (audience === 'everyone') return <Page />
+    if (session === undefined) return <SignInFirst title={title} />
     // Without it, the account API refuses everything.
-    if (page.isPublic !== true && session?.scopes.includes('consumer') === false)
+    if (audience !== 'users' && !session.scopes.includes('consumer'))
       return <EmptyState isPage title={shell.noConsumer} text={shell.noConsumerText} />
     return <Page />
   }

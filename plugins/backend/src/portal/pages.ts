@@ -9,9 +9,11 @@ export interface PortalPage extends PageBase {
   readonly group?: 'build' | 'access'
   /** Pages in the navigation have one. */
   readonly icon?: LucideIcon
-  /** Whether visitors who are not signed in may see it. */
-  readonly isPublic?: boolean
+  /** Who may see it; by default users with the scope `consumer`, which the account API requires. */
+  readonly audience?: 'everyone' | 'users'
 }
+
+const readers = portal.docs === 'public' ? 'everyone' : 'users'
 
 const reference: readonly PortalPage[] =
   portal.docs === 'off'
@@ -22,19 +24,25 @@ const reference: readonly PortalPage[] =
           title: shell.pages.reference,
           group: 'build',
           icon: BookOpen,
-          isPublic: portal.docs === 'public',
+          audience: readers,
           load: () => import('./pages/reference.tsx'),
         },
         {
           path: '/reference/$operation',
           title: shell.pages.operation,
-          isPublic: portal.docs === 'public',
+          audience: readers,
           load: () => import('./pages/operation.tsx'),
         },
       ]
 
 export const pages: readonly PortalPage[] = [
-  { path: '/', title: shell.pages.overview, icon: Home, isPublic: true, load: () => import('./pages/overview.tsx') },
+  {
+    path: '/',
+    title: shell.pages.overview,
+    icon: Home,
+    audience: 'everyone',
+    load: () => import('./pages/overview.tsx'),
+  },
   ...reference,
   {
     path: '/events',

@@ -21,7 +21,9 @@ interface TryOperationProps {
 
 /** Calls an operation with a token of the user, or without one. */
 export function TryOperation({ operation, schemas }: TryOperationProps) {
-  const user = useStore(sessionStore)?.user.name
+  const session = useStore(sessionStore)
+  // The account API issues the tokens.
+  const canGetToken = session?.scopes.includes('consumer') === true
   const { method, path, isPublic, scopes, pathParameters, query, body } = operation
   return (
     <TryMethod
@@ -37,17 +39,18 @@ export function TryOperation({ operation, schemas }: TryOperationProps) {
         example: body?.example,
       }}
       baseUrl={issuer}
-      user={user}
+      user={canGetToken ? session.user.name : undefined}
       tokens={tokens}
       tokenText={texts.tokenText}
       missingScope={() => <p className="note">{texts.lacks(scopes.join(` ${access.or} `))}</p>}
     >
-      {user === undefined && !isPublic ? (
+      {session === undefined && !isPublic ? (
         <div className="note stack-small">
           <p>{texts.signIn}</p>
           <SignInButtons />
         </div>
       ) : null}
+      {session === undefined || canGetToken || isPublic ? null : <p className="note">{texts.noToken}</p>}
     </TryMethod>
   )
 }
