@@ -1,5 +1,6 @@
 // events: dispatch, subscriptions, fan-out, claims, signed deliveries and retries. At least once, unordered.
 // May import kit, store and outbound.
+export { allAttempts, successColumns } from './attempt/write-attempts.ts'
 export { receivableEvents, scopesOf, type EventCatalog } from './message/catalog.ts'
 export { cutBody, firstOfBody } from './message/message-body.ts'
 export { findSignatureProblem, type SignedPost } from './signing/signature.ts'

@@ -22,6 +22,7 @@ import { CronjobRuns } from './migrations/0017-cronjob-runs.ts'
 import { AuditSubjects } from './migrations/0018-audit-subjects.ts'
 import { Drafts } from './migrations/0019-drafts.ts'
 import { PortalClient } from './migrations/0020-portal-client.ts'
+import { SuccessInDelivery } from './migrations/0021-success-in-delivery.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -46,6 +47,7 @@ const classes = [
   AuditSubjects,
   Drafts,
   PortalClient,
+  SuccessInDelivery,
 ]
 
 /**

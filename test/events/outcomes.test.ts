@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { Answer } from './receiver.ts'
+import { allAttempts } from '../../src/events/index.ts'
 import { day, onEachDatabase, type World } from './world.ts'
 
 const minute = 60_000
@@ -183,7 +184,7 @@ onEachDatabase('what an answer means', (world) => {
     const countOf = (outcome: string) =>
       totals.filter((one) => one.outcome === outcome).reduce((sum, one) => sum + one.count, 0)
     assert.deepEqual([countOf('retrying'), countOf('delivered'), countOf('dead')], [2, 1, 0])
-    const latencies = await db.selectFrom('waypost_attempt').select('latency_ms').execute()
+    const latencies = await db.selectFrom(allAttempts.as('attempt')).select('latency_ms').execute()
     assert.equal(
       totals.reduce((sum, one) => sum + one.sum_ms, 0),
       latencies.reduce((sum, one) => sum + one.latency_ms, 0),

@@ -17,7 +17,10 @@ withSubscribers('deliveries of a subscription', (world) => {
   const replay = (id: string, delivery: string) =>
     ann.send(`POST /consumer/subscription/${id}/deliveries/${delivery}/replay`)
   const replayDead = (id: string, since: unknown) => ann.send(`POST /consumer/subscription/${id}/replay`, { since })
-  const show = (hidden: 0 | 1) => world().system.db.updateTable('waypost_attempt').set({ hidden }).execute()
+  const show = async (hidden: 0 | 1) => {
+    await world().system.db.updateTable('waypost_attempt').set({ hidden }).execute()
+    await world().system.db.updateTable('waypost_delivery').set({ hidden }).execute()
+  }
 
   /** Lets a delivery fail four times. */
   async function makeDead(data: unknown): Promise<void> {

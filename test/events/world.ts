@@ -5,6 +5,7 @@ import { after, afterEach, before, beforeEach, describe } from 'node:test'
 import { loginClientId } from '../../src/auth/index.ts'
 import type { EventCatalog } from '../../src/events/message/catalog.ts'
 import {
+  allAttempts,
   executeEvents,
   makeDispatcher,
   makeSubscriptions,
@@ -149,7 +150,8 @@ export async function openWorld(
         ...options,
       }),
     deliveries: () => system.db.selectFrom('waypost_delivery').selectAll().orderBy('id').execute(),
-    attemptRows: () => system.db.selectFrom('waypost_attempt').selectAll().orderBy('id').execute(),
+    attemptRows: () =>
+      system.db.selectFrom(allAttempts.as('attempt')).selectAll().orderBy('started_at').orderBy('id').execute(),
   }
   return {
     world,

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { loadAttemptTotals } from '../../src/events/index.ts'
+import { allAttempts, loadAttemptTotals } from '../../src/events/index.ts'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 import { isLong } from '../support/forms.ts'
 import { systemKinds } from '../support/server.ts'
@@ -36,7 +36,7 @@ describe('a worker that is killed', { concurrency: systemKinds.length }, () => {
       t.diagnostic(`it died at ${deaths.length} points, and ${again} POSTs were made again`)
       assert.ok(point > 8 && point < limit, `it came to its end at point ${point}`)
       assert.ok(again > 0, 'once behind a POST, before its completion')
-      const attempts = await site.system.db.selectFrom('waypost_attempt').select('outcome').execute()
+      const attempts = await site.system.db.selectFrom(allAttempts.as('attempt')).select('outcome').execute()
       const counted = await loadAttemptTotals(site.system)
       assert.equal(
         counted.reduce((sum, { count }) => sum + count, 0),

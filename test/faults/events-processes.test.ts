@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, test } from 'node:test'
 import { defaultKinds } from '../support/forms.ts'
 import { freeze } from '../support/freeze.ts'
+import { allAttempts } from '../../src/events/index.ts'
 import { systemKinds } from '../support/server.ts'
 import { openDeliverySite } from './delivery-site.ts'
 import { until } from '../support/until.ts'
@@ -63,7 +64,7 @@ describe('a worker', { concurrency: systemKinds.length }, () => {
       assert.partialDeepStrictEqual(await site.deliveries(), [{ status: 'delivered', failures: 0, lost: 1 }])
       const subscriptions = await site.system.db.selectFrom('waypost_subscription').select('status').execute()
       assert.deepEqual(subscriptions, [{ status: 'active' }], 'its 410 does not count')
-      assert.equal((await site.system.db.selectFrom('waypost_attempt').select('id').execute()).length, 1)
+      assert.equal((await site.system.db.selectFrom(allAttempts.as('attempt')).select('id').execute()).length, 1)
     })
 
     if (!defaultKinds.includes(kind)) continue

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { addUser, issueTokens, openKeyRing, openTokenIssuer, loginClientId } from '../../src/auth/index.ts'
 import { defaultSettings, makeSortedId } from '../../src/kit/index.ts'
+import { successColumns } from '../../src/events/index.ts'
 import { executeHostEvents } from '../../src/jobs/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { openPruner } from '../../src/jobs/retention/pruner.ts'
@@ -78,9 +79,12 @@ for (const kind of systemKinds) {
         .execute()
     }
 
-    // Statistics have two rules, which statistics.test.ts tests; runs of cronjobs have a test below.
-    const isSimple = ({ keepNewest, table }: RetentionRule) =>
-      keepNewest === undefined && table !== 'waypost_statistic' && table !== 'waypost_cronjob_run'
+    // Statistics have two rules, which statistics.test.ts tests; runs of cronjobs and cleared columns have tests below.
+    const isSimple = ({ keepNewest, clear, table }: RetentionRule) =>
+      keepNewest === undefined &&
+      clear === undefined &&
+      table !== 'waypost_statistic' &&
+      table !== 'waypost_cronjob_run'
     const simple = retentionRules.filter(isSimple)
     for (const { table, column, keep, keepNewest, sortedBy } of simple) {
       test(`${table}: only rows that expired longer ago than the retention period are deleted (${String(keep)})`, async () => {
@@ -120,6 +124,52 @@ for (const kind of systemKinds) {
       )
       await db.deleteFrom('waypost_cronjob_run').execute()
       await db.deleteFrom('waypost_cronjob').execute()
+    })
+
+    test('successful attempts are forgotten before their deliveries, as the failed ones are', async () => {
+      const { db } = system
+      const now = Date.now()
+      const rows = [4, 2].map((days) => {
+        const at = now - days * dayMs
+        const id = makeSortedId('dlv_', at)
+        const success = {
+          started_at: at,
+          latency_ms: 5,
+          response_status: 200,
+          answer: 'ok',
+          headers: '[]',
+          hidden: 0 as const,
+        }
+        const times = { due_at: at, scheduled_at: at, created_at: at, finished_at: at }
+        const delivery = {
+          id,
+          message_id: id,
+          subscription_id: 'sub',
+          status: 'delivered' as const,
+          failures: 0,
+          lost: 0,
+        }
+        return { ...delivery, ...times, ...success }
+      })
+      await db.insertInto('waypost_delivery').values(rows).execute()
+      const settings = { ...defaultSettings, keep: { ...defaultSettings.keep, attempts: 3 * dayMs } }
+      assert.deepEqual(await prune({ settings, chunk: 1 }), {})
+      const left = await db
+        .selectFrom('waypost_delivery')
+        .select(['id', 'answer', ...successColumns])
+        .orderBy('id')
+        .execute()
+      const forgotten = Object.fromEntries(successColumns.map((column) => [column, null]))
+      const [old, young] = rows.map(({ id, ...row }) => [
+        id,
+        Object.fromEntries(successColumns.map((one) => [one, row[one]])),
+      ])
+      assert.deepEqual(
+        left.map(({ id, ...row }) => [id, { ...row }]),
+        [[old![0], forgotten], young],
+      )
+      assert.deepEqual(await prune({ settings, chunk: 1 }), {})
+      await db.deleteFrom('waypost_delivery').execute()
     })
 
     test('pending deliveries stay with their message, however old both are', async () => {

@@ -37,11 +37,13 @@ interface Rows {
   /** JSON array of entries. */
   readonly json: string
   readonly shard: number
+  readonly hasFailed: boolean
 }
 
 /**
- * Inserts and counts attempts and finishes or reschedules their deliveries, if the claim is still valid. Each statement
- * has the same text for any number of rows.
+ * Counts attempts and finishes or reschedules their deliveries, if the claim is still valid. A successful attempt is
+ * kept in the row of its delivery, which is updated anyway; a failed one gets a row of its own. Each statement has the
+ * same text for any number of rows.
  */
 export async function writeAttempts(
   system: System,
@@ -49,7 +51,7 @@ export async function writeAttempts(
   { completions, shard }: Batch,
 ): Promise<readonly Completion[]> {
   const entries = completions.map(entryOf)
-  const rows = { json: JSON.stringify(entries), shard }
+  const rows = { json: JSON.stringify(entries), shard, hasFailed: entries.some(({ failed }) => failed === 1) }
   const written =
     system.kind === 'postgresql'
       ? await writeInOneStatement(system, db, rows)
@@ -83,7 +85,7 @@ function bucketOf(latencyMs: number): number {
   return found < 0 ? latencyBounds.length : found
 }
 
-/** Uses one statement, which is its own transaction. The rows that it updates determine which attempts are inserted. */
+/** Uses one statement, which is its own transaction. The rows that it updates determine which attempts are recorded. */
 async function writeInOneStatement(
   system: System,
   db: Kysely<SystemTables>,
@@ -99,9 +101,11 @@ async function writeInOneStatement(
       from entry where waypost_delivery.id = entry.delivery_id and ${isClaimValid}
         and waypost_delivery.id = any(array(select delivery_id from entry)) -- looks up each row by id
       returning entry.id
-    ), counted as (${addTotals(sql`entry where id in (select id from finished)`, shard)})
-    insert into waypost_attempt (${attemptColumns})
-    select ${attemptColumns} from entry where id in (select id from finished) returning id`.execute(db)
+    ), counted as (${addTotals(sql`entry where id in (select id from finished)`, shard)}), failed as (
+      insert into waypost_attempt (${attemptColumns})
+      select ${attemptColumns} from entry where failed = 1 and id in (select id from finished)
+    )
+    select id from finished`.execute(db)
   return idsOf(rows)
 }
 
@@ -109,7 +113,7 @@ async function writeInOneStatement(
 async function writeInTransaction(
   system: System,
   db: Kysely<SystemTables>,
-  { json, shard }: Rows,
+  { json, shard, hasFailed }: Rows,
 ): Promise<ReadonlySet<string>> {
   const entry = sql`(select value ->> 'id' as id, value ->> 'delivery_id' as delivery_id, value ->> 'claim_id' as claim_id,
     value ->> 'verdict' as verdict, value ->> 'next' as next, value ->> 'failed' as failed, value ->> 'delay_ms' as delay_ms,
@@ -120,9 +124,11 @@ async function writeInTransaction(
   const held = sql`${entry}
     where exists (select 1 from waypost_delivery where waypost_delivery.id = entry.delivery_id and ${isClaimValid})`
   const write = async (trx: Kysely<SystemTables>) => {
-    const { rows } = await sql<{ id: string }>`
-      insert into waypost_attempt (${attemptColumns})
-      select ${attemptColumns} from ${held} returning id`.execute(trx)
+    const { rows } = await sql<{ id: string }>`select entry.id from ${held}`.execute(trx)
+    if (hasFailed) {
+      await sql`insert into waypost_attempt (${attemptColumns})
+      select ${attemptColumns} from ${held} and failed = 1`.execute(trx)
+    }
     await addTotals(held, shard).execute(trx)
     await sql`
       update waypost_delivery set ${deliveryChanges(system)}
@@ -155,7 +161,40 @@ function deliveryChanges(system: System): RawBuilder<unknown> {
   return sql`status = entry.next, failures = waypost_delivery.failures + entry.failed, claim_id = null, lease_until = null,
     due_at = case when entry.next = 'pending' then ${now} + entry.delay_ms else waypost_delivery.due_at end,
     scheduled_at = case when entry.next = 'pending' then ${now} else waypost_delivery.scheduled_at end,
-    finished_at = case when entry.next = 'pending' then null else ${now} end`
+    finished_at = case when entry.next = 'pending' then null else ${now} end,
+    ${sql.join(
+      successColumns.map((column) => {
+        const of = column === 'response_status' ? 'status' : column
+        return sql`${sql.ref(column)} = case when entry.failed = 0 then entry.${sql.ref(of)} end`
+      }),
+    )}`
+}
+
+/** The columns of a delivery that keep its successful attempt. */
+export const successColumns = ['started_at', 'latency_ms', 'response_status', 'answer', 'headers', 'hidden'] as const
+
+const successValues = sql`started_at, latency_ms, response_status, 'delivered', answer, headers, hidden`
+
+/** All attempts with the columns of `waypost_attempt`: failed ones, and the successful ones that deliveries contain. */
+export const allAttempts = sql<SystemTables['waypost_attempt']>`(
+  select ${attemptColumns} from waypost_attempt
+  union all
+  select 'att_' || id, id, ${successValues} from waypost_delivery where started_at is not null)`
+
+/** Moves the successful attempt of a delivery, which is locked, to the failed ones, because it will be posted again. */
+export async function moveSuccess(db: Kysely<SystemTables>, delivery: string): Promise<void> {
+  const { rows } = await sql<{ started_at: number }>`
+    select started_at from waypost_delivery where id = ${delivery} and started_at is not null`.execute(db)
+  if (rows.length === 0) return
+  await sql`insert into waypost_attempt (${attemptColumns})
+    select ${makeSortedId('att_', rows[0]!.started_at)}, id, ${successValues} from waypost_delivery where id = ${delivery}`.execute(
+    db,
+  )
+  await db
+    .updateTable('waypost_delivery')
+    .set(Object.fromEntries(successColumns.map((column) => [column, null])))
+    .where('id', '=', delivery)
+    .execute()
 }
 
 function idsOf(rows: readonly { readonly id: string }[]): ReadonlySet<string> {

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { isStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
+import { allAttempts } from '../attempt/write-attempts.ts'
 import { errors } from '../errors.ts'
 import { cutBody, firstOfBody } from '../message/message-body.ts'
 
@@ -143,9 +144,9 @@ async function selectAttempts(system: System, ids: readonly string[]): Promise<r
   const list: RawBuilder<unknown> = sql.join(ids)
   const { rows } = await sql<AttemptRow>`
     select * from (
-      select a.*, row_number() over (partition by delivery_id order by id desc) as place
-      from waypost_attempt a where delivery_id in (${list})
-    ) as ranked where place <= ${maxAttempts} order by id`.execute(system.db)
+      select a.*, row_number() over (partition by delivery_id order by started_at desc, id desc) as place
+      from ${allAttempts} a where delivery_id in (${list})
+    ) as ranked where place <= ${maxAttempts} order by started_at, id`.execute(system.db)
   return rows
 }
 

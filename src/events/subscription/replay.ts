@@ -1,6 +1,7 @@
 import { isStorable } from '../../kit/index.ts'
-import { sql, type RawBuilder } from 'kysely'
-import type { System } from '../../store/index.ts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { System, SystemTables } from '../../store/index.ts'
+import { moveSuccess } from '../attempt/write-attempts.ts'
 import { closeBreakers } from '../queue/breaker.ts'
 import { errors } from '../errors.ts'
 
@@ -47,7 +48,13 @@ export async function replayDelivery(
   }
   if (found.event === null) throw errors.WP_EVENTS_REPLAY_PRUNED({ id })
   await closeBreakers(system, { subscription: found.of })
-  const replayed = await replayRows(system, sql`select cast(${id} as text) as id`)
+  const replayed = await system.transaction(async (trx) => {
+    const lock = system.kind === 'postgresql' ? sql`for update` : sql``
+    const { rows } =
+      await sql`select id from waypost_delivery where id = ${id} and status <> 'pending' ${lock}`.execute(trx)
+    if (rows.length > 0) await moveSuccess(trx, id)
+    return replayRows(system, trx, sql`select cast(${id} as text) as id`)
+  })
   if (replayed === 0) throw errors.WP_EVENTS_DELIVERY_PENDING({ id }) // another process replayed it first
 }
 
@@ -102,7 +109,7 @@ export async function replayDead(
     // Exclude deliveries that die again meanwhile.
     const ids = sql`select d.id ${fromDead(filter)} and d.finished_at <= ${now}
       order by d.finished_at limit ${size} ${lock}`
-    const count = await runChunk((joined) => replayRows(joined, ids))
+    const count = await runChunk((joined) => replayRows(joined, joined.db, ids))
     replayed += count
     if (count < size) return { replayed, more: false }
   }
@@ -125,13 +132,13 @@ function fromDead({ since, event, subscription }: DeadFilter): RawBuilder<unknow
 }
 
 /** Resets the finished deliveries whose ids a query selects. */
-async function replayRows(system: System, ids: RawBuilder<unknown>): Promise<number> {
+async function replayRows(system: System, db: Kysely<SystemTables>, ids: RawBuilder<unknown>): Promise<number> {
   const now = system.now()
   // Materialised, because the planner may otherwise evaluate the query again while it updates.
   const { numAffectedRows = 0n } = await sql`
     with chosen as materialized (${ids})
     update waypost_delivery set status = 'pending', failures = 0, lost = 0, claim_id = null, lease_until = null,
       due_at = ${now}, scheduled_at = ${now}, replayed_at = ${now}, finished_at = null
-    where id in (select id from chosen) and status <> 'pending'`.execute(system.db)
+    where id in (select id from chosen) and status <> 'pending'`.execute(db)
   return Number(numAffectedRows)
 }

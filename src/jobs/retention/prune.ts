@@ -26,7 +26,7 @@ export async function pruneSystem(system: System, options: PruneOptions): Promis
   const pruned: Partial<Record<keyof SystemTables, number>> = {}
   for (const rule of retentionRules) {
     const count = await pruneTable(system, rule, { ...options, now })
-    if (count > 0) pruned[rule.table] = (pruned[rule.table] ?? 0) + count
+    if (count > 0 && rule.clear === undefined) pruned[rule.table] = (pruned[rule.table] ?? 0) + count
   }
   for (const [table, count] of await pruneUndeclared(system, { ...options, now })) {
     if (count > 0) pruned[table] = (pruned[table] ?? 0) + count
@@ -46,7 +46,7 @@ async function pruneTable(
   rule: RetentionRule,
   options: PruneOptions & { now: number },
 ): Promise<number> {
-  const { table, key, column, keep, keepNewest, sortedBy, where = sql`true` } = rule
+  const { table, key, column, keep, keepNewest, sortedBy, clear, where = sql`true` } = rule
   const { settings, chunk = 500, now } = options
   const before = now - (typeof keep === 'number' ? keep : settings.keep[keep])
   const isPostgres = system.kind === 'postgresql'
@@ -65,10 +65,12 @@ async function pruneTable(
     const chosen = sql`select ${row} from ${from} where ${sql.ref(column)} < ${before} and ${range} and ${rest} and ${where}
       order by ${sql.ref(order)} limit ${sql.lit(chunk)}`
     // By row location: PostgreSQL then reads no other rows, regardless of its statistics.
-    return isPostgres
-      ? sql<{ place: SortValue }>`delete from ${from} where ctid = any(array(${chosen} for update skip locked))
-          returning ${sql.ref(order)} as place`
-      : sql<{ place: SortValue }>`delete from ${from} where rowid in (${chosen}) returning ${sql.ref(order)} as place`
+    const found = isPostgres ? sql`ctid = any(array(${chosen} for update skip locked))` : sql`rowid in (${chosen})`
+    const change =
+      clear === undefined
+        ? sql`delete from ${from}`
+        : sql`update ${from} set ${sql.join(clear.map((name) => sql`${sql.ref(name)} = null`))}`
+    return sql<{ place: SortValue }>`${change} where ${found} returning ${sql.ref(order)} as place`
   }
   let count = 0
   let last: SortValue | undefined

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { successColumns } from '../../events/index.ts'
 import type { Settings } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
 
@@ -20,6 +21,8 @@ export interface RetentionRule {
   readonly sortedBy?: readonly [column: string, prefix: string]
   /** Number of the newest rows, by key, that are never pruned. */
   readonly keepNewest?: number
+  /** Columns that become null instead of the row being deleted. One of them is `column`. */
+  readonly clear?: readonly string[]
   /** A condition that must hold before a row is pruned. */
   readonly where?: RawBuilder<boolean>
 }
@@ -49,6 +52,15 @@ export const retentionRules: readonly RetentionRule[] = [
     sortedBy: ['delivery_id', 'dlv_'],
   },
   { table: 'waypost_delivery', key: 'id', column: 'finished_at', keep: 'deliveries', sortedBy: ['id', 'dlv_'] },
+  // The successful attempt, which its delivery contains.
+  {
+    table: 'waypost_delivery',
+    key: 'id',
+    column: 'started_at',
+    keep: 'attempts',
+    sortedBy: ['id', 'dlv_'],
+    clear: successColumns,
+  },
   {
     table: 'waypost_message',
     key: 'id',

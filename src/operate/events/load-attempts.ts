@@ -1,3 +1,4 @@
+import { allAttempts } from '../../events/index.ts'
 import type { System } from '../../store/index.ts'
 
 export interface ListedAttempt {
@@ -20,7 +21,7 @@ export async function loadAttempts(
   const attempts = new Map<string, ListedAttempt[]>(ids.map((id) => [id, []]))
   for (let start = 0; start < ids.length; start += idsPerStatement) {
     const rows = await db
-      .selectFrom('waypost_attempt')
+      .selectFrom(allAttempts.as('attempt'))
       .select(['delivery_id as delivery', 'started_at as startedAt', 'latency_ms as latencyMs', 'status', 'outcome'])
       .where('delivery_id', 'in', ids.slice(start, start + idsPerStatement))
       .orderBy('started_at')
@@ -46,7 +47,7 @@ const maxAnswers = 100
 /** Loads the newest attempts of one delivery, oldest first. */
 export async function loadAnswers({ db }: System, delivery: string): Promise<readonly AttemptWithAnswer[]> {
   const rows = await db
-    .selectFrom('waypost_attempt')
+    .selectFrom(allAttempts.as('attempt'))
     .select(['started_at as startedAt', 'latency_ms as latencyMs', 'status', 'outcome', 'answer', 'headers'])
     .where('delivery_id', '=', delivery)
     .orderBy('started_at', 'desc')

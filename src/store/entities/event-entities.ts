@@ -107,10 +107,17 @@ const Delivery = defineEntity({
     finished_at: time().nullable(),
     /** When it was last replayed after it had finished. */
     replayed_at: time().nullable(),
+    // The attempt that succeeded, with the columns of `Attempt`. Failed attempts have rows of their own.
+    started_at: time().nullable(),
+    latency_ms: p.integer().nullable(),
+    response_status: p.integer().nullable(),
+    answer: p.text().nullable(),
+    headers: p.text().nullable(),
+    hidden: p.integer().$type<0 | 1>().nullable(),
   },
 })
 
-/** One HTTP POST. */
+/** An HTTP POST that failed, or the successful one of a delivery that was replayed. */
 const Attempt = defineEntity({
   name: 'Attempt',
   tableName: 'waypost_attempt',

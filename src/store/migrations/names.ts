@@ -20,4 +20,5 @@ export const systemMigrations: readonly string[] = [
   '0018-audit-subjects',
   '0019-drafts',
   '0020-portal-client',
+  '0021-success-in-delivery',
 ]
