@@ -22,7 +22,7 @@ interface Entry {
   failures: number
 }
 
-const batchSize = 100
+const batchSize = 250
 const maxPauseMs = 2000
 
 /** Enough shards that two workers rarely count in the same rows. */
