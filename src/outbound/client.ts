@@ -3,7 +3,7 @@ import type { RequestInit } from 'undici'
 import { systemClock, type Clock } from '../kit/index.ts'
 import { makeAddressPolicy, metadataRanges, privateRanges, type AddressPolicy } from './addresses.ts'
 import type { GuardedAgent, Lookup } from './agent.ts'
-import { postOnce, type Post, type PostResult } from './post-once.ts'
+import { parseTarget, postOnce, type Post, type PostResult, type Target } from './post-once.ts'
 import { makeResolver, shareLookups } from './resolve-names.ts'
 import { isIP } from 'node:net'
 import { errors } from './errors.ts'
@@ -54,6 +54,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const clock = options.clock ?? systemClock
   // Never removed, because a kept-alive connection may still lead to an opened address after the name has changed.
   const opened = new Set<string>()
+  const targetOf = cacheTargets()
   const open = async (policy: AddressPolicy, onOpened: (host: string) => void) =>
     (await import('./agent.ts')).openAgent(policy, names, onOpened)
   let loading: Promise<GuardedAgent> | undefined
@@ -67,13 +68,14 @@ export function openOutbound(options: OutboundOptions): Outbound {
   return {
     async post(post) {
       const { agent, isFull } = await load()
-      const send = (more?: Post['headers']) => {
-        const headers = more === undefined ? post.headers : { ...post.headers, ...more }
-        return postOnce({ agent, clock, reset: isFull() }, { ...post, headers })
-      }
-      const about = { host: hostOf(post.url), event: post.headers['waypost-event'] }
-      const result = await (options.tracePost === undefined ? send() : options.tracePost(about, send))
-      return opened.size > 0 && opened.has(hostOf(post.url)) ? { ...result, hidden: true } : result
+      const target = targetOf(post.url)
+      if (target === undefined) return { failure: 'ERR_INVALID_URL', latencyMs: 0 }
+      const context = { agent, target, clock, reset: isFull() }
+      const { host } = target
+      const send = (more: Post['headers']) => postOnce(context, { ...post, headers: { ...post.headers, ...more } })
+      const about = { host, event: post.headers['waypost-event'] }
+      const result = await (options.tracePost === undefined ? postOnce(context, post) : options.tracePost(about, send))
+      return opened.has(host) ? { ...result, hidden: true } : result
     },
     checkUrl: (url) => checkUrl({ policy, resolve }, url),
     fetch: async (input, { network, ...init } = {}) =>
@@ -105,8 +107,20 @@ async function fetchGuarded(
   }
 }
 
-function hostOf(url: string): string {
-  return URL.parse(url)?.hostname.replace(/^\[|\]$/g, '') ?? ''
+const maxTargets = 1000
+
+/** Parses URLs that are used again and again. @returns a function that returns undefined for an invalid URL */
+function cacheTargets(): (url: string) => Target | undefined {
+  const targets = new Map<string, Target>()
+  return (url) => {
+    const known = targets.get(url)
+    if (known !== undefined) return known
+    if (!URL.canParse(url)) return undefined
+    if (targets.size >= maxTargets) targets.clear()
+    const target = parseTarget(url)
+    targets.set(url, target)
+    return target
+  }
 }
 
 interface FollowOptions extends Pick<OutboundOptions, 'allow' | 'loopback'> {

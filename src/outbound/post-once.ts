@@ -32,21 +32,35 @@ export interface Post {
   readonly startedAt?: number
 }
 
+/** The parts of a URL that a request needs. */
+export interface Target {
+  readonly origin: string
+  /** With the query. */
+  readonly path: string
+  /** Without the brackets of an IPv6 address. */
+  readonly host: string
+}
+
+export function parseTarget(url: string): Target {
+  const { origin, pathname, search, hostname } = new URL(url)
+  return { origin, path: pathname + search, host: hostname.replace(/^\[|\]$/g, '') }
+}
+
 export interface PostContext {
   readonly agent: Agent
+  readonly target: Target
   readonly clock: Clock
   /** Whether to close the connection afterwards. */
   readonly reset: boolean
 }
 
 /** Posts once. Never throws; the result contains the failure. */
-export function postOnce({ agent, clock, reset }: PostContext, post: Post): Promise<PostResult> {
+export function postOnce({ agent, target, clock, reset }: PostContext, post: Post): Promise<PostResult> {
   return new Promise((resolve) => {
     const exchange = new Exchange(clock, post, resolve)
     try {
-      const { origin, pathname, search } = new URL(post.url)
       const { headers, body } = post
-      agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body, reset }, exchange)
+      agent.dispatch({ origin: target.origin, path: target.path, method: 'POST', headers, body, reset }, exchange)
     } catch (error) {
       exchange.onResponseError(undefined, error)
     }

@@ -22,7 +22,7 @@ interface Entry {
   failures: number
 }
 
-const batchSize = 250
+const batchSize = 150
 const maxPauseMs = 2000
 
 /** Enough shards that two workers rarely count in the same rows. */

@@ -18,7 +18,7 @@ export interface ClaimRequest {
  * message of many deliveries is loaded once.
  */
 export async function claimRows(system: System, request: ClaimRequest): Promise<readonly LoadedRow[]> {
-  const { deliveries, recipients, messages, now } =
+  const { deliveries, recipients, messages, claimedAt } =
     system.kind === 'postgresql' ? await claimInOneStatement(system, request) : await claimAndLoad(system, request)
   const recipientOf = new Map(recipients.map((one) => [one.id, one]))
   const messageOf = new Map(messages.map((one) => [one.id, one]))
@@ -29,7 +29,7 @@ export async function claimRows(system: System, request: ClaimRequest): Promise<
     return {
       ...delivery,
       subscriptionId,
-      claimedAt: now,
+      claimedAt,
       event: message?.event ?? '',
       data: message?.data ?? '',
       endpoint: recipient?.endpoint ?? '',
@@ -56,7 +56,7 @@ interface Claimed {
   /** Their messages that still exist. */
   readonly messages: readonly Pick<SystemTables['waypost_message'], 'id' | 'event' | 'data'>[]
   /** The database's time. */
-  readonly now: number
+  readonly claimedAt: number
 }
 
 type Recipient = Pick<
@@ -98,7 +98,7 @@ async function claimInOneStatement(system: System, request: ClaimRequest): Promi
     select ${gather(sql`select id, failures, lost, subscription_id, message_id from held order by due_at, id`)} as deliveries,
       ${gather(recipients)} as recipients,
       ${gather(sql`select id, event, data from waypost_message where id = any(array(select message_id from held))`)} as messages,
-      ${nowOnce(system)} as now`.execute(system.db)
+      ${nowOnce(system)} as "claimedAt"`.execute(system.db)
   return rows[0]!
 }
 
@@ -108,8 +108,8 @@ function claimAndLoad(system: System, request: ClaimRequest): Promise<Claimed> {
     await sql`
       update waypost_delivery set ${changes(system, request)}
       where id in (select id from (${stillDue(system, request, sql``)}))`.execute(trx)
-    const { rows: deliveries } = await sql<Claimed['deliveries'][number] & { now: number }>`
-      select d.id, d.failures, d.lost, d.subscription_id, d.message_id, ${nowOnce(system)} as now from waypost_delivery d
+    const { rows: deliveries } = await sql<Claimed['deliveries'][number] & { claimedAt: number }>`
+      select d.id, d.failures, d.lost, d.subscription_id, d.message_id, ${nowOnce(system)} as "claimedAt" from waypost_delivery d
       where ${isOneOf(system, sql`d.id`, JSON.stringify(request.due))} and d.claim_id = ${request.claimId}
       order by d.due_at, d.id`.execute(trx)
     const idsOf = (column: 'subscription_id' | 'message_id') =>
@@ -123,7 +123,7 @@ function claimAndLoad(system: System, request: ClaimRequest): Promise<Claimed> {
       .select(['id', 'event', 'data'])
       .where(isOneOf(system, sql`id`, idsOf('message_id')))
       .execute()
-    return { deliveries, recipients, messages, now: deliveries[0]?.now ?? 0 }
+    return { deliveries, recipients, messages, claimedAt: deliveries[0]?.claimedAt ?? 0 }
   })
 }
 

@@ -4,7 +4,7 @@ import { HostShares, type Limits } from '../queue/host-shares.ts'
 import { PostingSlots } from './posting-slots.ts'
 
 /** Deliveries per concurrent POST that may be claimed ahead. */
-const maxAhead = 12
+const maxAhead = 8
 const roomWaitMs = 5
 /** If no slot was taken or freed for this long, the POSTs in flight hang. */
 const stuckMs = 1000

@@ -21,7 +21,7 @@ export interface Summary {
 }
 
 /** Unrecorded outcomes per concurrent POST, beyond which nothing more is claimed. */
-const maxUnrecorded = 12
+const maxUnrecorded = 4
 const messageIntervalMs = 50
 
 /** The state of one worker: its deliveries in flight and their results. */
