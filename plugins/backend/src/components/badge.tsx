@@ -1,7 +1,7 @@
 import { Fragment } from 'react'
 
 /** Colours of states. The text says the same, because colour is never the only sign. */
-export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'accent'
+export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'info'
 
 /** A state in one word. */
 export function State({ tone, children }: { readonly tone: Tone; readonly children: string }) {

@@ -17,7 +17,7 @@ const { operate } = strings
 const { deliveries: texts } = operate
 
 const tones: Readonly<Record<Delivery['status'] | 'retrying', Tone>> = {
-  pending: 'accent',
+  pending: 'info',
   retrying: 'warn',
   delivered: 'good',
   dead: 'bad',

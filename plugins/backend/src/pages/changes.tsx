@@ -15,7 +15,7 @@ import { editing } from '../strings/editing.ts'
 
 const { changes: texts } = editing
 
-const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const
+const tones = { added: 'good', changed: 'info', removed: 'bad' } as const
 const deployCommand = 'waypost deploy --plan'
 
 export function Page() {

@@ -19,7 +19,7 @@ type Run = Entry<'GET /cronjob/:name/run'>
 
 const { cronjobs: texts, none } = strings.operate
 const refreshMs = 3000
-const tones: Readonly<Record<Run['status'], Tone>> = { running: 'accent', done: 'good', failed: 'bad', lost: 'bad' }
+const tones: Readonly<Record<Run['status'], Tone>> = { running: 'info', done: 'good', failed: 'bad', lost: 'bad' }
 
 const CronjobEditor = lazy(async () => ({ default: (await import('../editors/cronjob.tsx')).CronjobEditor }))
 

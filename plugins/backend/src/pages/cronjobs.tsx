@@ -131,7 +131,7 @@ async function listNewJobs(queries: QueryClient, known: readonly Cronjob[]): Pro
 
 function Result({ job }: { readonly job: Cronjob }) {
   const { is_running: isRunning, started_at: started, finished_at: finished, outcome, error, failures } = job
-  if (isRunning) return <State tone="accent">{texts.running}</State>
+  if (isRunning) return <State tone="info">{texts.running}</State>
   if (started === null) return none
   const isLost = finished === null
   if (!isLost && outcome === 'done') return <State tone="good">{texts.done}</State>

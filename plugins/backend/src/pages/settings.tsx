@@ -89,7 +89,7 @@ function Settings({ settings }: { readonly settings: readonly Setting[] }) {
           render: (setting) =>
             isSet(setting) ? (
               <>
-                <State tone="accent">{texts.set}</State>{' '}
+                <State tone="info">{texts.set}</State>{' '}
                 <span className="soft">{texts.wasDefault(write(setting.default))}</span>
               </>
             ) : (

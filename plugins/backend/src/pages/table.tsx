@@ -79,7 +79,7 @@ function TableView({ table }: { readonly table: Table }) {
               render: ({ name }) => (
                 <>
                   <bdi className="strong">{name}</bdi>{' '}
-                  {table.key.includes(name) ? <State tone="accent">{texts.key}</State> : null}
+                  {table.key.includes(name) ? <State tone="info">{texts.key}</State> : null}
                 </>
               ),
             },

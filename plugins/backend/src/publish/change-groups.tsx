@@ -16,7 +16,7 @@ import type { DraftEntry } from './api.ts'
 import { describeEntry, nameOfEntry, type Group } from './describe-entry.ts'
 
 const { changes: texts, marks } = publish
-const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const
+const tones = { added: 'good', changed: 'info', removed: 'bad' } as const
 
 interface ChangeGroupsProps {
   readonly draft: Draft

@@ -4,7 +4,7 @@ import { isWithin } from '../edit/values.ts'
 import { publish } from '../strings/publish.ts'
 import type { DraftEntry } from './api.ts'
 
-const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const
+const tones = { added: 'good', changed: 'info', removed: 'bad' } as const
 
 /** Returns how the draft of a server changes an entry; undefined if it does not. */
 export function useDraftStatus(at: string): DraftEntry['status'] | undefined {

@@ -17,7 +17,7 @@ import { strings } from '../strings.ts'
 import { readFolder, type FolderFiles } from './read-folder.ts'
 
 const { import: texts } = publish
-const tones = { added: 'good', changed: 'accent', removed: 'bad' } as const
+const tones = { added: 'good', changed: 'info', removed: 'bad' } as const
 
 interface Difference {
   readonly file: string

@@ -32,7 +32,7 @@ const columns: readonly Column<Token>[] = [
     render: ({ client, current, jti }) => (
       <span className="portal-token">
         <ClientName client={client} />
-        {current ? <State tone="accent">{texts.current}</State> : null}
+        {current ? <State tone="info">{texts.current}</State> : null}
         {jti === null ? <State tone="quiet">{texts.renewable}</State> : null}
       </span>
     ),
