@@ -1,6 +1,7 @@
 import { Problem } from '../api/send.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
+import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { strings } from '../strings.ts'
 
 interface LoadProblemProps {
@@ -13,7 +14,8 @@ interface LoadProblemProps {
 
 /** Shown instead of the page of one thing: it does not exist, or loading it failed. */
 export function LoadProblem({ error, text, link, onRetry }: LoadProblemProps) {
-  if (error instanceof Problem && error.status === 404)
-    return <EmptyState isPage title={strings.problem.notFound} text={text} link={link} />
+  const isMissing = error instanceof Problem && error.status === 404
+  useCrumbTitle(isMissing ? strings.problem.notFound : undefined)
+  if (isMissing) return <EmptyState isPage title={strings.problem.notFound} text={text} link={link} />
   return <ProblemAlert error={error} onRetry={onRetry} />
 }

@@ -7,11 +7,12 @@ import { strings } from '../strings.ts'
 const lastTitles = makeStore<readonly (string | undefined)[]>([])
 
 /**
- * Replaces the last breadcrumb of a page whose parameter is an id.
+ * Replaces the last breadcrumb of a page whose parameter is an id, or of one that is not there.
  * @param above replaces the one before it, if that is also an id
  */
 export function useCrumbTitle(title: string | undefined, above?: string): void {
   useEffect(() => {
+    if (title === undefined) return undefined
     lastTitles.set([title, above])
     return () => lastTitles.set([])
   }, [title, above])

@@ -5,6 +5,7 @@ import { ProblemState } from '../components/problem.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { uiPath } from '../config.ts'
 import { strings } from '../strings.ts'
+import { useCrumbTitle } from './breadcrumbs.tsx'
 
 /** One page of the backend or of the portal. */
 export interface PageBase {
@@ -75,6 +76,7 @@ function Loading() {
 }
 
 function NotFound() {
+  useCrumbTitle(strings.problem.notFound)
   return (
     <EmptyState
       isPage

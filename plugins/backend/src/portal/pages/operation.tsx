@@ -35,16 +35,20 @@ export function Page() {
     return <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />
   if (data === undefined) return <Skeleton height={320} />
   const place = findOperation(data, id)
-  if (place === undefined)
-    return (
-      <EmptyState
-        isPage
-        title={texts.notFound}
-        text={texts.notFoundText}
-        link={{ to: '/reference', label: texts.back }}
-      />
-    )
+  if (place === undefined) return <NotFound />
   return <OperationPage key={id} {...place} all={data} />
+}
+
+function NotFound() {
+  useCrumbTitle(texts.notFound)
+  return (
+    <EmptyState
+      isPage
+      title={texts.notFound}
+      text={texts.notFoundText}
+      link={{ to: '/reference', label: texts.back }}
+    />
+  )
 }
 
 interface OperationPageProps {
