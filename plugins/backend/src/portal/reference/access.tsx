@@ -63,9 +63,9 @@ export function AccessSentence({ access, scopes }: { readonly access: Access; re
         </Link>
       </p>
       {described.length === 0 ? null : (
-        <dl className="facts">
+        <dl className="portal-scopes">
           {described.map(({ name, description }) => (
-            <div key={name} className="contents">
+            <div key={name}>
               <dt>
                 <bdi className="mono">{name}</bdi>
               </dt>

@@ -15,8 +15,10 @@ export function AuthenticationGuide({ groups, scopes }: Reference) {
   const { authentication: texts } = reference
   const isAllPublic = groups.every(({ operations }) => operations.every(({ isPublic }) => isPublic))
   const session = useStore(sessionStore)
-  const [usual] = scopes.toSorted((a, b) => b.operations - a.operations)
-  const scope = (scopes.find(({ name }) => session?.scopes.includes(name)) ?? usual)?.name ?? ''
+  // Without those of the account API, which has no operations here.
+  const used = scopes.filter(({ operations }) => operations > 0)
+  const [usual] = used.toSorted((a, b) => b.operations - a.operations)
+  const scope = (used.find(({ name }) => session?.scopes.includes(name)) ?? usual ?? scopes[0])?.name ?? ''
   if (isAllPublic) return <p>{texts.noPrivate}</p>
   return (
     <div className="guide">
@@ -59,9 +61,9 @@ export function AuthenticationGuide({ groups, scopes }: Reference) {
       </section>
       <section>
         <h2>{texts.scopes}</h2>
-        <p>{scopes.length === 0 ? texts.noScopes : texts.scopesText}</p>
+        <p>{used.length === 0 ? texts.noScopes : texts.scopesText}</p>
         <ul className="scope-list">
-          {scopes.map((scope) => (
+          {used.map((scope) => (
             <ScopeEntry key={scope.name} {...scope} />
           ))}
         </ul>
