@@ -31,7 +31,7 @@ export const access = {
     },
     password: {
       title: 'Password',
-      text: 'All other sessions and tokens of your account end at once, also those of connected apps. You stay signed in on this page, until you close or reload it.',
+      text: 'When you change it, all other sessions and tokens of your account end at once, including those of connected apps. You stay signed in on this page until you close or reload it.',
       old: 'Current password',
       new: 'New password',
       newText: 'At least 8 characters.',
@@ -40,7 +40,7 @@ export const access = {
       clientsText: 'They get tokens with their own secret, which a new password does not change.',
       subscriptions: 'Disable my subscriptions',
       subscriptionsText:
-        'They keep sending events after a new password. You can enable those again that you want to keep.',
+        'They continue to send events after you change the password. Afterwards, enable those that you want to keep.',
       change: 'Change password',
       changed: 'Changed the password. All other sessions and tokens ended',
     },
@@ -48,7 +48,7 @@ export const access = {
     scopesText: 'Your clients and the apps that you connect can get these scopes, but no others.',
   },
   clients: {
-    text: 'Programs, websites and apps of yours that use this API.',
+    text: 'Your programs, websites and apps that use this API.',
     add: 'New client',
     create: 'Create client',
     name: 'Name',
@@ -70,7 +70,7 @@ export const access = {
     shortTypes: { program: 'Program', website: 'Website', app: 'Page or app', other: 'Other' },
     typeLabel: 'Type',
     redirectUris: 'Redirect URIs',
-    redirectText: 'Where people come back to after they signed in. One address per line, compared exactly.',
+    redirectText: 'Where people return after they sign in. One address per line, compared exactly.',
     redirectExample: 'https://example.com/callback',
     scopesText: 'What tokens of this client may do. Select only what it needs.',
     created: 'Created',
@@ -152,14 +152,14 @@ export const access = {
     empty: 'No tokens',
     emptyText: 'Tokens appear here when you sign in and when programs get tokens for your account.',
     add: 'Create a token',
-    addTitle: 'Create a token for trying',
+    addTitle: 'Create a token to try the API',
     addText: 'For calls by hand, for example with curl. It is valid for 15 minutes. Programs get tokens with a client.',
     added: (minutes: number) => `Your token, valid for ${minutes} minutes`,
     token: 'Token',
     call: 'Call the API with it',
   },
   grants: {
-    text: 'Apps of others that may use this API with your account.',
+    text: 'Other people’s apps that may use this API with your account.',
     since: 'Connected',
     used: 'Last used',
     never: 'Never used',
@@ -174,7 +174,7 @@ export const access = {
     withdrawn: (name: string) => `Withdrew the access of ${name}`,
     empty: 'No connected apps',
     emptyText:
-      'When you sign in to an app of someone else with this account, you allow it to use this API for you. The app then appears here, and you can withdraw its access.',
+      'When you sign in to someone else’s app with this account, you allow it to use this API for you. The app then appears here, and you can withdraw its access.',
   },
   passwordLogin: 'Password login',
 } as const

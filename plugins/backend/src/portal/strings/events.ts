@@ -25,7 +25,7 @@ export const events = {
     'webhook-id':
       'The id of the delivery, the same for all its attempts and replays. Ignore ids that you have already processed.',
     'webhook-timestamp': 'The time of the attempt, in seconds since 1970. Reject what is older than five minutes.',
-    'webhook-signature': 'Proves that the request is from this API. After a change of the secret, two of them.',
+    'webhook-signature': 'Proves that the request is from this API. For a while after you make a new secret, there are two, separated by a space.',
   },
   meaning: 'Meaning',
   receiver: 'Write a receiver',
@@ -51,7 +51,7 @@ export const subscriptions = {
   by: 'Created by',
   you: 'you',
   chooseEvent: 'Choose an event',
-  noEvents: 'Your account may not receive any event.',
+  noEvents: 'Your account may not receive any events.',
   empty: 'No subscriptions yet',
   emptyText:
     'A subscription posts each event of one kind to a URL of yours, signed with a secret. Choose an event to see what it contains, then subscribe.',

@@ -33,7 +33,7 @@ export const reference = {
   authentication: {
     send: 'Send a token',
     sendText:
-      'Operations that are not public need an access token. Send it with each request, in the header Authorization:',
+      'Operations that are not public need an access token. Send it with each request, in the Authorization header:',
     header: 'Authorization: Bearer TOKEN',
     own: 'Get a token for your own program',
     ownText: 'Create a client, keep its secret on your server, and exchange both for an access token.',
@@ -45,7 +45,7 @@ export const reference = {
       'An app that acts for users of this service sends them to this server to sign in and to agree. It uses the authorization code flow of OAuth 2 with PKCE (S256). Every OAuth 2 library supports it.',
     authorize: 'Authorization endpoint',
     token: 'Token endpoint',
-    discovery: 'Server metadata',
+    discovery: 'OAuth metadata',
     othersClient:
       'Create a client with the address of your app as redirect URI. An app that cannot keep a secret, such as one in a browser or on a phone, is a public client.',
     scopes: 'Scopes',
@@ -57,11 +57,11 @@ export const reference = {
     noPrivate: 'All operations are public. You need no token.',
   },
   errors: {
-    text: 'Errors have a status from 400 and a JSON body of the type application/problem+json (RFC 9457):',
+    text: 'Errors have a status of 400 or higher and a JSON body of the type application/problem+json (RFC 9457):',
     example: 'Example of an error',
     fields: 'Fields of an error',
     members: {
-      type: 'The kind of error. It stays the same; compare it in your code.',
+      type: 'The kind of error. It never changes, so compare this in your code.',
       title: 'The status as text.',
       status: 'The status as a number.',
       detail: 'What is wrong with this request, for people. The wording can change.',
@@ -69,9 +69,9 @@ export const reference = {
       errors: 'Each invalid part of the request, with its path and a message. Optional.',
     },
     statuses: 'Statuses',
-    retry: 'Try again',
+    retry: 'Retries',
     retryText:
-      'After 429 and 503, wait for the seconds in the header Retry-After, and then repeat the request. Do not repeat requests after other 4xx errors without a change.',
+      'After 429 or 503, wait the number of seconds in the Retry-After header, then repeat the request. After any other 4xx error, change the request before you repeat it.',
   },
   operation: {
     tabs: { reference: 'Reference', try: 'Try it' },
@@ -100,7 +100,7 @@ export const reference = {
     back: 'All operations',
   },
   tryIt: {
-    tokenText: 'A token of 15 minutes with the scopes of your account. It is not shown.',
+    tokenText: 'A token with the scopes of your account, valid for 15 minutes. It is not shown.',
     signIn: 'You are not signed in, so the request is sent without a token and will be refused.',
     noToken:
       'Your account has no scope “consumer”, so it gets no token here. The request is sent without a token and will be refused. The operator of this API can grant the scope.',

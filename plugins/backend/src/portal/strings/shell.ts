@@ -37,9 +37,9 @@ export const shell = {
     subscribe: 'Subscribe to events',
     subscribeText: 'The API sends events to your URL, signed with a secret that only you and the API know.',
     facts: 'Addresses',
-    base: 'API',
+    base: 'Base URL',
     tokenUrl: 'Token endpoint',
     openApi: 'OpenAPI document',
-    metadata: 'OAuth2 metadata',
+    metadata: 'OAuth metadata',
   },
 } as const
