@@ -223,7 +223,7 @@ function RowMenu({ actions, name }: { readonly actions: readonly RowAction[]; re
       </Menu.Target>
       <Menu.Dropdown>
         {actions.map(({ label, isDanger, run }) => (
-          <Menu.Item key={label} {...(isDanger === true ? { color: 'red' } : {})} onClick={run}>
+          <Menu.Item key={label} {...(isDanger === true ? { color: 'var(--bad)' } : {})} onClick={run}>
             {label}
           </Menu.Item>
         ))}

@@ -145,7 +145,7 @@ export function Actions({ row, title }: { readonly row: Row; readonly title: str
           ) : null,
         )}
         <Menu.Divider />
-        <Menu.Item color="red" onClick={() => remove(editor, row)}>
+        <Menu.Item color="var(--bad)" onClick={() => remove(editor, row)}>
           {texts.actions.remove(isField ? row.name : title)}
         </Menu.Item>
       </Menu.Dropdown>

@@ -124,7 +124,7 @@ function SubscriptionMenu({ isDisabled, onChoose }: { readonly isDisabled: boole
       <Menu.Item onClick={() => onChoose('rotate')}>{texts.rotate}</Menu.Item>
       <Menu.Divider />
       {isDisabled ? null : <Menu.Item onClick={() => onChoose('disable')}>{texts.disable}</Menu.Item>}
-      <Menu.Item color="red" onClick={() => onChoose('delete')}>
+      <Menu.Item color="var(--bad)" onClick={() => onChoose('delete')}>
         {texts.remove}
       </Menu.Item>
     </MoreMenu>

@@ -170,7 +170,7 @@ function SubscriptionMenu({ isThirdParty, onChoose }: SubscriptionMenuProps) {
           <Menu.Divider />
         </>
       )}
-      <Menu.Item color="red" onClick={() => onChoose('delete')}>
+      <Menu.Item color="var(--bad)" onClick={() => onChoose('delete')}>
         {shared.remove}
       </Menu.Item>
     </MoreMenu>
