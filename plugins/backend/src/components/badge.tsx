@@ -25,19 +25,24 @@ export function MethodBadge({ method }: { readonly method: string }) {
   return <span className={`method method-${method.toLowerCase()}`}>{method}</span>
 }
 
-/** The title of the page of a method. Long paths break after slashes. */
+/** The title of the page of a method. */
 export function RouteTitle({ method, path }: { readonly method: string; readonly path: string }) {
   return (
     <span className="route-title">
       <MethodBadge method={method} />{' '}
       <span className="mono">
-        {path.split(/(?<=\/)/).map((step, index) => (
-          <Fragment key={index}>
-            {step}
-            <wbr />
-          </Fragment>
-        ))}
+        <Path path={path} />
       </span>
     </span>
   )
+}
+
+/** A path that breaks after slashes. */
+export function Path({ path }: { readonly path: string }) {
+  return path.split(/(?<=\/)/).map((step, index) => (
+    <Fragment key={index}>
+      {step}
+      <wbr />
+    </Fragment>
+  ))
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useState } from 'react'
-import { MethodBadge, State } from '../../components/badge.tsx'
+import { MethodBadge, Path, State } from '../../components/badge.tsx'
 import { CopyText } from '../../components/copy.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -130,7 +130,9 @@ function OperationLink(operation: Operation) {
   return (
     <Link to="/reference/$operation" params={{ operation: id }} className="operation">
       <MethodBadge method={method} />
-      <span className="operation-path mono">{path}</span>
+      <span className="operation-path mono">
+        <Path path={path} />
+      </span>
       <span className="operation-summary">
         <bdi>{summary}</bdi> {isDeprecated ? <State tone="warn">{texts.deprecated}</State> : null}
       </span>
