@@ -1,6 +1,6 @@
 import { ActionIcon, Menu, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Check, CircleUserRound } from 'lucide-react'
+import { Check, CircleUserRound, LogOut } from 'lucide-react'
 import { config } from '../config.ts'
 import { sessionStore, signOut } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
@@ -45,7 +45,9 @@ export function AccountMenu({ children }: { readonly children?: ReactNode }) {
           <span className="menu-hint">{strings.account.shortcutKeys}</span>
         </Menu.CheckboxItem>
         <Menu.Divider />
-        <Menu.Item onClick={() => void signOut()}>{strings.account.signOut}</Menu.Item>
+        <Menu.Item leftSection={<LogOut size={14} aria-hidden />} onClick={() => void signOut()}>
+          {strings.account.signOut}
+        </Menu.Item>
         <Menu.Label className="mono">Waypost {config.version}</Menu.Label>
       </Menu.Dropdown>
     </Menu>
