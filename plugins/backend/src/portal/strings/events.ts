@@ -25,7 +25,8 @@ export const events = {
     'webhook-id':
       'The id of the delivery, the same for all its attempts and replays. Ignore ids that you have already processed.',
     'webhook-timestamp': 'The time of the attempt, in seconds since 1970. Reject what is older than five minutes.',
-    'webhook-signature': 'Proves that the request is from this API. For a while after you make a new secret, there are two, separated by a space.',
+    'webhook-signature':
+      'Proves that the request is from this API. For a while after you make a new secret, there are two, separated by a space.',
   },
   meaning: 'Meaning',
   receiver: 'Write a receiver',
