@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { installation } from '../../src/kit/index.ts'
-import { checkLooks, checkPage } from './backend-world.ts'
+import { until } from '../support/until.ts'
+import { checkLooks, checkPage, goTo } from './backend-world.ts'
 import { logIn, openPortal, openPortalWorld, origin, root, type PortalWorld } from './portal-world.ts'
 
 describe('the portal', { timeout: 600_000 }, () => {
@@ -81,6 +83,59 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('says in the title of the window that a page is not there', async () => {
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    for (const [address, heading] of [
+      ['/nothing', 'Page not found'],
+      ['/reference/nothing', 'No such operation'],
+    ] as const) {
+      await page.goto(`${origin}${root}${address}`)
+      await page.locator('#content').getByRole('heading', { name: heading, level: 1 }).waitFor()
+      await until('the title is set', async () => (await page.title()).startsWith(`${heading} · `))
+    }
+    assert.deepEqual(complaints, [])
+  })
+
+  test('shows the focus in a colour that differs from the page, and GET in one that is not the accent', async () => {
+    await using opened = await world.open({ colorScheme: 'dark' })
+    const { page, complaints } = opened
+    await page.goto(`${origin}${root}/reference`)
+    await page.locator('.method-get').first().waitFor()
+    await page.getByRole('tab', { name: 'Operations' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.locator('#content .scope-list a').first().waitFor()
+    const colorOf = (found: string, name: string) => page.evaluate<string>(`getComputedStyle(${found}).${name}`)
+    const accent = await colorOf("document.querySelector('#content .scope-list a')", 'color')
+    assert.equal(await colorOf('document.activeElement', 'outlineColor'), accent)
+    await page.getByRole('tab', { name: 'Operations' }).click()
+    await page.locator('.method-get').first().waitFor()
+    assert.notEqual(await colorOf("document.querySelector('.method-get')", 'color'), accent)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('has targets of at least 44 pixels on phones', async () => {
+    await using opened = await world.open({ viewport: { width: 390, height: 2400 } })
+    const { page, complaints } = opened
+    await openPortal(page)
+    for (const [address, heading] of [
+      ['/', 'Corner Shop'],
+      ['/reference', 'API reference'],
+      ['/events/todo_created', 'todo_created'],
+      ['/tokens', 'Tokens'],
+      ['/account', 'Account'],
+    ] as const) {
+      await goTo(page, address, heading, root)
+      assert.deepEqual(await findSmallTargets(page), [], address)
+    }
+    await page.getByRole('button', { name: 'Open navigation' }).click()
+    await page.getByRole('link', { name: 'Clients' }).click()
+    await page.getByRole('button', { name: 'New client' }).click()
+    await page.getByRole('dialog').getByLabel('Name').waitFor()
+    assert.deepEqual(await findSmallTargets(page), [], 'dialog')
+    assert.deepEqual(complaints, [])
+  })
+
   test('is accessible in both colour schemes, also 390 pixels wide', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
@@ -89,3 +144,19 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 })
+
+/** Buttons, tabs, fields and links of the navigation that react to touches less than 21 pixels around their centre. */
+async function findSmallTargets(page: Page): Promise<string[]> {
+  return page.evaluate<
+    string[]
+  >(`[...document.querySelectorAll('button, [role=tab], .nav-link, select, input:not([type=checkbox], [type=radio])')]
+    .filter((one) => {
+      const { x, y, width, height } = one.getBoundingClientRect()
+      if (width === 0 || one.closest('.mantine-PasswordInput-input') && one.matches('input')) return false // its frame is larger
+      const [left, top] = [x + width / 2, y + height / 2]
+      const hit = (dx, dy) => one.contains(document.elementFromPoint(left + dx, top + dy))
+      if (!one.contains(document.elementFromPoint(left, top))) return false // covered by a dialog
+      return ![[-21, 0], [21, 0], [0, -21], [0, 21]].every(([dx, dy]) => hit(dx, dy))
+    })
+    .map((one) => one.getAttribute('aria-label') ?? (one.textContent || one.outerHTML))`)
+}
