@@ -232,7 +232,7 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     await state(page, 'delivered').waitFor()
 
     await page.locator('#content').getByRole('link', { name: id }).click()
-    await state(page, 'dead').waitFor()
+    await until('the list is current', async () => (await state(page, 'dead').count()) === 1)
     await page.getByRole('button', { name: 'Replay dead deliveries' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replay dead deliveries?' })
     await dialog.getByLabel('Died within').selectOption('1h')
