@@ -54,7 +54,7 @@ export function mountTokens({ guard, issuer }: { guard: Guard; issuer: TokenIssu
       },
     )
     app.delete<{ Params: { id: string } }>('/consumer/token/:id', async (request, reply) => {
-      await revokeOwnToken(issuer, callerOf(request).id, request.params.id)
+      await revokeOwnToken(issuer, callerOf(request), request.params.id)
       return reply.code(204).send()
     })
   }

@@ -308,6 +308,20 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     await button('Done').click()
     await content.getByRole('row', { name: 'API reference' }).waitFor()
 
+    await using elsewhere = await world.open()
+    await openPortal(elsewhere.page, '/', 'gus')
+    await page.reload()
+    await content.getByRole('row', { name: 'Portal' }).nth(1).waitFor()
+    // The newest is that of this page, then that of the other browser, then that of this page before the reload.
+    const portals = content.getByRole('row', { name: 'Portal' })
+    await portals.nth(1).getByRole('button').click()
+    await page.getByRole('menuitem', { name: 'Revoke' }).click()
+    await dialog.getByText('If another browser uses it, that browser is signed out.').waitFor()
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await status('Revoked a token of Portal')
+    await elsewhere.page.reload()
+    await elsewhere.page.getByRole('banner').getByRole('button', { name: 'Sign in' }).waitFor()
+
     const row = content.getByRole('row', { name: 'Importer' })
     await row.getByRole('button').click()
     await page.getByRole('menuitem', { name: 'Revoke' }).click()

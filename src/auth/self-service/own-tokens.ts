@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import type { System } from '../../store/index.ts'
+import type { Transaction } from 'kysely'
+import type { System, SystemTables } from '../../store/index.ts'
 import { docsClientId } from '../account/clients.ts'
 import { errors, OAuthError } from '../errors.ts'
-import { revokeTokens, type Revocation } from '../token/revoke.ts'
+import { endSessionOf, revokeInTransaction, type Revocation } from '../token/revoke.ts'
 import { signAccessToken } from '../token/access-token.ts'
 import { lockToken } from '../token/lock-token.ts'
 import { assertGranteeActive, storeAccessToken, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
@@ -115,17 +116,40 @@ function selectFamilies(db: System['db'], { userId, now, after }: TokenPage) {
 }
 
 /**
- * Revokes a token of a user by its id, with everything that could renew it, or a family by its id.
+ * Revokes a token of a user by its id, with everything that could renew it, or a family by its id. If it belongs to the
+ * portal or the backend, its browser is signed out, unless that is the browser of the caller.
  * @throws WP_AUTH_TOKEN_UNKNOWN, also for tokens of other users
  */
-export async function revokeOwnToken(issuer: TokenIssuer, userId: string, id: string): Promise<void> {
+export async function revokeOwnToken(
+  issuer: TokenIssuer,
+  caller: Pick<Owner, 'id' | 'jti'>,
+  id: string,
+): Promise<void> {
   const { system, clock } = issuer
-  const which = isUuid(id) ? await findOwn(system, userId, id) : undefined
+  const which = isUuid(id) ? await findOwn(system, caller.id, id) : undefined
   if (which === undefined) {
     throw errors.WP_AUTH_TOKEN_UNKNOWN({ jti: id.slice(0, 64), hint: 'List your tokens with GET /consumer/token.' })
   }
-  await revokeTokens(system, which, clock.now())
+  await system.transaction(async (trx) => {
+    const { familyId } = which
+    if (familyId !== undefined && !(await isSameBrowser(trx, caller.jti, familyId))) await endSessionOf(trx, familyId)
+    await revokeInTransaction(system, trx, { which, now: clock.now() })
+  })
   await issuer.applyChanges()
+}
+
+/** Whether the caller's token is of another family that came from the same session: each load of a page begins one. */
+async function isSameBrowser(trx: Transaction<SystemTables>, jti: string, familyId: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('waypost_token as token')
+    .innerJoin('waypost_token_family as own', 'own.id', 'token.family_id')
+    .innerJoin('waypost_token_family as other', 'other.password_at', 'own.password_at')
+    .select('own.id')
+    .where('token.jti', '=', jti)
+    .where('other.id', '=', familyId)
+    .whereRef('own.id', '!=', 'other.id')
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 async function findOwn({ db }: System, userId: string, id: string): Promise<Revocation | undefined> {

@@ -82,8 +82,11 @@ export async function revokeByValue(issuer: TokenIssuer, client: ClientRecord, t
   await issuer.applyChanges()
 }
 
-/** Ends the session of a family's user in which the password was entered at the same time. */
-async function endSessionOf(trx: Transaction<SystemTables>, familyId: string): Promise<void> {
+/**
+ * Ends the session that a family came from: that of its user in which the password was entered at the same time. Only
+ * families of the backend and the portal have one.
+ */
+export async function endSessionOf(trx: Transaction<SystemTables>, familyId: string): Promise<void> {
   const family = await trx
     .selectFrom('waypost_token_family')
     .select(['user_id', 'password_at'])

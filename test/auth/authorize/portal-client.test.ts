@@ -85,6 +85,30 @@ for (const kind of systemKinds) {
       assert.equal(readAnswer(silent).parameters['error'], 'login_required')
     })
 
+    test('revoking it among the own tokens signs out its browser, but not that of the caller', async () => {
+      const idOf = async (token: string): Promise<string> =>
+        (await send(token, 'GET /consumer/token')).body.entry.find((one: { current: boolean }) => one.current).jti
+      const other = await redeem(await logIn())
+      const otherVisitor = visitor
+      const otherId = await idOf(other.access_token)
+      world.clock.forward(1000)
+      const own = await redeem(await logIn())
+      const reloaded = await redeem(await visitor.authorize(request({ prompt: 'none' })))
+      assert.equal((await send(reloaded.access_token, `DELETE /consumer/token/${otherId}`)).status, 204)
+      const silent = await otherVisitor.authorize(request({ prompt: 'none' }))
+      assert.equal(readAnswer(silent).parameters['error'], 'login_required')
+
+      const before = await idOf(own.access_token)
+      assert.equal((await send(reloaded.access_token, `DELETE /consumer/token/${before}`)).status, 204)
+      assert.equal((await send(own.access_token, 'GET /consumer/account')).status, 401)
+      readCode(await visitor.authorize(request({ prompt: 'none' })))
+
+      const current = await idOf(reloaded.access_token)
+      assert.equal((await send(reloaded.access_token, `DELETE /consumer/token/${current}`)).status, 204)
+      const signedOut = await visitor.authorize(request({ prompt: 'none' }))
+      assert.equal(readAnswer(signedOut).parameters['error'], 'login_required')
+    })
+
     test('its tokens end after eight hours; the session at the authorization endpoint goes on', async () => {
       const { refresh_token: token } = await redeem(await logIn())
       world.clock.forward(8 * hour)

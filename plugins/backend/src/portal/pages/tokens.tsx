@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { send } from '../../api/send.ts'
 import { ScopeSummary } from '../../components/access.tsx'
@@ -20,6 +21,7 @@ import { signOut } from '../../session/session.ts'
 import { callCommand, ClientName, nameOf, useOwnScopes, useSampleUrl } from '../access.tsx'
 import type { Client, List, Token } from '../api.ts'
 import { assertFields, sendForm } from '../form.ts'
+import { config } from '../../config.ts'
 import { access } from '../strings/access.ts'
 import { shell } from '../strings/shell.ts'
 
@@ -61,7 +63,11 @@ export function Page() {
     <>
       <PageHeader
         title={shell.pages.tokens}
-        text={texts.text}
+        text={
+          <>
+            {texts.text} <Link to="/account">{texts.changePassword}</Link>.
+          </>
+        }
         action={<Button onClick={() => setAdding(true)}>{texts.add}</Button>}
       />
       <DataTable
@@ -108,6 +114,7 @@ function Revoke({ token, onClose }: { readonly token: Token; onClose(): void }) 
         <p>
           {texts.revokeText} {token.family === null ? '' : texts.revokeFamily}
         </p>
+        {token.client.id === config.clientId ? <p className="soft">{texts.revokeBrowser}</p> : null}
         {isOwn ? <p className="soft">{texts.revokeOwn(name)}</p> : null}
       </div>
     </ConfirmDialog>

@@ -132,7 +132,8 @@ export const access = {
     deleted: (name: string) => `Deleted ${name}`,
   },
   tokens: {
-    text: 'Everything that can act for your account now. Revoke what you do not recognize.',
+    text: 'Everything that can act for your account now. Revoke what you do not recognize. To sign out everywhere else,',
+    changePassword: 'change your password',
     client: 'Client',
     scopes: 'Scopes',
     created: 'Created',
@@ -146,6 +147,7 @@ export const access = {
     revokeTitle: (client: string) => `Revoke this token of ${client}?`,
     revokeText: 'Requests with it are rejected at once.',
     revokeFamily: 'The refresh token that renews it is revoked as well.',
+    revokeBrowser: 'If another browser uses it, that browser is signed out.',
     revokeOwn: (client: string) =>
       `${client} can get new tokens with its secret. To prevent that, disable the client or give it a new secret.`,
     revoked: (client: string) => `Revoked a token of ${client}`,
