@@ -28,7 +28,7 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     const files = { [routes]: (readTemplate('todo')[routes] ?? '').replace('    public: true\n', '') }
     world = await openPortalWorld({ config: scopes, files })
     site = await openClientSite()
-    for (const name of ['ed', 'flo', 'gus'])
+    for (const name of ['ed', 'flo', 'gus', 'hal', 'ida'])
       await addUser(world.server.host.system, { name, password, scopes: ['consumer', 'note', 'todo'] })
   })
   after(async () => {
@@ -236,6 +236,89 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     await goTo(page, '/account', 'Account', root)
     assert.equal(await content.getByLabel('Email', { exact: true }).inputValue(), 'flo@example.com')
     assert.deepEqual(others(complaints), [])
+  })
+
+  test('a password change can disable all subscriptions', async () => {
+    const send = async (method: string, path: string, token: string | undefined, body?: unknown) => {
+      const headers = { ...bearer(token ?? ''), ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+      const response = await world.call(path, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      assert.ok(response.ok, `${method} ${path}: ${response.status}`)
+      return (await response.json()) as { id: string; status: string }
+    }
+    const made = { event: 'todo_created', endpoint: 'http://127.0.0.1:9/hook' }
+    const { id } = await send('POST', '/consumer/subscription', await login('hal'), made)
+    const change = async (page: Page, old: string, word: string) => {
+      const { button, content, status } = parts(page)
+      await content.getByLabel('Current password', { exact: true }).fill(old)
+      await content.getByLabel('New password', { exact: true }).fill(word)
+      await button('Change password').click()
+      await status('Changed the password')
+    }
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, '/account', 'hal')
+    await change(page, password, newPassword)
+    const read = async () => send('GET', `/consumer/subscription/${id}`, await login('hal', newPassword))
+    assert.equal((await read()).status, 'active')
+    await page.reload() // the other sessions have ended
+    await page.locator('#content').getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Username').fill('hal')
+    await page.getByLabel('Password').fill(newPassword)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await parts(page).content.getByLabel('Disable my subscriptions').check()
+    await change(page, newPassword, `${newPassword} bank`)
+    await goTo(page, `/subscriptions/${id}`, 'todo_created', root)
+    await page.locator('#content .state').getByText('disabled', { exact: true }).waitFor()
+    assert.deepEqual(others(complaints), [])
+  })
+
+  test('limits are explained where they were reached', async () => {
+    const { db } = world.server.host.system
+    const { id: user } = await db
+      .selectFrom('waypost_user')
+      .select('id')
+      .where('name', '=', 'ida')
+      .executeTakeFirstOrThrow()
+    for (let count = 0; count < 50; count++) await makeClient('ida', `Client ${count}`)
+    const used = { bucket: JSON.stringify(['try', user]), count: 30, expires_at: Date.now() + 3_600_000 }
+    await db.insertInto('waypost_throttle').values(used).execute()
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    const { button, dialog, content } = parts(page)
+    await openPortal(page, '/clients', 'ida')
+    await button('New client').click()
+    await dialog.getByLabel('Name').fill('One too many')
+    await dialog.getByLabel('todo', { exact: true }).check()
+    await button('Create client').click()
+    const alert = dialog.getByRole('alert')
+    await alert.getByText('You have reached the limit of 50 clients').waitFor()
+    await alert.getByText('Delete a client that you no longer need.').waitFor()
+    assert.equal(await dialog.getByLabel('Name').inputValue(), 'One too many')
+    // The buttons stay in view, and would cover it.
+    const isSeen = `[...document.querySelectorAll('[role=dialog] [role=alert]')].every((one) => {
+      const { left, top, width, height } = one.getBoundingClientRect()
+      return one.contains(document.elementFromPoint(left + width / 2, top + height / 2))
+    })`
+    assert.equal(await page.evaluate(isSeen), true)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await button('Discard').click()
+    await goTo(page, '/tokens', 'Tokens', root)
+    await content.getByRole('row', { name: 'this session' }).waitFor()
+    await button('Create a token').click()
+    await dialog.getByRole('button', { name: 'Create a token' }).click()
+    await alert.getByText('More than 30 tokens for trying calls were requested within a minute').waitFor()
+    await alert.getByText(/^Try again in \d/).waitFor()
+    await page.keyboard.press('Escape')
+    await goTo(page, '/clients', 'Clients', root)
+    assert.equal(await content.getByRole('row', { name: 'One too many' }).count(), 0)
+    assert.deepEqual(
+      complaints.filter((one) => !/status of (409|429)/.test(one)),
+      [],
+    )
   })
 
   /** Lets a client of carl use the account of a user, who consents in a window of the same browser. */

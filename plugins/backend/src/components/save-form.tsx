@@ -48,7 +48,7 @@ export function SaveForm(props: SaveFormProps) {
   useEffect(() => () => dialog?.setChanges(false), [dialog])
   const fields = error instanceof Problem ? listProblems(error, fieldNames) : []
   const known = fields.filter(({ pointer }) => findField(form.current, pointer) !== undefined)
-  useEffect(() => focusFirst(form.current, fields), [error])
+  useEffect(() => (error === null ? undefined : showProblem(form.current, fields)), [error])
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
@@ -94,7 +94,9 @@ function findField(form: HTMLFormElement | null, pointer: string): HTMLElement |
   return field instanceof HTMLElement ? field : undefined
 }
 
-function focusFirst(form: HTMLFormElement | null, fields: readonly FieldProblem[]): void {
-  const found = fields.flatMap(({ pointer }) => findField(form, pointer) ?? [])
-  found[0]?.focus()
+/** Focuses the first field with a problem. Without one, scrolls to the problem, which the buttons may cover. */
+function showProblem(form: HTMLFormElement | null, fields: readonly FieldProblem[]): void {
+  const [first] = fields.flatMap(({ pointer }) => findField(form, pointer) ?? [])
+  if (first === undefined) form?.querySelector(':scope > .problem')?.scrollIntoView({ block: 'nearest' })
+  else first.focus()
 }
