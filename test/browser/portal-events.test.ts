@@ -21,6 +21,7 @@ const events = `  order_paid:
     schema: { type: object, required: [id], properties: { id: { type: integer }, note: { type: string, maxLength: 500 } } }
     scopes: [todo]
   secret_event: { description: Not for everyone, scopes: [other] }
+  shelf_changed: { description: A shelf was changed, scopes: [todo] }
 `
 
 describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
@@ -421,6 +422,56 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     assert.equal(await isInjected(page), false)
     assert.deepEqual(complaints, [])
     await db.deleteFrom('waypost_subscription').where('user_id', '=', user_id).execute()
+  })
+
+  test('the log of deliveries has pages', async () => {
+    const { db } = world.server.host.system
+    const { id } = await subscribe(`${receiver.url}/log`, 'shelf_changed')
+    const now = Date.now()
+    const numbers = Array.from({ length: 51 }, (_, index) => String(index).padStart(3, '0'))
+    const message = { event: 'shelf_changed', users: null, created_at: now, fanned_out_at: now }
+    await db
+      .insertInto('waypost_message')
+      .values(numbers.map((number) => ({ ...message, id: `msg_log${number}`, data: `{"shelf":"${number}"}` })))
+      .execute()
+    const delivery = { subscription_id: id, status: 'cancelled' as const, failures: 0, lost: 0 }
+    const times = { due_at: now, created_at: now, finished_at: now }
+    await db
+      .insertInto('waypost_delivery')
+      .values(
+        numbers.map((number) => ({ ...delivery, ...times, id: `dlv_log${number}`, message_id: `msg_log${number}` })),
+      )
+      .execute()
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, `/subscriptions/${id}`)
+    const links = page.getByRole('table', { name: 'Deliveries' }).getByRole('link', { name: /^shelf_changed / })
+    await links.nth(49).waitFor()
+    assert.equal(await links.count(), 50)
+    await page.getByRole('button', { name: 'Next' }).click()
+    await until('the second page is shown', async () => (await links.count()) === 1)
+    await links.click()
+    await page.getByText('"shelf": "000"').waitFor() // the oldest
+    await page.goBack()
+    await until('the second page is shown again', async () => (await links.count()) === 1)
+    await page.getByRole('button', { name: 'First page' }).click()
+    await links.nth(49).waitFor()
+    await page.getByLabel('Status').selectOption('dead')
+    await page.getByText('No matches').waitFor()
+    assert.deepEqual(complaints, [])
+    await asBea('DELETE', `/consumer/subscription/${id}`)
+  })
+
+  test('an event without a schema can be subscribed to', async () => {
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, '/events/shelf_changed')
+    await page.getByText('The data can be any JSON.').waitFor()
+    assert.equal(await page.getByRole('heading', { name: 'Example' }).count(), 0)
+    assert.deepEqual(await findFlaws(page), [])
+    await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
+    await page.getByRole('dialog', { name: 'Subscribe to shelf_changed' }).waitFor()
+    assert.deepEqual(complaints, [])
   })
 
   test('are accessible with data, in both colour schemes, also 390 pixels wide', async () => {
