@@ -31,7 +31,7 @@ export const settingsTable = {
     kind: 'text',
     default: '',
     maximum: 500,
-    description: 'What the service is, on the login page and in the portal',
+    description: 'What the service is, on the login page, in /docs and in the portal',
   },
   accent: {
     kind: 'color',

@@ -59,7 +59,8 @@ export async function describeApi({ folder, variables, onDiagnostics }: Describe
   const definition = assertDefinition(await loadProject(project), onDiagnostics)
   const baseUrl = variable(variables, 'WAYPOST_BASE_URL')
   const { readBaseUrl } = await import('../host/index.ts')
-  const { title } = parseSettings(resolveReferences(definition.config, variables).value).settings
-  const options = { serverUrl: readBaseUrl(baseUrl), title: hasReferences(title) ? undefined : title || undefined }
+  const { title, description } = parseSettings(resolveReferences(definition.config, variables).value).settings
+  const known = (text: string) => (hasReferences(text) ? undefined : text || undefined)
+  const options = { serverUrl: readBaseUrl(baseUrl), title: known(title), description: known(description) }
   return makeOpenApi(definition, options)
 }

@@ -263,11 +263,12 @@ function methodsOf({ routes }: Manifest): MethodAt[] {
 function makeDocs(
   { options, guard }: Shared,
   sources: Pick<DocsSources, 'manifest' | 'pluginRoutes'>,
-  { docs, title, portal }: Settings,
+  { docs, title, description, portal }: Settings,
 ): Endpoint {
   // `dev` has several host names, production has one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
   const reference = options.isDevelopment && docs !== 'off' ? '/docs' : undefined
   const startPage = portal ? `${new URL(options.identity.issuer).pathname.replace(/\/$/, '')}/portal/` : reference
-  return mountDocs({ ...sources, guard, access: docs, title: title || undefined, serverUrl, startPage })
+  const info = { title: title || undefined, description: description || undefined }
+  return mountDocs({ ...sources, ...info, guard, access: docs, serverUrl, startPage })
 }

@@ -17,11 +17,15 @@ describe('commands that describe a project', () => {
   after(() => project.remove())
 
   it('openapi prints the document that a server returns', async () => {
-    const printed = JSON.parse(await project.ok('openapi'))
+    const yaml = await project.read('waypost.yml')
+    await project.write('waypost.yml', `${yaml}config: { title: To-dos, description: Lists of to-dos }\n`)
+    const printed = JSON.parse(await project.ok('openapi')) as { info: { title: string; description: string } }
     const dev = project.start('dev --port 0 --no-deliver')
     const [, docs = ''] = await dev.waitFor(/Docs +(\S+)/)
     const served = await fetch(new URL('/openapi.json', docs))
     assert.deepEqual(printed, await served.json())
+    assert.equal(printed.info.title, 'To-dos')
+    assert.match(printed.info.description, /^Lists of to-dos\n\nSend an access token /)
     assert.equal((await dev.stop()).code, 0)
   })
 

@@ -22,6 +22,8 @@ export interface DocsSources {
   readonly access: Settings['docs']
   /** The name of the API; by default the host of `serverUrl`, or `API`. */
   readonly title: string | undefined
+  /** What the API is. */
+  readonly description: string | undefined
   /** The public URL of the API; by default the origin from which the document was loaded. */
   readonly serverUrl: string | undefined
   /** Where `/` redirects to, unless the project has a route for `/`. */
@@ -48,11 +50,11 @@ export function mountDocs(sources: DocsSources): FastifyPluginAsync {
 type Authorize = (request: FastifyRequest) => Promise<void>
 
 function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
-  const { serverUrl, title } = sources
+  const { serverUrl, title, description } = sources
   let made: { readonly of: Manifest; readonly bytes: Buffer; readonly etag: string } | undefined
   const make = (manifest: Manifest) => {
     const api = addRoutes(manifest, sources.pluginRoutes)
-    const text = JSON.stringify(makeOpenApi(api, { serverUrl, title }))
+    const text = JSON.stringify(makeOpenApi(api, { serverUrl, title, description }))
     // Stored as bytes. From a string, each response would create its own copy and keep it until the caller has read it.
     return { of: manifest, bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
   }

@@ -9,6 +9,8 @@ import { makeSecuritySchemes } from './security-schemes.ts'
 export interface OpenApiOptions {
   /** The title of the API; by default the host of `serverUrl`, or `API`. */
   readonly title?: string | undefined
+  /** What the API is. The document adds how to get a token. */
+  readonly description?: string | undefined
   /** The version of the API; by default a hash of the document, which changes only with the API. */
   readonly version?: string
   /** The URL of the API without a trailing slash; by default the origin from which the document was loaded. */
@@ -48,7 +50,8 @@ export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenA
   // The project states no licence; this is the SPDX identifier for that.
   const license = { name: 'Not stated', identifier: 'NOASSERTION' }
   const contact = { name: title, ...(serverUrl === undefined ? {} : { url: serverUrl }) }
-  const description = isPrivate ? authorizationHelp : 'No operation needs an access token.'
+  const access = isPrivate ? authorizationHelp : 'No operation needs an access token.'
+  const description = options.description === undefined ? access : `${options.description}\n\n${access}`
   return { openapi: '3.1.0', info: { title, version, description, contact, license }, ...document }
 }
 

@@ -160,6 +160,19 @@ describe('a document', () => {
     }
   })
 
+  test('begins with the description of the API, followed by how to get a token', async () => {
+    const publicRoute = oneRoute('GET: { public: true, action: a.ts }')
+    const [none, private_, public_] = await Promise.all([
+      describeYaml(todo),
+      describeYaml(todo, { description: 'Orders and stock.' }),
+      describeYaml(publicRoute, { description: 'Orders and stock.' }),
+    ])
+    assert.match(none.info.description, /^Send an access token /)
+    assert.equal(private_.info.description, `Orders and stock.\n\n${none.info.description}`)
+    assert.equal(public_.info.description, 'Orders and stock.\n\nNo operation needs an access token.')
+    assert.equal(private_.info.version, none.info.version)
+  })
+
   test('has no security schemes where everything is public', async () => {
     const document = await describeYaml(oneRoute('GET: { public: true, action: a.ts }'))
     assert.equal(document.components.securitySchemes, undefined)
