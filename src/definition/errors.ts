@@ -168,13 +168,14 @@ export const errors = defineErrors({
   WP_DEFINITION_EVENT_OPEN: {
     ...user,
     message:
-      'Every user with the scope consumer can subscribe to the event "{name}", but no public route exposes its data',
-    hint: 'Add scopes: [NAME] to limit who can subscribe',
+      'Every user with the scope consumer can subscribe to the event "{name}" and receive what is dispatched without "users", but no public route exposes its data',
+    hint: 'Add scopes: [NAME] to limit who can subscribe, or scopes: [] if every user may subscribe',
   },
   WP_DEFINITION_EVENT_DEFAULT_SCOPE: {
     ...user,
-    message: 'Every new user gets the scope "{scope}", so everyone can receive the event "{name}"',
-    hint: 'Use a scope that is not in scopes_default, or write scopes: [] if the data is for every user',
+    message:
+      'Every new user gets the scope "{scope}", so everyone can subscribe to the event "{name}" and receive what is dispatched without "users"',
+    hint: 'Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe',
   },
   WP_DEFINITION_RATE_UNKNOWN: { ...user, message: 'Unknown rate "{name}"' },
   WP_DEFINITION_RATE_CONNECTION: {
