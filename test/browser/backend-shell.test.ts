@@ -42,7 +42,6 @@ describe('the frame of the pages', { timeout: 600_000 }, () => {
     await openSignedIn(page)
     const find = async (text: string) => {
       await page.keyboard.press('Control+K')
-      await palette(page).waitFor()
       await page.keyboard.type(text)
     }
     await find('book')
@@ -66,7 +65,6 @@ describe('the frame of the pages', { timeout: 600_000 }, () => {
     await page.getByRole('heading', { name: 'PUT /book/:id', level: 1 }).waitFor()
 
     await find('bookshop')
-    await page.screenshot({ path: '/tmp/shots/p1.png' })
     await chosen(page).getByText('bookshop').waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'bookshop', level: 1 }).waitFor()
@@ -170,7 +168,6 @@ describe('the frame of the pages', { timeout: 600_000 }, () => {
     await until('the row has the focus', async () => (await focused(page)) === 'Actions: ann')
     await page.getByRole('button', { name: 'Account' }).click()
     const shortcuts = page.getByRole('menuitemcheckbox', { name: /^Single-key shortcuts/ })
-    await page.screenshot({ path: '/tmp/shots/p2.png' })
     await shortcuts.click()
     assert.equal(await shortcuts.getAttribute('aria-checked'), 'false')
     await page.reload()

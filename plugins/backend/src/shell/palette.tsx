@@ -43,6 +43,7 @@ function Search({ onClose }: { onClose(): void }) {
   return (
     <div className="palette">
       <input
+        autoFocus // at once: what is typed meanwhile would be lost, or be single-key shortcuts
         data-autofocus
         role="combobox"
         aria-expanded
