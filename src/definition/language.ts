@@ -112,7 +112,10 @@ const method = closed('a method', {
   ),
   action,
   dispatch: Type.Optional(
-    Type.String({ title: 'the name of an event', description: 'Event to dispatch with each 2xx result' }),
+    Type.String({
+      title: 'the name of an event',
+      description: 'Event to dispatch with each 2xx result, to all its subscribers',
+    }),
   ),
   timeout: Type.Optional(duration('Time limit, after which the caller gets a 503 response')),
   rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'Rate limit to apply' })),

@@ -41,7 +41,9 @@ const actions: Readonly<Record<string, string>> = {
   'misfit-named': `
     const found = await context.dispatch('strict', { title: 1, more: 2 }).catch((error) => error)
     return context.respond(409, { ok: false, from: [found.code, found.message].join(': ') })`,
+  undeclared: `await context.dispatch('noted', { from: 'undeclared', more: 1 }); return { ok: true, more: 1 }`,
   result: `return { ok: true, from: 'result' }`,
+  'result-undeclared': `return { ok: true, from: 'result-undeclared', more: 1 }`,
   'result-refused': `return context.respond(409, { ok: false })`,
 }
 
@@ -94,6 +96,19 @@ describe('an action that dispatches', () => {
       )
     })
   }
+
+  test('dispatched data is delivered with undeclared fields, the result of a method without them', async () => {
+    const before = app.events.delivered('noted').length
+    const answers = [await app.inject('GET /undeclared'), await app.inject('GET /result-undeclared')]
+    assert.deepEqual(
+      answers.map(({ body }) => body),
+      [{ ok: true }, { ok: true, from: 'result-undeclared' }],
+    )
+    assert.deepEqual(app.events.delivered('noted').slice(before), [
+      { from: 'undeclared', more: 1 },
+      { ok: true, from: 'result-undeclared' },
+    ])
+  })
 
   test('data that does not match the schema of its event throws inside the action: event, path and message', async () => {
     const answer = await app.inject('GET /misfit-named')
