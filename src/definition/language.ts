@@ -106,9 +106,13 @@ const method = closed('a method', {
   scopes: Type.Optional(scopeNames('Replaces the scopes of the route; [] allows any valid token')),
   parameters: Type.Optional(parametersPlace('Query parameters')),
   request: Type.Optional(schemaPlace('Schema of the request body')),
-  response: Type.Optional(schemaPlace('Schema of the 200 response')),
+  response: Type.Optional(schemaPlace('Schema of the 200 response, which is JSON')),
   responses: Type.Optional(
-    mapOf(responseSchema, { names: 'a response', ...statuses, description: 'Schemas of the responses, by status' }),
+    mapOf(responseSchema, {
+      names: 'a response',
+      ...statuses,
+      description: 'Schemas of the responses, which are JSON, by status',
+    }),
   ),
   action,
   dispatch: Type.Optional(
