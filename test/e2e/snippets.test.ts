@@ -33,12 +33,12 @@ function completeTests(snippets: readonly string[]): string[] {
 const routes = `
   /report/:name:
     path: { name: { type: string } }
-    methods: { GET: { public: true, action: src/snippets/1.ts } }
+    methods: { GET: { public: true, action: src/snippets/2.ts } }
   /stock/:sku:
     path: { sku: { type: string } }
-    methods: { GET: { public: true, action: src/snippets/2.ts } }
+    methods: { GET: { public: true, action: src/snippets/3.ts } }
   /rate:
-    methods: { GET: { public: true, timeout: 5s, action: src/snippets/3.ts } }`
+    methods: { GET: { public: true, timeout: 5s, action: src/snippets/4.ts } }`
 
 describe('the snippets of the guides', () => {
   const snippets = readSnippets('docs/testing.md', 'ts')
@@ -52,7 +52,7 @@ describe('the snippets of the guides', () => {
 
   it('type-check in the to-do project, which accepts their definition', async () => {
     const code = readSnippets('docs/actions.md', 'ts')
-    assert.equal(code.length, 5)
+    assert.equal(code.length, 6)
     await project.write('src/snippets/report.pdf', 'x')
     for (const [index, text] of code.entries()) await project.write(`src/snippets/${index}.ts`, text)
     // The connection of the rate needs a plugin.
