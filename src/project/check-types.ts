@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { openMigrationFiles } from '../build/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
@@ -13,7 +15,8 @@ export interface TypeReport {
 }
 
 /**
- * Checks a project with its own TypeScript.
+ * Checks a project with its own TypeScript. If the types of tables are missing, the report contains only that, because
+ * the errors of the compiler are probably consequences.
  * @throws WP_PROJECT_NO_TYPESCRIPT
  */
 export async function checkTypes(folder: string): Promise<TypeReport> {
@@ -30,7 +33,22 @@ export async function checkTypes(folder: string): Promise<TypeReport> {
     child.once('close', resolve)
   })
   const text = output.join('').trimEnd()
-  return { ok: code === 0, output: text, diagnostics: parseTypeErrors(text) }
+  const missing = code === 0 ? [] : await findMissingTableTypes(folder)
+  if (missing.length === 0) return { ok: code === 0, output: text, diagnostics: parseTypeErrors(text) }
+  const lines = missing.map(({ message, hint = '' }) => `${message}. ${hint}`)
+  return { ok: false, output: lines.join('\n'), diagnostics: missing }
+}
+
+/** Reports the connections that have migrations but no `tables.ts`. The rows of their tables have the type `any`. */
+async function findMissingTableTypes(folder: string): Promise<readonly Diagnostic[]> {
+  const { migrations } = await openMigrationFiles(folder)
+  const start = { line: 1, column: 1 }
+  return [...new Set(migrations.map(({ connection }) => connection))].flatMap((connection) => {
+    const file = `migrations/${connection}/tables.ts`
+    if (existsSync(path.join(folder, file))) return []
+    const { code, message, hint = '' } = errors.WP_PROJECT_NO_TABLE_TYPES({ file, connection })
+    return { code, severity: 'error', message, hint, file, range: { start, end: start } } as const
+  })
 }
 
 function findCompiler(folder: string): string {

@@ -25,6 +25,12 @@ export const errors = defineErrors({
     message: '{file} is not kept with a deployment: {reason}',
     hint: 'Move what the definition includes from it to a .yml or .json file of its own, for example in resources/.',
   },
+  WP_PROJECT_NO_TABLE_TYPES: {
+    kind: 'user',
+    status: 500,
+    message: '{file} is missing, so the tables of {connection} have no types and actions cannot be type-checked',
+    hint: 'Run waypost migrate, which writes the file.',
+  },
   WP_PROJECT_SHARED_ORIGIN: {
     kind: 'user',
     status: 500,

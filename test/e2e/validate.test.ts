@@ -74,6 +74,28 @@ test('type errors are annotated too', async () => {
   })
 })
 
+test('type errors before the first migrate are one line that names the missing file', async () => {
+  const fileName = 'migrations/System/tables.ts'
+  const text = await project.read(fileName)
+  await rm(path.join(project.folder, fileName))
+  try {
+    const { code, stdout, stderr } = await project.run('validate --types')
+    assert.equal(code, 1)
+    const line = `${fileName} is missing, so the tables of System have no types and actions cannot be type-checked. Run waypost migrate, which writes the file.`
+    assert.equal(stdout, `${line}\n`)
+    assert.match(stderr, /^Type errors \(2 routes/)
+    const annotated = await project.run('validate --types --format=github')
+    assert.match(
+      annotated.stdout,
+      /^::error file=migrations\/System\/tables\.ts,[^\n]*title=WP_PROJECT_NO_TABLE_TYPES::/,
+    )
+    assert.deepEqual(JSON.parse((await project.run('validate --types --json')).stdout).types, [line])
+  } finally {
+    await project.write(fileName, text)
+  }
+  await project.ok('validate --types')
+})
+
 test('warnings are printed and do not fail, except with --strict', async () => {
   await broken('resources/schema.yml', ['Message:\n', 'Unused: { type: string }\nMessage:\n'], async () => {
     const { code, stdout, stderr } = await project.run('validate')
