@@ -114,7 +114,8 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
   // A lost connection emits an error, which would end the process without a listener. The pool discards the connection,
   // and its query fails, without further handling.
   pool.on('error', ignore)
-  pool.on('connect', (client) => client.on('error', (error) => lost.set(client, error)))
+  // Only the first error says why: the end of the connection follows it.
+  pool.on('connect', (client) => client.once('error', (error) => lost.set(client, error)).on('error', ignore))
   return {
     kind: 'postgresql',
     target,
