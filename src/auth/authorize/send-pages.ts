@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyInstance, FastifyRequest } from 'fastify'
 import type { System } from '../../store/index.ts'
-import { type ClientRecord, docsClientId, docsRedirectPath } from '../account/clients.ts'
+import { type ClientRecord, docsClientId, docsRedirectPath, portalClientId } from '../account/clients.ts'
 import { formSourceOf, redirectHostOf } from './response-uri.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { describeScope } from './consent.ts'
@@ -39,7 +39,7 @@ export function sendLogin(
   const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
   const { description, accent, registration: canRegister } = issuer.settings()
   const look = { service: visit.service(), description, accent }
-  const page = renderLogin({ ...look, ...words, base, clientName: client.name, csrf, request: query, canRegister })
+  const page = renderLogin({ ...look, ...words, base, clientName: nameOf(client), csrf, request: query, canRegister })
   return sendPage(reply.code(status), page, { formSources: [formSourceOf(redirectUri)], accent })
 }
 
@@ -52,8 +52,13 @@ export function sendRegister(
   const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
   const { description, accent } = issuer.settings()
   const look = { service: visit.service(), description, accent }
-  const page = renderRegister({ ...look, ...words, base, clientName: client.name, csrf, request: query })
+  const page = renderRegister({ ...look, ...words, base, clientName: nameOf(client), csrf, request: query })
   return sendPage(reply.code(status), page, { formSources: [formSourceOf(redirectUri)], accent })
+}
+
+/** The name of a client on the login pages; undefined for the portal, which is the service itself. */
+function nameOf({ id, name }: ClientRecord): string | undefined {
+  return id === portalClientId ? undefined : name
 }
 
 export async function sendConsent(

@@ -10,6 +10,7 @@ import {
   portalRequestOf as request,
   readAnswer,
   readCode,
+  readPage,
   redeemForPortal,
   writeQuery,
   type Visitor,
@@ -22,7 +23,7 @@ for (const kind of systemKinds) {
     let world: World
     let visitor: Visitor
     before(async () => {
-      world = await openWorld(kind, { config: { portal: true } })
+      world = await openWorld(kind, { config: { portal: true, registration: true, title: 'Corner Shop' } })
       await addUser(world.system, { name: 'root', password, scopes: ['consumer', 'todo', ...backendScopes] })
     })
     after(() => world.close())
@@ -36,6 +37,13 @@ for (const kind of systemKinds) {
     const redeem = (answer: TestAnswer) => redeemForPortal(world, answer)
     const send = (token: string, line: string, json?: unknown) =>
       world.send(line, { headers: bearer(token), ...(json === undefined ? {} : { json }) })
+
+    test('leads to login and registration pages that do not name it, because it is the service itself', async () => {
+      const page = await makeVisitor(world).authorize(request())
+      assert.match(readPage(page), /Sign in to Corner Shop Username/)
+      const registration = await makeVisitor(world).send(`GET /authorization/register?${writeQuery(request())}`)
+      assert.match(readPage(registration), /Create your Corner Shop account Username/)
+    })
 
     test('gets the scopes of its user without a consent page, and none of administration', async () => {
       const { access_token: token, refresh_token: refresh, scope } = await redeem(await logIn())
@@ -117,11 +125,44 @@ for (const kind of systemKinds) {
     })
 
     test('only gets codes at its own address', async () => {
-      const others = [`${issuer}:444/portal/signed-in`, `${issuer}/docs/signed-in`, `${issuer}/portal/signed-in/x`]
-      for (const other of [...others, `${issuer}/backend/ui/signed-in`])
+      const { host, hostname } = new URL(issuer)
+      const own = `${issuer}/portal/signed-in`
+      const others = [
+        `${issuer}:444/portal/signed-in`,
+        `http://${host}/portal/signed-in`,
+        `https://127.0.0.1/portal/signed-in`,
+        `https://${hostname}./portal/signed-in`,
+        `https://${hostname.toUpperCase()}/portal/signed-in`,
+        `https://${host}@evil.example.com/portal/signed-in`,
+        `https://${host}\\@evil.example.com/portal/signed-in`,
+        '/portal/signed-in',
+        `${issuer}//portal/signed-in`,
+        `${issuer}/portal/../portal/signed-in`,
+        `${issuer}/PORTAL/signed-in`,
+        `${issuer}/portal/signed%2Din`,
+        `${own}/`,
+        `${own}/x`,
+        `${own}?x=1`,
+        `${own}#x`,
+        ` ${own}`,
+        `${own}\n`,
+        `${issuer}/docs/signed-in`,
+        `${issuer}/backend/ui/signed-in`,
+      ]
+      for (const other of others)
         assert.equal((await makeVisitor(world).authorize(request({ redirect_uri: other }))).status, 400, other)
+      const twice = `${writeQuery(request())}&redirect_uri=https%3A%2F%2Fevil.example.com%2F`
+      assert.equal((await makeVisitor(world).send(`GET /authorization/authorize?${twice}`)).status, 400)
       const login = request({ client_id: loginClientId })
       assert.equal((await makeVisitor(world).authorize(login)).status, 400)
+    })
+
+    test('the cookies of the login page reach nothing of the account', async () => {
+      await logIn()
+      assert.ok(visitor.cookies.size > 0)
+      for (const path of ['account', 'client', 'grant', 'token', 'subscription', 'event', 'scope'])
+        assert.equal((await visitor.send(`GET /consumer/${path}`)).status, 401, path)
+      assert.equal((await visitor.send('POST /consumer/client', { name: 'evil' })).status, 401)
     })
 
     test('codes are sent to windows, not to scripts or frames', async () => {

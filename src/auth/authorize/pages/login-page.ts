@@ -10,7 +10,8 @@ export interface LoginPage {
   readonly description: string
   /** The setting `accent`. */
   readonly accent: string
-  readonly clientName: string
+  /** Undefined for the portal, which is the service itself. */
+  readonly clientName: string | undefined
   readonly csrf: string
   /** The query of the authorization request. */
   readonly request: string
@@ -34,7 +35,7 @@ export function renderLogin(page: LoginPage): string {
     `Sign in to ${service}`,
     html`${renderBadge(service, 'service')}
       <h1>Sign in to ${renderName(service)}</h1>
-      <p class="soft">to continue to ${renderName(clientName)}</p>
+      ${renderClient(clientName)}
       ${renderForm(page, { path: 'login', button: 'Sign in', passwordKind: 'current-password' })}
       ${canRegister && page.reason === undefined ? others : undefined} ${renderDescription(page)}`,
     accent,
@@ -48,7 +49,7 @@ export function renderRegister(page: Omit<LoginPage, 'reason' | 'canRegister'>):
     `Create an account for ${service}`,
     html`${renderBadge(service, 'service')}
       <h1>Create your ${renderName(service)} account</h1>
-      <p class="soft">to continue to ${renderName(clientName)}</p>
+      ${renderClient(clientName)}
       ${renderForm(page, { path: 'register', button: 'Create account', passwordKind: 'new-password' })}
       <p class="other">
         Have an account? <a class="link" href="${base}/authorization/authorize?${request}">Sign in</a>
@@ -56,6 +57,10 @@ export function renderRegister(page: Omit<LoginPage, 'reason' | 'canRegister'>):
       ${renderDescription(page)}`,
     accent,
   )
+}
+
+function renderClient(name: string | undefined): Html | undefined {
+  return name === undefined ? undefined : html`<p class="soft">to continue to ${renderName(name)}</p>`
 }
 
 /** Comes last, because it may be long. */
