@@ -176,6 +176,26 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     assert.deepEqual(others(complaints), [])
   })
 
+  test('a name from right to left stays where names from left to right are', async () => {
+    const name = 'تطبيق حجز القطارات'
+    const { id } = await makeClient('ed', name)
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    await openPortal(page, '/clients', 'ed')
+    await goTo(page, `/clients/${id}`, name, root)
+    const leftOf = (found: string) =>
+      page.evaluate<number>(`(() => {
+        const range = document.createRange()
+        range.selectNodeContents(document.querySelector(${JSON.stringify(found)}))
+        return Math.round(range.getBoundingClientRect().left)
+      })()`)
+    assert.equal(await leftOf('#content h1'), await leftOf('#content .page-text'))
+    // The line between breadcrumbs comes before the name.
+    const direction = `getComputedStyle(document.querySelector('.crumbs li:last-child')).direction`
+    assert.equal(await page.evaluate(direction), 'ltr')
+    assert.deepEqual(others(complaints), [])
+  })
+
   test('a client of someone else is not found, and one with administrative scopes cannot be changed', async () => {
     const { id } = await makeClient('carl', 'Secret plan')
     await addUser(world.server.host.system, { name: 'root', password, scopes: ['consumer', 'backend.read'] })

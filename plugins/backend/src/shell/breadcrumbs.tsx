@@ -38,8 +38,16 @@ export function Breadcrumbs() {
     <nav aria-label="Breadcrumb" className="crumbs">
       <ol>
         {crumbs.map(({ path, title: text }, index) => (
-          <li key={path} dir="auto">
-            {index === crumbs.length - 1 ? <span aria-current="page">{text}</span> : <Link to={path}>{text}</Link>}
+          <li key={path}>
+            {index === crumbs.length - 1 ? (
+              <span aria-current="page">
+                <bdi>{text}</bdi>
+              </span>
+            ) : (
+              <Link to={path}>
+                <bdi>{text}</bdi>
+              </Link>
+            )}
           </li>
         ))}
       </ol>
