@@ -21,6 +21,10 @@ test('a partner integrates an API that only its portal explains', { timeout: 600
   const deliver = () => deliverEvents(world, outbound)
   await using opened = await world.open({ viewport: { width: 390, height: 844 } })
   const { page, complaints } = opened
+  const called = new Set<string>()
+  page.on('request', (request) => {
+    if (request.resourceType() === 'fetch') called.add(new URL(request.url()).pathname)
+  })
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   const dialog = page.getByRole('dialog')
   const heading = (name: string) => page.locator('#content').getByRole('heading', { name, exact: true, level: 1 })
@@ -91,10 +95,8 @@ test('a partner integrates an API that only its portal explains', { timeout: 600
   await deliver()
   assert.deepEqual(JSON.parse(receiver.received.at(-1)!.body).content, 'after the subscription')
   await page.locator('#content').getByRole('link', { name: /^sub_/ }).click()
-  await page
-    .getByRole('table', { name: 'Deliveries' })
-    .getByRole('link', { name: /^todo_created / })
-    .waitFor()
+  const log = page.getByRole('table', { name: 'Deliveries' })
+  for (const name of [/^todo_created /, /^waypost\.test /]) await log.getByRole('link', { name }).waitFor()
 
   // Rotate the secret.
   await button('More actions').click()
@@ -115,6 +117,14 @@ test('a partner integrates an API that only its portal explains', { timeout: 600
   await dialog.getByRole('button', { name: 'Withdraw access' }).click()
   await page.getByRole('heading', { name: 'No connected apps' }).waitFor()
   await until('its token is rejected', async () => (await callAs()).status === 401)
+
+  // What the portal can do, programs can do as well. The to-do was sent by "Try it".
+  const isPublic = (path: string) => /^\/(consumer|authorization)\/|^\/(openapi\.json|todo)$/.test(path)
+  assert.ok(called.has('/consumer/client') && called.has('/openapi.json'))
+  assert.deepEqual(
+    [...called].filter((path) => !isPublic(path)),
+    [],
+  )
   assert.deepEqual(complaints, [])
 
   async function connectApp(from: Page): Promise<string> {

@@ -84,6 +84,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     queryKey: [...queryKey, 'list', state.query],
     queryFn: ({ signal }) => load(state.query, signal),
     placeholderData: keepPreviousData,
+    staleTime: 0, // a list that was shown before may have changed: the page of a row, for example, changes it
     refetchInterval:
       typeof refreshMs === 'function' ? ({ state: { data } }) => refreshMs(data?.entry ?? []) : refreshMs,
   })

@@ -21,6 +21,7 @@ export function Page() {
   const grants = useQuery({
     queryKey: ['grant'],
     queryFn: ({ signal }) => send<List<Grant>>('GET', 'grant', { signal }),
+    staleTime: 0, // apps are connected in other windows
   })
   return (
     <>
