@@ -225,7 +225,7 @@ export const strings = {
       subscription: 'Subscription',
       finished: 'Finished',
       next: 'Next attempt',
-      waits: 'due, as soon as a worker is free and the subscription is not postponed',
+      waits: 'due: it is sent as soon as possible',
       notAllowed:
         'Nothing was sent, because the address is not allowed. The setting delivery_allow allows private addresses.',
       ms: (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`),
@@ -291,8 +291,8 @@ export const strings = {
       overlap: 'Old secret also signs for',
       rotated: 'The new signing secret',
       previousUntil: (time: string) =>
-        `Until ${time}, requests are also signed with the previous secret. Change the secret of your receiver before.`,
-      previousEnded: 'The previous secret no longer signs. Change the secret of your receiver now.',
+        `Until ${time}, requests are also signed with the previous secret. Change the secret in your receiver before then.`,
+      previousEnded: 'The previous secret no longer signs. Change the secret in your receiver now.',
     },
     cronjobs: {
       text: 'Actions that run on a schedule.',

@@ -36,7 +36,7 @@ export function Attempts({ attempts, limit, notAllowed }: AttemptsProps) {
     <section>
       <h2>{texts.attempts}</h2>
       {attempts.length === 0 ? <p className="soft">{texts.noAttempts}</p> : null}
-      <ol className="attempts">
+      <ol className="attempts" hidden={attempts.length === 0}>
         {attempts.toReversed().map((attempt, index) => (
           <li key={attempt.started}>
             <details open={index === 0}>

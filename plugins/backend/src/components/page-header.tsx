@@ -10,9 +10,11 @@ interface PageHeaderProps {
   readonly action?: ReactNode
   /** Other buttons, before the primary one. */
   readonly children?: ReactNode
+  /** A menu of more actions, after all buttons. */
+  readonly menu?: ReactNode
 }
 
-export function PageHeader({ title, text, mode, action, children }: PageHeaderProps) {
+export function PageHeader({ title, text, mode, action, children, menu }: PageHeaderProps) {
   return (
     <header className="page-header">
       <div className="page-header-text">
@@ -24,10 +26,11 @@ export function PageHeader({ title, text, mode, action, children }: PageHeaderPr
           </p>
         )}
       </div>
-      {children === undefined && action === undefined ? null : (
+      {children === undefined && action === undefined && menu === undefined ? null : (
         <div className="page-actions">
           {children}
           {action}
+          {menu}
         </div>
       )}
     </header>

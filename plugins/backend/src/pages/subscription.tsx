@@ -64,20 +64,20 @@ export function Page() {
             {texts.test}
           </Button>
         }
-      >
-        {subscription === undefined ? null : (
-          <>
+        menu={
+          subscription === undefined ? undefined : (
             <SubscriptionMenu isDisabled={subscription.status === 'disabled'} onChoose={setAction} />
-            {isActive ? (
-              <Button variant="default" onClick={() => setAction('pause')}>
-                {texts.pause}
-              </Button>
-            ) : (
-              <Button variant="default" loading={resuming.isPending} onClick={() => resuming.mutate()}>
-                {subscription.status === 'paused' ? texts.resume : texts.enable}
-              </Button>
-            )}
-          </>
+          )
+        }
+      >
+        {subscription === undefined ? null : isActive ? (
+          <Button variant="default" onClick={() => setAction('pause')}>
+            {texts.pause}
+          </Button>
+        ) : (
+          <Button variant="default" loading={resuming.isPending} onClick={() => resuming.mutate()}>
+            {subscription.status === 'paused' ? texts.resume : texts.enable}
+          </Button>
         )}
       </PageHeader>
       {failed === null ? null : <ProblemAlert error={failed} />}

@@ -45,5 +45,14 @@ export function Page() {
 /** Who may receive an event. */
 export function Scopes({ scopes }: Pick<EventEntry, 'scopes'>) {
   if (scopes.length === 0) return <span className="soft">{texts.anyone}</span>
-  return <bdi className="wrap">{scopes.join(` ${texts.or} `)}</bdi>
+  return (
+    <span className="wrap">
+      {scopes.map((scope, index) => (
+        <span key={scope}>
+          {index === 0 ? '' : ` ${texts.or} `}
+          <bdi className="mono">{scope}</bdi>
+        </span>
+      ))}
+    </span>
+  )
 }

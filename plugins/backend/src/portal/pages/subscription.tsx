@@ -81,8 +81,8 @@ export function Page() {
             </Button>
           )
         }
+        menu={<SubscriptionMenu isThirdParty={isThirdParty} onChoose={setAction} />}
       >
-        <SubscriptionMenu isThirdParty={isThirdParty} onChoose={setAction} />
         {isActive ? (
           <Button variant="default" onClick={() => setAction('pause')}>
             {shared.pause}
