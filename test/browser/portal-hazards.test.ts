@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addClient, portalClientId } from '../../src/auth/index.ts'
+import { addClient, addUser, portalClientId } from '../../src/auth/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { openReceiver } from '../events/receiver.ts'
 import { makePkce, openClientSite } from '../support/client-site.ts'
 import { actionFile } from '../support/project-server.ts'
 import { goTo } from './backend-world.ts'
 import { attackFiles, testHazards } from './hazards.ts'
-import { deliverEvents, logIn, openPortal, openPortalWorld, origin, root } from './portal-world.ts'
+import { deliverEvents, logIn, openPortal, openPortalWorld, origin, password, root } from './portal-world.ts'
 
 testHazards({
   name: 'the portal',
@@ -27,6 +27,7 @@ testHazards({
 const attack = '</script><script>alert(1)</script><img src=x onerror=a()>'
 const prose = `${attack} [link](javascript:alert(1)) <a href="javascript:alert(1)">link</a> ![](x) **bold**`
 const text = JSON.stringify(prose)
+const scope = '<img/src=x/onerror=a()>' // allowed by RFC 6749
 
 const definition = `
 config:
@@ -38,11 +39,11 @@ config:
 routes:
   /order:
     methods:
-      POST: { scopes: [todo], description: ${text}, dispatch: paid, request: Order, response: Order, action: src/echo.ts }
+      POST: { scopes: [todo, ${JSON.stringify(scope)}], description: ${text}, dispatch: paid, request: Order, response: Order, action: src/echo.ts }
 schema:
   Order: { type: object, description: ${text}, properties: { note: { type: string, description: ${text} } } }
-event: { paid: { description: ${text}, schema: Order, scopes: [todo] } }
-scope: { todo: { description: ${text} } }
+event: { paid: { description: ${text}, schema: Order, scopes: [todo, ${JSON.stringify(scope)}] } }
+scope: { todo: { description: ${text} }, ${JSON.stringify(scope)}: { description: ${text} } }
 `
 
 test('hostile text is shown as text on all pages', { timeout: 600_000 }, async () => {
@@ -55,12 +56,15 @@ test('hostile text is shown as text on all pages', { timeout: 600_000 }, async (
   closing.defer(() => receiver.close())
   closing.defer(() => outbound.close())
   const { system } = world.server.host
-  const client = { name: attack, user: 'bea', scopes: ['todo'], public: false }
+  const scopes = ['consumer', 'todo', scope]
+  await addUser(system, { name: 'eve', password, scopes })
+  await addUser(system, { name: 'mallory', password, scopes })
+  const client = { name: attack, user: 'eve', scopes, public: false }
   const own = await addClient(system, { ...client, grants: ['client_credentials'], redirectUris: [] })
   const grants = ['authorization_code']
-  const foreign = await addClient(system, { ...client, user: 'carl', grants, redirectUris: [site.redirectUri] })
+  const foreign = await addClient(system, { ...client, user: 'mallory', grants, redirectUris: [site.redirectUri] })
   const send = async (path: string, body: unknown) => {
-    const authorization = await world.server.authorize('bea', ['consumer', 'todo'])
+    const authorization = await world.server.authorize('eve', scopes)
     const headers = { ...authorization, 'content-type': 'application/json' }
     const answer = await world.call(path, { method: 'POST', headers, body: JSON.stringify(body) })
     assert.ok(answer.ok, `${path}: ${answer.status}`)
@@ -94,7 +98,7 @@ test('hostile text is shown as text on all pages', { timeout: 600_000 }, async (
   await page.getByRole('banner').getByRole('button', { name: 'Sign in' }).click()
   await page.getByLabel('Username').waitFor()
   await assertText('login')
-  await logIn(page, 'bea')
+  await logIn(page, 'eve')
   await page.getByRole('button', { name: 'Account' }).waitFor()
 
   const pages: readonly [path: string, heading: string][] = [
@@ -130,13 +134,13 @@ test('hostile text is shown as text on all pages', { timeout: 600_000 }, async (
     response_type: 'code',
     client_id: foreign.id,
     redirect_uri: site.redirectUri,
-    scope: 'todo',
+    scope: `todo ${scope}`,
     state: 'x',
   }
   const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
   const search = new URLSearchParams({ ...query, ...pkce }).toString()
   await page.goto(`${origin}/authorization/authorize?${search}`)
   await page.getByRole('button', { name: 'Allow' }).waitFor()
-  await page.getByText(prose).waitFor() // of the scope
+  await page.getByText(prose).nth(1).waitFor() // of both scopes
   await assertText('consent')
 })

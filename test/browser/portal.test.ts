@@ -83,6 +83,22 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('without registration, offers no account to visitors', async () => {
+    const files = { 'waypost.yml': 'config: { portal: true, title: Corner Shop }\n' }
+    await using closed = await openPortalWorld({ files })
+    await using opened = await closed.open()
+    const { page, complaints } = opened
+    for (const address of ['/', '/clients']) {
+      await page.goto(`${origin}${root}${address}`)
+      await page.locator('#content').getByRole('button', { name: 'Sign in' }).waitFor()
+      assert.equal(await page.getByText('Create account').count(), 0, address)
+    }
+    await page.locator('#content').getByRole('button', { name: 'Sign in' }).click()
+    await page.getByLabel('Username').waitFor()
+    assert.equal(await page.getByText('Create an account').count(), 0)
+    assert.deepEqual(complaints, [])
+  })
+
   test('says in the title of the window that a page is not there', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
