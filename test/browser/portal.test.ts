@@ -58,6 +58,24 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('keeps what was entered when the tokens have ended: a window signs in, and the request is repeated', async () => {
+    await using opened = await world.open()
+    const { page } = opened
+    await openPortal(page, '/clients')
+    await page.getByRole('button', { name: 'New client' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Night sync')
+    await page.evaluate('window.isSamePage = true')
+    world.clock.forward(9 * 3_600_000)
+    await page.getByRole('button', { name: 'Create client' }).click()
+    const expired = page.getByRole('dialog', { name: 'Your session has expired' })
+    const opening = page.context().waitForEvent('page')
+    await expired.getByRole('button', { name: 'Sign in' }).click()
+    await opening // it needs no password: the login page remembers the user
+    await page.getByText('Copy it now.').waitFor()
+    await page.getByText('Created the client Night sync').first().waitFor()
+    assert.equal(await page.evaluate('window.isSamePage'), true)
+  })
+
   test('shows a visitor whose session has ended, without a login page', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
