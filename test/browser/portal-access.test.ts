@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { addClient, addUser } from '../../src/auth/index.ts'
 import { changeHostClientStatus } from '../../src/operate/index.ts'
 import { findFlaws } from '../support/browser.ts'
 import { makePkce, openClientSite, type ClientSite } from '../support/client-site.ts'
 import { asCommand, basic, bearer } from '../support/server.ts'
+import { lacksShell } from '../support/shell.ts'
 import { readTemplate } from '../support/template.ts'
 import { checkLooks, checkPage, goTo } from './backend-world.ts'
 import { openPortal, openPortalWorld, origin, password, root, type PortalWorld } from './portal-world.ts'
@@ -116,6 +119,33 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     assert.equal(await statusOf(token), 401)
     assert.equal(await statusOf(await getToken(id, renewed)), 200)
     await button('Done').click()
+    assert.deepEqual(others(complaints), [])
+  })
+
+  test('the commands for a website sign a user in, get a token and call the API', { skip: lacksShell }, async () => {
+    await using opened = await world.open()
+    const { page, complaints } = opened
+    const { button, dialog } = parts(page)
+    await openPortal(page, '/clients')
+    await button('New client').click()
+    await dialog.getByLabel('Name').fill('Web shop')
+    await dialog.getByLabel('A website with a server').check()
+    await dialog.getByLabel('Redirect URIs').fill(site.redirectUri)
+    await button('Create client').click()
+    await dialog.getByText('Copy it now.').waitFor()
+    const [create = '', address = '', exchange = '', call = ''] = await dialog.locator('pre').allTextContents()
+    const run = async (command: string, env: NodeJS.ProcessEnv = {}) => {
+      const local = command.replaceAll(origin, world.server.url)
+      return (await promisify(execFile)('sh', ['-c', local], { env: { ...process.env, ...env } })).stdout.trim()
+    }
+    const [VERIFIER = '', challenge = ''] = (await run(`${create}\necho "$VERIFIER $CHALLENGE"`)).split(' ')
+    const window = await page.context().newPage()
+    await window.goto(address.replace('code_challenge=…', `code_challenge=${challenge}`).replace('state=…', 'state=x'))
+    await window.getByRole('heading', { name: 'Back at the client' }).waitFor() // own clients need no consent
+    const CODE = site.answers.at(-1)?.searchParams.get('code') ?? ''
+    const { access_token: TOKEN } = JSON.parse(await run(exchange, { VERIFIER, CODE })) as { access_token: string }
+    const { entry } = JSON.parse(await run(call, { TOKEN })) as { entry: unknown }
+    assert.ok(Array.isArray(entry))
     assert.deepEqual(others(complaints), [])
   })
 

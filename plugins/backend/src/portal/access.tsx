@@ -105,6 +105,12 @@ export function callCommand(url: string, token = '$TOKEN'): string {
   return `curl -H ${token.startsWith('$') ? `"${header}"` : quoteShell(header)} \\\n  ${quoteShell(url)}`
 }
 
+/** Commands that create a verifier and its challenge (RFC 7636). */
+export const verifierCommands = [
+  'VERIFIER=$(openssl rand -hex 32)',
+  'CHALLENGE=$(printf %s "$VERIFIER" \\\n  | openssl dgst -sha256 -binary | base64 \\\n  | tr +/ -_ | tr -d =)',
+].join('\n')
+
 interface ExchangeOptions {
   readonly id: string
   readonly uri: string

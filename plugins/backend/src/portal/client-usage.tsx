@@ -1,6 +1,6 @@
 import { authorizeAddress, tokenCommand } from '../components/access.tsx'
 import { CodeBlock } from '../components/copy.tsx'
-import { callCommand, exchangeCommand, useSampleUrl } from './access.tsx'
+import { callCommand, exchangeCommand, useSampleUrl, verifierCommands } from './access.tsx'
 import type { Client } from './api.ts'
 import { access } from './strings/access.ts'
 
@@ -35,6 +35,7 @@ export function ClientUsage({ client, secret }: ClientUsageProps) {
       ) : null}
       {grants.includes('authorization_code') && uri !== undefined ? (
         <>
+          <Step title={texts.verifier} text={texts.verifierText} code={verifierCommands} />
           <Step title={texts.authorize} text={texts.authorizeText} code={authorizeAddress({ id, uri, scopes })} />
           <Step
             title={texts.exchange}

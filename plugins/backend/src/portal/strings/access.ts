@@ -79,8 +79,11 @@ export const access = {
     secret: 'Client secret',
     getToken: 'Get a token',
     useToken: 'Call the API with the access_token of the response',
+    verifier: 'Create a verifier and its challenge',
+    verifierText: 'For each sign-in. Libraries for OAuth 2 do this and the next two steps for you (PKCE, S256).',
     authorize: 'Send people to this address to sign in',
-    authorizeText: 'Create state and code_challenge anew each time.',
+    authorizeText:
+      'Set code_challenge to $CHALLENGE, and state to a random text that you check when they return with a code.',
     exchange: 'Exchange the code for a token',
     empty: 'No clients yet',
     emptyText:
