@@ -26,7 +26,11 @@ const { clients: texts } = access
 
 const columns: readonly Column<Client>[] = [
   { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
-  { name: 'type', label: texts.typeLabel, render: (client) => texts.shortTypes[typeOf(client)] },
+  {
+    name: 'type',
+    label: texts.typeLabel,
+    render: (client) => <span className="nowrap">{texts.shortTypes[typeOf(client)]}</span>,
+  },
   { name: 'status', label: texts.status, render: ({ status }) => <AccessState status={status} /> },
   { name: 'scopes', label: access.scopes.title, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
   {
