@@ -8,7 +8,8 @@ import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { send } from '../support/send.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { looks, openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
+import { openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
+import { chooseLooks } from './looks.ts'
 
 const main = 'waypost.yml'
 
@@ -481,7 +482,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
       await world.open(path)
       const loading = page.locator('#content :is(.mantine-Skeleton-root, [aria-busy="true"])')
       await until('the page has loaded', async () => (await loading.count()) === 0)
-      for (const [width, colorScheme] of looks) {
+      for (const [width, colorScheme] of chooseLooks()) {
         await page.setViewportSize({ width, height: 900 })
         await page.emulateMedia({ colorScheme })
         await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()

@@ -5,12 +5,13 @@ import type { Page } from 'playwright-core'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { looks, openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
+import { openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
+import { chooseLooks } from './looks.ts'
 
 const file = 'resources/schema.yml'
 
 async function checkLooks(page: Page, name: string): Promise<void> {
-  for (const [width, colorScheme] of looks) {
+  for (const [width, colorScheme] of chooseLooks()) {
     await page.setViewportSize({ width, height: 900 })
     await page.emulateMedia({ colorScheme })
     await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()

@@ -7,6 +7,7 @@ import { findFlaws, openBrowser, openPage, storeScreenshot, type WatchedPage } f
 import { makeTestClock, type TestClock } from '../support/clock.ts'
 import { openProjectServer, type Files, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
+import { chooseLooks } from './looks.ts'
 
 export const origin = 'http://localhost:3000'
 export const password = 'correct horse battery'
@@ -84,19 +85,11 @@ export async function goTo(page: Page, path: string, heading: string, root = '/b
   await page.locator('#content :is([aria-busy="true"], .mantine-Skeleton-root)').first().waitFor({ state: 'detached' })
 }
 
-// In this order because a change of the width replaces parts of the page.
-const looks = [
-  [1440, 'light'],
-  [1440, 'dark'],
-  [390, 'dark'],
-  [390, 'light'],
-] as const
-
 // Higher than every page, because axe cannot decide about what is scrolled out.
 const height = 3600
 
 /**
- * Checks pages in both colour schemes, also 390 pixels wide: they are accessible, and not wider than the window.
+ * Checks pages in both colour schemes, one of them 390 pixels wide: they are accessible, and not wider than the window.
  * @param titles the titles of the pages by their paths
  * @param root the path below which the pages are
  */
@@ -111,9 +104,9 @@ export async function checkLooks(
   }
 }
 
-/** Checks the page that is shown, as `checkLooks` does. Ends with the first look. */
+/** Checks the page that is shown, as `checkLooks` does. Ends with a wide, light page. */
 export async function checkPage(page: Page, name: string): Promise<void> {
-  for (const [width, colorScheme] of looks) {
+  for (const [width, colorScheme] of chooseLooks()) {
     await page.setViewportSize({ width, height })
     await showLook(page, { width, colorScheme })
     const look = `${name}, ${width}, ${colorScheme}`
@@ -123,9 +116,8 @@ export async function checkPage(page: Page, name: string): Promise<void> {
       .some((one) => one.scrollWidth > one.clientWidth)`
     assert.equal(await page.evaluate(isWide), false, `${look}: wider than the window`)
   }
-  const [width, colorScheme] = looks[0]
-  await page.setViewportSize({ width, height: 900 })
-  await showLook(page, { width, colorScheme })
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await showLook(page, { width: 1440, colorScheme: 'light' })
 }
 
 async function showLook(

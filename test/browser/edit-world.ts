@@ -5,13 +5,6 @@ import { readTemplate } from '../support/template.ts'
 
 export const savedText = /^Saved \d\d:\d\d/
 
-export const looks = [
-  [1440, 'light'],
-  [390, 'light'],
-  [390, 'dark'],
-  [1440, 'dark'],
-] as const
-
 /** Shows the whole page: axe cannot decide about what is scrolled out, or covered by the bar that stays in view. */
 export const showAll = `document.querySelector('.shell').style.height = 'auto'
   document.querySelector('#content').style.overflow = 'visible'
