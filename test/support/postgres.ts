@@ -38,7 +38,16 @@ export interface Outage {
 const user = 'postgres'
 const password = 'waypost-test'
 // Faster commits: durability is not needed.
-const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'max_connections=300']
+const flags = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'autovacuum=off',
+  'max_connections=300',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'io_method=sync',
+]
 /** The defaults: commits are written to disk. */
 const durableFlags = ['max_connections=300']
 
@@ -76,7 +85,13 @@ async function startServer(flags: readonly string[]): Promise<OwnPostgres> {
     authMethod: 'scram-sha-256',
     persistent: false,
     createPostgresUser: process.getuid?.() === 0, // PostgreSQL does not run as root
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    initdbFlags: [
+      '--no-sync',
+      '--set=scram_iterations=1',
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+    ],
     postgresFlags: flags.flatMap((flag) => ['-c', flag]),
     onLog: (text) => (log += text),
     onError: (error) => (log += `${messageOf(error)}\n`),
