@@ -16,7 +16,7 @@ import { publish, type Order } from './mortal-publish.ts'
 /** More statements than a publication has. */
 const limit = 80
 /** Outside the long form, some of them. */
-const steps = { sqlite: isLong ? 1 : 4, postgresql: isLong ? 1 : 8 }
+const steps = { sqlite: isLong ? 1 : 8, postgresql: isLong ? 1 : 12 }
 
 describeEachSystem('a publication that is killed', ({ kind, newSystem }) => {
   test('leaves the old or the new release, and the draft, and can be repeated', async (t) => {
