@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { revokeTokens } from '../../src/auth/index.ts'
-import { basic, bearer, systemKinds, type TestRequest } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { basic, bearer, type TestRequest } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openWorld, type Credentials, type World } from './world.ts'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`revocation on ${kind}`, () => {
     let world: World
     before(async () => {

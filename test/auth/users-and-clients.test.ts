@@ -14,11 +14,12 @@ import {
 } from '../../src/auth/index.ts'
 import { signAccessToken, verifyAccessToken } from '../../src/auth/token/access-token.ts'
 import { makeSecrets, type System } from '../../src/store/index.ts'
-import { issuer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { issuer, startTestServer, type TestServer } from '../support/server.ts'
 
 const secrets = makeSecrets('a secret of more than 32 characters')
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`users, clients and keys on ${kind}`, () => {
     let server: TestServer
     let system: System

@@ -5,7 +5,8 @@ import { beginSession } from '../../src/auth/authorize/session.ts'
 import { addUser, backendScopes } from '../../src/auth/index.ts'
 import { listHostAudit } from '../../src/operate/index.ts'
 import { password } from '../auth/world.ts'
-import { bearer, systemKinds, type TestAnswer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { bearer, type TestAnswer } from '../support/server.ts'
 import { openAdmin, type AdminCall, type AdminWorld } from './admin.ts'
 
 /** Checks a problem: its status, its code, and the field that it is about. */
@@ -16,7 +17,7 @@ function assertProblem(answer: TestAnswer, status: number, code: string, path?: 
   if (path !== undefined) assert.equal(answer.body.errors[0].path, path)
 }
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`access in the admin API, ${kind}`, () => {
     let world: AdminWorld
     let call: AdminCall

@@ -6,11 +6,11 @@ import { userAgent } from '../../src/kit/index.ts'
 import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
 import { openReceiver, type Receiver } from '../events/receiver.ts'
 import { actionFile, openProjectServer } from '../support/project-server.ts'
-import { systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { until } from '../support/until.ts'
 import { openAdmin, type AdminWorld } from './admin.ts'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`deliveries and subscriptions in the admin API on ${kind}`, () => {
     let world: AdminWorld
     let outbound: Outbound

@@ -4,7 +4,8 @@ import { setPassword } from '../../src/auth/access/administer.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { password } from '../auth/world.ts'
 import { callback, makeVisitor, readCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
-import { bearer, systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openPeople, sendAs, type People } from './people.ts'
 
@@ -30,7 +31,7 @@ const wrongPasswords: readonly { name: string; json: unknown; status: number }[]
   { name: 'another user', json: { old: password, new: better, name: 'bob' }, status: 400 },
 ]
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`the account on ${kind}`, () => {
     let people: People
     before(async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addUserScopes, removeUserScopes, setClientStatus } from '../../src/auth/index.ts'
-import { basic, bearer, systemKinds, type TestAnswer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { basic, bearer, type TestAnswer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openPeople, sendAs, type People, type Person } from './people.ts'
 
@@ -52,7 +53,7 @@ const wrong: readonly { name: string; json: unknown; status?: number; says: RegE
   { name: 'an owner', json: { ...plain, user: 'bob' }, says: /body\/user/ },
 ]
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`own clients on ${kind}`, () => {
     let people: People
     let ann: Person

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { openPeople, sendAs, type People } from './people.ts'
 
 const article = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
@@ -23,7 +23,7 @@ const release = {
   scopes: { todo: { description: 'Read and change to-dos' } },
 }
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`events and scopes of a user on ${kind}`, () => {
     let people: People
     before(async () => {

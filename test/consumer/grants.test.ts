@@ -3,11 +3,12 @@ import { after, before, describe, test } from 'node:test'
 import { loginClientId } from '../../src/auth/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { callback, makeVisitor, readCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
-import { bearer, systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openPeople, sendAs, type People } from './people.ts'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`grants given to clients on ${kind}`, () => {
     let people: People
     before(async () => {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
 import { holdBody } from '../support/hold-body.ts'
-import { bearer, systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { bearer } from '../support/server.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
 
 const newPassword = 'a better horse battery'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`a request whose token is revoked while it runs, ${kind}`, () => {
     let world: World
     before(async () => {

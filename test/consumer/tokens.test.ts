@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { loginClientId } from '../../src/auth/index.ts'
-import { bearer, systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { bearer } from '../support/server.ts'
 import { openPeople, sendAs, type People, type Person } from './people.ts'
 
 interface Listed {
@@ -15,7 +16,7 @@ interface Listed {
 
 const idOf = (token: string) => decodeJwt(token).jti!
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`own tokens on ${kind}`, () => {
     let people: People
     before(async () => {

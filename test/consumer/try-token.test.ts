@@ -4,10 +4,10 @@ import { decodeJwt } from 'jose'
 import { docsClientId } from '../../src/auth/index.ts'
 import { setStatus } from '../auth/world.ts'
 import { signInToPortal } from '../auth/authorize/visitor.ts'
-import { systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { openPeople, sendAs, type People } from './people.ts'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`a token for trying calls on ${kind}`, () => {
     let people: People
     before(async () => {

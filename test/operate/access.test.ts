@@ -16,12 +16,13 @@ import {
   renewHostClientSecret,
   type ActingHost,
 } from '../../src/operate/index.ts'
-import { asCommand, bearer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { asCommand, bearer, startTestServer, type TestServer } from '../support/server.ts'
 
 const password = 'quiet-otter-4417'
 const parts = { grants: undefined, redirectUris: [], public: false }
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`administration of access on ${kind}`, () => {
     let server: TestServer
     let command: ActingHost

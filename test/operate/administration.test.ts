@@ -13,9 +13,10 @@ import {
 import { listServers, openIdentity, type Host } from '../../src/host/index.ts'
 import { reportServer } from '../../src/host/report-server.ts'
 import { loadFacts, replaceFact } from '../../src/store/index.ts'
-import { asCommand, issuer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { asCommand, issuer, startTestServer, type TestServer } from '../support/server.ts'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`administration on ${kind}`, () => {
     let server: TestServer
     let host: Host

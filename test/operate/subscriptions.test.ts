@@ -20,9 +20,10 @@ import { executeEvents, findSignatureProblem } from '../../src/events/index.ts'
 import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
 import { userAgent } from '../../src/kit/index.ts'
 import { openReceiver, type Receiver } from '../events/receiver.ts'
-import { asCommand, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { asCommand, startTestServer, type TestServer } from '../support/server.ts'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`subscriptions for operators on ${kind}`, () => {
     let server: TestServer
     let host: ActingHost

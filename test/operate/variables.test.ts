@@ -11,11 +11,12 @@ import {
 import { activateRelease } from '../../src/release/index.ts'
 import { makeSecrets, resealAll } from '../../src/store/index.ts'
 import { makeRelease } from '../release/system.ts'
-import { asCommand, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { asCommand, startTestServer, type TestServer } from '../support/server.ts'
 
 const value = 'postgresql://hidden:hidden@db/orders'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`variables in System, ${kind}`, () => {
     let server: TestServer
     let host: ActingHost

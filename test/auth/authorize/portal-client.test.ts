@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { addUser, backendScopes, loginClientId, portalClientId } from '../../../src/auth/index.ts'
-import { bearer, issuer, systemKinds, type TestAnswer } from '../../support/server.ts'
+import { defaultKinds } from '../../support/forms.ts'
+import { bearer, issuer, type TestAnswer } from '../../support/server.ts'
 import { openWorld, password, type World } from '../world.ts'
 import {
   makeVisitor,
@@ -18,7 +19,7 @@ import {
 
 const hour = 3_600_000
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`the client of the portal on ${kind}`, () => {
     let world: World
     let visitor: Visitor
