@@ -69,5 +69,7 @@ export function recordScopes(
 export function omitUndefined<Value extends object>(
   value: Value,
 ): { [Key in keyof Value]: Exclude<Value[Key], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as never
+  const kept: Record<string, unknown> = {}
+  for (const key in value) if (value[key] !== undefined) kept[key] = value[key]
+  return kept as never
 }

@@ -9,7 +9,7 @@ import type {
 import { bodylessStatuses } from '../kit/index.ts'
 import { parsePointer } from '../schema/index.ts'
 import type { ClassConfigs } from './check-class-configs.ts'
-import { checkTableNames, findTablesInConfig, suggestFrom } from './config-annotations.ts'
+import { checkTableNames, findTablesInConfig, suggestFrom, type TableInConfig } from './config-annotations.ts'
 import { checkDefinitionValue } from './check-value.ts'
 import type { ClassUse, Definition, Method, Route } from './definition.ts'
 import type { DescribedRoute } from './load-context.ts'
@@ -60,6 +60,8 @@ export async function describeActions(
   const places = findPlaces(context, definition).filter(({ node }) => configs.has(node))
   if (places.length === 0) return definition
   const configOf = ({ node }: Place) => configs.get(node)!
+  const nodes = new Set(places.map(({ node }) => node))
+  const tablesIn = new Map([...nodes].map((node) => [node, findTablesInConfig(configs.get(node)!.names)]))
   const { schemas, events, connections } = definition
   const shared = {
     schemas,
@@ -70,12 +72,18 @@ export async function describeActions(
     class: place.action.class,
     config: configOf(place).value,
     use: { ...makeUse(context, place), ...shared },
-    tablesOf: findTablesInConfig(configOf(place).names).map(({ connection }) => connection),
+    tablesOf: tablesIn.get(place.node)!.map(({ connection }) => connection),
   }))
   const { results, tables = {} } = await describe(actions, definition)
+  const unknownIn = new Map(
+    [...tablesIn].map(([node, used]) => [
+      node,
+      new Set([...configs.get(node)!.unknown, ...checkTables(context, node, { used, tables })]),
+    ]),
+  )
   const described = new Map<Method, ActionDescription>()
   for (const [index, place] of places.entries()) {
-    const unknown = new Set([...configOf(place).unknown, ...checkTables(context, place, { configs, tables })])
+    const unknown = unknownIn.get(place.node)!
     const description = acceptDescription(context, place, { found: results[index]!, unknown })
     if (description !== undefined) described.set(place.method, description)
   }
@@ -88,12 +96,14 @@ export async function describeActions(
 
 function checkTables(
   context: DefinitionContext,
-  { node }: Place,
-  { configs, tables }: { readonly configs: ClassConfigs; readonly tables: Readonly<Record<string, TablesSnapshot>> },
+  node: MapNode,
+  {
+    used,
+    tables,
+  }: { readonly used: readonly TableInConfig[]; readonly tables: Readonly<Record<string, TablesSnapshot>> },
 ): readonly string[] {
   const config = valueOf(node, 'config')
   if (config === undefined) return []
-  const used = findTablesInConfig(configs.get(node)!.names)
   return used.flatMap((table) => checkTableNames(context, table, { config, tables }))
 }
 
@@ -196,13 +206,12 @@ function completeRoute(route: Route, described: Route | undefined, descriptions:
   const methods = route.methods.map((method): Method => {
     const { query, request, responses } = described.methods.find((one) => one.method === method.method) ?? {}
     const plan = descriptions.get(method)?.plan
-    const all = Object.entries({ ...responses, ...method.responses })
     return omitUndefined({
       ...method,
       params: described.methods[0]?.params ?? method.params,
       query: query ?? method.query,
       request: request ?? method.request,
-      responses: Object.fromEntries(all.toSorted(([a], [b]) => Number(a) - Number(b))),
+      responses: { ...responses, ...method.responses }, // keys that are numbers are in their order
       action: plan === undefined ? method.action : { ...(method.action as ClassUse), plan },
     })
   })

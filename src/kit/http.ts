@@ -33,5 +33,7 @@ const reservedPaths: readonly string[] = [
 
 /** Returns the reserved path that contains a path; undefined if there is none. */
 export function findReservedPath(path: string): string | undefined {
-  return reservedPaths.find((reserved) => path === reserved || path.startsWith(`${reserved}/`))
+  const at = path.startsWith('/') ? path.indexOf('/', 1) : 0
+  const first = at === -1 ? path : path.slice(0, at)
+  return reservedPaths.find((reserved) => reserved === first)
 }

@@ -46,7 +46,7 @@ export async function describeActions(
   const { builtIn, plugins, builder, tables } = sources
   const [first] = actions
   const { schemas, events, connections } = first?.use ?? {}
-  const shared = JSON.stringify([schemas, events, connections, tables])
+  const shared = JSON.stringify([schemas, events, connections, Object.entries(tables).map(textOf)])
   const before = lastKnown.get(builder)
   const known = new Map(before?.shared === shared ? before.byAction : [])
   const keys = actions.map((action) => keyOf(action, plugins))
@@ -68,10 +68,18 @@ export async function describeActions(
     'problem' in found[index]!.described ? [] : [[key, found[index]!] as const],
   )
   lastKnown.set(builder, { shared, byAction: new Map(kept) })
-  return {
-    results: found.map(({ described }) => described),
-    used: new Set(found.flatMap(({ used }) => [...used])),
-  }
+  const used = new Set<string>()
+  for (const one of found) for (const connection of one.used) used.add(connection)
+  return { results: found.map(({ described }) => described), used }
+}
+
+/** The texts of snapshots, which are the same objects as in the last load if no migration has changed. */
+const tableTexts = new WeakMap<TablesSnapshot, string>()
+
+function textOf([connection, snapshot]: readonly [string, TablesSnapshot]): readonly string[] {
+  const text = tableTexts.get(snapshot) ?? JSON.stringify(snapshot)
+  tableTexts.set(snapshot, text)
+  return [connection, text]
 }
 
 function findPlugin(plugins: readonly BuiltPlugin[], { class: name }: ActionToDescribe): BuiltPlugin | undefined {
