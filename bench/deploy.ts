@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeSystem, type NewSystem } from '../test/e2e/new-system.ts'
 import { startServe } from '../test/e2e/serving.ts'
@@ -17,7 +16,6 @@ export async function measureDeploy(): Promise<Figure[]> {
   const first: number[] = []
   const changed: number[] = []
   const unchanged: number[] = []
-  const pulled: number[] = []
   for (let round = 0; round < rounds; round++) {
     await withServers(async (system) => {
       await deploy(project.folder, system, 'migrate')
@@ -25,7 +23,6 @@ export async function measureDeploy(): Promise<Figure[]> {
       await editActions(project.folder, round)
       changed.push(await deploy(project.folder, system))
       unchanged.push(await deploy(project.folder, system))
-      pulled.push(await pull(system))
     })
   }
   const size = `${bigRoutes} routes, until ${servers} servers serve them`
@@ -33,7 +30,6 @@ export async function measureDeploy(): Promise<Figure[]> {
     atMost(`deploy of ${size}`, { value: median(first), unit: 's' }, 3),
     atMost(`  with all ${bigActions} actions changed`, { value: median(changed), unit: 's' }, 3),
     atMost('  unchanged', { value: median(unchanged), unit: 's' }, 1),
-    atMost(`pull of ${bigRoutes} routes into an empty folder`, { value: median(pulled), unit: 's' }, 1),
   ]
 }
 
@@ -58,17 +54,12 @@ async function editActions(folder: string, round: number): Promise<void> {
   }
 }
 
-async function pull(system: NewSystem): Promise<number> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-pull-'))
-  try {
-    return await deploy(folder, system, 'pull --yes')
-  } finally {
-    await rm(folder, { recursive: true })
-  }
-}
-
 /** @returns seconds */
-async function deploy(cwd: string, { variables }: NewSystem, words = 'deploy --yes'): Promise<number> {
+export async function deploy(
+  cwd: string,
+  { variables }: Pick<NewSystem, 'variables'>,
+  words = 'deploy --yes',
+): Promise<number> {
   const began = performance.now()
   const { code, stdout, stderr } = await startCli(words.split(' '), { cwd, env: variables }).ended
   if (code !== 0) throw new Error(`${words} ended with ${code}\n${stdout}${stderr}`)

@@ -12,6 +12,7 @@ import { measureLargeFiles } from './large-files.ts'
 import { measureLocked } from './locked.ts'
 import { measureLogins } from './logins.ts'
 import { measurePublish } from './publish.ts'
+import { measurePull } from './pull.ts'
 import { measureReload } from './reload.ts'
 import { measureRoutes } from './routes.ts'
 import { measureServe } from './serve.ts'
@@ -32,6 +33,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   draft: measureDraft,
   deploy: measureDeploy,
   publish: measurePublish,
+  pull: measurePull,
   routes: measureRoutes,
   tables: measureTables,
   tokens: measureTokens,

@@ -4,9 +4,11 @@ import path from 'node:path'
 import {
   findValue,
   listReachedFiles,
+  makeSourceCache,
   mergeDefinitions,
   openEditing,
   type MergeConflict,
+  type SourceCache,
   type Texts,
 } from '../definition/index.ts'
 import type { Variables } from '../kit/index.ts'
@@ -76,12 +78,14 @@ export async function pullProject(options: PullOptions): Promise<Pull | undefine
   const theirs = toTexts(published.files)
   const commit = published.inGit?.commit
   const inGit = published.inGit && toTexts(published.inGit.files)
-  const mine = isNew ? new Map<string, string>() : readFolder(folder, [...theirs.keys(), ...(inGit?.keys() ?? [])])
+  const cache = makeSourceCache()
+  const others = [...theirs.keys(), ...(inGit?.keys() ?? [])]
+  const mine = isNew ? new Map<string, string>() : readFolder(folder, { others, cache })
   const base = isNew ? new Map<string, string>() : (findFileVersion(mine, versions) ?? inGit)
   if (base === undefined) throw errors.WP_PROJECT_PULL_BASE({ folder: path.basename(folder) })
   const { files, conflicts } = isNew
     ? { files: new Map([['waypost.yml', 'routes: {}\n'], ...theirs]), conflicts: [] } // a release may have tables only
-    : mergeDefinitions({ base, theirs, mine }, prefer)
+    : mergeDefinitions({ base, theirs, mine }, prefer, cache)
   const changes = [...files].map(([file, text]): FileChange => ({ file, text, before: mine.get(file) }))
   if (isNew) assertFree(folder, changes)
   const after = new Map([...mine, ...files].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])))
@@ -94,7 +98,7 @@ export async function pullProject(options: PullOptions): Promise<Pull | undefine
       change: before === undefined ? 'added' : text === undefined ? 'removed' : 'changed',
     })),
     conflicts,
-    missingCode: listCode(after).filter((file) => !existsSync(path.join(folder, file))),
+    missingCode: listCode(after, cache).filter((file) => !existsSync(path.join(folder, file))),
     isNew,
   }
   if (changes.length > 0 && options.confirm !== undefined && !(await options.confirm(pull))) return undefined
@@ -108,9 +112,14 @@ function toTexts(files: readonly DefinitionFile[]): Texts {
   return new Map(files.map(({ path: file, content }) => [file, content]))
 }
 
-/** @param others files that belong to the definition elsewhere */
-function readFolder(root: string, others: readonly string[]): Texts {
-  return openFolderFiles(root).read([...listReachedFiles(openEditing(root)), ...others]).texts
+interface ReadingFolder {
+  /** Files that belong to the definition elsewhere. */
+  readonly others: readonly string[]
+  readonly cache: SourceCache
+}
+
+function readFolder(root: string, { others, cache }: ReadingFolder): Texts {
+  return openFolderFiles(root).read([...listReachedFiles(openEditing(root, { cache })), ...others]).texts
 }
 
 /** @throws WP_PROJECT_PULL_TAKEN */
@@ -120,7 +129,9 @@ function assertFree(folder: string, changes: readonly FileChange[]): void {
 }
 
 /** Lists the files with code that a definition names: actions, classes and plugins. */
-function listCode(texts: Texts): readonly string[] {
+function listCode(texts: Texts, cache: SourceCache): readonly string[] {
+  const namesCode = [...texts.values()].some((text) => /\.[cm]?[jt]s\b/.test(text))
+  if (!namesCode) return [] // parsing a large definition takes most of the time of a pull
   const found = new Set<string>()
   const visit = (value: unknown, key: string): void => {
     if (typeof value === 'string') {
@@ -130,6 +141,6 @@ function listCode(texts: Texts): readonly string[] {
     else if (typeof value === 'object' && value !== null)
       for (const [name, item] of Object.entries(value)) visit(item, name)
   }
-  visit(findValue(openEditing(undefined, { texts }), []), '')
+  visit(findValue(openEditing(undefined, { texts, cache }), []), '')
   return [...found].filter((file) => !file.startsWith('../')).toSorted()
 }

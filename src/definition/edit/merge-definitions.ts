@@ -48,10 +48,14 @@ export interface Merged {
 /**
  * Applies what changed between base and theirs to mine. The definition is compared key by key, so both sides may divide
  * it into files differently. Where mine equals base, files become exactly theirs, with their comments.
+ * @param cache files parsed before, from `makeSourceCache`
  * @throws WP_DEFINITION_EDIT_REFUSED if a file does not parse, or shares a value that must change
  */
-export function mergeDefinitions(texts: Versions, prefer: PreferredSide = 'mine'): Merged {
-  const cache = makeSourceCache()
+export function mergeDefinitions(
+  texts: Versions,
+  prefer: PreferredSide = 'mine',
+  cache: SourceCache = makeSourceCache(),
+): Merged {
   const { theirs, mine } = { theirs: openVersion(texts.theirs, cache), mine: openVersion(texts.mine, cache) }
   const conflicts: MergeConflict[] = []
   const decide = (conflict: MergeConflict): Side => {

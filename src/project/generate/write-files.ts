@@ -64,12 +64,12 @@ export function locateAdded(
  * @throws WP_PROJECT_WRITE, with `ChangedOnDisk` as its cause if another program has changed a file
  */
 export async function writeFiles(root: string, changes: readonly FileChange[]): Promise<void> {
-  const undo: Undo = []
+  const writing: Writing = { root, undo: [], folders: new Set() }
   for (const change of changes) {
     try {
-      await writeOne(root, change, undo)
+      await writeOne(writing, change)
     } catch (cause) {
-      for (const step of undo.toReversed()) await step().catch(() => undefined)
+      for (const step of writing.undo.toReversed()) await step().catch(() => undefined)
       throw errors.WP_PROJECT_WRITE({ file: change.file, reason: messageOf(cause) }, { cause })
     }
   }
@@ -82,12 +82,18 @@ export class ChangedOnDisk extends Error {
   }
 }
 
-type Undo = (() => Promise<unknown>)[]
+interface Writing {
+  readonly root: string
+  readonly undo: (() => Promise<unknown>)[]
+  /** Those that exist and are inside the project. */
+  readonly folders: Set<string>
+}
 
-async function writeOne(root: string, { file, text, before }: FileChange, undo: Undo): Promise<void> {
+async function writeOne(writing: Writing, { file, text, before }: FileChange): Promise<void> {
+  const { root, undo } = writing
   const full = path.join(root, file)
   if (before === undefined) {
-    await makeFolder(root, path.dirname(full), undo)
+    await makeFolder(writing, path.dirname(full))
     await create(full, text!)
     undo.push(() => replace(full, text!, undefined))
     return
@@ -168,7 +174,8 @@ function isCode(error: unknown, code: string): boolean {
   return (error as NodeJS.ErrnoException).code === code
 }
 
-async function makeFolder(root: string, folder: string, undo: Undo): Promise<void> {
+async function makeFolder({ root, undo, folders }: Writing, folder: string): Promise<void> {
+  if (folders.has(folder)) return
   const missing: string[] = []
   let existing = folder
   while (!(await stat(existing).catch(() => undefined))?.isDirectory() && existing !== root) {
@@ -181,4 +188,5 @@ async function makeFolder(root: string, folder: string, undo: Undo): Promise<voi
     await mkdir(one)
     undo.push(() => rmdir(one))
   }
+  folders.add(folder)
 }
