@@ -92,6 +92,15 @@ describe('a selection of changes', () => {
     )
   })
 
+  test('on an empty base keeps the files of its entries', () => {
+    const draft = toTexts({ 'waypost.yml': base['waypost.yml']!, 'resources/todo.yml': base['resources/todo.yml']! })
+    const selected = selectChanges({ base: new Map(), draft }, ['/routes/~1todo'])
+    assert.deepEqual(filesOf(selected), {
+      'waypost.yml': 'routes:\n  /todo: !include resources/todo.yml\n',
+      'resources/todo.yml': base['resources/todo.yml'],
+    })
+  })
+
   test('of one method leaves the other one and all comments of the file', () => {
     const draft = replaced(
       'resources/todo.yml',

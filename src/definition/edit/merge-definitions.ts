@@ -298,8 +298,16 @@ function listEdits(current: unknown, wanted: unknown, { keys, fileOf }: Place): 
     const at = [...keys, name]
     if (!Object.hasOwn(wanted, name)) return [{ keys: at, value: undefined }]
     if (Object.hasOwn(current, name)) return listEdits(current[name], wanted[name], { keys: at, fileOf })
-    return [{ keys: at, value: fileOf(at, wanted[name]) ?? wanted[name]! }]
+    return [{ keys: at, value: includeFiles(wanted[name]!, { keys: at, fileOf }) }]
   })
+}
+
+/** Replaces a new value, or the entries of a new section, by the files that contain exactly them. */
+function includeFiles(value: Writable, { keys, fileOf }: Place): Writable {
+  const file = fileOf(keys, value)
+  if (file !== undefined || keys.length > 1 || !isMap(value)) return file ?? value
+  const entries = Object.entries(value).map(([name, one]) => [name, fileOf([...keys, name], one) ?? one] as const)
+  return Object.fromEntries(entries)
 }
 
 /** Returns the file that contains exactly an entry of theirs, if it and all that it includes are already there. */
