@@ -12,7 +12,7 @@ import {
   type Texts,
 } from '../definition/index.ts'
 import type { Variables } from '../kit/index.ts'
-import { findFileVersion, type DefinitionFile, type FileHashes } from '../release/index.ts'
+import { findBase, type DefinitionFile, type FileHashes } from '../release/index.ts'
 import { openTarget } from './deploy/open-target.ts'
 import { openFolderFiles } from './draft/folder-files.ts'
 import { errors } from './errors.ts'
@@ -81,7 +81,7 @@ export async function pullProject(options: PullOptions): Promise<Pull | undefine
   const cache = makeSourceCache()
   const others = [...theirs.keys(), ...(inGit?.keys() ?? [])]
   const mine = isNew ? new Map<string, string>() : readFolder(folder, { others, cache })
-  const base = isNew ? new Map<string, string>() : (findFileVersion(mine, versions) ?? inGit)
+  const base = isNew ? new Map<string, string>() : findBase(mine, { versions, inGit, theirs })
   if (base === undefined) throw errors.WP_PROJECT_PULL_BASE({ folder: path.basename(folder) })
   const { files, conflicts } = isNew
     ? { files: new Map([['waypost.yml', 'routes: {}\n'], ...theirs]), conflicts: [] } // a release may have tables only

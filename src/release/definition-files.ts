@@ -230,6 +230,59 @@ export function findFileVersion(
   return found && new Map(found.map(([file]) => [file, mine.get(file)!]))
 }
 
+type Files = ReadonlyMap<string, string>
+
+/**
+ * Returns what the changes of a folder and those of the server are relative to: the version that the folder has
+ * unchanged; else the files last deployed from Git, with newer versions of the files that the folder has unchanged, as
+ * after `pull`. If nothing was deployed from Git, it is the version of which the folder has the most files unchanged.
+ * @param known `versions` has the newest first; `theirs` are the files of the server
+ * @returns undefined if it cannot be determined
+ */
+export function findBase(
+  mine: Files,
+  known: { readonly versions: readonly FileHashes[]; readonly inGit: Files | undefined; readonly theirs: Files },
+): Files | undefined {
+  const { versions, inGit, theirs } = known
+  const unchanged = findFileVersion(mine, versions)
+  if (unchanged !== undefined) return unchanged
+  const hashes = hashTexts(mine)
+  if (inGit === undefined) return findNearestVersion(mine, { hashes, versions, theirs })
+  const deployed = hashFileList(hashTexts(inGit))
+  const place = versions.findIndex((version) => hashFileList(version) === deployed)
+  const newer = place === -1 ? versions : versions.slice(0, place)
+  const own = [...mine].filter(([file]) => newer.some((version) => version[file] === hashes[file]))
+  return new Map([...inGit, ...own])
+}
+
+/** The texts of its other files must be those of the server, because the texts of earlier versions are not at hand. */
+function findNearestVersion(
+  mine: Files,
+  {
+    hashes,
+    versions,
+    theirs,
+  }: { readonly hashes: FileHashes; readonly versions: readonly FileHashes[]; readonly theirs: Files },
+): Files | undefined {
+  const ofServer = hashTexts(theirs)
+  const rated = versions.map((version) => ({
+    files: Object.entries(version),
+    count: Object.entries(version).filter(([file, hash]) => hashes[file] === hash).length,
+  }))
+  // The oldest of equal ones: changes of the server are a conflict rather than overlooked.
+  const nearest = rated.toReversed().toSorted((one, other) => other.count - one.count)[0]
+  if (nearest === undefined || nearest.count === 0) return undefined
+  const texts = nearest.files.map(([file, hash]) => {
+    const text = hashes[file] === hash ? mine.get(file) : ofServer[file] === hash ? theirs.get(file) : undefined
+    return [file, text] as const
+  })
+  return texts.every((one): one is readonly [string, string] => one[1] !== undefined) ? new Map(texts) : undefined
+}
+
+function hashTexts(texts: Files): FileHashes {
+  return hashFiles([...texts].map(([path, content]) => ({ path, content })))
+}
+
 /** Whether the definition was changed on the server since it was last deployed from a folder. */
 export async function isChangedSinceGit({ db }: { readonly db: Pick<System['db'], 'selectFrom'> }): Promise<boolean> {
   const active = await db

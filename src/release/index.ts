@@ -83,6 +83,7 @@ export type {
 export {
   fileLimits,
   findActiveFileList,
+  findBase,
   findFileVersion,
   findFilesProblem,
   findPathProblem,

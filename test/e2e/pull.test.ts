@@ -133,6 +133,21 @@ describe('waypost pull', { concurrency: 1 }, () => {
     assert.match(await project.ok('pull'), /Nothing to pull/)
   })
 
+  it('pulls again into a folder that was changed after an earlier pull, without conflicts', async () => {
+    const file = 'resources/routes/todo/collection.yml'
+    await writeFile(path.join(server.folder, file), await project.read(file))
+    await server.edit('resources/schema.yml', 'maxLength: 300', 'maxLength: 310')
+    await publish()
+    await project.ok('pull --yes')
+    await project.edit(file, 'Lists mine', 'Lists mine, newest first')
+    await server.edit('resources/schema.yml', 'maxLength: 310', 'maxLength: 320')
+    await publish()
+    assert.equal(await project.ok('pull --yes'), '  Wrote      1 file\n')
+    assert.match(await project.read('resources/schema.yml'), /maxLength: 320/)
+    assert.match(await project.read(file), /Lists mine, newest first/)
+    await project.edit(file, 'Lists mine, newest first', 'Lists mine')
+  })
+
   it('makes a project of an empty folder, and names the code that a release does not contain', async () => {
     const folder = await newFolder()
     const { code, stdout, stderr } = await server.run(`pull ${folder} --json`)

@@ -5,6 +5,7 @@ import { findFilesProblem, storeFiles } from '../../src/release/definition-files
 import {
   activateRelease,
   findActiveFileList,
+  findBase,
   findPathProblem,
   findPrevious,
   hashFileList,
@@ -263,5 +264,36 @@ describe('definition files', () => {
   test('are accepted up to the limits', () => {
     assert.equal(findFilesProblem(many.slice(1)), undefined)
     assert.equal(findFilesProblem(many.slice(0, 8).map(({ path }) => ({ path, bytes: mb }))), undefined)
+  })
+})
+
+describe('the base of a pull', () => {
+  const make = (a: string, b: string, c = 'c') => new Map(Object.entries({ 'a.yml': a, 'b.yml': b, 'c.yml': c }))
+  const hashesOf = (texts: ReadonlyMap<string, string>) =>
+    hashFiles([...texts].map(([path, content]) => ({ path, content })))
+  const [first, second, third] = [make('a1', 'b1'), make('a2', 'b1'), make('a3', 'b1')]
+  const versions = [third, second, first].map(hashesOf)
+
+  test('is the version that the folder has unchanged', () => {
+    const mine = new Map([...second, ['own.yml', 'mine']])
+    assert.deepEqual(findBase(mine, { versions, inGit: first, theirs: third }), second)
+  })
+  test('has the newer versions of unchanged files', () => {
+    const base = findBase(make('a2', 'mine'), { versions, inGit: first, theirs: third })
+    assert.deepEqual(base, make('a2', 'b1'))
+  })
+  test('is what was deployed from Git for files that have changed, and for older versions', () => {
+    assert.deepEqual(findBase(make('mine', 'mine'), { versions, inGit: first, theirs: third }), first)
+    assert.deepEqual(findBase(make('a1', 'mine'), { versions, inGit: second, theirs: third }), second)
+  })
+  test('is the nearest version if nothing was deployed from Git', () => {
+    const base = findBase(make('a2', 'mine'), { versions, inGit: undefined, theirs: third })
+    assert.deepEqual(base, second)
+  })
+  test('is unknown if the text of a changed file is not at hand, or nothing is unchanged', () => {
+    const changed = make('mine', 'b1')
+    assert.equal(findBase(changed, { versions, inGit: undefined, theirs: third }), undefined)
+    assert.equal(findBase(make('x', 'y', 'z'), { versions, inGit: undefined, theirs: third }), undefined)
+    assert.equal(findBase(make('x', 'y', 'z'), { versions: [], inGit: undefined, theirs: third }), undefined)
   })
 })
