@@ -122,7 +122,7 @@ export default class Deploy extends WaypostCommand {
     else {
       this.print(formatTarget(plan.target))
       this.#showPlan(plan, flags, true)
-      for (const line of describePlanEnd(plan, { migrates: flags.migrate })) this.print(line)
+      for (const line of describePlanEnd(plan, flags)) this.print(line)
     }
     return { ...planJson(plan), activated: false }
   }

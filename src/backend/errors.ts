@@ -82,7 +82,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The release lacks migrations that have run: {names}',
-    hint: 'Restore their files in migrations/ from version control and deploy again. waypost release:files ID --output DIR restores migrations in YAML from a release.',
+    hint: 'Run waypost pull if they were published in the backend. Otherwise, restore their files in migrations/ from version control. waypost release:files ID --output DIR restores migrations in YAML from a release.',
   },
   WP_BACKEND_MIGRATIONS_PENDING: {
     kind: 'user',

@@ -52,8 +52,8 @@ export const errors = defineErrors({
   WP_PROJECT_PULL_NOTHING: {
     kind: 'user',
     status: 500,
-    message: 'Nothing has been deployed to {address} yet',
-    hint: 'Create a project with waypost init, and deploy it.',
+    message: 'Nothing has been deployed to or published on {address} yet',
+    hint: 'Create a project with waypost init and deploy it, or publish in the backend. --draft pulls what is not published.',
   },
   WP_PROJECT_PULL_BASE: {
     kind: 'user',
@@ -140,7 +140,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The release lacks migrations that have run: {names}',
-    hint: 'Restore their files in migrations/ from version control and deploy again. waypost release:files ID --output DIR restores migrations in YAML from a release.',
+    hint: 'Run waypost pull if they were published in the backend. Otherwise, restore their files in migrations/ from version control. waypost release:files ID --output DIR restores migrations in YAML from a release.',
   },
   WP_PROJECT_MIGRATIONS_PENDING: {
     kind: 'user',

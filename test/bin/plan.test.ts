@@ -114,9 +114,11 @@ test('project texts cannot move the cursor', () => {
 
 test('the command that does exactly that is said', () => {
   assert.match(
-    describePlanEnd(plan, { migrates: false }).join('\n'),
+    describePlanEnd(plan, { migrate: false }).join('\n'),
     /4 added, 3 changed, 1 removed; 3 break callers\. Nothing was changed on the target\.\n[^]*waypost deploy --url https:\/\/api\.example\.com --migrate --against 4f1c9a2e/,
   )
+  const copied = describePlanEnd(plan, { migrate: false, from: 'https://test.example.com' }).join('\n')
+  assert.match(copied, /waypost deploy --from https:\/\/test\.example\.com --url https:\/\/api\.example\.com --migrate/)
 })
 
 test('in a comment names stay names', () => {

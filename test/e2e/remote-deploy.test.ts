@@ -264,6 +264,7 @@ export default class Report implements Action<'GET /report'> {
     assert.equal(plan.code, 0, plan.stderr)
     assert.match(plan.stdout, new RegExp(`Release +${active.release_id!.slice(0, 8)} +the active release of ${url}`))
     assert.match(plan.stdout, /GET {2}\/people/)
+    assert.match(plan.stdout, new RegExp(`waypost deploy --from ${url} --migrate --against none`))
     const done = await copy('--migrate --yes --json')
     assert.equal(done.code, 0, done.stdout + done.stderr)
     assert.equal(JSON.parse(done.stdout).release, active.release_id)

@@ -55,13 +55,19 @@ export function describeNothing({ id, target: { servers } }: DeployPlan): string
   return `${shortId(id)} is already active; ${there} of ${plural(servers.length, 'server')} serve it. Nothing to do.`
 }
 
+interface PlannedFlags {
+  readonly migrate: boolean
+  readonly from?: string | undefined
+}
+
 /** Describes what a plan left to do, with the command for it. */
-export function describePlanEnd(plan: DeployPlan, { migrates }: { readonly migrates: boolean }): readonly string[] {
+export function describePlanEnd(plan: DeployPlan, { migrate, from }: PlannedFlags): readonly string[] {
   const { changes, active, pendingMigrations, target, breakingChanges } = plan
   const { breaking } = countChanges(changes)
   const flags = [
+    ...(from === undefined ? [] : [`--from ${from}`]),
     ...target.flags,
-    ...(migrates || pendingMigrations.length > 0 ? ['--migrate'] : []),
+    ...(migrate || pendingMigrations.length > 0 ? ['--migrate'] : []),
     ...(breaking > 0 && breakingChanges === 'forbid' ? ['--allow-breaking'] : []),
     `--against ${active === undefined ? 'none' : shortId(active.id)}`,
   ]
