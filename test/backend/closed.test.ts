@@ -45,3 +45,31 @@ test('dev rejects deployments: its folder would replace them', async () => {
   const { status, body } = await send(server.port, { path: '/backend/deploy/server', headers })
   assert.deepEqual([status, body.type], [403, 'urn:waypost:errors#WP_BACKEND_DEVELOPMENT'])
 })
+
+for (const [mode, statuses] of [
+  ['read', { 'GET /backend/release': 200, 'GET /backend/draft': 404 }],
+  ['off', { 'GET /backend/release': 404, 'GET /backend/draft': 404, 'GET /backend': 404, 'GET /backend/ui/': 404 }],
+] as const) {
+  test(`deployments and metrics do not depend on WAYPOST_BACKEND=${mode}`, async () => {
+    const world = await openDeployers('sqlite', { variables: { WAYPOST_BACKEND: mode } })
+    try {
+      const { manifest, artifacts } = makeGreeting('hello')
+      const expected = {
+        ...statuses,
+        'GET /backend/deploy/access': 200,
+        'GET /metrics': 200,
+        'POST /backend/deploy/artifact': 200,
+        'POST /backend/deploy': 200,
+      }
+      const bodies: Readonly<Record<string, object>> = {
+        'POST /backend/deploy/artifact': { protocol: 2, artifacts },
+        'POST /backend/deploy': { protocol: 2, manifest },
+      }
+      const found: Record<string, number> = {}
+      for (const line of Object.keys(expected)) found[line] = (await world.deploy(line, bodies[line])).status
+      assert.deepEqual(found, expected)
+    } finally {
+      await world.close()
+    }
+  })
+}
