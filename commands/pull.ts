@@ -107,7 +107,6 @@ export default class Pull extends WaypostCommand {
 const maxShown = 20
 
 function describeSame(commit: string | undefined): string {
-  const deployed =
-    commit === undefined ? 'the last deployment' : `the last deployment (commit ${shortenCommit(commit)})`
-  return `Nothing to pull: nothing was changed on the server since ${deployed}.`
+  const since = commit === undefined ? '' : ` since the last deployment (commit ${shortenCommit(commit)})`
+  return `Nothing to pull: the folder has everything that was changed on the server${since}.`
 }

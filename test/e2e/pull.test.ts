@@ -28,8 +28,8 @@ describe('waypost pull', { concurrency: 1 }, () => {
     for (const close of closers.toReversed()) await close()
   })
 
-  const deploy = async ({ run }: TestProject): Promise<string> => {
-    const { code, stdout, stderr } = await run('deploy --migrate --yes --json')
+  const deploy = async ({ run }: TestProject, flags = ''): Promise<string> => {
+    const { code, stdout, stderr } = await run(`deploy --migrate --yes --json${flags}`)
     assert.equal(code, 0, stdout + stderr)
     return JSON.parse(stdout).release as string
   }
@@ -40,7 +40,7 @@ describe('waypost pull', { concurrency: 1 }, () => {
       .selectFrom('waypost_activation')
       .select((column) => column.fn.max('from_git').as('in_git'))
       .executeTakeFirstOrThrow()
-    const id = await deploy(server)
+    const id = await deploy(server, ' --overwrite-backend')
     await db
       .updateTable('waypost_activation')
       .set({ kind: 'backend', from_git: Number(inGit) })
@@ -63,7 +63,7 @@ describe('waypost pull', { concurrency: 1 }, () => {
   it('changes nothing after a deployment from the same folder', async () => {
     await deploy(project)
     const text = await project.ok('pull')
-    assert.equal(text, '  Nothing to pull: nothing was changed on the server since the last deployment.\n')
+    assert.equal(text, '  Nothing to pull: the folder has everything that was changed on the server.\n')
   })
 
   it('writes what was changed on the server, and the next deployment is the same release', async () => {
