@@ -73,8 +73,8 @@ async function publishChange(folder: string, system: NewSystem): Promise<void> {
   await writeFile(file, text)
   await db
     .updateTable('waypost_activation')
-    .set({ kind: 'backend', from_git: Number(last) })
-    .where('number', '>', Number(last))
+    .set({ kind: 'backend', from_git: last })
+    .where('number', '>', last)
     .execute()
 }
 
