@@ -36,7 +36,7 @@ export async function endSubscriptions(
   // A fixed order for all transactions that lock several rows.
   const found = await trx
     .selectFrom('waypost_subscription')
-    .select('id')
+    .select(['id', 'lane'])
     .where((column) => column.and(given))
     .$if(to === 'disabled', (query) => query.where('status', '<>', 'disabled'))
     .orderBy('id')
@@ -50,29 +50,41 @@ export async function endSubscriptions(
       ? sql`delete from waypost_subscription`
       : sql`update waypost_subscription set status = 'disabled' ${barred}`
   await sql`${change} where id ${isOneOf(system, ids)}`.execute(trx)
-  await cancelDeliveries(system, trx, { subscriptions: ids, limit: maxCancelled })
+  await cancelDeliveries(system, trx, { subscriptions: found, limit: maxCancelled })
   return ids.length
 }
 
 /**
- * Cancels pending deliveries that no worker has claimed.
+ * Cancels pending deliveries. Those that are under way become delivered if their POST succeeds.
  * @returns the number of cancelled deliveries
  */
 export async function cancelDeliveries(
   system: System,
   db: Kysely<SystemTables>,
-  { subscriptions, limit }: { subscriptions: readonly string[]; limit: number },
+  { subscriptions, limit }: { subscriptions: readonly { readonly id: string; readonly lane: number }[]; limit: number },
 ): Promise<number> {
   if (subscriptions.length === 0) return 0
+  const isOf = isOneOf(
+    system,
+    subscriptions.map(({ id }) => id),
+  )
+  const lanes = sql.join([...new Set(subscriptions.map(({ lane }) => lane))].map((lane) => sql.lit(lane)))
   const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
-  const { numAffectedRows = 0n } = await sql`
-    with chosen as materialized (
-      select id from waypost_delivery
-      where subscription_id ${isOneOf(system, subscriptions)} and status = 'pending' and claim_id is null limit ${limit} ${lock}
-    )
-    update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}
-    where id in (select id from chosen) and status = 'pending' and claim_id is null`.execute(db)
-  return Number(numAffectedRows)
+  let count = 0
+  // Each finds its rows in one of the indexes of pending deliveries.
+  for (const isWaiting of [sql`due_at = 0`, sql`due_at > 0`]) {
+    const { numAffectedRows = 0n } = await sql`
+      with chosen as materialized (
+        select id from waypost_delivery
+        where status = 'pending' and ${isWaiting} and lane in (${lanes}) and subscription_id ${isOf}
+        limit ${limit - count} ${lock}
+      )
+      update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}
+      where id in (select id from chosen) and status = 'pending'`.execute(db)
+    count += Number(numAffectedRows)
+    if (count >= limit) break
+  }
+  return count
 }
 
 /** One parameter for any number of ids. */

@@ -45,7 +45,7 @@ export { areTablesEmpty, revertMigrations } from './migrate/revert-migrations.ts
 export { planMigrations, type MigrationPlan, type ProjectMigration } from './migrate/plan-migrations.ts'
 export { writeTables } from './migrate/write-tables.ts'
 export { columnTypes } from './sql/column-types.ts'
-export { listPage, listRows, makeCursor, makePage, whereAfter, type Page, type Sort } from './list-rows.ts'
+export { isCursorOf, listPage, listRows, makeCursor, makePage, whereAfter, type Page, type Sort } from './list-rows.ts'
 export { makeLock, type LockOptions, type WithLock } from './sql/lock.ts'
 export { openPostgres, redactUrl, type OpenPostgresOptions, type PostgresDatabase } from './sql/postgres-dialect.ts'
 export { isUnreachable } from './sql/postgres-errors.ts'

@@ -157,6 +157,13 @@ export function makeCursor(sort: Sort, last: Readonly<Record<string, unknown>>):
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 
+/** Whether a cursor was made for this order. */
+export function isCursorOf(sort: Sort, cursor: string): boolean {
+  return Buffer.from(cursor, 'base64url')
+    .toString()
+    .startsWith(`[${JSON.stringify(nameSort(sort))},`)
+}
+
 function nameSort(sort: Sort): string {
   return sort.map((part) => part.join(' ')).join()
 }

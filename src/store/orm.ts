@@ -23,6 +23,7 @@ import { AuditSubjects } from './migrations/0018-audit-subjects.ts'
 import { Drafts } from './migrations/0019-drafts.ts'
 import { PortalClient } from './migrations/0020-portal-client.ts'
 import { SuccessInDelivery } from './migrations/0021-success-in-delivery.ts'
+import { Lanes } from './migrations/0022-lanes.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -48,6 +49,7 @@ const classes = [
   Drafts,
   PortalClient,
   SuccessInDelivery,
+  Lanes,
 ]
 
 /**

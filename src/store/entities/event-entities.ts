@@ -36,6 +36,10 @@ const Subscription = defineEntity({
     /** When it was paused; null unless it is. Messages dispatched before this time are still delivered later. */
     paused_at: time().nullable(),
     created_at: time(),
+    /** From 0 to 63, drawn at random. Only the worker of the lane posts for it. */
+    lane: p.integer().default(0),
+    /** 1 if its messages are sent one at a time, in the order in which they were dispatched. */
+    ordered: p.integer().$type<0 | 1>().default(0),
   },
 })
 
@@ -64,18 +68,16 @@ const Delivery = defineEntity({
   tableName: 'waypost_delivery',
   // Partial indexes: delivered rows leave them, and each update of other indexes costs an entry.
   indexes: [
-    { name: 'waypost_delivery_due_index', properties: ['due_at', 'id'], where: "status = 'pending'" },
     {
-      name: 'waypost_delivery_subscription_due_index',
-      properties: ['subscription_id', 'due_at'],
-      where: "status = 'pending'",
+      name: 'waypost_delivery_fresh_index',
+      properties: ['lane', 'subscription_id', 'message_id'],
+      where: "status = 'pending' and due_at = 0",
     },
     {
-      name: 'waypost_delivery_retrying_index',
-      properties: ['due_at', 'id'],
-      where: "status = 'pending' and failures > 0",
+      name: 'waypost_delivery_later_index',
+      properties: ['lane', 'due_at', 'id'],
+      where: "status = 'pending' and due_at > 0",
     },
-    { name: 'waypost_delivery_message_index', properties: ['message_id'], where: "status = 'pending'" },
     { name: 'waypost_delivery_dead_index', properties: ['finished_at', 'id'], where: "status = 'dead'" },
     {
       name: 'waypost_delivery_subscription_dead_index',
@@ -94,15 +96,14 @@ const Delivery = defineEntity({
     message_id: p.text(),
     subscription_id: p.text(),
     status: p.text().$type<'pending' | 'delivered' | 'dead' | 'cancelled'>(),
+    /** When its next attempt is due; 0 for a fresh one, which was never tried and is due at once. */
     due_at: time(),
     /** When `due_at` was last set. A time in the future was written by a clock that was ahead. */
     scheduled_at: time().defaultRaw('0'),
     /** Recorded failed attempts. */
     failures: p.integer(),
-    /** Leases that expired without an outcome. */
+    /** Workers that were lost while it was, or was about to be, under way. */
     lost: p.integer(),
-    claim_id: p.text().nullable(),
-    lease_until: time().nullable(),
     created_at: time(),
     finished_at: time().nullable(),
     /** When it was last replayed after it had finished. */
@@ -114,6 +115,41 @@ const Delivery = defineEntity({
     answer: p.text().nullable(),
     headers: p.text().nullable(),
     hidden: p.integer().$type<0 | 1>().nullable(),
+    /** That of its subscription. */
+    lane: p.integer().default(0),
+    /** Counts outcomes, losses and replays. An outcome applies only to the turn that was posted. */
+    turn: p.integer().default(0),
+  },
+})
+
+/** A running worker. Without its row, nothing that it did is recorded. */
+const Worker = defineEntity({
+  name: 'Worker',
+  tableName: 'waypost_worker',
+  properties: {
+    id: p.text().primary(),
+    /** Identifies the machine since its start, and the namespace of `pid`. */
+    place: p.text(),
+    pid: p.integer(),
+    /** When the process started. With `pid`, it identifies the process. */
+    started: p.text(),
+    /** Counts renewals of the lease. */
+    beat: p.integer(),
+    lease_until: time(),
+    leaving: p.integer().$type<0 | 1>(),
+    /** JSON array of `[id, turn]`: the deliveries that are, or may be, under way. */
+    note: p.text(),
+  },
+})
+
+/** One of 64 parts of the subscriptions. */
+const Lane = defineEntity({
+  name: 'Lane',
+  tableName: 'waypost_lane',
+  properties: {
+    lane: p.integer().primary(),
+    /** The worker that posts for it. The lane is free without one, or if the worker has no row. */
+    worker_id: p.text().nullable(),
   },
 })
 
@@ -154,4 +190,4 @@ const AttemptTotal = defineEntity({
 })
 
 /** From subscriptions to the attempts of their deliveries. */
-export const eventEntities = [Subscription, Message, Delivery, Attempt, AttemptTotal] as const
+export const eventEntities = [Subscription, Message, Delivery, Worker, Lane, Attempt, AttemptTotal] as const

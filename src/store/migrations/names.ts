@@ -21,4 +21,5 @@ export const systemMigrations: readonly string[] = [
   '0019-drafts',
   '0020-portal-client',
   '0021-success-in-delivery',
+  '0022-lanes',
 ]
