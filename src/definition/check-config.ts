@@ -2,6 +2,7 @@ import {
   defaultSettings,
   hasReferences,
   parseSettings,
+  removedSettings,
   resolveReferences,
   type SettingProblem,
   type Variables,
@@ -49,6 +50,11 @@ export function checkConfig(
   }
   const { settings, problems } = parseSettings(Object.fromEntries(known))
   for (const problem of problems) reportSetting(context, config, problem)
+  for (const { key, keySpan } of config.entries.values()) {
+    if (!removedSettings.includes(key)) continue
+    const parameters = { name: key }
+    context.loading.report.add({ code: 'WP_DEFINITION_SETTING_REMOVED', severity: 'warning', at: keySpan, parameters })
+  }
   const scopes = config.entries.get('scopes_default')?.value
   recordScopes(context, splitList(scopes))
   const isKnown = scopes === undefined || known.some(([key]) => key === 'scopes_default')

@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto'
+import { hash, randomBytes, randomInt, randomUUID } from 'node:crypto'
 
 /** Makes a random UUID (version 4), the format of user, client and family ids. */
 export function makeUuid(): string {
@@ -39,13 +39,29 @@ export function makeSortedId(prefix: string, nowMs: number): string {
   return makeId(sortedIdPrefix(prefix, nowMs), 10)
 }
 
+/** The time and the rest of the last id of `makeNextId`. */
+let last = { time: 0, rest: 0 }
+
+/** Like `makeSortedId`, but each id sorts after all that this process made before, also in the same millisecond. */
+export function makeNextId(prefix: string, nowMs: number): string {
+  const isLater = nowMs > last.time
+  last = isLater
+    ? { time: Math.floor(nowMs), rest: randomInt(2 ** 47) }
+    : { ...last, rest: last.rest + randomInt(1, 1000) }
+  return encode(last.rest, encode(last.time, prefix))
+}
+
 /** Returns the prefix of sorted ids made at a time. Earlier ids sort before it, later ones after it. */
 export function sortedIdPrefix(prefix: string, nowMs: number): string {
-  let time = ''
-  for (let rest = Math.floor(nowMs), place = 0; place < 10; place++, rest = Math.floor(rest / 32)) {
-    time = alphabet.charAt(rest % 32) + time
+  return encode(Math.floor(nowMs), prefix)
+}
+
+function encode(number: number, prefix: string): string {
+  let text = ''
+  for (let rest = number, place = 0; place < 10; place++, rest = Math.floor(rest / 32)) {
+    text = alphabet.charAt(rest % 32) + text
   }
-  return prefix + time
+  return prefix + text
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

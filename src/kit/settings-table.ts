@@ -100,13 +100,6 @@ export const settingsTable = {
     maximum: '5m',
     description: 'Time limit for the response of a subscriber',
   },
-  delivery_lease: {
-    kind: 'duration',
-    default: '60s',
-    minimum: '6s',
-    maximum: '1h',
-    description: 'How long a worker may hold a claimed delivery; at least 5 s longer than delivery_timeout',
-  },
   delivery_allow: {
     kind: 'list',
     of: 'range',

@@ -2,6 +2,9 @@ import { parseSetting, type SettingProblem } from './parse-setting.ts'
 import { nearest } from './nearest.ts'
 import { settingsTable, type Settings } from './settings-table.ts'
 
+/** Settings of earlier versions that have no effect. Stored releases may contain them. */
+export const removedSettings: readonly string[] = ['delivery_lease']
+
 /** The settings that apply unless the project or the backend sets others. */
 export const defaultSettings: Settings = makeDefaults()
 
@@ -19,6 +22,7 @@ export function parseSettings(raw: Readonly<Record<string, unknown>>): ParsedSet
   const settings: Record<string, unknown> = { ...defaultSettings }
   const problems: SettingProblem[] = []
   for (const [name, value] of Object.entries(raw)) {
+    if (removedSettings.includes(name)) continue
     if (!Object.hasOwn(settingsTable, name)) {
       problems.push(unknownSetting(name))
       continue
@@ -27,8 +31,7 @@ export function parseSettings(raw: Readonly<Record<string, unknown>>): ParsedSet
     if ('problems' in parsed) problems.push(...parsed.problems)
     else settings[name] = parsed.value
   }
-  const complete = settings as unknown as Settings
-  return { settings: complete, problems: [...problems, ...checkLease(complete, raw)] }
+  return { settings: settings as unknown as Settings, problems }
 }
 
 function unknownSetting(name: string): SettingProblem {
@@ -40,23 +43,6 @@ function unknownSetting(name: string): SettingProblem {
     message: `Unknown setting "${name}"`,
     hint: near === undefined ? `Settings: ${Object.keys(settingsTable).join(', ')}` : `Did you mean "${near}"?`,
   }
-}
-
-/**
- * Checks that the lease exceeds the timeout by 5 s. Workers post only if it does, so nothing would ever be sent with a
- * shorter lease.
- */
-function checkLease(settings: Settings, raw: Readonly<Record<string, unknown>>): SettingProblem[] {
-  const { delivery_lease: lease, delivery_timeout: timeout } = settings
-  if (lease >= timeout + 5000) return []
-  return [
-    {
-      name: Object.hasOwn(raw, 'delivery_lease') ? 'delivery_lease' : 'delivery_timeout',
-      path: [],
-      message: '"delivery_lease" must be at least 5 s longer than "delivery_timeout"',
-      hint: `Set delivery_lease to ${Math.ceil(timeout / 1000) + 5}s or more`,
-    },
-  ]
 }
 
 function makeDefaults(): Settings {

@@ -3,13 +3,6 @@ import type { Case } from './case.ts'
 /** Settings and cronjobs. */
 export const configCases: readonly Case[] = [
   {
-    name: 'a timeout that outlasts the lease',
-    files: { 'waypost.yml': 'config:\n  delivery_timeout: 2m\n' },
-    problems: [
-      'waypost.yml:2:21 «2m» WP_DEFINITION_SETTING_INVALID "delivery_lease" must be at least 5 s longer than "delivery_timeout" | Set delivery_lease to 125s or more',
-    ],
-  },
-  {
     name: 'an unknown setting',
     files: { 'waypost.yml': 'config:\n  token_lifetme: 1h\n' },
     problems: [
@@ -80,10 +73,10 @@ export const configCases: readonly Case[] = [
     ],
   },
   {
-    name: 'a lease that is shorter than the timeout',
-    files: { 'waypost.yml': 'config:\n  delivery_lease: 10s\n' },
+    name: 'a setting of an earlier version',
+    files: { 'waypost.yml': 'config:\n  delivery_lease: 2m\n' },
     problems: [
-      'waypost.yml:2:19 «10s» WP_DEFINITION_SETTING_INVALID "delivery_lease" must be at least 5 s longer than "delivery_timeout" | Set delivery_lease to 20s or more',
+      'waypost.yml:2:3 «delivery_lease» warning WP_DEFINITION_SETTING_REMOVED The setting "delivery_lease" has no effect anymore | Remove it.',
     ],
   },
   {
