@@ -9,11 +9,15 @@ import { idCursor, pageFields, parsePage, writePage } from './paging.ts'
 const endpoint = Type.String({ maxLength: 2048, pattern: '^[^\\u0000-\\u0020]+$' })
 const strict = { additionalProperties: false }
 
-const SubscriptionBody = Type.Object({ event: Type.String({ minLength: 1, maxLength: 256 }), endpoint })
+const ordered = Type.Optional(
+  Type.Boolean({ description: 'Send one event at a time, in the order in which they were dispatched' }),
+)
+const SubscriptionBody = Type.Object({ event: Type.String({ minLength: 1, maxLength: 256 }), endpoint, ordered })
 const ChangeBody = Type.Object(
   {
     endpoint: Type.Optional(endpoint),
     status: Type.Optional(Type.Union([Type.Literal('active'), Type.Literal('paused')])),
+    ordered,
   },
   { ...strict, minProperties: 1 },
 )

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Kysely } from 'kysely'
-import type { Settings } from '../kit/index.ts'
 import { type System, idleLimitMs, type SystemTables } from '../store/index.ts'
+import { scopesOf, type EventCatalog } from './message/catalog.ts'
 
-/** How many workers a delivery may lose. After that it is dead, because it probably crashes them. */
+/** How many workers may be lost with a delivery. After that it is dead, because it probably crashes them. */
 export const maxLost = 5
 
 /** The database's time as a subquery, which is evaluated once and can be used to search an index. */
@@ -31,35 +31,6 @@ export function jsonMembers(system: System, json: string): RawBuilder<unknown> {
 }
 
 /**
- * Whether the delivery `d` is pending, due, and not leased. A lease that is too long counts as expired; the claim
- * shortens it.
- */
-export function isDue(system: System, settings: Settings): RawBuilder<boolean> {
-  const now = nowOnce(system)
-  return sql<boolean>`d.status = 'pending' and d.due_at <= ${now} and ${isLeaseExpired(system, settings)}`
-}
-
-export function isLeaseExpired(system: System, settings: Settings): RawBuilder<boolean> {
-  const now = nowOnce(system)
-  return sql<boolean>`(d.lease_until is null or d.lease_until <= ${now} or ${isLeaseTooLong(system, settings)})`
-}
-
-/**
- * Whether the delivery `d` becomes dead if it loses one more worker. It is posted alone, so that only a delivery that
- * really crashes its worker becomes dead, not one that ran beside it.
- */
-export const isLastChance = sql<boolean>`
-  d.lost + (case when d.claim_id is null then 0 else 1 end) = ${sql.lit(maxLost - 1)}`
-
-/**
- * Whether a lease ends so far ahead that it was written while the database's clock was wrong. Its worker may still be
- * posting, so the lease does not expire at once: the claim that detects it sets it to the normal length.
- */
-export function isLeaseTooLong(system: System, { delivery_lease: leaseMs }: Settings): RawBuilder<boolean> {
-  return sql<boolean>`coalesce(lease_until > ${nowOnce(system)} + ${sql.lit(2 * leaseMs)}, false)`
-}
-
-/**
  * Whether the client `creator` of the subscription `s` may act: it exists and is not disabled, or the subscription has
  * none.
  */
@@ -75,6 +46,35 @@ export function isScopeEffective({ kind }: System): RawBuilder<boolean> {
   return sql<boolean>`(s.scope is null or ${position}(' ' || s.scope || ' ', ' ' || granted.scope || ' ') > 0)
     and (s.client_id is null or creator.user_id is null or exists (
       select 1 from waypost_client_scope given where given.client_id = creator.id and given.scope = granted.scope))`
+}
+
+/**
+ * What the events of a catalog require, as a table with the columns `event` and `scope`: one row for each scope of which
+ * a subscriber needs one, or one row without a scope.
+ */
+export function eventTerms(system: System, catalog: EventCatalog): RawBuilder<unknown> {
+  const terms = JSON.stringify(
+    Object.entries(catalog).flatMap(([event, definition]) => {
+      const scopes = scopesOf(definition)
+      return scopes.length === 0 ? [[event, null]] : scopes.map((scope) => [event, scope])
+    }),
+  )
+  const entries =
+    system.kind === 'postgresql'
+      ? sql`json_array_elements(cast(${terms} as json)) as entry(value)`
+      : sql`json_each(${terms}) as entry`
+  return sql`(select value ->> 0 as event, value ->> 1 as scope from ${entries})`
+}
+
+/**
+ * Whether the user `u` of the subscription `s` and its client `creator` may receive its event, given the table `term` of
+ * `eventTerms`.
+ */
+export function isRecipientAllowed(system: System): RawBuilder<boolean> {
+  return sql<boolean>`(u.status = 'active' and ${isCreatorActive} and exists (
+    select 1 from term where term.event = s.event and (term.scope is null or exists (
+      select 1 from waypost_user_scope granted
+      where granted.user_id = u.id and granted.scope = term.scope and ${isScopeEffective(system)}))))`
 }
 
 /** One message to the server. `set local` applies to this transaction only, because the connection is pooled. */

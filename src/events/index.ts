@@ -1,6 +1,6 @@
-// events: dispatch, subscriptions, fan-out, claims, signed deliveries and retries. At least once, unordered.
+// events: dispatch, subscriptions, fan-out, lanes, signed deliveries and retries. At least once, unordered.
 // May import kit, store and outbound.
-export { allAttempts, successColumns } from './attempt/write-attempts.ts'
+export { allAttempts, allPending, dueTimeOf, successColumns } from './attempts.ts'
 export { receivableEvents, scopesOf, type EventCatalog } from './message/catalog.ts'
 export { cutBody, firstOfBody } from './message/message-body.ts'
 export { findSignatureProblem, type SignedPost } from './signing/signature.ts'
@@ -13,11 +13,11 @@ export {
 } from './message/dispatch.ts'
 export { errors as eventErrors } from './errors.ts'
 export { executeEvents } from './worker/execute.ts'
-export { latencyBounds } from './attempt/outcome.ts'
+export { allLanes } from './lanes/shares.ts'
+export { latencyBounds } from './worker/outcome.ts'
 export { loadAttemptTotals, measureEvents, type MeasureOptions } from './measure.ts'
 export type { ExecuteOptions } from './worker/options.ts'
-export type { AttemptReport } from './worker/options.ts'
-export type { Summary } from './worker/run.ts'
+export type { AttemptReport, Summary } from './worker/options.ts'
 export {
   countDead,
   replayDead,

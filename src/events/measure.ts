@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
-import type { AttemptTotal } from './attempt/outcome.ts'
-import { type EventCatalog, scopesOf } from './message/catalog.ts'
-import { isClaimable } from './queue/candidates.ts'
-import { isCreatorActive, isScopeEffective, nowOnce } from './expressions.ts'
-import { isPostable } from './queue/breaker.ts'
+import type { AttemptTotal } from './worker/outcome.ts'
+import type { EventCatalog } from './message/catalog.ts'
+import { eventTerms, isRecipientAllowed, nowOnce } from './expressions.ts'
+import { isPostable } from './lanes/breaker.ts'
+import { isReadable } from './lanes/read.ts'
 
 /** Event metrics of the whole System. */
 export interface EventMeasures {
@@ -43,10 +43,18 @@ export async function measureEvents(system: System, options: MeasureOptions): Pr
   }>`
     with clock as materialized (select ${system.now()} as now),
     queue as materialized (
-      select subscription_id, count(*) as size, sum(case when due_at <= now then 1 else 0 end) as due, min(due_at) as oldest
-      from waypost_delivery cross join clock where status = 'pending' group by subscription_id
+      select subscription_id, sum(size) as size, sum(due) as due, min(oldest) as oldest from (
+        select subscription_id, size, size as due, (select created_at from waypost_message where id = first) as oldest
+        from (
+          select subscription_id, count(*) as size, min(message_id) as first
+          from waypost_delivery where status = 'pending' and due_at = 0 group by subscription_id
+        ) as fresh
+        union all
+        select subscription_id, count(*), sum(case when due_at <= now then 1 else 0 end), min(due_at)
+        from waypost_delivery cross join clock where status = 'pending' and due_at > 0 group by subscription_id
+      ) as parts group by subscription_id
     ), sorted as (
-      select queue.size, queue.due, queue.oldest, case when ${isClaimable(system, options)} then 0 else 1 end as is_held
+      select queue.size, queue.due, queue.oldest, case when ${isReadable(system, options)} then 0 else 1 end as is_held
       from queue left join waypost_subscription s on s.id = queue.subscription_id
     )
     select (select now from clock) as now,
@@ -92,7 +100,7 @@ export interface PendingFanOut {
  */
 export async function measurePendingFanOut(
   system: System,
-  { catalog, settings }: { catalog: EventCatalog; settings: Settings },
+  { catalog, settings }: MeasureOptions,
 ): Promise<PendingFanOut> {
   const { rows } = await sql<{ due: number; held: number; oldest: number | null }>`
     with ${subscribersSql(system, { catalog, settings })}, message as materialized (
@@ -112,32 +120,17 @@ export async function measurePendingFanOut(
 /**
  * `subscriber`: subscriptions that may receive messages of the catalog's events, selected as `loadSubscribers` does.
  */
-function subscribersSql(
-  system: System,
-  { catalog, settings }: { catalog: EventCatalog; settings: Settings },
-): RawBuilder<unknown> {
-  const eventScopes = JSON.stringify(
-    Object.entries(catalog).flatMap(([event, term]) => {
-      const scopes = scopesOf(term)
-      return scopes.length === 0 ? [[event, null]] : scopes.map((scope) => [event, scope])
-    }),
-  )
+function subscribersSql(system: System, { catalog, settings }: MeasureOptions): RawBuilder<unknown> {
   const now = nowOnce(system)
   return sql`
-    term as materialized (
-      select value ->> 0 as event, value ->> 1 as scope
-      from ${system.kind === 'postgresql' ? sql`json_array_elements(cast(${eventScopes} as json)) as entry(value)` : sql`json_each(${eventScopes}) as entry`}
+    term as materialized (select * from ${eventTerms(system, catalog)} terms
     ), subscriber as materialized (
       select s.id, s.event, s.user_id, s.paused_at,
         case when s.created_at > ${now} then 0 else s.created_at end as created_at,
         case when s.status = 'active' and ${isPostable(system, settings)} then 1 else 0 end as is_open
       from waypost_subscription s join waypost_user u on u.id = s.user_id
         left join waypost_client creator on creator.id = s.client_id
-      where u.status = 'active' and ${isCreatorActive} and (s.status = 'active' or (s.status = 'paused' and s.paused_at is not null))
-        and exists (
-          select 1 from term where term.event = s.event and (term.scope is null or exists (
-            select 1 from waypost_user_scope granted where granted.user_id = u.id and granted.scope = term.scope
-              and ${isScopeEffective(system)})))
+      where (s.status = 'active' or (s.status = 'paused' and s.paused_at is not null)) and ${isRecipientAllowed(system)}
     )`
 }
 

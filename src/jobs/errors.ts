@@ -5,7 +5,7 @@ export const errors = defineErrors({
     kind: 'external',
     status: 503,
     message: 'System at {target} did not respond for {seconds} s during shutdown',
-    hint: 'Deliveries in progress that could not be recorded are sent again when their lease expires.',
+    hint: 'Deliveries in progress that could not be recorded are sent again by another worker.',
   },
   WP_SERVER_CRONJOB_UNKNOWN: {
     kind: 'user',

@@ -9,7 +9,7 @@ import { openExecutionHeartbeat } from './execution-heartbeat.ts'
 import { openPruner } from './retention/pruner.ts'
 
 export interface ExecuteRequest {
-  /** Stops claiming. Attempts in flight finish. */
+  /** Starts nothing more. Attempts in flight finish. */
   readonly signal?: AbortSignal | undefined
   /** The most concurrent POSTs; by default the setting `delivery_concurrency`. */
   readonly concurrency?: number | undefined
@@ -30,21 +30,24 @@ export interface Execution extends Summary {
   readonly nextDueAt: number | null
 }
 
+/** How long outcomes may take to be recorded after the last attempt in flight. */
+const recordMs = 45_000
+
 /**
- * Delivers what is due with the settings of the active release. Once the signal aborts, ends within the time of a
- * lease; attempts that are not recorded by then are posted again.
+ * Delivers what is due with the settings of the active release. Once the signal aborts, ends within the time limit of an
+ * attempt and 45 s; attempts that are not recorded by then are posted again.
  * @throws WP_SERVER_DRAIN when System does not answer within that time
  */
 export async function executeHostEvents(host: Host, request: ExecuteRequest = {}): Promise<Execution> {
-  let leaseMs = defaultSettings.delivery_lease
+  let limitMs = defaultSettings.delivery_timeout + recordMs
   const opened = async () => {
     const terms = await followTerms(host, request)
-    leaseMs = terms.settings().delivery_lease
+    limitMs = terms.settings().delivery_timeout + recordMs
     return execute(host, request, terms)
   }
   return withDeadlineAfterAbort(opened(), {
     signal: request.signal,
-    limitMs: () => leaseMs,
+    limitMs: () => limitMs,
     late(limitMs) {
       throw errors.WP_SERVER_DRAIN({ target: host.system.target, seconds: limitMs / 1000 })
     },
@@ -131,10 +134,13 @@ function definedOptions(request: ExecuteRequest): Partial<ExecuteOptions> {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
 }
 
-async function countWaiting(system: System): Promise<Pick<Execution, 'waiting' | 'nextDueAt'>> {
-  return system.db
-    .selectFrom('waypost_delivery')
-    .select((column) => [column.fn.countAll<number>().as('waiting'), column.fn.min('due_at').as('nextDueAt')])
-    .where('status', '=', sql.lit('pending' as const)) // a literal, so that the partial index of pending deliveries is used
-    .executeTakeFirstOrThrow()
+/** When a fresh delivery is due is unknown: a paused or postponed subscription holds it. */
+async function countWaiting({ db }: System): Promise<Pick<Execution, 'waiting' | 'nextDueAt'>> {
+  // Literals, so that the partial indexes of pending deliveries are used.
+  const isPending = sql<boolean>`status = 'pending'`
+  const { rows } = await sql<Pick<Execution, 'waiting' | 'nextDueAt'>>`
+    select (select count(*) from waypost_delivery where ${isPending} and due_at = 0)
+        + (select count(*) from waypost_delivery where ${isPending} and due_at > 0) as waiting,
+      (select min(due_at) from waypost_delivery where ${isPending} and due_at > 0) as "nextDueAt"`.execute(db)
+  return rows[0]!
 }

@@ -30,6 +30,8 @@ export interface Post {
   readonly timeoutMs: number
   /** The start time for interpreting dates in the response; the process's time by default. */
   readonly startedAt?: number
+  /** Ends the request, which then fails with `aborted`. */
+  readonly signal?: AbortSignal
 }
 
 /** The parts of a URL that a request needs. */
@@ -77,6 +79,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #startedAt: number
   readonly #timer: NodeJS.Timeout
   readonly #resolve: (result: PostResult) => void
+  readonly #signal: AbortSignal | undefined
+  readonly #abort = () => this.#failWith('aborted')
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
   #status: number | undefined
@@ -84,12 +88,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   #answer: Answer | undefined
   #headers: KeptHeaders = []
 
-  constructor(clock: Clock, { timeoutMs, startedAt = clock.now() }: Post, resolve: (result: PostResult) => void) {
+  constructor(
+    clock: Clock,
+    { timeoutMs, signal, startedAt = clock.now() }: Post,
+    resolve: (result: PostResult) => void,
+  ) {
     this.#clock = clock
     this.#startedMonotonic = clock.monotonic()
     this.#startedAt = startedAt
     this.#resolve = resolve
     this.#timer = setTimeout(() => this.#failWith(`timeout ${timeoutMs / 1000} s`), timeoutMs)
+    this.#signal = signal
+    signal?.addEventListener('abort', this.#abort)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -131,6 +141,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
+    this.#signal?.removeEventListener('abort', this.#abort)
     this.#resolve({
       latencyMs: this.#latency(),
       ...(this.#status === undefined

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
-import { makeSortedId, isStorable } from '../../kit/index.ts'
+import { makeNextId, isStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
 import { errors } from '../errors.ts'
@@ -90,7 +90,7 @@ async function storeMessages(
 ): Promise<void> {
   for (let start = 0; start < messages.length; start += maxRowsPerInsert) {
     const rows = messages.slice(start, start + maxRowsPerInsert).map(({ event, data, users }) => {
-      const id = makeSortedId('msg_', Date.now()) // only orders the index; fan-out uses created_at
+      const id = makeNextId('msg_', Date.now()) // the order for ordered subscriptions; fan-out uses created_at
       return [id, event, data, users === undefined ? null : JSON.stringify(users)] as const
     })
     await db.executeQuery(rows.length === 1 ? compileOne(system, rows[0]!) : compile(system, rows))

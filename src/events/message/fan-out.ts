@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { EventCatalog } from './catalog.ts'
@@ -12,6 +12,31 @@ const chunkSize = 1000
  */
 const begunChunkSize = 250
 const maxMessages = 500
+
+/** How many of the oldest messages are searched for begun ones, which are among the oldest. */
+const maxMessagesScanned = 500
+
+/**
+ * Whether there are messages whose fan-out has not begun, and messages whose fan-out is partly done. Ignores events that
+ * the active release does not declare, because their scopes are unknown.
+ */
+export async function findMessages(
+  system: System,
+  catalog: EventCatalog,
+): Promise<{ readonly fresh: boolean; readonly begun: boolean }> {
+  const waiting = sql`waypost_message where fanned_out_at is null and event in ${eventsOf(system, catalog)}`
+  const { rows } = await sql<{ fresh: number; begun: number }>`
+    select case when exists (select 1 from ${waiting} and fan_cursor is null) then 1 else 0 end as fresh,
+      case when exists (
+        select 1 from (select fan_cursor from ${waiting} order by created_at limit ${maxMessagesScanned}) oldest
+        where oldest.fan_cursor is not null
+      ) then 1 else 0 end as begun`.execute(system.db)
+  return { fresh: rows[0]?.fresh === 1, begun: rows[0]?.begun === 1 }
+}
+
+function eventsOf(system: System, catalog: EventCatalog): RawBuilder<string> {
+  return jsonStrings(system, JSON.stringify(Object.keys(catalog)))
+}
 
 /** Which messages: those whose fan-out has not begun, those whose fan-out is partly done, or both. */
 export type FanOutPart = 'fresh' | 'begun' | 'all'
@@ -53,8 +78,11 @@ function isForAll({ users, fan_cursor: cursor }: PendingMessage): boolean {
 
 interface NewDelivery {
   readonly message: PendingMessage
-  readonly subscription: string
+  readonly subscription: Chosen
 }
+
+/** A subscription that receives a message. */
+type Chosen = Pick<SubscriberPage['rows'][number], 'id' | 'lane'>
 
 function selectMessages(
   system: System,
@@ -65,7 +93,7 @@ function selectMessages(
     .selectFrom('waypost_message')
     .select(['id', 'event', 'users', 'created_at', 'fan_cursor', system.now().as('now')])
     .where('fanned_out_at', 'is', null)
-    .where('event', 'in', jsonStrings(system, JSON.stringify(Object.keys(catalog))))
+    .where('event', 'in', eventsOf(system, catalog))
     .$if(part === 'fresh', (query) => query.where('fan_cursor', 'is', null))
     .$if(part === 'begun', (query) => query.where('fan_cursor', 'is not', null))
     .orderBy('created_at')
@@ -84,12 +112,11 @@ function chooseSubscriptions(
   { rows, isLast }: SubscriberPage,
   message: PendingMessage & { readonly now: number },
   room: number,
-): { subscriptions: readonly string[]; cursor: string | undefined } {
+): { subscriptions: readonly Chosen[]; cursor: string | undefined } {
   const isOlder = (made: number) => made <= message.created_at || made > message.now
   const wasActive = (pausedAt: number | null) => pausedAt === null || pausedAt >= message.created_at
-  const eligible = rows.filter((row) => isOlder(row.created_at) && wasActive(row.paused_at))
-  const older = eligible.map((row) => row.id)
-  if (older.length > room) return { subscriptions: older.slice(0, room), cursor: older[room - 1] }
+  const older = rows.filter((row) => isOlder(row.created_at) && wasActive(row.paused_at))
+  if (older.length > room) return { subscriptions: older.slice(0, room), cursor: older[room - 1]!.id }
   return { subscriptions: older, cursor: isLast ? undefined : rows.at(-1)?.id }
 }
 
@@ -109,7 +136,12 @@ async function insertDeliveries(
 ): Promise<void> {
   if (deliveries.length === 0) return
   const json = JSON.stringify(
-    deliveries.map(({ message, subscription }) => [makeSortedId('dlv_', message.created_at), message.id, subscription]),
+    deliveries.map(({ message, subscription: { id, lane } }) => [
+      makeSortedId('dlv_', message.created_at),
+      message.id,
+      id,
+      lane,
+    ]),
   )
   // One JSON text for any number of rows: a query builder would create a parameter and a node for each value.
   const rows =
@@ -118,7 +150,8 @@ async function insertDeliveries(
       : sql`json_each(${json}) as entry`
   const now = nowOnce(system)
   await sql`insert into waypost_delivery
-    (id, message_id, subscription_id, status, due_at, scheduled_at, failures, lost, created_at)
-    select value ->> 0, value ->> 1, value ->> 2, 'pending', ${now}, ${now}, 0, 0, ${now} from ${rows} where true
+    (id, message_id, subscription_id, lane, status, due_at, scheduled_at, failures, lost, created_at)
+    select value ->> 0, value ->> 1, value ->> 2, cast(value ->> 3 as int), 'pending', 0, ${now}, 0, 0, ${now}
+    from ${rows} where true
     on conflict (message_id, subscription_id) do nothing`.execute(trx)
 }

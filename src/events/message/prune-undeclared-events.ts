@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { System } from '../../store/index.ts'
-import { nowOnce, jsonStrings } from '../expressions.ts'
+import { jsonStrings } from '../expressions.ts'
 
 export interface PruneOptions {
   /** The names of the events that the active release declares. */
@@ -26,16 +26,21 @@ export interface PruneResult {
  */
 export async function pruneUndeclaredEvents(system: System, options: PruneOptions): Promise<PruneResult> {
   const declared = jsonStrings(system, JSON.stringify(options.events))
-  const deliveries = sql`select d.id from waypost_delivery d
-    where d.status = 'pending' and d.due_at < ${options.deliveriesBefore}
-      and (d.lease_until is null or d.lease_until < ${nowOnce(system)})
-      and exists (select 1 from waypost_subscription s where s.id = d.subscription_id and s.event not in ${declared})
-    order by d.due_at`
-  const messages = sql`select id from waypost_message
-    where fanned_out_at is null and created_at < ${options.messagesBefore} and event not in ${declared}
-    order by created_at`
+  const isUndeclared = sql`s.event not in ${declared}`
+  const before = options.deliveriesBefore
+  const fresh = sql`select d.id from waypost_subscription s join waypost_delivery d
+    on d.lane = s.lane and d.subscription_id = s.id and d.status = 'pending' and d.due_at = 0
+    where ${isUndeclared} and d.created_at < ${before}`
+  const later = sql`select d.id from waypost_delivery d
+    where d.status = 'pending' and d.due_at > 0 and d.due_at < ${before}
+      and exists (select 1 from waypost_subscription s where s.id = d.subscription_id and ${isUndeclared})`
+  const messages = sql`select d.id from waypost_message d
+    where d.fanned_out_at is null and d.created_at < ${options.messagesBefore} and d.event not in ${declared}
+    order by d.created_at`
   return {
-    deliveries: await deleteAll(system, { table: 'waypost_delivery', chosen: deliveries, ...options }),
+    deliveries:
+      (await deleteAll(system, { table: 'waypost_delivery', chosen: fresh, ...options })) +
+      (await deleteAll(system, { table: 'waypost_delivery', chosen: later, ...options })),
     messages: await deleteAll(system, { table: 'waypost_message', chosen: messages, ...options }),
   }
 }
@@ -44,7 +49,7 @@ async function deleteAll(
   system: System,
   { table, chosen, ...options }: { table: string; chosen: RawBuilder<unknown> } & PruneOptions,
 ): Promise<number> {
-  const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
+  const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
   // Materialised, because the planner may otherwise evaluate the query again while it deletes.
   const statement = sql`with chosen as materialized (${chosen} limit ${sql.lit(options.chunk)} ${lock})
     delete from ${sql.table(table)} where id in (select id from chosen)`

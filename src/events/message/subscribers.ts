@@ -19,7 +19,12 @@ export interface PendingMessage {
  * their users and clients.
  */
 export interface SubscriberPage {
-  readonly rows: readonly { readonly id: string; readonly created_at: number; readonly paused_at: number | null }[]
+  readonly rows: readonly {
+    readonly id: string
+    readonly lane: number
+    readonly created_at: number
+    readonly paused_at: number | null
+  }[]
   /** Whether this is the last page. */
   readonly isLast: boolean
 }
@@ -34,7 +39,7 @@ export async function loadSubscribers(
     .selectFrom('waypost_subscription as s')
     .innerJoin('waypost_user as user', 'user.id', 's.user_id')
     .leftJoin('waypost_client as creator', 'creator.id', 's.client_id')
-    .select(['s.id', 's.created_at', 's.paused_at'])
+    .select(['s.id', 's.lane', 's.created_at', 's.paused_at'])
     .where('s.event', '=', message.event)
     .where((where) =>
       where.or([

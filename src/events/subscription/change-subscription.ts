@@ -19,6 +19,7 @@ import {
 export interface SubscriptionChange {
   readonly endpoint?: string | undefined
   readonly status?: 'active' | 'paused' | undefined
+  readonly ordered?: boolean | undefined
 }
 
 /**
@@ -42,7 +43,10 @@ export async function changeSubscription(
     const row = await lockOwn(options, trx, which)
     const { status = row.status } = change
     if (status !== row.status) assertMaySetStatus(options, which, { row, status })
-    return viewSubscription(by, await updateSubscription(system, trx, { by, row, change: { endpoint, status } }))
+    return viewSubscription(
+      by,
+      await updateSubscription(system, trx, { by, row, change: { ...change, endpoint, status } }),
+    )
   })
 }
 
@@ -52,14 +56,18 @@ interface SubscriptionUpdate {
   /** Locked. */
   readonly row: SubscriptionRow
   /** With a checked endpoint. */
-  readonly change: { readonly endpoint?: string | undefined; readonly status?: SubscriptionRow['status'] | undefined }
+  readonly change: {
+    readonly endpoint?: string | undefined
+    readonly status?: SubscriptionRow['status'] | undefined
+    readonly ordered?: boolean | undefined
+  }
 }
 
 /** Writes a permitted change. @throws WP_EVENTS_SUBSCRIPTION_SAME */
 export async function updateSubscription(
   system: System,
   trx: Transaction<SystemTables>,
-  { by, row, change: { endpoint = row.endpoint, status } }: SubscriptionUpdate,
+  { by, row, change: { endpoint = row.endpoint, status, ordered } }: SubscriptionUpdate,
 ): Promise<SubscriptionRow> {
   const isMoved = endpoint !== row.endpoint
   const duplicate = isMoved
@@ -72,6 +80,7 @@ export async function updateSubscription(
     .updateTable('waypost_subscription')
     .set({
       status: status ?? row.status,
+      ...(ordered === undefined ? {} : { ordered: ordered ? 1 : 0 }),
       ...(closesBreaker ? { failures: 0, open_until: null, failing_since: null } : {}),
     })
     .$if(isSet, (query) => query.set({ disabled_by: null, paused_at: row.status === 'active' ? system.now() : null }))

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { isStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
-import { allAttempts } from '../attempt/write-attempts.ts'
+import { allAttempts, allPending, dueTimeOf } from '../attempts.ts'
 import { errors } from '../errors.ts'
 import { cutBody, firstOfBody } from '../message/message-body.ts'
 
@@ -99,7 +99,7 @@ async function viewDeliveries(system: System, rows: readonly DeliveryRow[]): Pro
     event,
     status,
     failures,
-    due: status === 'pending' ? formatTime(dueAt) : null,
+    due: status === 'pending' ? formatTime(dueTimeOf({ due_at: dueAt, created_at: times.created_at })) : null,
     created: formatTime(times.created_at),
     finished: formatTime(times.finished_at),
     replayed: formatTime(times.replayed_at),
@@ -117,10 +117,14 @@ async function selectDeliveries(system: System, page: DeliveryPage): Promise<rea
   const { subscription, state, after, limit } = page
   const message = sql`coalesce(
     (select message_id from waypost_delivery where id = ${after}), 'msg_' || substr(cast(${after} as text), 5, 10))`
+  // Few are pending, and an index finds them by lane.
+  const isOfLane = sql`lane = (select s.lane from waypost_subscription s where s.id = ${subscription})`
+  const from =
+    state === 'pending' ? sql`(select * from ${allPending} pending where ${isOfLane})` : sql`waypost_delivery`
   const { rows } = await sql<DeliveryRow>`
     select d.id, m.event, d.status, d.failures, d.due_at, d.created_at, d.finished_at, d.replayed_at
     from (
-      select * from waypost_delivery where subscription_id = ${subscription}
+      select * from ${from} d where subscription_id = ${subscription}
         ${state === undefined ? sql`` : sql`and status = ${sql.lit(state)}`}
         ${after === undefined ? sql`` : sql`and message_id < ${message}`}
       order by message_id desc limit ${limit}

@@ -1,8 +1,8 @@
 import { isStorable } from '../../kit/index.ts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
-import { moveSuccess } from '../attempt/write-attempts.ts'
-import { closeBreakers } from '../queue/breaker.ts'
+import { moveSuccess } from '../attempts.ts'
+import { closeBreakers } from '../lanes/breaker.ts'
 import { errors } from '../errors.ts'
 
 /** Which dead deliveries. */
@@ -76,14 +76,12 @@ export async function retryDelivery(system: System, id: string): Promise<void> {
   if (found.state !== 'active') throw errors.WP_EVENTS_RETRY_STOPPED({ id, state: found.state ?? 'deleted' })
   await closeBreakers(system, { subscription: found.of })
   const now = system.now()
-  const { numUpdatedRows } = await system.db
-    .updateTable('waypost_delivery')
-    .set({ due_at: now, scheduled_at: now })
-    .where('id', '=', id)
-    .where('status', '=', 'pending')
-    .where('claim_id', 'is', null)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows > 0n) return
+  // A fresh one is due already. What a worker noted is, or will soon be, under way.
+  const { numAffectedRows = 0n } = await sql`
+    update waypost_delivery set due_at = case when due_at = 0 then 0 else ${now} end, scheduled_at = ${now}
+    where id = ${id} and status || '' = 'pending' and not exists (
+      select 1 from waypost_worker where note like ${`%"${id}"%`})`.execute(system.db)
+  if (numAffectedRows > 0n) return
   const status = (await find())?.status ?? 'deleted' // a worker was faster
   throw status === 'pending'
     ? errors.WP_EVENTS_DELIVERY_SENDING({ id })
@@ -137,7 +135,8 @@ async function replayRows(system: System, db: Kysely<SystemTables>, ids: RawBuil
   // Materialised, because the planner may otherwise evaluate the query again while it updates.
   const { numAffectedRows = 0n } = await sql`
     with chosen as materialized (${ids})
-    update waypost_delivery set status = 'pending', failures = 0, lost = 0, claim_id = null, lease_until = null,
+    update waypost_delivery set status = 'pending', failures = 0, lost = 0, turn = turn + 1,
+      lane = coalesce((select s.lane from waypost_subscription s where s.id = waypost_delivery.subscription_id), lane),
       due_at = ${now}, scheduled_at = ${now}, replayed_at = ${now}, finished_at = null
     where id in (select id from chosen) and status <> 'pending'`.execute(db)
   return Number(numAffectedRows)

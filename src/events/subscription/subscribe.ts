@@ -3,6 +3,7 @@ import { makeSortedId, isStorable } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
 import { findEvent, mayReceive } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
+import { drawLane } from '../lanes/shares.ts'
 import { makeWebhookSecret } from '../signing/signature.ts'
 import { secretLocation } from '../signing/signing-secrets.ts'
 import {
@@ -25,11 +26,18 @@ export interface Subscribed {
   readonly secret?: string
 }
 
+export interface SubscriptionRequest {
+  readonly event: string
+  readonly endpoint: string
+  /** Whether to send one event at a time, in the order in which they were dispatched. */
+  readonly ordered?: boolean
+}
+
 /** Subscribes an endpoint to an event; see `Subscriptions`. */
 export async function subscribe(
   options: SubscriptionsOptions,
   by: Subscriber,
-  request: { event: string; endpoint: string },
+  request: SubscriptionRequest,
 ): Promise<Subscribed> {
   const { system, secrets } = options
   assertMayReceive(options, by, request.event)
@@ -64,6 +72,8 @@ export async function subscribe(
         revision: 1,
         secret: secrets.seal(secret, secretLocation(id)),
         created_at: system.now(),
+        lane: drawLane(),
+        ordered: request.ordered === true ? 1 : 0,
       })
       .execute()
     const made = (await findDuplicate(system, trx, wanted))!

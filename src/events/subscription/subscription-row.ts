@@ -39,6 +39,8 @@ export interface SubscriptionView {
   readonly created: string
   /** Present if another user's client created it, and the caller is a login, which can then only pause, enable and delete it. */
   readonly third_party?: true
+  /** Present if its events are sent one at a time, in order. */
+  readonly ordered?: true
   /** Present if an administrator disabled it. The user cannot enable it. */
   readonly disabled_by?: 'administrator'
   /** Present while the breaker is open after too many consecutive failures: nothing is posted before this time. */
@@ -223,6 +225,7 @@ export function viewSubscription(by: Subscriber, row: SubscriptionRow): Subscrip
     client: clientId === null ? null : { id: clientId, name: row.client_name },
     created: formatTime(row.created_at),
     ...(isForeign(by, row) ? { third_party: true } : {}),
+    ...(row.ordered === 1 ? { ordered: true } : {}),
     ...(status === 'disabled' && row.disabled_by !== null ? { disabled_by: 'administrator' } : {}),
     ...(openUntil !== null && openUntil > now ? { postponed_until: formatTime(openUntil) } : {}),
   }

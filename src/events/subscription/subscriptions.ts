@@ -1,5 +1,5 @@
 import type { Since } from '../../kit/index.ts'
-import { cancelDeliveries } from '../queue/cancel-deliveries.ts'
+import { cancelOf } from '../worker/end-deliveries.ts'
 import { changeSubscription, type SubscriptionChange } from './change-subscription.ts'
 import { errors } from '../errors.ts'
 import { findEvent, mayReceive } from '../message/catalog.ts'
@@ -13,7 +13,7 @@ import {
 import { replayDead, replayDelivery, type Replayed } from './replay.ts'
 import { rotateSecret, type RotatedSecret } from './rotate-secret.ts'
 import { findPreviousEnd } from '../signing/signing-secrets.ts'
-import { subscribe, type Subscribed } from './subscribe.ts'
+import { subscribe, type Subscribed, type SubscriptionRequest } from './subscribe.ts'
 import {
   assertMayManage,
   assertOwnClient,
@@ -40,7 +40,7 @@ export interface Subscriptions {
    * @throws WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE, WP_EVENTS_LIMIT, WP_OUTBOUND_URL, WP_OUTBOUND_ADDRESS,
    * WP_OUTBOUND_HOST_UNKNOWN
    */
-  subscribe(by: Subscriber, request: { event: string; endpoint: string }): Promise<Subscribed>
+  subscribe(by: Subscriber, request: SubscriptionRequest): Promise<Subscribed>
   /** Returns subscriptions, oldest first: all, or the page after an id. */
   list(by: Subscriber, page?: { after: string | undefined; limit: number }): Promise<readonly SubscriptionView[]>
   find(which: OwnSubscription): Promise<SubscriptionView & { readonly previous_secret_until?: string }>
@@ -146,12 +146,12 @@ async function replayOwnDead(options: SubscriptionsOptions, which: OwnSubscripti
 
 async function removeSubscription(options: SubscriptionsOptions, which: OwnSubscription): Promise<void> {
   const { system } = options
-  const { id } = await findOwn(options, system.db, which)
+  const { id, lane } = await findOwn(options, system.db, which)
   const { numDeletedRows } = await system.db
     .deleteFrom('waypost_subscription')
     .where('id', '=', id)
     .where('user_id', '=', which.by.id)
     .executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
-  await cancelDeliveries(system, id)
+  await cancelOf(system, { id, lane })
 }

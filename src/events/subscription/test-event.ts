@@ -1,5 +1,5 @@
 import { isStorable, makeSortedId, formatDuration } from '../../kit/index.ts'
-import { closeBreakers } from '../queue/breaker.ts'
+import { closeBreakers } from '../lanes/breaker.ts'
 import { findEvent, hintForEvent, type EventCatalog } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
 import { assertMayManage, findOwn, type OwnSubscription, type SubscriptionsOptions } from './subscription-row.ts'
@@ -31,7 +31,7 @@ export async function sendOperatorTest(system: System, catalog: EventCatalog, id
   const row = isStorable(id)
     ? await system.db
         .selectFrom('waypost_subscription')
-        .select(['id', 'event', 'status'])
+        .select(['id', 'event', 'status', 'lane'])
         .select(system.now().as('now'))
         .where('id', '=', id)
         .executeTakeFirst()
@@ -47,7 +47,12 @@ export async function sendOperatorTest(system: System, catalog: EventCatalog, id
 
 async function insertTestEvent(
   system: System,
-  { id, event, now }: { readonly id: string; readonly event: string; readonly now: number },
+  {
+    id,
+    event,
+    lane,
+    now,
+  }: { readonly id: string; readonly event: string; readonly lane: number; readonly now: number },
 ): Promise<string> {
   await closeBreakers(system, { subscription: id })
   const message = makeSortedId('msg_', now)
@@ -79,8 +84,7 @@ async function insertTestEvent(
         scheduled_at: now,
         failures: 0,
         lost: 0,
-        claim_id: null,
-        lease_until: null,
+        lane,
       })
       .execute()
   })

@@ -1,132 +1,634 @@
+import { randomInt } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises'
 import { isWaypostError } from '../../kit/index.ts'
+import { countOutcome, isHalfOpen } from '../lanes/breaker.ts'
+import { makeTimeCorrector } from '../lanes/correct-times.ts'
+import { loadOwners, Member } from '../lanes/member.ts'
+import {
+  findDueLanes,
+  loadMessages,
+  loadRecipients,
+  readDeliveries,
+  type Hand,
+  type Message,
+  type Recipient,
+  type Terms,
+} from '../lanes/read.ts'
+import { allLanes } from '../lanes/shares.ts'
+import { findMessages, fanOutChunk } from '../message/fan-out.ts'
+import { cacheSecrets } from '../signing/signing-secrets.ts'
+import { deliver } from './deliver.ts'
+import { cancelOf, cancelOrphans, endLost, endOverdue, expiredOutcome } from './end-deliveries.ts'
+import { Memory, toNote, type Held, type Loaded, type Rejected } from './memory.ts'
+import { reportOf, reportOfEnded, type AttemptReport, type ExecuteOptions, type Summary } from './options.ts'
+import { decideVerdict, type Completion } from './outcome.ts'
+import { disableRevision, record } from './record.ts'
 import { makeWakeSignal } from './wake-signal.ts'
-import { findLastChance, type Capacity } from '../queue/candidates.ts'
-import { claimDeliveries } from '../queue/claim.ts'
-import type { ExecuteOptions } from './options.ts'
-import { fanOutChunk } from '../message/fan-out.ts'
-import { Run, type Summary } from './run.ts'
-import { findWork } from '../queue/find-work.ts'
+import { maxLost } from '../expressions.ts'
 
 const idleMs = 250
 const maxPauseMs = 10_000
-/** Consecutive scans that found only locked work, before a run without `watch` leaves it to other workers. */
-const maxContendedScans = 100
+const compareMs = 1000
+const guardMs = 250
+const beatMs = 2000
+/** Deliveries in memory below which more are read. */
+const lowWater = 500
+const readSize = 500
+/** The number of outcomes that are recorded at once, and how long fewer wait for others. */
+const batchSize = 250
+const maxBatchSize = 500
+const batchWaitMs = 20
+const maxFlushPauseMs = 2000
+/** Enough shards that two workers rarely count in the same rows. */
+const shards = 64
+const messageIntervalMs = 50
+/** How long a worker posts deliveries that must be alone while others wait, and how long it then posts the others. */
+const aloneSliceMs = 1000
+const aloneIntervalMs = 10_000
+/** How long a run without `watch` waits for what is due in lanes of other workers. */
+const othersMs = 2000
+/** Tries to fan out messages that others have locked, and to post what cannot be posted, before such a run ends. */
+const maxTries = 100
 
 /**
  * Delivers until nothing is due or, with `watch`, until the signal aborts. Any number of these may run concurrently.
  * @throws the database error, after the attempts in flight have finished
  */
 export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
-  const wake = makeWakeSignal(options.signal)
-  const run = new Run(options, wake.notify)
-  let errorsInARow = 0
-  let contendedScansLeft = maxContendedScans
-  let wasIdle = false
-  while (!options.signal?.aborted) {
-    wasIdle = isIdleSince(run, wasIdle)
-    const found = await scanAndStart(options, run).catch((error: unknown) => {
-      // A suspended process finds its connections closed. Only a second error shows that System is unavailable.
-      if (options.watch || errorsInARow > 0 || !isExternal(error)) run.failures.push(error)
-      else errorsInARow++
-    })
-    if (run.failures.length > 0) {
-      if (!options.watch || options.onError === undefined) break
-      for (const error of run.failures.splice(0)) options.onError(error)
-      await wake.wait(Math.min(idleMs * 2 ** errorsInARow++, maxPauseMs))
-      continue
-    }
-    if (found === undefined) continue
-    errorsInARow = 0
-    if (found === 'work') {
-      contendedScansLeft = maxContendedScans
-      await run.inFlight.waitForRoom()
-      continue
-    }
-    const isOthers = found === 'contended' && contendedScansLeft-- > 0
-    if (!isOthers && wasIdle && !options.watch) break
-    await wake.wait(isOthers ? 5 + Math.random() * 20 : idleMs)
+  const worker = new Worker(options)
+  try {
+    await worker.run()
+  } finally {
+    await worker.end()
   }
-  await run.end()
-  if (run.failures.length > 0) throw run.failures[0]
-  return run.summary
+  return worker.summary
+}
+
+/**
+ * One worker. Three things go on at once: `run` reads what is due, `#post` posts it, and `#flush` records outcomes with
+ * a renewed lease and the next note.
+ */
+class Worker {
+  readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
+  readonly #options: ExecuteOptions
+  readonly #member: Member
+  readonly #memory: Memory
+  readonly #wake: ReturnType<typeof makeWakeSignal>
+  readonly #timeCorrector: ReturnType<typeof makeTimeCorrector>
+  readonly #hands = new Map<number, Hand>()
+  readonly #shard = randomInt(shards)
+  readonly #attempts = new Set<Promise<void>>()
+  /** Outcomes that are not recorded, oldest first. */
+  readonly #outcomes: Completion[] = []
+  readonly #failures: unknown[] = []
+  #abort = makeAbort()
+  #isStopping = false
+  /** The current flush; undefined while none runs. */
+  #flushing: Promise<void> | undefined
+  #onBatch = () => {}
+  /** How many outcomes to record one by one. */
+  #singles = 0
+  #nextCompareAt = -Infinity
+  #nextMessagesAt = -Infinity
+  #nextAloneAt: number
+  #aloneUntil = Infinity
+  #nextReadAt = -Infinity
+  #foundLast = false
+  /** Whether the last reading did not reach the end of a lane. */
+  #isPartial = false
+  #emptyRounds = 0
+  /** Since when all that is due has been in lanes of others, and the beats of these then. */
+  #others: { readonly since: number; readonly beats: ReadonlyMap<string, number> } | undefined
+  #triesLeft = maxTries
+
+  constructor(options: ExecuteOptions) {
+    this.#options = { ...options, secrets: cacheSecrets(options.secrets) }
+    this.#memory = new Memory(options.clock)
+    this.#member = new Member(options.system, options.clock, this.#memory)
+    this.#wake = makeWakeSignal(options.signal)
+    this.#timeCorrector = makeTimeCorrector(options.system, options.clock)
+    this.#nextAloneAt = options.clock.monotonic() + aloneIntervalMs
+  }
+
+  async run(): Promise<void> {
+    const { watch, signal, onError } = this.#options
+    if (!watch && (await this.#isNothingDue())) return // without joining, which would move lanes
+    const guard = setInterval(() => this.#guard(), guardMs)
+    const stop = () => this.#stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    if (signal?.aborted) stop()
+    try {
+      for (let errors = 0; !this.#isStopping;) {
+        const next = await this.#step().catch((error: unknown) => {
+          // A suspended process finds its connections closed. Only a second error shows that System is unavailable.
+          if (watch || errors > 0 || !isExternal(error)) this.#failures.push(error)
+          else errors++
+          return 'again' as const
+        })
+        if (this.#failures.length > 0) {
+          if (!watch || onError === undefined) throw this.#failures[0]
+          for (const error of this.#failures.splice(0)) onError(error)
+          await this.#wake.wait(Math.min(idleMs * 2 ** errors++, maxPauseMs))
+          continue
+        }
+        if (next === 'end') return
+        if (next !== 'again') errors = 0
+        if (next === 'idle') await this.#wake.wait(idleMs)
+        else if (next === 'contended') await sleep(5 + Math.random() * 20)
+        else await yieldToEventLoop() // with SQLite, nothing else lets signals and timers run
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      clearInterval(guard)
+    }
+  }
+
+  /** Starts nothing more, waits for what is in flight, records it, and releases the lanes. */
+  async end(): Promise<void> {
+    this.#stop()
+    const guard = setInterval(() => this.#guard(), guardMs)
+    try {
+      const compare = setInterval(() => this.#compareIfMember(), compareMs)
+      await Promise.all(this.#attempts).finally(() => clearInterval(compare))
+      while (this.#flushing !== undefined || this.#outcomes.length > 0) {
+        if (this.#flushing === undefined) this.#flushSoon()
+        await this.#flushing
+      }
+      await this.#member.leave()
+    } catch (error) {
+      this.#failures.push(error) // others take the lanes when the lease is over
+    } finally {
+      clearInterval(guard)
+    }
+    if (this.#failures.length > 0 && this.#options.watch !== true) throw this.#failures[0]
+  }
+
+  #stop(): void {
+    if (this.#isStopping) return
+    this.#isStopping = true
+    this.#member.isLeaving = true
+    this.#memory.forgetQueued()
+    this.#compareIfMember()
+  }
+
+  // Reading
+
+  async #step(): Promise<'work' | 'idle' | 'contended' | 'again' | 'end'> {
+    const { options, memory } = { options: this.#options, memory: this.#memory }
+    await options.refresh?.()
+    this.#applySettings()
+    if (options.clock.monotonic() >= this.#nextCompareAt) await this.#compare()
+    await this.#timeCorrector.correctIfDue(this.#member.lanes)
+    this.#scheduleAlone()
+    memory.trim()
+    const fanned = await this.#fanOut()
+    const found = this.#isTimeToRead() ? await this.#read() : await this.#refresh()
+    this.#foundLast = found
+    this.#startPosts()
+    this.#flushIfUseful()
+    if (fanned === 'done' || found) {
+      this.#triesLeft = maxTries
+      this.#others = undefined
+      return memory.queued < lowWater ? 'work' : 'idle' // the end of a POST wakes the worker
+    }
+    const isIdle = memory.size === 0 && this.#attempts.size === 0 && this.#outcomes.length === 0
+    if (fanned === 'locked' && this.#triesLeft-- > 0) return 'contended'
+    if (options.watch || !isIdle) return 'idle'
+    return (await this.#isFinished()) ? 'end' : 'idle'
+  }
+
+  /** Reads as long as something is found, and otherwise from time to time, or when nothing is left to do. */
+  #isTimeToRead(): boolean {
+    const { queued, size } = this.#memory
+    if (queued >= lowWater) return false
+    return this.#foundLast || size === 0 || this.#options.clock.monotonic() >= this.#nextReadAt
+  }
+
+  #applySettings(): void {
+    const { settings, concurrency } = this.#options
+    const { delivery_concurrency: total, delivery_concurrency_per_endpoint: perEndpoint } = settings()
+    this.#memory.setLimits({ total: concurrency ?? total, perEndpoint })
+  }
+
+  async #compare(): Promise<void> {
+    this.#nextCompareAt = this.#options.clock.monotonic() + compareMs
+    const isMember = await this.#member.compare(this.#memory.areHostsSilent)
+    if (!isMember) this.#lose()
+  }
+
+  /** Gives up lanes while the worker ends. Does not join again. */
+  #compareIfMember(): void {
+    if (this.#member.id !== undefined) void this.#compare().catch(() => undefined)
+  }
+
+  /**
+   * Messages with many subscribers continue when all that waits has been read, or little of it can be posted, so that
+   * other events are never behind all of it.
+   */
+  async #fanOut(): Promise<'done' | 'nothing' | 'locked'> {
+    const { system, catalog, clock } = this.#options
+    const now = clock.monotonic()
+    const isLow = this.#memory.queued < lowWater
+    if (!isLow && now < this.#nextMessagesAt) return 'nothing'
+    this.#nextMessagesAt = now + messageIntervalMs
+    const { fresh, begun } = await findMessages(system, catalog())
+    if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
+    if (!isLow || (this.#isPartial && this.#memory.queued >= 2 * this.#memory.limits.total)) return 'nothing'
+    if (begun && (await fanOutChunk(system, catalog(), 'begun'))) return 'done'
+    return fresh || begun ? 'locked' : 'nothing'
+  }
+
+  /** Reads what is due in the own lanes. @returns whether something was found */
+  async #read(): Promise<boolean> {
+    const { system, clock } = this.#options
+    const memory = this.#memory
+    const { lanes } = this.#member
+    if (lanes.length === 0 || this.#isStopping || !this.#member.isLive()) return false
+    const hands = lanes.map((lane) => this.#hands.get(lane) ?? { lane, after: '', later: [0, ''] as const })
+    this.#nextReadAt = clock.monotonic() + idleMs
+    memory.beginReading()
+    try {
+      const growth = 4 ** Math.min(this.#emptyRounds, 3)
+      const perLane = (isPartial: (hand: Hand) => boolean) =>
+        Math.ceil(((readSize + memory.size) / (hands.filter(isPartial).length || lanes.length)) * growth)
+      const reading = await readDeliveries(system, {
+        hands,
+        held: memory.listHeldSubscriptions(),
+        ...this.#terms(),
+        size: Math.min(readSize, memory.room()),
+        maxSubscriptions: perLane((hand) => hand.after !== ''),
+        maxLater: perLane((hand) => hand.later[0] !== 0),
+      })
+      for (const hand of reading.hands) this.#hands.set(hand.lane, hand)
+      this.#isPartial = reading.isPartial
+      const { deliveries } = reading
+      const recipients = await this.#readRecipients(deliveries.map((one) => one.subscription))
+      const messages = await this.#readMessages(memory.listUnknownMessages(deliveries))
+      const before = memory.size
+      const own = new Set(this.#member.lanes)
+      const rejected = memory.admit(
+        deliveries.filter((one) => own.has(one.lane)),
+        { recipients, messages },
+      )
+      await this.#endDeliveries(rejected)
+      const hasFound = memory.size > before || Object.values(rejected).some((ended) => ended.length > 0)
+      this.#emptyRounds = hasFound ? 0 : this.#emptyRounds + 1
+      // A round that found nothing is continued until its end.
+      return hasFound || (reading.isPartial && this.#emptyRounds <= maxTries)
+    } finally {
+      memory.endReading()
+    }
+  }
+
+  async #readMessages(ids: readonly string[]): Promise<Loaded['messages']> {
+    const found = new Map<string, Message | null | undefined>(ids.map((id) => [id, undefined]))
+    if (ids.length === 0) return found
+    for (const [id, message] of await loadMessages(this.#options.system, ids, this.#memory.bodyRoom))
+      found.set(id, message)
+    return found
+  }
+
+  async #endDeliveries({ ended, lost, orphans }: Rejected): Promise<void> {
+    const { system } = this.#options
+    for (const subscription of ended) await cancelOf(system, subscription)
+    if (orphans.length > 0) await cancelOrphans(system, orphans)
+    if (lost.length === 0) return
+    const failure = `lost ${maxLost} times`
+    for (const row of await endLost(system, lost)) {
+      this.summary.dead++
+      this.#report(reportOfEnded(row, { event: row.event, endpoint: '', failure }))
+    }
+  }
+
+  /** Reads subscriptions, and those in memory again before what was read is too old to post on. */
+  async #readRecipients(subscriptions: readonly string[]): Promise<Loaded['recipients']> {
+    const { system, clock } = this.#options
+    const memory = this.#memory
+    const asked = memory.listUnread(subscriptions)
+    if (asked.length === 0) return new Map()
+    const at = clock.monotonic()
+    const { recipients, now } = await loadRecipients(system, asked, this.#terms())
+    memory.setTime(now, at)
+    const found = new Map<string, Recipient | undefined>(asked.map((id) => [id, undefined]))
+    for (const one of recipients) found.set(one.subscriptionId, one)
+    memory.applyRecipients({ found, at })
+    return found
+  }
+
+  async #refresh(): Promise<false> {
+    await this.#readRecipients([])
+    return false
+  }
+
+  async #isNothingDue(): Promise<boolean> {
+    const { system, catalog, refresh } = this.#options
+    await refresh?.()
+    await this.#timeCorrector.correctIfDue(allLanes)
+    const { fresh, begun } = await findMessages(system, catalog())
+    return !fresh && !begun && (await findDueLanes(system, this.#terms())).size === 0
+  }
+
+  /** Whether nothing is due, or for a while only in lanes of others, each of which has been seen to live. */
+  async #isFinished(): Promise<boolean> {
+    const { system, catalog, clock } = this.#options
+    const due = [...(await findDueLanes(system, this.#terms()))]
+    if (due.length === 0) {
+      const { fresh, begun } = await findMessages(system, catalog())
+      return !(fresh || begun) || this.#triesLeft-- <= 0
+    }
+    const owners = await loadOwners(system)
+    const isOwn = (lane: number) => owners.has(lane) && owners.get(lane)!.id === this.#member.id
+    if (due.some((lane) => !owners.has(lane) || isOwn(lane))) {
+      this.#others = undefined
+      return due.every(isOwn) && this.#triesLeft-- <= 0
+    }
+    const now = clock.monotonic()
+    this.#others ??= { since: now, beats: new Map([...owners.values()].map(({ id, beat }) => [id, beat])) }
+    const { since, beats } = this.#others
+    return now - since >= othersMs && due.every((lane) => beats.get(owners.get(lane)!.id) !== owners.get(lane)!.beat)
+  }
+
+  #terms(): Terms {
+    return { catalog: this.#options.catalog(), settings: this.#options.settings() }
+  }
+
+  // Posting
+
+  #startPosts(): void {
+    if (this.#isStopping || !this.#member.isLive()) return
+    for (let row = this.#memory.startNext(); row !== undefined; row = this.#memory.startNext()) {
+      this.#track(this.#post(row))
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => {
+      this.#attempts.delete(tracked)
+    })
+    this.#attempts.add(tracked)
+  }
+
+  async #post(row: Held): Promise<void> {
+    const { settings } = this.#options
+    const memory = this.#memory
+    const { endpoint, recipient } = row.of
+    const { signal } = this.#abort
+    const startedAt = memory.now()
+    const { result } = await deliver(this.#options, row, { startedAt, signal })
+    const isHeld = memory.end(row, endpoint, result.status !== undefined)
+    if (isHeld && signal.aborted) memory.release(row)
+    else if (isHeld) {
+      const verdict = decideVerdict(settings(), row, result)
+      this.#countOutcome(row, { isSuccess: verdict.outcome === 'delivered', delayMs: verdict.delayMs })
+      this.#outcomes.push({
+        delivery: row,
+        result,
+        startedAt,
+        verdict,
+        endpoint: recipient.endpoint,
+        revision: recipient.revision,
+      })
+      if (this.#outcomes.length >= batchSize) this.#onBatch()
+      if (this.#flushing === undefined) this.#flushSoon()
+    }
+    this.#startPosts()
+    if (this.#foundLast && memory.queued < lowWater) this.#wake.notify()
+  }
+
+  #countOutcome({ of, isTest, dueAt }: Held, { isSuccess, delayMs }: { isSuccess: boolean; delayMs: number }): void {
+    const now = this.#memory.now()
+    const counted = countOutcome(of.breaker, { isSuccess, wasTest: isTest, now }, this.#options.settings())
+    const waits = of.recipient.isOrdered && dueAt === 0 && delayMs > 0
+    const openUntil = waits ? Math.max(counted.openUntil ?? 0, now + delayMs) : counted.openUntil
+    this.#memory.setBreaker(of, waits ? { ...counted, openUntil } : counted)
+  }
+
+  /** Posts deliveries that must be alone when nothing else is to do, and otherwise from time to time. */
+  #scheduleAlone(): void {
+    const memory = this.#memory
+    const now = this.#options.clock.monotonic()
+    if (memory.isAlone) {
+      if (memory.hasAlone && (now < this.#aloneUntil || !memory.hasQueued)) return
+      if (memory.posting > 0) return
+      memory.isAlone = false
+      this.#nextAloneAt = now + aloneIntervalMs
+    } else if (memory.hasAlone && (now >= this.#nextAloneAt || (memory.posting === 0 && !memory.hasQueued))) {
+      memory.isAlone = true
+      this.#aloneUntil = now + aloneSliceMs
+    }
+  }
+
+  // Recording
+
+  #flushSoon(): void {
+    this.#flushing = this.#flushLoop().finally(() => {
+      this.#flushing = undefined
+      if (this.#outcomes.length > 0 && this.#member.id !== undefined) this.#flushSoon()
+    })
+  }
+
+  async #flushLoop(): Promise<void> {
+    if (this.#outcomes.length < batchSize) await this.#waitForBatch()
+    for (let failures = 0; this.#outcomes.length > 0;) {
+      try {
+        await this.#flush()
+        return
+      } catch (error) {
+        if (!isExternal(error)) this.#isolate(error)
+        else if (!this.#member.isLive() && failures > 0 && !this.#options.watch) return this.#giveUp(error)
+        else await sleep(Math.min(100 * 2 ** failures++, maxFlushPauseMs))
+      }
+    }
+  }
+
+  /** One of the outcomes cannot be recorded: records them one by one, and drops the one that fails. */
+  #isolate(error: unknown): void {
+    if (this.#singles > 0) {
+      this.#memory.release(this.#outcomes.shift()!.delivery) // it is posted again
+      this.#failures.push(error)
+      this.#wake.notify()
+    } else this.#singles = Math.min(this.#outcomes.length, maxBatchSize)
+  }
+
+  #giveUp(error: unknown): void {
+    this.#failures.push(error)
+    this.#dropOutcomes()
+    this.#wake.notify()
+  }
+
+  async #waitForBatch(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, batchWaitMs)
+    this.#onBatch = resolve
+    await promise
+    clearTimeout(timer)
+    this.#onBatch = () => {}
+  }
+
+  /** Writes a note if little of what is in memory may begin. */
+  #flushIfUseful(): void {
+    if (this.#flushing !== undefined || this.#isStopping || this.#outcomes.length > 0) return
+    if (this.#member.id === undefined || !this.#memory.needsNote()) return
+    this.#flushNow()
+  }
+
+  #flushNow(): void {
+    this.#flushing = this.#flush()
+      .then(
+        () => true,
+        (error: unknown) => {
+          if (!this.#member.isLive()) this.#failures.push(error)
+          return false // tried again soon, or the lease ends
+        },
+      )
+      .then((isWritten) => {
+        this.#flushing = undefined
+        if (this.#outcomes.length > 0) this.#flushSoon()
+        else if (isWritten) this.#flushIfUseful()
+      })
+  }
+
+  /** Records outcomes, renews the lease and replaces the note. */
+  async #flush(): Promise<void> {
+    const { system } = this.#options
+    const worker = this.#member.id
+    if (worker === undefined) return this.#dropOutcomes()
+    const memory = this.#memory
+    const batch = this.#outcomes.slice(0, this.#singles > 0 ? 1 : maxBatchSize)
+    const { completions, disabled } = await this.#judge(worker, batch)
+    const noted = memory.chooseNoted(new Set(batch.map((one) => one.delivery)))
+    const changed = memory.listChangedBreakers().map((of) => ({ of, breaker: of.breaker }))
+    const sentAt = this.#member.now()
+    const recorded = await record(system, {
+      worker,
+      note: toNote(noted),
+      completions,
+      breakers: changed.map(({ of, breaker }) => ({
+        subscription: of.id,
+        revision: of.recipient.revision,
+        failuresBefore: of.storedFailures,
+        breaker,
+      })),
+      shard: this.#shard,
+    })
+    if (this.#member.id !== worker) return // lost meanwhile
+    if (!recorded.isMember) return this.#lose()
+    this.#member.renewed(sentAt)
+    memory.setTime(recorded.now, sentAt.monotonic)
+    for (const { of, breaker } of changed) memory.breakerSaved(of, breaker)
+    this.#outcomes.splice(0, batch.length)
+    if (this.#singles > 0) this.#singles--
+    for (const { delivery, verdict } of batch) memory.release(delivery, verdict.outcome !== 'retrying')
+    memory.confirmNote(noted)
+    for (const one of recorded.completions) {
+      this.summary.attempted++
+      this.summary[one.verdict.outcome]++
+      this.#report(reportOf(one))
+    }
+    this.#startPosts()
+    this.#wake.notify()
+    this.#track(this.#endAfter(recorded.completions, disabled))
+  }
+
+  /** A 410 disables the subscription that was posted to, and ends the delivery. */
+  async #judge(
+    worker: string,
+    batch: readonly Completion[],
+  ): Promise<{ completions: readonly Completion[]; disabled: readonly Place[] }> {
+    const disabled = new Map<string, Place>()
+    for (const { delivery, result, revision } of batch) {
+      const { id } = delivery.of
+      if (result.status !== 410 || disabled.has(id)) continue
+      if (!(await disableRevision(this.#options.system, worker, { id, revision }))) continue
+      disabled.set(id, { id, lane: delivery.lane })
+      this.#memory.forgetSubscription(delivery.of)
+    }
+    const isDead = ({ delivery, result }: Completion) => result.status === 410 && disabled.has(delivery.of.id)
+    const dead = { outcome: 'dead', delayMs: 0 } as const
+    return {
+      completions: batch.map((one) => (isDead(one) ? { ...one, verdict: dead } : one)),
+      disabled: [...disabled.values()],
+    }
+  }
+
+  /** Afterwards, and without delaying the next renewal of the lease, because this may wait for locks or take long. */
+  async #endAfter(completions: readonly Completion[], disabled: readonly Place[]): Promise<void> {
+    try {
+      for (const { id, lane } of disabled) await cancelOf(this.#options.system, { id, lane })
+      await this.#endOverdue(completions)
+    } catch (error) {
+      this.#failures.push(error)
+    }
+    this.#wake.notify()
+  }
+
+  async #endOverdue(completions: readonly Completion[]): Promise<void> {
+    const { system } = this.#options
+    for (const { delivery, verdict, endpoint } of completions) {
+      if (!delivery.isTest || verdict.outcome === 'delivered' || !isHalfOpen(delivery.of.breaker)) continue
+      for (const row of await endOverdue(system, delivery.of.id)) {
+        this.summary.dead++
+        this.#report(reportOfEnded(row, { event: row.event, endpoint, failure: expiredOutcome }))
+      }
+    }
+  }
+
+  /** An error of the listener ends the run, but not what is being recorded. */
+  #report(attempt: AttemptReport): void {
+    try {
+      this.#options.onAttempt?.(attempt)
+    } catch (error) {
+      this.#failures.push(error)
+    }
+  }
+
+  // The lease
+
+  /** Renews the lease in time, and aborts everything when it is nearly over. */
+  #guard(): void {
+    const { id, renewedMs } = this.#member
+    if (id === undefined) return
+    if (!this.#member.isLive()) this.#abortAll()
+    if (renewedMs >= beatMs && this.#flushing === undefined) this.#flushNow()
+  }
+
+  #abortAll(): void {
+    this.#memory.forgetQueued()
+    if (this.#memory.posting === 0) return
+    this.#abort.abort()
+    this.#abort = makeAbort()
+  }
+
+  /** Others declared this worker dead, and may already post what it held. */
+  #lose(): void {
+    this.#member.lose()
+    this.#abort.abort()
+    this.#abort = makeAbort()
+    this.#dropOutcomes()
+    this.#memory.forgetAll()
+    this.#hands.clear()
+    this.#nextCompareAt = -Infinity
+    this.#wake.notify()
+  }
+
+  #dropOutcomes(): void {
+    for (const { delivery } of this.#outcomes.splice(0)) this.#memory.release(delivery)
+  }
+}
+
+/** A subscription and its lane. */
+interface Place {
+  readonly id: string
+  readonly lane: number
+}
+
+function makeAbort(): AbortController {
+  const abort = new AbortController()
+  setMaxListeners(0, abort.signal) // one for each POST
+  return abort
 }
 
 function isExternal(error: unknown): boolean {
   return isWaypostError(error) && error.kind === 'external'
-}
-
-/**
- * Whether the run has been idle since the start of the scan: what finishes during a scan may make other deliveries due.
- */
-function isIdleSince(run: Run, wasIdle: boolean): boolean {
-  return run.isIdle() && (wasIdle || run.scan.start === undefined)
-}
-
-type Found = 'work' | 'contended' | 'nothing'
-
-async function scanAndStart(options: ExecuteOptions, run: Run): Promise<Found> {
-  await options.refresh?.()
-  await run.runMaintenance()
-  const capacity = capacityOf(options, run)
-  const found = await startOrdinary(options, run, capacity)
-  return found === 'contended' || !(await startLastChance(options, run, capacity)) ? found : 'work'
-}
-
-/**
- * Starts a delivery that must be posted alone, if nothing else is in flight, and starts nothing beside it. A busy
- * worker lets its other deliveries finish from time to time for this.
- */
-async function startLastChance(options: ExecuteOptions, run: Run, capacity: Capacity): Promise<boolean> {
-  const { lastChance } = run
-  const isTime = lastChance.isWaiting ? run.isIdle() : lastChance.isTime(run.isIdle(), options.watch !== true)
-  if (lastChance.isRunning || !isTime) return false
-  const id = await findLastChance(options.system, capacity)
-  lastChance.recordSearch(id !== undefined)
-  lastChance.isWaiting = id !== undefined && !run.isIdle()
-  if (id === undefined || lastChance.isWaiting) return false
-  const { taken, started } = await startDue(options, run, { due: [id], capacity: { ...capacity, free: 1 } })
-  lastChance.isRunning = started > 0
-  return taken > 0
-}
-
-/** Searches for work, fans out messages and starts deliveries. */
-async function startOrdinary(options: ExecuteOptions, run: Run, capacity: Capacity): Promise<Found> {
-  const { system } = options
-  const { fresh, begun, due, isPartial, isHeld = false } = await findWork(system, capacity, run.scan)
-  const fanned = fresh && (await fanOutChunk(system, capacity.catalog, 'fresh'))
-  const { taken } = due.length > 0 ? await startDue(options, run, { due, capacity }) : { taken: 0 }
-  // A fan-out to many subscribers continues when nearly all due deliveries have been started, so that other events
-  // never wait behind all of it.
-  const continuesFanOut = begun && !fanned && taken < capacity.free && !isHeld
-  if (continuesFanOut && (await fanOutChunk(system, capacity.catalog, 'begun'))) return 'work'
-  if (fanned || taken > 0 || isPartial) return 'work'
-  return fresh || continuesFanOut || due.length > 0 ? 'contended' : 'nothing'
-}
-
-/** @returns the number of claimed deliveries that were not released, and how many of them started */
-async function startDue(
-  { system, clock }: ExecuteOptions,
-  run: Run,
-  { due, capacity }: { due: readonly string[]; capacity: Capacity },
-): Promise<{ taken: number; started: number }> {
-  const some = due.slice(0, capacity.free * 2) // more than needed, because other workers may have claimed some
-  const { deliveries, lost, taken, released } = await claimDeliveries(system, { due: some, capacity, clock })
-  run.dropClaimed(taken, due.length >= capacity.free ? capacity.free : due.length)
-  for (const row of lost) run.reportLost(row)
-  for (const delivery of deliveries) run.start(delivery)
-  return { taken: taken.size - released, started: deliveries.length }
-}
-
-function capacityOf({ catalog, settings, concurrency }: ExecuteOptions, run: Run): Capacity {
-  const { delivery_concurrency: total, delivery_concurrency_per_endpoint: perEndpoint } = settings()
-  const limits = { total: concurrency ?? total, perEndpoint }
-  run.inFlight.setLimits(limits)
-  return {
-    catalog: catalog(),
-    settings: settings(),
-    free: run.free(),
-    isDueFirst: !run.isTimeForMessages(),
-    inFlight: new Map(run.inFlight.byEndpoint),
-    countHosts: () => run.inFlight.hosts.count(limits),
-  }
 }

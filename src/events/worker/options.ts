@@ -1,10 +1,8 @@
 import type { PostResult } from '../../outbound/index.ts'
-import type { ClaimedRow } from '../queue/sort-claims.ts'
-import type { Completion, Outcome } from '../attempt/outcome.ts'
-import { maxLost } from '../expressions.ts'
+import type { Completion, Outcome } from './outcome.ts'
 import type { System } from '../../store/index.ts'
 import type { EventCatalog } from '../message/catalog.ts'
-import type { DeliverOptions } from '../attempt/deliver.ts'
+import type { DeliverOptions } from './deliver.ts'
 
 /** The outcome of one attempt, for progress output. */
 export interface AttemptReport {
@@ -18,30 +16,34 @@ export interface AttemptReport {
   readonly delayMs: number
 }
 
-export function reportOf({ delivery, result, verdict }: Completion): AttemptReport {
-  const { id, event, endpoint, failures } = delivery
-  return { delivery: id, event, endpoint, result, ...verdict, attempt: failures + 1 }
+export function reportOf({ delivery, endpoint, result, verdict }: Completion): AttemptReport {
+  const { id, failures, content } = delivery
+  return { delivery: id, event: content.event, endpoint, result, ...verdict, attempt: failures + 1 }
 }
 
-type Ended = Pick<ClaimedRow, 'id' | 'event' | 'endpoint' | 'failures'>
-
 /** Returns the report of a delivery that ended without a POST. */
-export function reportOfEnded({ id, event, endpoint, failures }: Ended, failure: string): AttemptReport {
+export function reportOfEnded(
+  { id, failures }: { readonly id: string; readonly failures: number },
+  { event, endpoint, failure }: { readonly event: string; readonly endpoint: string; readonly failure: string },
+): AttemptReport {
   const result = { failure, latencyMs: 0 }
   return { delivery: id, event, endpoint, outcome: 'dead', attempt: failures + 1, result, delayMs: 0 }
 }
 
-/** Returns the report of a delivery that ended because it lost too many workers. */
-export function reportOfLost(row: ClaimedRow): AttemptReport {
-  return reportOfEnded(row, `lost ${maxLost} times`)
+/** What a worker did. */
+export interface Summary {
+  attempted: number
+  delivered: number
+  retrying: number
+  dead: number
 }
 
 export interface ExecuteOptions extends DeliverOptions {
   readonly system: System
   catalog(): EventCatalog
-  /** Called before each scan, to notice a new release. */
+  /** Called before each reading, to notice a new release. */
   refresh?(): Promise<void>
-  /** Stops claiming. Attempts in flight finish. */
+  /** Starts nothing more. Attempts in flight finish. */
   readonly signal?: AbortSignal
   /** Continue when nothing is due, until the signal aborts. */
   readonly watch?: boolean

@@ -46,9 +46,11 @@ async function pruneTable(
   rule: RetentionRule,
   options: PruneOptions & { now: number },
 ): Promise<number> {
-  const { table, key, column, keep, keepNewest, sortedBy, clear, where = sql`true` } = rule
+  const { table, key, column, keep, keepNewest, sortedBy, clear, exclude, where = sql`true` } = rule
   const { settings, chunk = 500, now } = options
   const before = now - (typeof keep === 'number' ? keep : settings.keep[keep])
+  if (exclude !== undefined)
+    return pruneExcept(system, rule, { ...options, before, kept: await exclude(system, before) })
   const isPostgres = system.kind === 'postgresql'
   const [from, row] = [sql.table(table), sql.raw(isPostgres ? 'ctid' : 'rowid')]
   // Rows of which a minimum is kept are deleted in key order, by which they are counted; others in the order of their
@@ -79,6 +81,33 @@ async function pruneTable(
     count += rows.length
     if (rows.length < chunk) break
     last = rows.map(({ place }) => place).reduce((one, other) => (other > one ? other : one))
+  }
+  return count
+}
+
+/** Prunes rows of a table except for those with the given keys. */
+async function pruneExcept(
+  { db }: System,
+  { table, key, column }: RetentionRule,
+  { before, kept, chunk = 500, ...options }: PruneOptions & { before: number; kept: ReadonlySet<string> },
+): Promise<number> {
+  let count = 0
+  let rest = sql`true`
+  while (!options.signal?.aborted) {
+    const { rows } = await sql<{ key: string; at: number }>`
+      select ${sql.ref(key)} as key, ${sql.ref(column)} as at from ${sql.table(table)}
+      where ${sql.ref(column)} < ${before} and ${rest} order by ${sql.ref(column)}, ${sql.ref(key)} limit ${sql.lit(chunk)}`.execute(
+      db,
+    )
+    const keys = rows.map((row) => row.key).filter((one) => !kept.has(one))
+    if (keys.length > 0) {
+      const { numAffectedRows = 0n } =
+        await sql`delete from ${sql.table(table)} where ${sql.ref(key)} in (${sql.join(keys)})`.execute(db)
+      count += Number(numAffectedRows)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < chunk) break
+    rest = sql`(${sql.ref(column)}, ${sql.ref(key)}) > (${last.at}, ${last.key})`
   }
   return count
 }

@@ -1,9 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { successColumns } from '../../events/index.ts'
-import type { Settings } from '../../kit/index.ts'
-import type { SystemTables } from '../../store/index.ts'
+import { sortedIdPrefix, type Settings } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
 
 type Keep = keyof Settings['keep']
+
+const dayMs = 86_400_000
 
 /** How long rows of a table are kept, counted from a time in one of their columns. */
 export interface RetentionRule {
@@ -25,9 +27,22 @@ export interface RetentionRule {
   readonly clear?: readonly string[]
   /** A condition that must hold before a row is pruned. */
   readonly where?: RawBuilder<boolean>
+  /** Returns keys of old rows that are kept, because something needs them. */
+  readonly exclude?: (system: System, before: number) => Promise<ReadonlySet<string>>
 }
 
-const dayMs = 86_400_000
+/** Ids contain the time of a server, and other columns that of the database. */
+const maxClockDifferenceMs = dayMs
+
+/** The messages of pending deliveries that were dispatched before a time. One read, because no index finds them. */
+async function findNeededMessages({ db }: System, before: number): Promise<ReadonlySet<string>> {
+  const isOld = sql`message_id < ${sortedIdPrefix('msg_', before + maxClockDifferenceMs)}`
+  const { rows } = await sql<{ id: string }>`
+    select message_id as id from waypost_delivery where status = 'pending' and due_at = 0 and ${isOld}
+    union
+    select message_id from waypost_delivery where status = 'pending' and due_at > 0 and ${isOld}`.execute(db)
+  return new Set(rows.map(({ id }) => id))
+}
 
 /**
  * The tables that grow, and when their rows are pruned. Used refresh tokens and codes are kept until they would have
@@ -66,8 +81,7 @@ export const retentionRules: readonly RetentionRule[] = [
     key: 'id',
     column: 'fanned_out_at',
     keep: 'messages',
-    where: sql<boolean>`not exists (
-      select 1 from waypost_delivery where message_id = waypost_message.id and status = 'pending')`,
+    exclude: findNeededMessages,
   },
   // The API lists at most 20 runs of a cronjob. Those of a cronjob that no release has are kept for a while.
   {
@@ -124,5 +138,7 @@ export const boundedTables: readonly (keyof SystemTables)[] = [
   'waypost_draft_variable',
   'waypost_subscription',
   'waypost_attempt_total',
+  'waypost_lane',
+  'waypost_worker', // rows of dead workers are deleted by others
   'waypost_cronjob',
 ]

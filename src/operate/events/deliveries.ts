@@ -1,6 +1,7 @@
 import { isStorable, sortedIdPrefix, userAgent, type Since } from '../../kit/index.ts'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import {
+  isCursorOf,
   loadDatabaseTime,
   makeCursor,
   makePage,
@@ -21,7 +22,17 @@ import {
 } from './load-attempts.ts'
 import { maxCounted } from './subscriptions.ts'
 import { loadMessage, resolveSince, type MessageDetails } from './messages.ts'
-import { eventErrors, countDead, replayDead, replayDelivery, retryDelivery, type Replayed } from '../../events/index.ts'
+import {
+  allLanes,
+  allPending,
+  countDead,
+  dueTimeOf,
+  eventErrors,
+  replayDead,
+  replayDelivery,
+  retryDelivery,
+  type Replayed,
+} from '../../events/index.ts'
 
 export type DeliveryState = SystemTables['waypost_delivery']['status']
 
@@ -64,8 +75,8 @@ export interface ListedDelivery {
 }
 
 /**
- * Lists deliveries of all users: newest first, pending and retrying ones in the order in which they are due, dead ones by when they
- * died. With filters that no index supports, a page may have fewer entries than its limit, or none, although `next` is
+ * Lists deliveries of all users: newest first, dead ones by when they died. Of pending ones, those that were put off by
+ * when they are due, then fresh ones by subscription. With filters that no index supports, a page may have fewer entries than its limit, or none, although `next` is
  * present.
  * @throws WP_STORE_CURSOR
  */
@@ -106,7 +117,7 @@ async function describe(system: System, rows: readonly DeliveryRow[]): Promise<r
       failures: row.failures,
       attempts: made.length,
       last: made.at(-1),
-      dueAt: row.status === 'pending' ? row.due_at : undefined,
+      dueAt: row.status === 'pending' ? dueTimeOf(row) : undefined,
       createdAt: row.created_at,
       finishedAt: row.finished_at ?? undefined,
     }
@@ -148,44 +159,91 @@ const maxScanned = 5000
 const maxMerged = 100
 
 async function selectPage(system: System, filter: DeliveryFilter): Promise<Page<DeliveryRow>> {
-  const { since, endpoint, limit } = filter
+  const { since, endpoint, cursor, limit } = filter
   const from = since === undefined ? undefined : await resolveSince(system, since)
   const among = endpoint === undefined ? undefined : await findEndpoint(system, endpoint, maxMerged + 1)
   if (among?.length === 0) return { entry: [], next: undefined }
   const isMerged = among !== undefined && among.length <= maxMerged && filter.subscription === undefined
-  const sort = sortOf(filter, isMerged)
-  const isScanned = needsScan(filter, isMerged)
   const subscriptions = isMerged ? among : [filter.subscription]
+  const read = (sort: DeliverySort, page: Pick<DeliveryFilter, 'cursor' | 'limit'>) =>
+    readPart(system, { ...filter, ...page, from, sort }, { subscriptions, isMerged })
+  const [sort, next] = sortsOf(filter, isMerged)
+  if (next === undefined) return read(sort, { cursor, limit })
+  if (cursor !== undefined && isCursorOf(next, cursor)) return read(next, { cursor, limit })
+  const first = await read(sort, { cursor, limit })
+  if (first.next !== undefined) return first
+  const rest = limit - first.entry.length
+  if (rest === 0) return { ...first, next: makeCursor(next, { subscription_id: '', message_id: '' }) }
+  const others = await read(next, { cursor: undefined, limit: rest })
+  return { entry: [...first.entry, ...others.entry], next: others.next }
+}
+
+/** Reads a page in one order. */
+async function readPart(
+  system: System,
+  request: Omit<RowRequest, 'size'>,
+  { subscriptions, isMerged }: { subscriptions: readonly (string | undefined)[]; isMerged: boolean },
+): Promise<Page<DeliveryRow>> {
+  const { sort, limit } = request
+  const isScanned = needsScan(request, isMerged)
   const size = isScanned ? Math.ceil(maxScanned / subscriptions.length) : limit + 1
   const parts = await Promise.all(
-    subscriptions.map((subscription) => selectRows(system, { ...filter, subscription, from, sort, size })),
+    subscriptions.map((subscription) => selectRows(system, { ...request, subscription, size })),
   )
   // Each part is sorted and complete up to its last row, so that the first rows of all parts are complete too.
   const rows = isMerged ? sortRows(parts.flat(), sort).slice(0, size) : parts.flat()
   if (!isScanned) return makePage(rows, { sort, limit })
-  const page = makePage(await filterRows(system, rows, { ...filter, from }), { sort, limit })
+  const page = makePage(await filterRows(system, rows, request), { sort, limit })
   if (page.next !== undefined || rows.length < size) return page
   return { ...page, next: makeCursor(sort, rows.at(-1)!) }
 }
 
 interface RowRequest extends Omit<DeliveryFilter, 'since'> {
   readonly from: number | undefined
-  readonly sort: Sort<keyof DeliveryRow>
+  readonly sort: DeliverySort
   readonly size: number
 }
 
-async function selectRows({ db }: System, request: RowRequest): Promise<readonly DeliveryRow[]> {
-  const { subscription, state, from, sort, cursor, size } = request
+/**
+ * Reads pending deliveries as their indexes are: the first of each lane, of which the first are the first of all. Of one
+ * subscription, only its lane is read.
+ */
+async function selectPending({ db }: System, request: RowRequest): Promise<readonly DeliveryRow[]> {
+  const { subscription, state, sort, cursor, size } = request
   const [first] = sort[0]!
-  const status = state === 'retrying' ? 'pending' : state
+  const order = sql.join(sort.map(([column, direction]) => sql`${sql.ref(column)} ${sql.raw(direction)}`))
+  const isChosen = sql`${whereAfter({ sort, cursor })} and ${state === 'retrying' ? sql`failures > 0` : sql`true`}`
+  const some = sql.join(columns.map((column) => sql.ref(column)))
+  const isOfIndex = first === 'due_at' ? sql`due_at > 0` : sql`due_at = 0`
+  const read = (isWanted: RawBuilder<unknown>) => sql<DeliveryRow>`
+    select ${some} from waypost_delivery
+    where status = 'pending' and ${isOfIndex} and ${isWanted} and ${isChosen} order by ${order} limit ${size}`
+  if (subscription !== undefined) {
+    const found = await db
+      .selectFrom('waypost_subscription')
+      .select('lane')
+      .where('id', '=', subscription)
+      .executeTakeFirst()
+    if (found === undefined) return [] // its deliveries are cancelled
+    return (await read(sql`lane = ${sql.lit(found.lane)} and subscription_id = ${subscription}`).execute(db)).rows
+  }
+  const lanes = allLanes.map((lane) => sql`select * from (${read(sql`lane = ${sql.lit(lane)}`)}) as lane`)
+  const { rows } = await sql<DeliveryRow>`
+    select * from (${sql.join(lanes, sql` union all `)}) as lanes order by ${order} limit ${size}`.execute(db)
+  return rows
+}
+
+async function selectRows(system: System, request: RowRequest): Promise<readonly DeliveryRow[]> {
+  const { subscription, state, from, sort, cursor, size } = request
+  if (state === 'pending' || state === 'retrying') return selectPending(system, request)
+  const [first] = sort[0]!
   return (
-    db
+    system.db
       .selectFrom('waypost_delivery')
       .select(columns)
       .$if(subscription !== undefined, (query) => query.where('subscription_id', '=', subscription!))
       // Literals, so that partial indexes apply.
-      .$if(status !== undefined && hasIndex(request), (query) => query.where('status', '=', sql.lit(status!)))
-      .$if(state === 'retrying' && subscription === undefined, (query) => query.where('failures', '>', sql.lit(0)))
+      .$if(state !== undefined && hasIndex(request), (query) => query.where('status', '=', sql.lit(state!)))
       // Ids begin with the time of the dispatch.
       .$if(from !== undefined && first === 'id', (query) =>
         query.where('id', '>=', sortedIdPrefix('dlv_', from!)).where('created_at', '>=', from!),
@@ -216,9 +274,9 @@ function hasIndex({ state, subscription }: Pick<DeliveryFilter, 'state' | 'subsc
   return state !== 'cancelled' || subscription !== undefined
 }
 
-function needsScan(filter: DeliveryFilter, isMerged: boolean): boolean {
-  const { event, user, since, state, subscription, endpoint } = filter
-  const [first] = sortOf(filter, isMerged)[0]!
+function needsScan(request: Omit<RowRequest, 'size'>, isMerged: boolean): boolean {
+  const { event, user, from, state, subscription, endpoint, sort } = request
+  const [first] = sort[0]!
   const isByTime = first === 'id' || first === 'finished_at'
   const isOfSome = subscription !== undefined || isMerged
   return (
@@ -226,8 +284,7 @@ function needsScan(filter: DeliveryFilter, isMerged: boolean): boolean {
     user !== undefined ||
     (endpoint !== undefined && !isMerged) ||
     (state === 'cancelled' && !isOfSome) ||
-    (state === 'retrying' && isOfSome) ||
-    (since !== undefined && !isByTime)
+    (from !== undefined && !isByTime)
   )
 }
 
@@ -247,25 +304,42 @@ async function filterRows(
   return own.filter((row) => messages.has(row.message_id))
 }
 
-/** Orders for which there is an index. */
-function sortOf({ state, subscription }: DeliveryFilter, isMerged: boolean): Sort<keyof DeliveryRow> {
-  if (state === 'pending' || state === 'retrying')
+type DeliverySort = Sort<keyof DeliveryRow>
+
+const byDueTime: DeliverySort = [
+  ['due_at', 'asc'],
+  ['id', 'asc'],
+]
+const bySubscription: DeliverySort = [
+  ['subscription_id', 'asc'],
+  ['message_id', 'asc'],
+]
+
+/** Orders for which there is an index. With two, the list continues in the second one. */
+function sortsOf(
+  { state, subscription }: DeliveryFilter,
+  isMerged: boolean,
+): readonly [DeliverySort, next?: DeliverySort] {
+  const isPending = state === 'pending' || state === 'retrying'
+  if (isPending) return state === 'pending' ? [byDueTime, bySubscription] : [byDueTime]
+  if (isMerged) {
     return [
-      ['due_at', 'asc'],
-      ['id', 'asc'],
+      [
+        ['message_id', 'desc'],
+        ['id', 'desc'],
+      ],
     ]
-  if (isMerged)
+  }
+  if (subscription !== undefined) return [[['message_id', 'desc']]]
+  if (state === 'dead') {
     return [
-      ['message_id', 'desc'],
-      ['id', 'desc'],
+      [
+        ['finished_at', 'desc'],
+        ['id', 'desc'],
+      ],
     ]
-  if (subscription !== undefined) return [['message_id', 'desc']]
-  if (state === 'dead')
-    return [
-      ['finished_at', 'desc'],
-      ['id', 'desc'],
-    ]
-  return [['id', 'desc']]
+  }
+  return [[['id', 'desc']]]
 }
 
 /** Returns the subscriptions with an endpoint. */
@@ -377,11 +451,8 @@ export async function loadDeliverySummary({ system }: Pick<Host, 'system'>): Pro
     .where('status', '=', sql.lit('dead'))
     .where('finished_at', '>=', now - dayMs)
     .limit(maxCounted)
-  const waiting = db
-    .selectFrom('waypost_delivery')
-    .select('id')
-    .where('status', '=', sql.lit('pending'))
-    .limit(maxCounted)
+  const waiting = sql<{ count: number }>`
+    select count(*) as count from (select id from ${allPending} as pending limit ${maxCounted}) as counted`
   const count = (rows: typeof died) =>
     db
       .selectFrom(rows.as('counted'))
@@ -389,7 +460,7 @@ export async function loadDeliverySummary({ system }: Pick<Host, 'system'>): Pro
       .executeTakeFirstOrThrow()
   const [dead, pending, postponed] = await Promise.all([
     count(died),
-    count(waiting),
+    waiting.execute(db).then(({ rows }) => rows[0]!),
     db
       .selectFrom('waypost_subscription')
       .select((column) => column.fn.countAll<number>().as('count'))

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { testEvent } from '../../events/index.ts'
+import { allPending, testEvent } from '../../events/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
@@ -79,13 +79,10 @@ async function countPostponed(system: System): Promise<ReadonlyMap<string, numbe
 }
 
 async function countDeliveries({ db }: System, state: 'pending' | 'dead'): Promise<ReadonlyMap<string, number>> {
-  const rows = await db
-    .selectFrom('waypost_delivery as delivery')
-    .innerJoin('waypost_message as message', 'message.id', 'delivery.message_id')
-    .select((column) => ['message.event', column.fn.countAll<number>().as('count')])
-    .where('delivery.status', '=', sql.lit(state)) // literal, so that the partial index applies
-    .groupBy('message.event')
-    .execute()
+  const deliveries = state === 'pending' ? allPending : sql`(select * from waypost_delivery where status = 'dead')`
+  const { rows } = await sql<{ event: string; count: number }>`
+    select message.event, count(*) as count from ${deliveries} as delivery
+    join waypost_message message on message.id = delivery.message_id group by message.event`.execute(db)
   return new Map(rows.map(({ event, count }) => [event, count]))
 }
 

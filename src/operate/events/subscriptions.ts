@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { authErrors, loadUserScopes, loginClientId, resolveClient, resolveUser } from '../../auth/index.ts'
 import {
   changeAnySubscription,
+  allPending,
   eventErrors,
   makeSubscriptions,
   rotateAnySecret,
@@ -130,21 +131,18 @@ export const maxCounted = 10_000
 export async function showHostSubscription(host: Pick<Host, 'system'>, id: string): Promise<SubscriptionDetails> {
   const subscription = await findHostSubscription(host, id)
   const { db } = host.system
-  const count = async (state: 'pending' | 'dead') => {
-    const some = db
-      .selectFrom('waypost_delivery')
-      .select('id')
-      .where('subscription_id', '=', id)
-      .where('status', '=', sql.lit(state)) // literal, so that the partial index applies
-      .limit(maxCounted)
-    const counted = db.selectFrom(some.as('some')).select((column) => column.fn.countAll<number>().as('count'))
-    return (await counted.executeTakeFirstOrThrow()).count
+  const count = async (rows: RawBuilder<unknown>) => {
+    const { rows: counted } = await sql<{ count: number }>`
+      select count(*) as count from (select id from ${rows} and subscription_id = ${id} limit ${maxCounted}) as counted`.execute(
+      db,
+    )
+    return counted[0]!.count
   }
-  const columns = ['failures', 'paused_at'] as const
-  const [pending, dead, row] = await Promise.all([
-    count('pending'),
-    count('dead'),
-    db.selectFrom('waypost_subscription').select(columns).where('id', '=', id).executeTakeFirst(),
+  const columns = ['failures', 'paused_at', 'lane'] as const
+  const row = await db.selectFrom('waypost_subscription').select(columns).where('id', '=', id).executeTakeFirst()
+  const [pending, dead] = await Promise.all([
+    count(sql`${allPending} as pending where lane = ${row?.lane ?? 0}`),
+    count(sql`waypost_delivery where status = 'dead'`),
   ])
   return { subscription, failures: row?.failures ?? 0, pausedAt: row?.paused_at ?? undefined, pending, dead }
 }

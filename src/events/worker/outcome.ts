@@ -1,6 +1,6 @@
 import type { Settings } from '../../kit/index.ts'
 import type { PostResult } from '../../outbound/index.ts'
-import type { ClaimedDelivery } from '../queue/claim.ts'
+import type { Held } from './memory.ts'
 
 export type Outcome = 'delivered' | 'retrying' | 'dead'
 
@@ -26,11 +26,14 @@ export function decideVerdict(settings: Settings, { failures }: { failures: numb
 
 /** One POST and its outcome. */
 export interface Completion {
-  readonly delivery: ClaimedDelivery
+  readonly delivery: Held
   readonly result: PostResult
   /** By the database's clock. */
   readonly startedAt: number
   readonly verdict: Verdict
+  /** The endpoint and its revision that were posted to. */
+  readonly endpoint: string
+  readonly revision: number
 }
 
 /** Upper bounds of the latency buckets, in milliseconds. One more bucket counts everything slower. */

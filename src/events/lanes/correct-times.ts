@@ -14,10 +14,12 @@ const openTransactionMs = 60_000
  * left, counted from now. A subscription would be younger than the messages dispatched from now on and miss them: it
  * becomes older than every message that is not fanned out yet, because their real order is unknown.
  */
-export async function correctTimes(system: System): Promise<void> {
+export async function correctTimes(system: System, lanes: readonly number[]): Promise<void> {
   const now = nowOnce(system)
   const isAhead = (column: RawBuilder<unknown>) => sql<boolean>`${column} > ${now} + ${sql.lit(toleranceMs)}`
-  const delivery = sql<boolean>`status = 'pending' and ${isAhead(sql`due_at`)} and ${isAhead(sql`scheduled_at`)}`
+  const own = lanes.length === 0 ? sql`lane < 0` : sql`lane in (${sql.join(lanes.map((lane) => sql.lit(lane)))})`
+  const delivery = sql<boolean>`status = 'pending' and due_at > 0 and ${own} and ${isAhead(sql`due_at`)}
+    and ${isAhead(sql`scheduled_at`)}`
   const subscription = isAhead(sql`created_at`)
   const { rows } = await sql<{ wrong: number }>`
     select case when exists (select 1 from waypost_delivery where ${delivery})
@@ -35,13 +37,16 @@ export async function correctTimes(system: System): Promise<void> {
 }
 
 /** Corrects times on the first call and then once a minute. */
-export function makeTimeCorrector(system: System, clock: Clock): { correctIfDue(): Promise<void> } {
+export function makeTimeCorrector(
+  system: System,
+  clock: Clock,
+): { correctIfDue(lanes: readonly number[]): Promise<void> } {
   let nextAt = -Infinity
   return {
-    async correctIfDue() {
+    async correctIfDue(lanes) {
       if (clock.monotonic() < nextAt) return
       nextAt = clock.monotonic() + intervalMs
-      await correctTimes(system)
+      await correctTimes(system, lanes)
     },
   }
 }

@@ -1,0 +1,94 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Settings } from '../../kit/index.ts'
+import type { System } from '../../store/index.ts'
+import { nowOnce } from '../expressions.ts'
+
+/**
+ * Number of consecutive failures that opens the breaker: nothing is posted for a while, then one delivery at a time.
+ */
+export const failuresToOpen = 10
+const maxOpenMs = 600_000
+const maxDoublings = 20
+/** Longer than any `Retry-After`, which ordered subscriptions wait for. */
+const maxOrderedMs = 2 * 86_400_000
+
+/** What a subscription stores about its failures. Times are the database's. */
+export interface Breaker {
+  /** Consecutive failures. */
+  readonly failures: number
+  /** Nothing is posted before this time. Also set by a failed delivery of an ordered subscription. */
+  readonly openUntil: number | null
+  /** When the current series of failures opened the breaker; null while it is closed. */
+  readonly failingSince: number | null
+}
+
+export function isOpen({ openUntil }: Breaker, now: number): boolean {
+  return openUntil !== null && openUntil > now
+}
+
+/** Whether only one delivery may be in flight, as a test. */
+export function isHalfOpen({ failures }: Breaker): boolean {
+  return failures >= failuresToOpen
+}
+
+/** Counts an outcome. `wasTest`: whether it was posted while the breaker was half open. */
+export function countOutcome(
+  breaker: Breaker,
+  { isSuccess, wasTest, now }: { isSuccess: boolean; wasTest: boolean; now: number },
+  settings: Settings,
+): Breaker {
+  if (isSuccess) return { failures: 0, openUntil: null, failingSince: null }
+  if (isHalfOpen(breaker) && !wasTest) return breaker // posted before the breaker opened
+  const failures = breaker.failures + 1
+  if (failures < failuresToOpen) return { ...breaker, failures }
+  const [delayMs = 0] = settings.delivery_delays
+  const doubled = delayMs * 2 ** Math.min(failures - failuresToOpen, maxDoublings)
+  const openMs = Math.min(doubled, maxOpenMsOf(settings)) * (0.8 + 0.4 * Math.random())
+  return { failures, openUntil: Math.ceil(now + openMs), failingSince: breaker.failingSince ?? now }
+}
+
+function maxOpenMsOf({ delivery_delays: [delayMs = 0] }: Settings): number {
+  return Math.max(maxOpenMs, delayMs)
+}
+
+/**
+ * Whether the breaker of the subscription `s` is closed, has been open for long enough, or has a time so far ahead that
+ * it was written while the database's clock was wrong.
+ */
+export function isPostable(system: System, settings: Settings): RawBuilder<boolean> {
+  const now = nowOnce(system)
+  const maxMs = sql`case when s.ordered = 1 then ${sql.lit(maxOrderedMs)} else ${sql.lit(2 * maxOpenMsOf(settings))} end`
+  return sql<boolean>`(s.open_until is null or s.open_until <= ${now} or s.open_until > ${now} + ${maxMs})`
+}
+
+/** Which subscriptions. */
+export interface BreakerFilter {
+  readonly subscription?: string | undefined
+  readonly event?: string | undefined
+  /** Only subscriptions with a delivery that died at or after this time. */
+  readonly since?: number | undefined
+}
+
+/** Closes breakers: a user who requests a new delivery expects the endpoint to work again. */
+export async function closeBreakers(system: System, filter: BreakerFilter): Promise<void> {
+  const { since, event, subscription } = filter
+  await system.db
+    .updateTable('waypost_subscription')
+    .set({ failures: 0, open_until: null, failing_since: null })
+    .where((where) => where.or([where('failures', '>', 0), where('open_until', 'is not', null)]))
+    .$if(event !== undefined, (query) => query.where('event', '=', event!))
+    .$if(subscription !== undefined, (query) => query.where('id', '=', subscription!))
+    .$if(since !== undefined, (query) =>
+      query.where((where) =>
+        where.exists(
+          where
+            .selectFrom('waypost_delivery as delivery')
+            .select('delivery.id')
+            .whereRef('delivery.subscription_id', '=', 'waypost_subscription.id')
+            .where('delivery.status', '=', sql.lit('dead' as const))
+            .where('delivery.finished_at', '>=', since!),
+        ),
+      ),
+    )
+    .execute()
+}

@@ -1,0 +1,362 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { Settings } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
+import type { EventCatalog } from '../message/catalog.ts'
+import { eventTerms, isOneOf, isRecipientAllowed, jsonStrings, nowOnce, readInIndexOrder } from '../expressions.ts'
+import { isPostable, type Breaker } from './breaker.ts'
+
+// Reading claims nothing: a worker reads only from its own lanes, and leaves out what it holds already.
+
+/** Where a worker continues in a lane. */
+export interface Hand {
+  readonly lane: number
+  /** The last subscription with fresh deliveries; empty at the beginning. */
+  readonly after: string
+  /** The last due delivery of those that were put off: `[due_at, id]`. */
+  readonly later: readonly [dueAt: number, id: string]
+}
+
+/** A subscription of which a worker holds deliveries. */
+export interface HeldSubscription {
+  readonly id: string
+  /** The last fresh message that it read; empty to read from the oldest. */
+  readonly after: string
+  /** How many more it wants. */
+  readonly take: number
+}
+
+/** The parts of the active release that reading depends on. */
+export interface Terms {
+  readonly catalog: EventCatalog
+  readonly settings: Settings
+}
+
+export interface ReadRequest extends Terms {
+  readonly hands: readonly Hand[]
+  readonly held: readonly HeldSubscription[]
+  /** About how many fresh deliveries to read. */
+  readonly size: number
+  /** Subscriptions per lane, and put-off deliveries per lane, beyond which the rest is left to the next call. */
+  readonly maxSubscriptions: number
+  readonly maxLater: number
+}
+
+/** A pending delivery. */
+export interface Delivery {
+  readonly id: string
+  readonly message: string
+  readonly subscription: string
+  readonly turn: number
+  readonly failures: number
+  readonly lost: number
+  readonly lane: number
+  /** 0 if it is fresh. */
+  readonly dueAt: number
+}
+
+export interface Reading {
+  /** In each lane in turn: subscriptions in order, each with its oldest messages first; then those that were put off. */
+  readonly deliveries: readonly Delivery[]
+  /** Where to continue. */
+  readonly hands: readonly Hand[]
+  /** Whether a lane was not read to its end. */
+  readonly isPartial: boolean
+}
+
+/**
+ * Whether deliveries of the subscription `s` may be read: it is active, its event is declared, and its breaker lets a
+ * delivery through. Also if it is deleted or disabled, so that its deliveries are cancelled.
+ */
+export function isReadable(system: System, { catalog, settings }: Terms): RawBuilder<boolean> {
+  const events = jsonStrings(system, JSON.stringify(Object.keys(catalog)))
+  return sql<boolean>`(s.id is null or s.status = 'disabled'
+    or (s.status <> 'paused' and s.event in ${events} and ${isPostable(system, settings)}))`
+}
+
+/** Reads pending deliveries that are due, from indexes in order. */
+export function readDeliveries(system: System, request: ReadRequest): Promise<Reading> {
+  return readInIndexOrder(system, async (db) => {
+    const fresh = await readFresh(system, db, request)
+    const later = await readLater(system, db, request)
+    return {
+      deliveries: [...fresh.flatMap((one) => one.deliveries), ...later.flatMap((one) => one.deliveries)],
+      hands: request.hands.map((hand, index) => ({ ...hand, after: fresh[index]!.after, later: later[index]!.later })),
+      isPartial: fresh.some((one) => one.after !== '') || later.some((one) => one.later[0] !== 0),
+    }
+  })
+}
+
+/** The most fresh deliveries of a subscription that is not in memory. */
+const maxFirst = 125
+
+type Row = readonly [id: string, message: string, turn: number, failures: number, lost: number]
+
+/**
+ * Walks through the subscriptions of each lane that have fresh deliveries, one index lookup each, and takes as many
+ * deliveries of each as fill the requested size together.
+ */
+async function readFresh(
+  system: System,
+  db: Kysely<SystemTables>,
+  request: ReadRequest,
+): Promise<readonly { readonly deliveries: readonly Delivery[]; readonly after: string }[]> {
+  const { hands, held, size, maxSubscriptions } = request
+  const start = entries(
+    system,
+    hands.map(({ lane, after }) => [lane, after]),
+  )
+  const own = entries(
+    system,
+    held.map(({ id, after, take }) => [id, after, take]),
+  )
+  const next = (lane: RawBuilder<unknown>, after: RawBuilder<unknown>) => sql`(
+    select d.subscription_id from waypost_delivery d
+    where d.status = 'pending' and d.due_at = 0 and d.lane = ${lane} and d.subscription_id > ${after}
+    order by d.subscription_id limit 1)`
+  // A subquery, so that the planner looks up each subscription instead of reading all of them.
+  const state = sql`select case when not ${isReadable(system, request)} then 'held' when s.ordered = 1 then '=' || s.event end
+    from waypost_subscription s where s.id = waiting.id`
+  const isUndisturbed = sql`(heads.state is null or not exists (
+    select 1 from waypost_message m where m.fanned_out_at is null and '=' || m.event = heads.state and m.id < d.message_id))`
+  const wanted = sql`(select coalesce(heads.take, part.size) from part)`
+  const wantedSize = sql`cast(${size} as bigint)`
+  const mostWanted = Math.max(size, maxFirst, ...held.map(({ take }) => take))
+  // On SQLite, a limit cannot depend on the row around it.
+  const [limit, number, isWanted] =
+    system.kind === 'sqlite'
+      ? [
+          sql`${mostWanted}`,
+          sql`, row_number() over (order by d.message_id) as place`,
+          sql`where one.place <= coalesce(heads.take, (select size from part))`,
+        ]
+      : [wanted, sql``, sql``]
+  const { rows } = await sql<{ lane: number; id: string; place: number; found: string | readonly Row[] | null }>`
+    with recursive start as materialized (
+      select cast(value ->> 0 as int) as lane, value ->> 1 as after from ${start}
+    ), waiting(lane, id, place) as (
+      select start.lane, ${next(sql`start.lane`, sql`start.after`)}, 1 from start
+      union all
+      select waiting.lane, ${next(sql`waiting.lane`, sql`waiting.id`)}, waiting.place + 1
+      from waiting where waiting.id is not null and waiting.place < cast(${maxSubscriptions} as int)
+    ), own as materialized (
+      select value ->> 0 as id, value ->> 1 as after, cast(value ->> 2 as int) as take from ${own}
+    ), heads as materialized (
+      select waiting.lane, waiting.id, coalesce(own.after, '') as after, own.take, (${state}) as state
+      from waiting left join own on own.id = waiting.id
+      where waiting.id is not null and coalesce(own.take, 1) > 0 and coalesce((${state}), '') <> 'held'
+    ), part as materialized (
+      select case when count(*) = 0 then 1 when count(*) * ${sql.lit(maxFirst)} < ${wantedSize} then ${sql.lit(maxFirst)}
+        else (${wantedSize} + count(*) - 1) / count(*) end as size from heads
+    ), taken as (
+      select heads.lane, heads.id, (
+        select ${gather(system)} from (
+          select d.id, d.message_id, d.turn, d.failures, d.lost${number} from waypost_delivery d
+          where d.status = 'pending' and d.due_at = 0 and d.lane = heads.lane and d.subscription_id = heads.id
+            and d.message_id > heads.after and ${isUndisturbed}
+          order by d.message_id limit ${limit}
+        ) as one ${isWanted}
+      ) as found from heads
+    )
+    select waiting.lane, waiting.id, waiting.place, taken.found
+    from waiting left join taken on taken.lane = waiting.lane and taken.id = waiting.id
+    where waiting.id is not null order by waiting.lane, waiting.place`.execute(db)
+  const byLane = Map.groupBy(rows, (row) => row.lane)
+  return hands.map(({ lane }) => {
+    const found = byLane.get(lane) ?? []
+    return {
+      deliveries: found.flatMap((row) =>
+        parse<Row>(row.found).map((one) => toDelivery(one, { lane, subscription: row.id, dueAt: 0 })),
+      ),
+      after: found.length < maxSubscriptions ? '' : found.at(-1)!.id,
+    }
+  })
+}
+
+/** Reads the deliveries that were put off and are due, in order, from where the last call ended. */
+async function readLater(
+  system: System,
+  db: Kysely<SystemTables>,
+  request: ReadRequest,
+): Promise<readonly { readonly deliveries: readonly Delivery[]; readonly later: Hand['later'] }[]> {
+  const { hands, maxLater } = request
+  const start = entries(
+    system,
+    hands.map(({ lane, later }) => [lane, ...later]),
+  )
+  type Later = readonly [...Row, dueAt: number, subscription: string, isReadable: number]
+  const more = sql`, later.due_at, later.subscription_id, case when ${isReadable(system, request)} then 1 else 0 end`
+  const { rows } = await sql<{ lane: number; found: string | readonly Later[] | null }>`
+    with start as materialized (
+      select cast(value ->> 0 as int) as lane, cast(value ->> 1 as bigint) as due_at, value ->> 2 as id from ${start}
+    )
+    select start.lane, (
+      select ${gather(system, more)} from (
+        select d.* from waypost_delivery d
+        where d.status = 'pending' and d.due_at > 0 and d.lane = start.lane and (d.due_at, d.id) > (start.due_at, start.id)
+          and d.due_at <= ${nowOnce(system)}
+        order by d.due_at, d.id limit ${maxLater}
+      ) as later left join waypost_subscription s on s.id = later.subscription_id
+    ) as found from start`.execute(db)
+  const byLane = new Map(rows.map((row) => [row.lane, parse<Later>(row.found)]))
+  return hands.map(({ lane }) => {
+    const found = (byLane.get(lane) ?? []).toSorted((a, b) => a[5] - b[5] || (a[0] < b[0] ? -1 : 1))
+    const last = found.at(-1)
+    return {
+      deliveries: found
+        .filter((one) => one[7] === 1)
+        .map((one) => toDelivery(one.slice(0, 5) as unknown as Row, { lane, subscription: one[6], dueAt: one[5] })),
+      later: last === undefined || found.length < maxLater ? [0, ''] : [last[5], last[0]],
+    }
+  })
+}
+
+function toDelivery(
+  [id, message, turn, failures, lost]: Row,
+  of: Pick<Delivery, 'lane' | 'subscription' | 'dueAt'>,
+): Delivery {
+  return { id, message, turn, failures, lost, ...of }
+}
+
+/** The elements of a JSON array as a table with the column `value`. */
+function entries(system: System, rows: readonly unknown[]): RawBuilder<unknown> {
+  const json = JSON.stringify(rows)
+  return system.kind === 'sqlite'
+    ? sql`json_each(${json}) as entry`
+    : sql`json_array_elements(cast(${json} as json)) as entry(value)`
+}
+
+/** Aggregates rows of a subquery to a JSON array of arrays. */
+function gather({ kind }: System, more?: RawBuilder<unknown>): RawBuilder<unknown> {
+  const row = more === undefined ? sql.ref('one') : sql.ref('later')
+  const columns = sql`${row}.id, ${row}.message_id, ${row}.turn, ${row}.failures, ${row}.lost${more ?? sql``}`
+  return kind === 'sqlite' ? sql`json_group_array(json_array(${columns}))` : sql`json_agg(json_build_array(${columns}))`
+}
+
+function parse<Value>(found: string | readonly Value[] | null): readonly Value[] {
+  if (found === null) return []
+  return typeof found === 'string' ? (JSON.parse(found) as readonly Value[]) : found
+}
+
+/** A subscription with what determines whether something may be posted to it now. */
+export interface Recipient extends Breaker {
+  readonly subscriptionId: string
+  /** Whether it is active, and its user and client may receive its event. */
+  readonly isAllowed: boolean
+  /** Whether it is paused, or the release does not declare its event: its deliveries wait. */
+  readonly isHeld: boolean
+  readonly endpoint: string
+  readonly revision: number
+  /** Encrypted. */
+  readonly secret: string
+  /** Encrypted: the previous secrets, which also sign until they expire. */
+  readonly previousSecrets: string | null
+  readonly isOrdered: boolean
+}
+
+/** @returns the subscriptions that exist, and the database's time */
+export async function loadRecipients(
+  system: System,
+  ids: readonly string[],
+  { catalog, settings }: Terms,
+): Promise<{ readonly recipients: readonly Recipient[]; readonly now: number }> {
+  const { rows } = await sql<{
+    id: string | null
+    endpoint: string
+    revision: number
+    secret: string
+    previous: string | null
+    status: string
+    event: string
+    failures: number
+    open_until: number | null
+    failing_since: number | null
+    ordered: number
+    allowed: number
+    now: number
+  }>`
+    with term as materialized (select * from ${eventTerms(system, catalog)} terms)
+    select s.id, s.endpoint, s.revision, s.secret, s.previous_secrets as previous, s.status, s.event, s.failures,
+      case when ${isPostable(system, settings)} then null else s.open_until end as open_until, s.failing_since, s.ordered, case when ${isRecipientAllowed(system)} then 1 else 0 end as allowed,
+      ${nowOnce(system)} as now
+    from (select 1) as one left join (
+      select * from waypost_subscription where ${isOneOf(system, sql`id`, JSON.stringify(ids))}
+    ) s on true
+    left join waypost_user u on u.id = s.user_id left join waypost_client creator on creator.id = s.client_id`.execute(
+    system.db,
+  )
+  const recipients = rows.flatMap((row) =>
+    row.id === null
+      ? []
+      : [
+          {
+            subscriptionId: row.id,
+            isAllowed: row.status === 'active' && row.allowed === 1,
+            isHeld: row.status === 'paused' || (row.status === 'active' && !Object.hasOwn(catalog, row.event)),
+            endpoint: row.endpoint,
+            revision: row.revision,
+            secret: row.secret,
+            previousSecrets: row.previous,
+            failures: row.failures,
+            openUntil: row.open_until,
+            failingSince: row.failing_since,
+            isOrdered: row.ordered === 1,
+          },
+        ],
+  )
+  return { recipients, now: rows[0]!.now }
+}
+
+/** What a message posts. */
+export interface Message {
+  readonly event: string
+  /** The exact text of the request body. */
+  readonly data: string
+}
+
+/**
+ * Loads messages in the given order as long as their bodies fit into `maxBytes`, at least the first one.
+ * @returns those that exist; null for those that do not fit
+ */
+export async function loadMessages(
+  system: System,
+  ids: readonly string[],
+  maxBytes: number,
+): Promise<ReadonlyMap<string, Message | null>> {
+  const list = JSON.stringify(ids)
+  const [wanted, place] =
+    system.kind === 'sqlite'
+      ? [sql`json_each(${list}) as wanted`, sql`wanted.key`]
+      : [sql`json_array_elements_text(cast(${list} as json)) with ordinality as wanted(value, key)`, sql`wanted.key`]
+  const bytes = sql`octet_length(m.data)` // does not read a long body
+  const { rows } = await sql<{ id: string; event: string; data: string | null }>`
+    select m.id, m.event, case when total <= cast(${Math.max(maxBytes, 0)} as bigint) or total = bytes then m.data end as data from (
+      select m.id, sum(${bytes}) over (order by ${place}) as total, ${bytes} as bytes
+      from ${wanted} join waypost_message m on m.id = wanted.value
+    ) as sized join waypost_message m on m.id = sized.id`.execute(system.db)
+  return new Map(rows.map(({ id, event, data }) => [id, data === null ? null : { event, data }]))
+}
+
+/** Returns the lanes in which a delivery is due that could be posted. */
+export async function findDueLanes(system: System, terms: Terms): Promise<ReadonlySet<number>> {
+  const now = nowOnce(system)
+  const next = (lane: RawBuilder<unknown>, after: RawBuilder<unknown>) => sql`(
+    select d.subscription_id from waypost_delivery d
+    where d.status = 'pending' and d.due_at = 0 and d.lane = ${lane} and d.subscription_id > ${after}
+    order by d.subscription_id limit 1)`
+  const { rows } = await readInIndexOrder(system, (db) =>
+    sql<{ lane: number }>`
+    with recursive waiting(lane, id) as (
+      select lane, ${next(sql`waypost_lane.lane`, sql`''`)} from waypost_lane
+      union all
+      select waiting.lane, ${next(sql`waiting.lane`, sql`waiting.id`)} from waiting where waiting.id is not null
+    )
+    select distinct waiting.lane from waiting left join waypost_subscription s on s.id = waiting.id
+    where waiting.id is not null and ${isReadable(system, terms)}
+    union
+    select lane.lane from waypost_lane lane where exists (
+      select 1 from waypost_delivery d left join waypost_subscription s on s.id = d.subscription_id
+      where d.status = 'pending' and d.due_at > 0 and d.lane = lane.lane and d.due_at <= ${now}
+        and ${isReadable(system, terms)})`.execute(db),
+  )
+  return new Set(rows.map((row) => row.lane))
+}

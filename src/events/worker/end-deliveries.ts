@@ -1,0 +1,112 @@
+import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { makeSortedId } from '../../kit/index.ts'
+import { cancelDeliveries, type System, type SystemTables } from '../../store/index.ts'
+import { isOneOf } from '../expressions.ts'
+
+// Deliveries that end without a POST.
+
+const cancelChunk = 1000
+const maxCancelChunks = 50
+
+/**
+ * Cancels the pending deliveries of a subscription that ended. Beyond 50,000, workers cancel the rest when they read it.
+ */
+export async function cancelOf(
+  system: System,
+  subscription: { readonly id: string; readonly lane: number },
+): Promise<void> {
+  for (let count = 0; count < maxCancelChunks; count++) {
+    const of = { subscriptions: [subscription], limit: cancelChunk }
+    if ((await cancelDeliveries(system, system.db, of)) < cancelChunk) return
+  }
+}
+
+/** Cancels deliveries whose message was deleted. */
+export async function cancelOrphans(system: System, deliveries: readonly { readonly id: string }[]): Promise<void> {
+  const ids = JSON.stringify(deliveries.map(({ id }) => id))
+  await sql`update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}
+    where ${isOneOf(system, sql`id`, ids)} and status || '' = 'pending'`.execute(system.db)
+}
+
+/** How long a delivery may stay due behind a breaker that does not close. */
+export const maxHeldMs = 3 * 86_400_000
+
+/** The next failure expires more. */
+const maxExpired = 500
+
+export interface EndedDelivery {
+  readonly id: string
+  readonly failures: number
+  readonly event: string
+}
+
+/** Ends deliveries with which too many workers were lost without a recorded outcome. They probably crash them. */
+export function endLost(
+  system: System,
+  deliveries: readonly { readonly id: string; readonly turn: number }[],
+): Promise<readonly EndedDelivery[]> {
+  const turns = new Map(deliveries.map(({ id, turn }) => [id, turn]))
+  const isLost = isOneOf(system, sql`d.id`, JSON.stringify([...turns.keys()]))
+  return end(system, isLost, { outcome: 'lost', isStill: ({ id, turn }) => turns.get(id) === turn })
+}
+
+/** The outcome in the attempt log of a delivery that expired. */
+export const expiredOutcome = 'held back for 3 days'
+
+/**
+ * Ends deliveries that have been due for days to a subscription whose endpoint has failed throughout and has just failed
+ * again. Deliveries that are overdue for another reason, such as a pause or missing workers, stay pending.
+ */
+export function endOverdue(system: System, subscriptionId: string): Promise<readonly EndedDelivery[]> {
+  const before = sql`(select ${system.now()} - ${sql.lit(maxHeldMs)})`
+  const isOverdue = sql<boolean>`d.subscription_id = ${subscriptionId}
+    and case when d.due_at = 0 then d.created_at else d.due_at end < ${before}
+    and exists (select 1 from waypost_subscription s where s.id = d.subscription_id and s.failing_since < ${before})`
+  return end(system, isOverdue, { outcome: expiredOutcome, isStill: () => true })
+}
+
+interface Row extends EndedDelivery {
+  readonly turn: number
+  readonly now: number
+}
+
+function end(
+  system: System,
+  isChosen: RawBuilder<boolean>,
+  { outcome, isStill }: { readonly outcome: string; isStill(row: Row): boolean },
+): Promise<readonly EndedDelivery[]> {
+  return system.transaction(async (trx) => {
+    const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
+    const { rows: found } = await sql<Row>`
+      select d.id, d.failures, d.turn, coalesce(m.event, '') as event, ${system.now()} as now
+      from waypost_delivery d left join waypost_message m on m.id = d.message_id
+      where ${isChosen} and d.status || '' = 'pending'
+      order by d.message_id limit ${sql.lit(maxExpired)} ${lock}`.execute(trx)
+    const rows = found.filter(isStill)
+    if (rows.length > 0) await markDead(system, trx, { rows, outcome })
+    return rows
+  })
+}
+
+async function markDead(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { rows, outcome }: { readonly rows: readonly Row[]; readonly outcome: string },
+): Promise<void> {
+  await trx
+    .updateTable('waypost_delivery')
+    .set((column) => ({ status: 'dead', finished_at: system.now(), turn: column('turn', '+', 1) }))
+    .where(
+      'id',
+      'in',
+      rows.map((row) => row.id),
+    )
+    .execute()
+  const attempt = { latency_ms: 0, status: null, outcome, answer: null, headers: null, hidden: 0 as const }
+  await trx
+    .insertInto('waypost_attempt')
+    .values(
+      rows.map(({ id, now }) => ({ ...attempt, id: makeSortedId('att_', now), delivery_id: id, started_at: now })),
+    )
+    .execute()
+}

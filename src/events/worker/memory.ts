@@ -1,0 +1,653 @@
+import type { Clock } from '../../kit/index.ts'
+import { isHalfOpen, isOpen, type Breaker } from '../lanes/breaker.ts'
+import type { Holdings, Noted } from '../lanes/member.ts'
+import type { Delivery, HeldSubscription, Message, Recipient } from '../lanes/read.ts'
+import { maxLost } from '../expressions.ts'
+import { defaultShare, Hosts, type Host, type Limits } from './hosts.ts'
+
+/** The most deliveries in memory, and the most characters of their bodies. */
+const maxHeld = 2000
+const maxBodies = 16 * 2 ** 20
+/** Of one subscription. */
+const minTake = 16
+/** Posted alone from this number of lost workers on, so that only a delivery that crashes workers becomes dead. */
+const aloneFrom = 3
+/** The most deliveries that a note contains beyond those under way, to hosts that respond quickly. */
+const maxNotedAhead = 500
+/** A POST begins only on what was read of its subscription and user within this time. */
+const maxRecipientAgeMs = 1000
+const minValidMs = 250
+const refreshAgeMs = 400
+/** How often the oldest messages of a busy subscription are read again, because fan-out may finish out of order. */
+const rereadMs = 1000
+
+/** A delivery in memory: queued, in flight, or with an outcome that is not recorded. */
+export interface Held extends Delivery {
+  readonly content: Message
+  readonly of: Subscription
+  state: 'queued' | 'posting' | 'recording'
+  /** Whether a committed note contains it. */
+  isNoted: boolean
+  /** Whether it tests a breaker that is half open. */
+  isTest: boolean
+}
+
+/** A subscription of which deliveries are in memory. */
+export interface Subscription {
+  readonly id: string
+  recipient: Recipient
+  /** When the recipient was read, and until when something may be posted on it. */
+  readAt: number
+  validUntil: number
+  breaker: Breaker
+  /** The failures that System stores. */
+  storedFailures: number
+  isBreakerChanged: boolean
+  breakerSavedAt: number
+  endpoint: Endpoint
+  /** In the order of posting. Those that are noted come first. */
+  readonly queue: Held[]
+  posting: number
+  recording: number
+  /** The last fresh message that was read. */
+  after: string
+  rereadAt: number
+  /** Outcomes since the last reading. */
+  finished: number
+}
+
+interface Endpoint {
+  readonly url: string
+  readonly host: EndpointHost
+  posting: number
+  queued: number
+  /** How many subscriptions in memory have it. */
+  users: number
+  /** Subscriptions that may have a delivery to start, in turn. */
+  readonly ready: Set<Subscription>
+}
+
+interface EndpointHost extends Host {
+  /** Endpoints that may have a delivery to start, in turn. */
+  readonly ready: Set<Endpoint>
+}
+
+/** What was read about subscriptions. */
+export interface ReadRecipients {
+  /** By id; undefined for those that do not exist. */
+  readonly found: ReadonlyMap<string, Recipient | undefined>
+  /** When the query was sent. */
+  readonly at: number
+}
+
+/** What deliveries are posted with, as far as it was not in memory when it was read. */
+export interface Loaded {
+  /** Undefined for those that do not exist. */
+  readonly recipients: ReadonlyMap<string, Recipient | undefined>
+  /** Null if the body does not fit into memory now; undefined for those that do not exist. */
+  readonly messages: ReadonlyMap<string, Message | null | undefined>
+}
+
+/** What cannot be taken into memory because something else must happen with it. */
+export interface Rejected {
+  /** Subscriptions that are gone, disabled or no longer allowed to receive their event. */
+  readonly ended: readonly { readonly id: string; readonly lane: number }[]
+  /** Deliveries with which too many workers were lost. */
+  readonly lost: readonly Delivery[]
+  /** Deliveries whose message does not exist. */
+  readonly orphans: readonly Delivery[]
+}
+
+/**
+ * The deliveries that a worker holds, and the order in which it posts them: hosts take turns, then the endpoints of a
+ * host, then the subscriptions of an endpoint. Makes no queries.
+ */
+export class Memory implements Holdings {
+  readonly #clock: Clock
+  readonly #hosts: Hosts
+  readonly #subscriptions = new Map<string, Subscription>()
+  readonly #held = new Map<string, Held>()
+  readonly #endpoints = new Map<string, Endpoint>()
+  readonly #byLane = new Map<number, number>()
+  /** Hosts that may have something to start, in turn. */
+  readonly #ready = new Set<Host>()
+  readonly #messages = new Map<string, { readonly content: Message; count: number }>()
+  readonly #alone: Held[] = []
+  /** What left memory while deliveries are being read; undefined while none are. */
+  #left: Set<string> | undefined
+  /** The database's time at a monotonic time. */
+  #databaseTime = { now: 0, at: 0 }
+  #posting = 0
+  /** Since the last note. */
+  #ended = 0
+  #bodies = 0
+  #limits: Limits = { total: 1, perEndpoint: 1 }
+  /** While set, only deliveries that must be alone are posted, one at a time. */
+  isAlone = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#hosts = new Hosts(clock)
+  }
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  get posting(): number {
+    return this.#posting
+  }
+
+  get queued(): number {
+    return this.#held.size - this.#posting
+  }
+
+  /** How many characters of bodies can be read. */
+  get bodyRoom(): number {
+    return maxBodies - this.#bodies
+  }
+
+  get limits(): Limits {
+    return this.#limits
+  }
+
+  /** Whether something is queued that need not be alone. */
+  get hasQueued(): boolean {
+    for (const one of this.#subscriptions.values()) if (one.queue.length > 0) return true
+    return false
+  }
+
+  get hasAlone(): boolean {
+    return this.#alone.length > 0
+  }
+
+  get areHostsSilent(): boolean {
+    return this.#hosts.areSilent()
+  }
+
+  setLimits(limits: Limits): void {
+    this.#limits = limits
+  }
+
+  /** The database's time, as far as known. */
+  now(): number {
+    return Math.round(this.#databaseTime.now + this.#clock.monotonic() - this.#databaseTime.at)
+  }
+
+  setTime(now: number, at: number): void {
+    this.#databaseTime = { now, at }
+  }
+
+  holds(lane: number): boolean {
+    return (this.#byLane.get(lane) ?? 0) > 0
+  }
+
+  closeLane(lane: number): void {
+    for (const row of this.#held.values()) if (row.lane === lane && row.state === 'queued') this.#remove(row)
+  }
+
+  /** Forgets everything that is not in flight. */
+  forgetQueued(): void {
+    for (const row of this.#held.values()) if (row.state === 'queued') this.#remove(row)
+  }
+
+  /** Forgets everything. What is in flight is ignored when it ends. */
+  forgetAll(): void {
+    for (const row of this.#held.values()) this.#remove(row)
+  }
+
+  // Reading
+
+  /** From now on, `admit` leaves out what is held or leaves memory. */
+  beginReading(): void {
+    this.#left = new Set()
+  }
+
+  endReading(): void {
+    this.#left = undefined
+  }
+
+  /** How many deliveries can be read. */
+  room(): number {
+    return maxHeld - this.#held.size
+  }
+
+  listHeldSubscriptions(): readonly HeldSubscription[] {
+    const now = this.#clock.monotonic()
+    return [...this.#subscriptions.values()].map((one) => {
+      const wanted = Math.max(minTake, 2 * this.#limits.perEndpoint, 3 * one.finished) - one.queue.length
+      const isBlocked = wanted <= 0 || isHalfOpen(one.breaker) || isOpen(one.breaker, this.now())
+      one.finished = 0
+      if (isBlocked) return { id: one.id, after: '', take: 0 }
+      // Those of an ordered subscription are always read from the oldest.
+      const isReread = one.recipient.isOrdered || now - one.rereadAt >= rereadMs
+      if (!isReread) return { id: one.id, after: one.after, take: wanted }
+      one.rereadAt = now
+      return { id: one.id, after: '', take: sizeOf(one) + wanted }
+    })
+  }
+
+  /** Ids of subscriptions in memory that must be read again before long, and of those that are not in memory. */
+  listUnread(subscriptions: Iterable<string>): readonly string[] {
+    const now = this.#clock.monotonic()
+    const stale = [...this.#subscriptions.values()].filter((one) => now - one.readAt >= refreshAgeMs)
+    const unknown = [...subscriptions].filter((id) => !this.#subscriptions.has(id))
+    return [...new Set([...stale.map((one) => one.id), ...unknown])]
+  }
+
+  /** Ids of messages to load for deliveries, in their order. */
+  listUnknownMessages(deliveries: readonly Delivery[]): readonly string[] {
+    const others = deliveries.filter((one) => !this.#held.has(one.id) && this.#left?.has(one.id) !== true)
+    return [...new Set(others.map((one) => one.message))].filter((id) => !this.#messages.has(id))
+  }
+
+  /** Applies what was read of subscriptions in memory. Forgets the deliveries of those that may not receive any. */
+  applyRecipients({ found, at }: ReadRecipients): void {
+    for (const [id, recipient] of found) {
+      const known = this.#subscriptions.get(id)
+      if (known === undefined) continue
+      if (recipient === undefined) this.forgetSubscription(known)
+      else this.#update(known, recipient, at)
+    }
+  }
+
+  #update(known: Subscription, recipient: Recipient, at: number): void {
+    known.recipient = recipient
+    known.validUntil = this.#validUntil(at)
+    known.readAt = at
+    if (!known.isBreakerChanged && known.breakerSavedAt < at) {
+      known.breaker = recipient
+      known.storedFailures = recipient.failures
+    }
+    if (known.endpoint.url !== recipient.endpoint) {
+      const queued = known.queue.length
+      this.#count(known.endpoint, -queued)
+      this.#leaveEndpoint(known)
+      known.endpoint = this.#endpointOf(recipient.endpoint)
+      known.endpoint.users++
+      this.#count(known.endpoint, queued)
+    }
+    if (!recipient.isAllowed || isOpen(known.breaker, this.now())) this.forgetSubscription(known)
+    else this.#wake(known)
+  }
+
+  /**
+   * Takes deliveries into memory, as far as their recipients may receive something now. Call `applyRecipients` with the
+   * same recipients first.
+   */
+  admit(deliveries: readonly Delivery[], { recipients, messages }: Loaded): Rejected {
+    const ended = new Map<string, number>()
+    const lost: Delivery[] = []
+    const orphans: Delivery[] = []
+    /** Subscriptions of which a delivery is left out: the next ones of an ordered subscription wait for it. */
+    const passed = new Set<string>()
+    const maxHung = defaultShare(this.#limits)
+    let hung = this.#hosts.countHung()
+    for (const delivery of deliveries) {
+      if (this.#left?.has(delivery.id) === true) passed.add(delivery.subscription)
+      if (this.#held.has(delivery.id) || this.#left?.has(delivery.id) === true) continue
+      const known = this.#subscriptions.get(delivery.subscription)
+      const recipient = known?.recipient ?? recipients.get(delivery.subscription)
+      // What left memory meanwhile was not read, and is read the next time.
+      if (recipient === undefined && !recipients.has(delivery.subscription)) continue
+      if (recipient === undefined || (!recipient.isAllowed && !recipient.isHeld)) {
+        ended.set(delivery.subscription, delivery.lane)
+        continue
+      }
+      const content = this.#messages.get(delivery.message)?.content ?? messages.get(delivery.message)
+      const breaker = known?.breaker ?? recipient
+      if (content === undefined && messages.has(delivery.message)) orphans.push(delivery)
+      if (!content) passed.add(delivery.subscription) // it does not fit, or was dropped meanwhile
+      if (recipient.isOrdered && delivery.dueAt === 0 && passed.has(delivery.subscription)) continue
+      if (!content || !recipient.isAllowed || isOpen(breaker, this.now())) continue
+      if (delivery.lost >= maxLost) {
+        lost.push(delivery)
+        continue
+      }
+      if (isHalfOpen(breaker) && known !== undefined && sizeOf(known) > 0) continue // one at a time
+      if (this.#held.size >= maxHeld) break
+      const host = known?.endpoint.host ?? this.#hosts.of(recipient.endpoint)
+      if (host.isHung() && hung >= maxHung) continue
+      if (host.isSlow() && host.queued + host.posting >= maxHung) continue
+      if (host.isHung()) hung++
+      this.#add(delivery, content, known ?? this.#addSubscription(recipient))
+    }
+    return { ended: [...ended].map(([id, lane]) => ({ id, lane })), lost, orphans }
+  }
+
+  #addSubscription(recipient: Recipient): Subscription {
+    const endpoint = this.#endpointOf(recipient.endpoint)
+    const at = this.#databaseTime.at // of the query that read it
+    const one: Subscription = {
+      id: recipient.subscriptionId,
+      recipient,
+      readAt: at,
+      validUntil: this.#validUntil(at),
+      breaker: recipient,
+      storedFailures: recipient.failures,
+      isBreakerChanged: false,
+      breakerSavedAt: -Infinity,
+      endpoint,
+      queue: [],
+      posting: 0,
+      recording: 0,
+      after: '',
+      rereadAt: this.#clock.monotonic(),
+      finished: 0,
+    }
+    endpoint.users++
+    this.#subscriptions.set(one.id, one)
+    return one
+  }
+
+  #add(delivery: Delivery, content: Message, of: Subscription): void {
+    const row: Held = { ...delivery, content, of, state: 'queued', isNoted: false, isTest: false }
+    this.#held.set(row.id, row)
+    this.#keepMessage(row.message, content)
+    this.#byLane.set(row.lane, (this.#byLane.get(row.lane) ?? 0) + 1)
+    if (row.dueAt === 0 && row.message > of.after) of.after = row.message
+    if (row.lost >= aloneFrom) {
+      this.#alone.push(row)
+      return
+    }
+    // A replay or test is outside the order.
+    if (of.recipient.isOrdered && row.dueAt > 0) of.queue.unshift(row)
+    else of.queue.push(row)
+    this.#count(of.endpoint, 1)
+  }
+
+  #keepMessage(id: string, content: Message): void {
+    const known = this.#messages.get(id)
+    if (known !== undefined) {
+      known.count++
+      return
+    }
+    this.#messages.set(id, { content, count: 1 })
+    this.#bodies += content.data.length
+  }
+
+  #dropMessage(id: string): void {
+    const known = this.#messages.get(id)!
+    if (--known.count > 0) return
+    this.#messages.delete(id)
+    this.#bodies -= known.content.data.length
+  }
+
+  #remove(row: Held): void {
+    if (!this.#held.delete(row.id)) return
+    this.#left?.add(row.id)
+    this.#dropMessage(row.message)
+    this.#byLane.set(row.lane, this.#byLane.get(row.lane)! - 1)
+    const { of } = row
+    if (row.state === 'posting') of.posting--
+    if (row.state === 'recording') of.recording--
+    if (row.state === 'queued' && row.lost >= aloneFrom) this.#alone.splice(this.#alone.indexOf(row), 1)
+    else if (row.state === 'queued') {
+      of.queue.splice(of.queue.indexOf(row), 1)
+      this.#count(of.endpoint, -1)
+    }
+    this.#dropIfUnused(of)
+  }
+
+  #dropIfUnused(one: Subscription): void {
+    if (sizeOf(one) > 0 || one.isBreakerChanged) return
+    if (this.#alone.some((row) => row.of === one)) return
+    this.#subscriptions.delete(one.id)
+    this.#leaveEndpoint(one)
+  }
+
+  #leaveEndpoint(one: Subscription): void {
+    one.endpoint.ready.delete(one)
+    one.endpoint.users--
+    this.#dropEndpointIfUnused(one.endpoint)
+  }
+
+  #dropEndpointIfUnused({ url, posting, users }: Endpoint): void {
+    if (posting + users === 0) this.#endpoints.delete(url)
+  }
+
+  forgetSubscription(one: Subscription): void {
+    for (const row of [...one.queue, ...this.#alone.filter((alone) => alone.of === one)]) this.#remove(row)
+  }
+
+  /** Forgets queued deliveries of hosts that became slow, beyond their share, and of subscriptions with too many. */
+  trim(): void {
+    const share = defaultShare(this.#limits)
+    const isFull = this.#held.size > maxHeld * 0.75
+    for (const one of this.#subscriptions.values()) {
+      const { host } = one.endpoint
+      const isOver = () =>
+        (host.isSlow() && host.queued + host.posting > share) ||
+        (isFull && one.queue.length > Math.max(minTake, 2 * one.finished))
+      while (one.queue.length > 0 && isOver()) this.#remove(one.queue.at(-1)!)
+    }
+  }
+
+  #endpointOf(url: string): Endpoint {
+    const known = this.#endpoints.get(url)
+    if (known !== undefined) return known
+    const host = this.#hosts.of(url) as EndpointHost
+    const endpoint = { url, host, posting: 0, queued: 0, users: 0, ready: new Set<Subscription>() }
+    this.#endpoints.set(url, endpoint)
+    return endpoint
+  }
+
+  #count(endpoint: Endpoint, more: number): void {
+    endpoint.queued += more
+    endpoint.host.queued += more
+  }
+
+  // Posting
+
+  /** A second after the query was sent. If the answer took nearly as long or longer, a moment after it. */
+  #validUntil(sentAt: number): number {
+    return Math.max(sentAt + maxRecipientAgeMs, this.#clock.monotonic() + minValidMs)
+  }
+
+  #wake(one: Subscription): void {
+    if (one.queue.length === 0) return
+    one.endpoint.ready.add(one)
+    this.#wakeEndpoint(one.endpoint)
+  }
+
+  #wakeEndpoint(endpoint: Endpoint): void {
+    endpoint.host.ready.add(endpoint)
+    this.#ready.add(endpoint.host)
+  }
+
+  /** Chooses the next delivery and counts it as in flight. Returns undefined if none can be started now. */
+  startNext(): Held | undefined {
+    const row = this.#chooseNext()
+    if (row === undefined) return undefined
+    const { of } = row
+    if (row.lost < aloneFrom) {
+      of.queue.shift()
+      this.#count(of.endpoint, -1)
+    } else this.#alone.shift()
+    row.state = 'posting'
+    row.isTest = isHalfOpen(of.breaker)
+    of.posting++
+    of.endpoint.posting++
+    of.endpoint.host.begin(row)
+    this.#posting++
+    return row
+  }
+
+  #chooseNext(): Held | undefined {
+    if (this.isAlone) {
+      const [row] = this.#alone
+      return this.#posting === 0 && row?.isNoted === true && this.#isReadyToPost(row.of) ? row : undefined
+    }
+    if (this.#posting >= this.#limits.total) return undefined
+    // What cannot start now leaves the turn, and returns when something has changed.
+    for (const host of this.#ready) {
+      const row = this.#hasRoom(host) ? this.#nextOfHost(host as EndpointHost) : undefined
+      this.#ready.delete(host)
+      if (row === undefined) continue
+      this.#ready.add(host)
+      return row
+    }
+    return undefined
+  }
+
+  #hasRoom(host: Host): boolean {
+    if (host.posting >= host.maxPostings(this.#limits)) return false
+    return !host.isHung() || this.#hosts.countHung() < defaultShare(this.#limits)
+  }
+
+  #nextOfHost({ ready }: EndpointHost): Held | undefined {
+    for (const endpoint of ready) {
+      const row = endpoint.posting < this.#limits.perEndpoint ? this.#nextOfEndpoint(endpoint) : undefined
+      ready.delete(endpoint)
+      if (row === undefined) continue
+      ready.add(endpoint)
+      return row
+    }
+    return undefined
+  }
+
+  #nextOfEndpoint({ ready }: Endpoint): Held | undefined {
+    for (const one of ready) {
+      ready.delete(one)
+      const [row] = one.queue
+      if (row?.isNoted !== true || !this.#isReadyToPost(one)) continue
+      if (one.recipient.isOrdered && this.#alone.some((alone) => alone.of === one && alone.message < row.message))
+        continue
+      ready.add(one)
+      return row
+    }
+    return undefined
+  }
+
+  #isReadyToPost(one: Subscription): boolean {
+    if (this.#clock.monotonic() > one.validUntil) return false
+    if (one.recipient.isOrdered) return one.posting + one.recording === 0
+    return !isHalfOpen(one.breaker) || one.posting === 0
+  }
+
+  /**
+   * Counts a POST as ended.
+   * @param endpoint that of the subscription when it began
+   * @returns false if the delivery was forgotten meanwhile
+   */
+  end(row: Held, endpoint: Subscription['endpoint'], hasResponse: boolean): boolean {
+    const wasHung = endpoint.host.isHung()
+    endpoint.host.end(row, hasResponse)
+    endpoint.posting--
+    this.#posting--
+    this.#ended++
+    if (endpoint.ready.size > 0) this.#wakeEndpoint(endpoint)
+    this.#dropEndpointIfUnused(endpoint)
+    if (endpoint.host.ready.size > 0) this.#ready.add(endpoint.host)
+    // Others that hang may have waited for its place.
+    if (wasHung) for (const host of this.#hosts.listHung()) if (host.ready.size > 0) this.#ready.add(host)
+    if (this.#held.get(row.id) !== row) return false
+    const { of } = row
+    row.state = 'recording'
+    of.posting--
+    of.recording++
+    of.finished++
+    this.#wake(of)
+    return true
+  }
+
+  setBreaker(one: Subscription, breaker: Breaker): void {
+    if (breaker === one.breaker) return
+    const isSame = breaker.failures === 0 && one.breaker.failures === 0 && one.breaker.openUntil === null
+    one.breaker = breaker
+    if (isSame) return
+    one.isBreakerChanged = true
+    if (isOpen(breaker, this.now())) this.forgetSubscription(one)
+  }
+
+  /** Subscriptions whose breaker must be stored. */
+  listChangedBreakers(): readonly Subscription[] {
+    return [...this.#subscriptions.values()].filter((one) => one.isBreakerChanged)
+  }
+
+  /** @param failures what System stores now */
+  breakerSaved(one: Subscription, saved: Breaker): void {
+    if (one.breaker === saved) one.isBreakerChanged = false
+    one.storedFailures = saved.failures
+    one.breakerSavedAt = this.#clock.monotonic()
+    this.#dropIfUnused(one)
+  }
+
+  /**
+   * The outcome is recorded, or can never be.
+   * @param isFinished whether it is not posted again. Otherwise nothing of an ordered subscription may overtake it.
+   */
+  release(row: Held, isFinished = false): void {
+    this.#remove(row)
+    if (row.of.recipient.isOrdered && row.dueAt === 0 && !isFinished) this.forgetSubscription(row.of)
+    this.#wake(row.of)
+  }
+
+  // Notes
+
+  /**
+   * Chooses what the next note contains: what is under way, and what may begin next. Only deliveries that the committed
+   * and the next note contain may begin until `confirmNote`.
+   */
+  chooseNoted(recording: ReadonlySet<Held>): readonly Held[] {
+    const rows = [...this.#held.values()].filter((row) => row.state !== 'queued' && !recording.has(row))
+    const ahead = new Set(this.isAlone ? this.#alone.slice(0, this.#posting === 0 ? 1 : 0) : this.#chooseAhead())
+    for (const row of this.#held.values()) if (row.state === 'queued' && !ahead.has(row)) row.isNoted = false
+    return [...rows, ...ahead]
+  }
+
+  /** One of each subscription, then a second of each, and so on. */
+  #chooseAhead(): readonly Held[] {
+    const chosen: Held[] = []
+    const perHost = new Map<Host, number>()
+    // More than begin until the next note.
+    let quick = Math.min(maxNotedAhead, Math.max(3 * this.#limits.total, 3 * this.#ended))
+    this.#ended = 0
+    let others = 2 * this.#limits.total
+    let waiting = [...this.#subscriptions.values()].filter((one) => one.queue.length > 0)
+    for (let place = 0; waiting.length > 0; place++) {
+      waiting = waiting.filter((one) => {
+        const row = one.queue[place]
+        if (row === undefined || (place > 0 && isHalfOpen(one.breaker))) return false
+        const { host } = one.endpoint
+        if (host.isQuick()) {
+          if (quick <= 0) return false
+          quick--
+        } else {
+          const count = perHost.get(host) ?? host.posting
+          if (others <= 0 || count >= host.maxPostings(this.#limits) || place >= this.#limits.perEndpoint) return false
+          perHost.set(host, count + 1)
+          others--
+        }
+        chosen.push(row)
+        return true
+      })
+    }
+    return chosen
+  }
+
+  /** The note is committed. */
+  confirmNote(rows: readonly Held[]): void {
+    for (const row of rows) {
+      if (row.state !== 'queued' || this.#held.get(row.id) !== row) continue
+      row.isNoted = true
+      this.#wake(row.of)
+    }
+  }
+
+  /** Whether few of those that may begin next are noted, and a note would allow more to begin. */
+  needsNote(): boolean {
+    if (this.isAlone) return this.#posting === 0 && this.#alone[0]?.isNoted === false
+    const ahead = this.#chooseAhead()
+    const noted = ahead.filter((row) => row.isNoted).length
+    return noted < this.#limits.total && noted < ahead.length
+  }
+}
+
+function sizeOf({ queue, posting, recording }: Subscription): number {
+  return queue.length + posting + recording
+}
+
+export function toNote(rows: readonly Held[]): string {
+  return JSON.stringify(rows.map((row): Noted => [row.id, row.turn]))
+}

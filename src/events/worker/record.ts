@@ -1,0 +1,273 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { makeSortedId, toStorable } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
+import { latencyBounds, type Completion, type Outcome } from './outcome.ts'
+import { nowOnce } from '../expressions.ts'
+import { attemptColumns, successColumns } from '../attempts.ts'
+import { renewLease } from '../lanes/member.ts'
+import type { Breaker } from '../lanes/breaker.ts'
+
+/** An attempt and the resulting change of its delivery, in the form that the statements read. */
+interface Entry {
+  /** Id of the attempt. */
+  readonly id: string
+  readonly delivery_id: string
+  /** The turn that was posted. */
+  readonly turn: number
+  readonly verdict: Outcome
+  readonly next: 'pending' | 'delivered' | 'dead'
+  readonly failed: 0 | 1
+  /** Until the next attempt; null if `due_at` stays. */
+  readonly delay_ms: number | null
+  readonly started_at: number
+  readonly latency_ms: number
+  /** Of the latency. */
+  readonly bucket: number
+  readonly status: number | null
+  readonly outcome: string
+  readonly answer: string | null
+  /** JSON; null without a response. */
+  readonly headers: string | null
+  readonly hidden: 0 | 1
+}
+
+/** A breaker to store, if it is still as it was read. */
+export interface BreakerChange {
+  readonly subscription: string
+  readonly revision: number
+  readonly failuresBefore: number
+  readonly breaker: Breaker
+}
+
+/** What a worker records at once. */
+export interface Recording {
+  readonly worker: string
+  /** JSON: what is or may be under way afterwards. */
+  readonly note: string
+  readonly completions: readonly Completion[]
+  readonly breakers: readonly BreakerChange[]
+  /** The shard of the totals that counts the attempts. */
+  readonly shard: number
+}
+
+export interface Recorded {
+  /** False if the worker's row is gone. Nothing is recorded then. */
+  readonly isMember: boolean
+  /** Those whose turn was still the one that was posted. */
+  readonly completions: readonly Completion[]
+  /** The database's time. */
+  readonly now: number
+}
+
+/** The same, in the form that the statements read. */
+interface Statement extends Pick<Recording, 'worker' | 'note' | 'shard'> {
+  /** JSON arrays. */
+  readonly entries: string
+  readonly breakers: string
+  readonly hasEntries: boolean
+  readonly hasFailed: boolean
+  readonly hasBreakers: boolean
+}
+
+interface Result {
+  readonly alive: number
+  readonly now: number
+  /** JSON array of the ids of the recorded attempts. */
+  readonly ids: string | readonly string[] | null
+}
+
+/**
+ * Renews the lease of a worker, replaces its note, counts attempts, and finishes or reschedules their deliveries, all or
+ * nothing. A successful attempt is kept in the row of its delivery, which is updated anyway; a failed one gets a row of
+ * its own. Each statement has the same text for any number of rows.
+ */
+export async function record(system: System, recording: Recording): Promise<Recorded> {
+  const { completions, breakers } = recording
+  const entries = completions.map(entryOf)
+  const statement = {
+    ...recording,
+    entries: JSON.stringify(entries),
+    breakers: JSON.stringify(breakers.map(breakerEntryOf)),
+    hasEntries: entries.length > 0,
+    hasFailed: entries.some(({ failed }) => failed === 1),
+    hasBreakers: breakers.length > 0,
+  }
+  const { alive, now, ids } =
+    system.kind === 'postgresql'
+      ? await recordInOneStatement(system, statement)
+      : await system.transaction((trx) => recordInTransaction(system, trx, statement))
+  const recorded = new Set(typeof ids === 'string' ? (JSON.parse(ids) as string[]) : ids)
+  return {
+    isMember: alive === 1,
+    now,
+    completions: completions.filter((_, index) => recorded.has(entries[index]!.id)),
+  }
+}
+
+function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
+  const { outcome, delayMs } = verdict
+  // A failed delivery of an ordered subscription stays the next one, and the subscription waits.
+  const staysFresh = delivery.of.recipient.isOrdered && delivery.dueAt === 0
+  return {
+    id: makeSortedId('att_', startedAt),
+    delivery_id: delivery.id,
+    turn: delivery.turn,
+    verdict: outcome,
+    next: outcome === 'retrying' ? 'pending' : outcome,
+    failed: outcome === 'delivered' ? 0 : 1,
+    delay_ms: outcome === 'retrying' && !staysFresh ? delayMs : null,
+    started_at: startedAt,
+    latency_ms: result.latencyMs,
+    bucket: bucketOf(result.latencyMs),
+    status: result.status ?? null,
+    outcome: outcome === 'delivered' ? outcome : toStorable(result.failure ?? `status ${result.status}`),
+    answer: result.answer === undefined ? null : toStorable(result.answer),
+    headers: result.headers === undefined ? null : toStorable(JSON.stringify(result.headers)),
+    hidden: result.hidden === true ? 1 : 0,
+  }
+}
+
+function breakerEntryOf({ subscription, revision, failuresBefore, breaker }: BreakerChange) {
+  const { failures, openUntil, failingSince } = breaker
+  return {
+    id: subscription,
+    revision,
+    before: failuresBefore,
+    failures,
+    open_until: openUntil,
+    failing_since: failingSince,
+  }
+}
+
+function bucketOf(latencyMs: number): number {
+  const found = latencyBounds.findIndex((bound) => latencyMs <= bound)
+  return found < 0 ? latencyBounds.length : found
+}
+
+/**
+ * Uses one statement, which is its own transaction, so that a frozen process holds no lock. A note alone need not be on
+ * disk before anything is posted: if PostgreSQL crashes, the worker still lives and writes the next one.
+ */
+async function recordInOneStatement(system: System, statement: Statement): Promise<Result> {
+  const { worker, note, shard, entries, breakers, hasEntries, hasFailed, hasBreakers } = statement
+  const isAlive = sql`exists (select 1 from fence)`
+  const parts = [sql`fence as (${renewLease(system, worker, note)})`]
+  if (hasEntries) {
+    parts.push(
+      sql`entry as materialized (
+        select * from json_to_recordset(cast(${entries} as json)) as entry (id text, delivery_id text, turn int, verdict text,
+          next text, failed int, delay_ms bigint, started_at bigint, latency_ms int, bucket int, status int, outcome text,
+          answer text, headers text, hidden int)
+      )`,
+      sql`finished as (
+        update waypost_delivery set ${deliveryChanges(system)}
+        from entry where waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn and ${isAlive}
+          and waypost_delivery.id = any(array(select delivery_id from entry)) -- looks up each row by id
+        returning entry.id
+      )`,
+      sql`counted as (${addTotals(sql`entry where id in (select id from finished)`, shard)})`,
+    )
+  }
+  if (hasFailed) {
+    parts.push(sql`failed as (
+      insert into waypost_attempt (${attemptColumns})
+      select ${attemptColumns} from entry where failed = 1 and id in (select id from finished)
+    )`)
+  }
+  if (hasBreakers) {
+    // Skips locked subscriptions: the process that holds the lock may be frozen.
+    parts.push(
+      sql`chosen as materialized (
+        select change.* from json_to_recordset(cast(${breakers} as json)) as change (id text, revision int, before int,
+          failures int, open_until bigint, failing_since bigint) join waypost_subscription s on s.id = change.id
+        where s.revision = change.revision and s.failures = change.before and ${isAlive} for update of s skip locked
+      )`,
+      sql`switched as (update waypost_subscription set ${breakerChanges} from chosen as change where waypost_subscription.id = change.id)`,
+    )
+  }
+  const commit = hasEntries ? sql`null` : sql`set_config('synchronous_commit', 'off', true)`
+  const { rows } = await sql<Result>`with ${sql.join(parts)}
+    select (select count(*) from fence) as alive, ${system.now()} as now, ${commit} as commit,
+      ${hasEntries ? sql`(select json_agg(id) from finished)` : sql`null`} as ids`.execute(system.db)
+  return rows[0]!
+}
+
+/** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same rows. */
+async function recordInTransaction(system: System, trx: Kysely<SystemTables>, statement: Statement): Promise<Result> {
+  const { worker, note, shard, entries, breakers, hasEntries, hasFailed, hasBreakers } = statement
+  const { rows: fence } = await renewLease(system, worker, note).execute(trx)
+  const { rows: times } = await sql<{ now: number }>`select ${system.now()} as now`.execute(trx)
+  const { now } = times[0]!
+  if (fence.length === 0) return { alive: 0, now, ids: null }
+  if (hasBreakers) {
+    const change = sql`(select value ->> 'id' as id, value ->> 'revision' as revision, value ->> 'before' as before,
+      value ->> 'failures' as failures, value ->> 'open_until' as open_until, value ->> 'failing_since' as failing_since
+      from json_each(${breakers})) as change`
+    await sql`update waypost_subscription set ${breakerChanges} from ${change}
+      where waypost_subscription.id = change.id and waypost_subscription.revision = change.revision
+        and waypost_subscription.failures = change.before`.execute(trx)
+  }
+  if (!hasEntries) return { alive: 1, now, ids: null }
+  const entry = sql`(select value ->> 'id' as id, value ->> 'delivery_id' as delivery_id, value ->> 'turn' as turn,
+    value ->> 'verdict' as verdict, value ->> 'next' as next, value ->> 'failed' as failed, value ->> 'delay_ms' as delay_ms,
+    value ->> 'started_at' as started_at, value ->> 'latency_ms' as latency_ms, value ->> 'bucket' as bucket,
+    value ->> 'status' as status, value ->> 'outcome' as outcome, value ->> 'answer' as answer, value ->> 'headers' as headers,
+    value ->> 'hidden' as hidden
+    from json_each(${entries})) as entry`
+  const isTurn = sql`waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn`
+  const posted = sql`${entry} where exists (select 1 from waypost_delivery where ${isTurn})`
+  const { rows } = await sql<{ id: string }>`select entry.id from ${posted}`.execute(trx)
+  if (hasFailed) {
+    await sql`insert into waypost_attempt (${attemptColumns})
+      select ${attemptColumns} from ${posted} and failed = 1`.execute(trx)
+  }
+  await addTotals(posted, shard).execute(trx)
+  await sql`update waypost_delivery set ${deliveryChanges(system)} from ${entry} where ${isTurn}`.execute(trx)
+  return { alive: 1, now, ids: rows.map(({ id }) => id) }
+}
+
+const breakerChanges = sql`failures = change.failures, open_until = change.open_until, failing_since = change.failing_since`
+
+/** Updates rows in a fixed order, so that concurrent statements do not deadlock. */
+function addTotals(entries: RawBuilder<unknown>, shard: number): RawBuilder<unknown> {
+  return sql`
+    insert into waypost_attempt_total (outcome, bucket, shard, count, sum_ms)
+    select verdict, bucket, cast(${shard} as int), count(*), sum(latency_ms) from ${entries}
+    group by verdict, bucket order by verdict, bucket
+    on conflict (outcome, bucket, shard) do update set
+      count = waypost_attempt_total.count + excluded.count, sum_ms = waypost_attempt_total.sum_ms + excluded.sum_ms`
+}
+
+/** A delivery that was cancelled meanwhile becomes delivered if its POST succeeded, and otherwise stays cancelled. */
+function deliveryChanges(system: System): RawBuilder<unknown> {
+  const now = nowOnce(system)
+  const isKept = sql`waypost_delivery.status = 'cancelled' and entry.failed = 1`
+  return sql`status = case when ${isKept} then 'cancelled' else entry.next end,
+    failures = waypost_delivery.failures + entry.failed, turn = waypost_delivery.turn + 1,
+    due_at = coalesce(${now} + entry.delay_ms, waypost_delivery.due_at),
+    scheduled_at = case when entry.delay_ms is null then waypost_delivery.scheduled_at else ${now} end,
+    finished_at = case when ${isKept} then waypost_delivery.finished_at when entry.next <> 'pending' then ${now} end,
+    ${sql.join(
+      successColumns.map((column) => {
+        const of = column === 'response_status' ? 'status' : column
+        return sql`${sql.ref(column)} = case when entry.failed = 0 then entry.${sql.ref(of)} end`
+      }),
+    )}`
+}
+
+/**
+ * Disables a subscription that answered 410, unless its endpoint has changed since, or the worker's row is gone. A locked
+ * subscription is skipped, because the process that holds the lock may be frozen.
+ * @returns whether it is disabled now
+ */
+export async function disableRevision(
+  system: System,
+  worker: string,
+  { id, revision }: { readonly id: string; readonly revision: number },
+): Promise<boolean> {
+  const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
+  const { numAffectedRows = 0n } = await sql`update waypost_subscription set status = 'disabled' where id in (
+    select id from waypost_subscription where id = ${id} and revision = ${revision}
+      and exists (select 1 from waypost_worker where id = ${worker}) ${lock})`.execute(system.db)
+  return numAffectedRows > 0n
+}
