@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { openOutbound } from '../../src/outbound/index.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
-import { onEachDatabase, type World } from './world.ts'
+import { leaveDead, onEachDatabase, type World } from './world.ts'
 import { until } from '../support/until.ts'
 
 const minute = 60_000
@@ -87,15 +87,12 @@ onEachDatabase("when the database's clock is set back an hour", (world) => {
     assert.equal(receiver.received.length, 1)
   })
 
-  test('deliveries of a lost worker are taken over when its lease would have expired', async () => {
+  test('a worker that died before is declared dead soon, because its lease ends too far ahead', async () => {
     const { receiver } = await prepare(world())
     await world().dispatch('note', 1)
     await fanOut(world())
-    const lease = { claim_id: 'clm_lost', lease_until: world().clock.now() + world().settings.delivery_lease }
-    await world().system.db.updateTable('waypost_delivery').set(lease).execute()
+    await leaveDead(world(), { place: 'elsewhere' })
     setBack(world())
-    assert.partialDeepStrictEqual(await world().execute(), { attempted: 0 })
-    world().clock.forward(world().settings.delivery_lease + 1)
     assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
     assert.equal(receiver.received.length, 1)
     assert.partialDeepStrictEqual(await world().deliveries(), [{ lost: 1, failures: 0 }])
@@ -117,18 +114,59 @@ onEachDatabase("when the database's clock is set forward an hour", (world) => {
     assert.equal(receiver.received.length, 4)
   })
 
-  test('the worker whose lease expired changes nothing if another one was faster', async () => {
+  test('a worker with a delivery in progress renews its lease, and others post nothing', async () => {
+    const { receiver } = await prepare(world())
+    const held: ServerResponse[] = []
+    receiver.choose = () => (response) => held.push(response)
+    await world().dispatch('note', 1)
+    // Its own clock is right.
+    const first = world().execute({ clock: { now: Date.now, monotonic: world().clock.monotonic } })
+    await until('one is held', () => held.length !== 0)
+    world().clock.forward(hour)
+    assert.deepEqual(await world().execute(), { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
+    held[0]!.writeHead(204).end()
+    assert.deepEqual(await first, { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 1)
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', failures: 0, lost: 0 }])
+  })
+})
+
+onEachDatabase("when a worker's clock is set forward an hour", (world) => {
+  test('it aborts what is in progress, renews its lease and posts it again', async () => {
     const { receiver } = await prepare(world())
     const held: ServerResponse[] = []
     receiver.choose = (count) => (count === 1 ? (response) => held.push(response) : 204)
     await world().dispatch('note', 1)
-    const first = world().execute({ concurrency: 1 }) // it has no room to be the other one too
+    let offset = 0
+    const clock = { now: () => Date.now() + offset, monotonic: world().clock.monotonic }
+    const run = world().execute({ clock })
     await until('one is held', () => held.length !== 0)
-    world().clock.forward(hour)
-    assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
-    held[0]!.writeHead(500).end()
-    assert.deepEqual(await first, { attempted: 0, delivered: 0, retrying: 0, dead: 0 })
-    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', failures: 0, lost: 1 }])
+    offset = hour
+    assert.deepEqual(await run, { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 2)
+    assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1)
+    assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'delivered', failures: 0, lost: 0 }])
+  })
+})
+
+onEachDatabase("when a worker's clock is set back an hour", (world) => {
+  test('it continues', async () => {
+    const { receiver } = await prepare(world())
+    const held: ServerResponse[] = []
+    receiver.choose = () => (response) => held.push(response)
+    await world().dispatch('note', 1)
+    let offset = 0
+    const clock = { now: () => Date.now() + offset, monotonic: world().clock.monotonic }
+    const run = world().execute({ clock })
+    await until('one is held', () => held.length !== 0)
+    offset = -hour
+    const beatOf = async () =>
+      (await world().system.db.selectFrom('waypost_worker').select('beat').executeTakeFirst())?.beat
+    const before = await beatOf()
+    await until('its lease is renewed', async () => (await beatOf()) !== before)
+    held[0]!.writeHead(204).end()
+    assert.deepEqual(await run, { attempted: 1, delivered: 1, retrying: 0, dead: 0 })
+    assert.equal(receiver.received.length, 1)
   })
 })
 

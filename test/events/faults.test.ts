@@ -4,11 +4,12 @@ import { test } from 'node:test'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { makeSubscriptions } from '../../src/events/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
+import { errors as sqlErrors } from '../../src/store/sql/errors.ts'
 import { makeSecrets, type System } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
 import type { Receiver } from './receiver.ts'
 import { refuseStatements } from './refusing-system.ts'
-import { asLogin, day, onEachDatabase, type World } from './world.ts'
+import { asLogin, day, leaveDead, onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('what fails', (world) => {
   test('a secret that cannot be decrypted is a failed attempt, and others continue', async () => {
@@ -74,21 +75,15 @@ onEachDatabase('what fails', (world) => {
     const receiver = await prepare(world(), 12)
     const poison = (await world().deliveries())[5]!.id
     const system = refuseStatements(world().system, (text) => {
-      if (text.includes(poison) && text.includes('waypost_attempt')) throw new Error('refused')
+      if (text.includes(`delivery_id\\":\\"${poison}`)) throw new Error('refused')
     })
-    let jump = 0
-    const clock = { now: world().clock.now, monotonic: () => performance.now() + jump }
-    const run = world().execute({ system, clock })
-    await until('attempts are recorded', async () => (await world().attemptRows()).length >= 11)
-    jump = 60_000 // the lease is over
-    await assert.rejects(run, /^Error: refused$/)
+    await assert.rejects(world().execute({ system }), /^Error: refused$/)
     assert.equal(receiver.received.length, 12)
     const pending = (await world().deliveries()).filter((row) => row.status !== 'delivered')
     assert.deepEqual(
       pending.map((row) => row.id),
       [poison],
     )
-    world().clock.forward(60_000)
     assert.partialDeepStrictEqual(await world().execute(), { delivered: 1 })
   })
 
@@ -101,7 +96,7 @@ onEachDatabase('what fails', (world) => {
     await until('four are under way', () => receiver.received.length === 4)
     broken.fail()
     await world().dispatch('note', 2)
-    const ended = assert.rejects(run, /^Error: the database is away$/)
+    const ended = assert.rejects(run, { code: 'WP_STORE_UNREACHABLE' })
     await until('it has looked for more', () => broken.failed() > 0)
     const before = broken.failed()
     answer.resolve()
@@ -217,7 +212,7 @@ onEachDatabase('a clock that is set back an hour', (world) => {
     await world().execute()
     await world().dispatch('note', 'held by a worker that is gone')
     while (await fanOutChunk(world().system, world().catalog));
-    await hold(world())
+    await leaveDead(world(), { place: 'elsewhere' })
     await world().dispatch('note', 'waits')
     while (await fanOutChunk(world().system, world().catalog));
     await world().dispatch('note', 'not fanned out')
@@ -226,12 +221,16 @@ onEachDatabase('a clock that is set back an hour', (world) => {
     receiver.choose = () => 204
     await world().dispatch('note', 'dispatched behind it')
     await world().execute()
-    assert.deepEqual(dataOf(receiver), ['"dispatched behind it"', '"failed once"', '"not fanned out"', '"waits"'])
-    // What it was to wait for then: a minute until the resend, give or take, and as long as a lease.
-    world().clock.forward(100_000)
+    const [behind, failed, held, others] = [
+      '"dispatched behind it"',
+      '"failed once"',
+      '"held by a worker that is gone"',
+      ['"not fanned out"', '"waits"'],
+    ]
+    assert.deepEqual(dataOf(receiver), [behind, failed, held, ...others])
+    world().clock.forward(100_000) // the resend waits for a minute, give or take, as it would have
     await world().execute()
-    const all = ['"dispatched behind it"', '"failed once"', '"failed once"', '"held by a worker that is gone"']
-    assert.deepEqual(dataOf(receiver), [...all, '"not fanned out"', '"waits"'])
+    assert.deepEqual(dataOf(receiver), [behind, failed, failed, held, ...others])
     assert.ok((await world().deliveries()).every(({ status }) => status === 'delivered'))
   })
 
@@ -265,12 +264,6 @@ onEachDatabase('a clock that is set back an hour', (world) => {
     assert.ok((await world().deliveries()).every(({ status }) => status === 'delivered'))
   })
 })
-
-/** The claims of a worker that ends before it posts anything. */
-async function hold({ system, clock }: World): Promise<void> {
-  const held = { claim_id: 'clm_gone', lease_until: clock.now() + 60_000 }
-  await system.db.updateTable('waypost_delivery').set(held).where('failures', '=', 0).execute()
-}
 
 onEachDatabase('a worker without work', (world) => {
   test('ends, and has opened no transaction', async () => {
@@ -311,7 +304,7 @@ onEachDatabase('a worker without work', (world) => {
   })
 })
 
-/** One delivery waits for its resend, one is paused, one is under another worker's lease, one is over. */
+/** Deliveries wait for their resend, one is paused, one is over. */
 async function waitingOnly(world: World) {
   const receiver = await world.openReceiver(500)
   const user = await world.addUser()
@@ -322,15 +315,13 @@ async function waitingOnly(world: World) {
   await world.execute()
   const { db } = world.system
   await db.updateTable('waypost_subscription').set({ status: 'paused' }).where('id', '=', paused.id).execute()
-  const [first, second] = (await world.deliveries()).filter((row) => row.subscription_id === id)
+  const first = (await world.deliveries()).find((row) => row.subscription_id === id)
   const soon = { due_at: world.clock.now() - 1000 }
   await db.updateTable('waypost_delivery').set(soon).where('subscription_id', '=', paused.id).execute()
-  const leased = { ...soon, claim_id: 'clm_other', lease_until: world.clock.now() + 50_000 }
-  await db.updateTable('waypost_delivery').set(leased).where('id', '=', first!.id).execute()
   await db
     .updateTable('waypost_delivery')
     .set({ ...soon, status: 'dead' })
-    .where('id', '=', second!.id)
+    .where('id', '=', first!.id)
     .execute()
   receiver.choose = () => 204
   return receiver
@@ -358,7 +349,7 @@ function breakable(system: System, which = '') {
       if (left === 0 || !text.includes(which)) return
       left--
       failed++
-      throw new Error('the database is away')
+      throw sqlErrors.WP_STORE_UNREACHABLE({ database: 'test', host: 'test', reason: 'it is away' })
     }),
     failed: () => failed,
     /** Fails the next so many of them; all by default, until it is mended. */

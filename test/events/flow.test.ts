@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { findNext } from '../../src/events/queue/candidates.ts'
+import { readDeliveries, type Hand, type ReadRequest } from '../../src/events/lanes/read.ts'
+import { laneCount } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
-import { findWork, makeScanState } from '../../src/events/queue/find-work.ts'
-import { onEachDatabase, type World } from './world.ts'
+import { day, onEachDatabase, type World } from './world.ts'
 import { until } from '../support/until.ts'
 
 onEachDatabase('a message for very many', (world) => {
@@ -52,125 +53,219 @@ onEachDatabase('a message for very many', (world) => {
   })
 })
 
-onEachDatabase('a look for work', (world) => {
-  test('finds deliveries that can start after any number of deliveries that cannot', async () => {
+onEachDatabase('a reading', (world) => {
+  test('takes as many of each subscription as fill it together, however many deliveries some have', async () => {
     const user = await world().addUser()
-    const paused = await world().addSubscriptions(user, 'note', ['http://127.0.0.1:9/paused'])
-    const open = await world().addSubscriptions(user, 'note', ['http://127.0.0.1:9/open'])
-    const busy = await world().addSubscriptions(user, 'note', ['http://127.0.0.1:9/busy'])
-    for (let n = 0; n < 300; n++) await world().dispatch('note', n)
-    await fanOut(world())
-    world().clock.forward(1)
-    const { db } = world().system
-    await db.updateTable('waypost_subscription').set({ status: 'paused' }).where('id', 'in', paused).execute()
-    const until = world().clock.now() + 60_000
-    await db.updateTable('waypost_subscription').set({ open_until: until }).where('id', 'in', open).execute()
-    await world().addSubscriptions(user, 'other_note', endpoints('http://127.0.0.1:9', 250))
-    await world().dispatch('other_note', 1)
-    await fanOut(world())
-
-    const inFlight = new Map([['http://127.0.0.1:9/busy', world().settings.delivery_concurrency_per_endpoint]])
-    const { catalog, settings } = world()
-    const found = new Set<string>()
-    const round = makeScanState()
-    for (let looks = 0; looks < 6; looks++) {
-      const capacity = { catalog, settings, free: 10, inFlight }
-      for (const id of (await findWork(world().system, capacity, round)).due) found.add(id)
-    }
-    const rows = (await world().deliveries()).filter((row) => found.has(row.id))
-    assert.equal(found.size, 250)
-    assert.ok(rows.every((row) => ![...paused, ...open, ...busy].includes(row.subscription_id)))
-  })
-
-  test('serves each subscription in turn, however many deliveries others have', async () => {
-    const users = await Promise.all(Array.from({ length: 20 }, () => world().addUser()))
-    const [first] = await world().addSubscriptions(users[0]!, 'note', ['http://127.0.0.1:9/first'])
+    const [busy] = await world().addSubscriptions(user, 'note', ['http://127.0.0.1:9/busy'])
     for (let n = 0; n < 150; n++) await world().dispatch('note', n)
-    await fanOut(world())
-    for (const user of users.slice(1))
-      await world().addSubscriptions(user, 'other_note', [`http://127.0.0.1:9/${user}`])
+    await world().addSubscriptions(user, 'other_note', endpoints('http://127.0.0.1:9', 19))
     for (let n = 0; n < 3; n++) await world().dispatch('other_note', n)
     await fanOut(world())
-    const { catalog, settings, system } = world()
-    const { found } = await findNext(system, { catalog, settings, free: 64, inFlight: new Map() }, makeScanState())
-    const ids = new Set(found.map((one) => one.id))
-    const rows = (await world().deliveries()).filter((row) => ids.has(row.id))
-    assert.equal(rows.filter((row) => row.subscription_id === first).length, 8)
-    assert.equal(rows.length, 8 + 19 * 3)
-    assert.equal(new Set(found.slice(0, 20).map((one) => one.endpoint)).size, 20, 'one of each comes first')
+    const { deliveries } = await read(world(), { size: 100 })
+    const counts = Map.groupBy(deliveries, (row) => row.subscription)
+    assert.equal(counts.get(busy!)!.length, 5, 'a hundred shared by twenty')
+    assert.equal(counts.size, 20)
+    assert.equal(deliveries.length, 5 + 19 * 3)
+    const oldest = (await world().deliveries()).filter((row) => row.subscription_id === busy)
+    const messages = counts.get(busy!)!.map((row) => row.message)
+    assert.deepEqual(messages, messages.toSorted())
+    assert.equal(oldest.length, 150)
   })
 
-  test('ends after a full pass without deliveries', async () => {
+  test('continues in each lane after the last subscription, and finds what follows any number that are held back', async () => {
     const user = await world().addUser()
-    const ids = await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 250))
+    const paused = await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 250))
     await world().dispatch('note', 1)
     await fanOut(world())
-    await world().system.db.updateTable('waypost_subscription').set({ status: 'paused' }).execute()
-    const { catalog, settings, system } = world()
-    for (const after of ['', ids.toSorted()[120]!, ids.toSorted().at(-1)!, 'sub_zzz']) {
-      const round = { after }
-      const next = await findNext(system, { catalog, settings, free: 64, inFlight: new Map() }, round)
-      assert.deepEqual(next, { found: [], isPartial: false }, after)
+    const { db } = world().system
+    await db.updateTable('waypost_subscription').set({ status: 'paused', lane: 0 }).execute()
+    const [ready] = await world().addSubscriptions(user, 'other_note', ['http://127.0.0.1:9/ready'])
+    const last = 'sub_zzz' // the last of all
+    await db.updateTable('waypost_subscription').set({ id: last }).where('id', '=', ready!).execute()
+    await db.updateTable('waypost_delivery').set({ lane: 0 }).execute()
+    await world().dispatch('other_note', 1)
+    await fanOut(world())
+    let hands: readonly Hand[] | undefined
+    const found: string[] = []
+    for (let round = 0; round < 30 && found.length === 0; round++) {
+      const reading = await read(world(), { maxSubscriptions: 10, ...(hands === undefined ? {} : { hands }) })
+      hands = reading.hands
+      found.push(...reading.deliveries.map((row) => row.subscription))
+      assert.equal(reading.isPartial, found.length === 0 || hands[0]!.after !== '')
     }
+    assert.deepEqual(found, [last])
+    assert.equal(paused.length, 250)
   })
 
-  test('ends, and handles a signal, even if very many subscriptions are held back', async () => {
+  test('of those that were put off goes round those that are due', async () => {
+    const user = await world().addUser()
+    await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 25))
+    await world().dispatch('note', 1)
+    await fanOut(world())
+    const { db } = world().system
+    const due = { due_at: world().clock.now() - 1000, lane: 0 }
+    await db.updateTable('waypost_delivery').set(due).execute()
+    const [later] = await world().deliveries()
+    await db
+      .updateTable('waypost_delivery')
+      .set({ due_at: world().clock.now() + day })
+      .where('id', '=', later!.id)
+      .execute()
+    let hands: readonly Hand[] | undefined
+    const found: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const reading = await read(world(), { maxLater: 10, ...(hands === undefined ? {} : { hands }) })
+      hands = reading.hands
+      found.push(...reading.deliveries.map((row) => row.id))
+      assert.equal(reading.isPartial, round < 2)
+    }
+    assert.equal(found.length, 24)
+    assert.equal(new Set(found).size, 24)
+    assert.ok(!found.includes(later!.id))
+    assert.deepEqual(hands![0]!.later, [0, ''], 'it begins again')
+  })
+
+  test('uses no statistics: it finds the same while another transaction is open and none were collected', async () => {
+    await world().addSubscriptions(await world().addUser(), 'note', endpoints('http://127.0.0.1:9', 300))
+    await world().dispatch('note', 1)
+    await fanOut(world())
+    assert.equal((await read(world(), { size: 500 })).deliveries.length, 300)
+  })
+})
+
+onEachDatabase('a worker', (world) => {
+  test('delivers to others while one subscription is busy, one hangs, and very many are paused or put off', async () => {
+    const held: ServerResponse[] = []
+    const hung = await world().openReceiver((response) => held.push(response))
+    const busy = await world().openReceiver()
+    const well = await world().openReceiver()
+    const user = await world().addUser()
+    await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 400))
+    await world().dispatch('note', 1)
+    await fanOut(world())
+    const { db } = world().system
+    await db.updateTable('waypost_subscription').set({ status: 'paused' }).execute()
+    const later = db.selectFrom('waypost_delivery').select('id').orderBy('id').limit(200)
+    await db
+      .updateTable('waypost_delivery')
+      .set({ due_at: world().clock.now() + day })
+      .where('id', 'in', later)
+      .execute()
+    await world().addSubscriptions(user, 'other_note', [busy.url, hung.url])
+    for (let n = 0; n < 1500; n++) await world().dispatch('other_note', n)
+    await fanOut(world())
+    await world().addSubscriptions(await world().addUser(['secret']), 'guarded', endpoints(well.url, 50))
+    const stop = new AbortController()
+    // The first response of the busy one waits until the others were dispatched.
+    let isDispatched = false
+    const waiting: ServerResponse[] = []
+    busy.choose = () => (isDispatched ? 204 : (response) => void waiting.push(response))
+    const run = world().execute({ watch: true, signal: stop.signal })
+    await until('both are posted to', () => waiting.length >= 8 && held.length >= 8)
+    await world().dispatch('guarded', 1)
+    isDispatched = true
+    for (const response of waiting) response.writeHead(204).end()
+    await until('the others have arrived', () => well.received.length === 50)
+    const before = busy.received.length
+    assert.ok(before < 1500, `behind ${before} of 1500`)
+    assert.equal(held.length, 8, 'one endpoint, eight at once')
+    await until('the busy one has all', () => busy.received.length === 1500)
+    stop.abort()
+    for (const response of held) response.destroy()
+    assert.partialDeepStrictEqual(await run, { delivered: 1550 })
+  })
+
+  test('ends, and lets timers and signals run, even if very many subscriptions are held back', async () => {
+    const receiver = await world().openReceiver()
     const user = await world().addUser()
     await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 2100))
     await world().dispatch('note', 1)
     await fanOut(world())
     await world().system.db.updateTable('waypost_subscription').set({ status: 'paused' }).execute()
+    await world().addSubscriptions(user, 'other_note', [receiver.url])
+    await world().dispatch('other_note', 1)
     let looks = 0
-    const bound = new AbortController()
-    const refresh = async () => {
-      if (++looks === 10) bound.abort()
-    }
-    await world().execute({ signal: bound.signal, refresh })
-    assert.ok(looks < 10, 'a round is known to be over by the looks before')
-
     let hasMadeWay = false
     setImmediate(() => (hasMadeWay = true))
-    await world().execute({ refresh: async () => {} })
-    assert.ok(hasMadeWay, 'timers and signals have their turn between two looks')
+    assert.partialDeepStrictEqual(await world().execute({ refresh: async () => void (looks += 1) }), {
+      attempted: 1,
+      delivered: 1,
+    })
+    assert.ok(hasMadeWay)
+    assert.ok(looks < 40, `${looks} looks`)
   })
-})
 
-onEachDatabase('a worker that finds nothing to start, though much is due', (world) => {
-  test('polls less and less often, and immediately when a delivery becomes due', async () => {
-    const { system, catalog, settings } = world()
+  test('that finds nothing delivers what is dispatched or resumed meanwhile', async () => {
+    const receiver = await world().openReceiver()
     const user = await world().addUser()
-    const held = await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 300))
+    await world().addSubscriptions(user, 'note', endpoints(receiver.url, 300))
     for (let n = 0; n < 3; n++) await world().dispatch('note', n)
     await fanOut(world())
-    await system.db.updateTable('waypost_subscription').set({ status: 'paused' }).execute()
-    let searches = 0
-    const db = system.db.withPlugin({
-      transformQuery: ({ node }) => node,
-      transformResult: async ({ result }) => {
-        if (result.rows[0]?.['open'] !== undefined) searches++
-        return result
-      },
-    })
-    const watched: World['system'] = { ...system, db }
-    const looks = makeScanState()
-    const look = async () =>
-      (await findWork(watched, { catalog, settings, free: 10, inFlight: new Map() }, looks)).due.length
-    for (let count = 0; count < 40; count++) assert.equal(await look(), 0)
-    assert.ok(searches >= 2 && searches <= 10, `${searches} of 40 looks`)
-
-    await world().addSubscriptions(user, 'other_note', endpoints('http://127.0.0.1:9/other', 1))
+    const { db } = world().system
+    await db.updateTable('waypost_subscription').set({ status: 'paused' }).execute()
+    const stop = new AbortController()
+    let looks = 0
+    const run = world().execute({ watch: true, signal: stop.signal, refresh: async () => void (looks += 1) })
+    await until('it has looked several times', () => looks >= 10)
+    assert.equal(receiver.received.length, 0)
+    await world().addSubscriptions(user, 'other_note', [`${receiver.url}/other`])
     await world().dispatch('other_note', 1)
-    await fanOut(world())
-    assert.equal(await look(), 1)
-    await system.db.deleteFrom('waypost_delivery').where('subscription_id', 'not in', held).execute()
+    await until('the new one arrives', () => receiver.received.length === 1)
+    await db.updateTable('waypost_subscription').set({ status: 'active' }).execute()
+    await until('what was held back arrives', () => receiver.received.length === 901)
+    stop.abort()
+    assert.partialDeepStrictEqual(await run, { attempted: 901, delivered: 901 })
+  })
 
-    for (let count = 0; count < 40; count++) assert.equal(await look(), 0)
-    await system.db.updateTable('waypost_subscription').set({ status: 'active' }).execute()
-    let found = 0
-    for (let count = 0; count < 250 && found === 0; count++) found = await look()
-    assert.ok(found > 0, 'what was held back is found')
+  const changes = {
+    'is paused': { change: { status: 'paused' as const }, rest: 'pending' },
+    'is disabled': { change: { status: 'disabled' as const }, rest: 'cancelled' },
+    'moves to another endpoint': { change: { endpoint: 'http://127.0.0.1:9/', revision: 2 }, rest: 'pending' },
+  }
+  for (const [what, { change, rest }] of Object.entries(changes)) {
+    test(`posts nothing on the old state a second after a subscription ${what}`, async () => {
+      const held: ServerResponse[] = []
+      const receiver = await world().openReceiver((response) => held.push(response))
+      await world().subscribe(await world().addUser(), 'note', receiver.url)
+      for (let n = 0; n < 40; n++) await world().dispatch('note', n)
+      world().clock.freeze()
+      const run = world().execute()
+      await until('it is posting', () => held.length === 8)
+      await world().system.db.updateTable('waypost_subscription').set(change).execute()
+      world().clock.pass(1001)
+      for (const response of held.splice(0)) response.writeHead(204).end()
+      assert.partialDeepStrictEqual(await run, { delivered: 8 })
+      assert.equal(receiver.received.length, 8)
+      const statuses = Map.groupBy(await world().deliveries(), (row) => row.status)
+      assert.deepEqual([statuses.get('delivered')?.length, statuses.get(rest as 'pending')?.length], [8, 32])
+    })
+  }
+
+  test('posts nothing a second after a user lost the scope, and cancels the rest', async () => {
+    const held: ServerResponse[] = []
+    const receiver = await world().openReceiver((response) => held.push(response))
+    await world().subscribe(await world().addUser(['secret']), 'guarded', receiver.url)
+    for (let n = 0; n < 40; n++) await world().dispatch('guarded', n)
+    world().clock.freeze()
+    const run = world().execute()
+    await until('it is posting', () => held.length === 8)
+    await world().system.db.deleteFrom('waypost_user_scope').execute()
+    world().clock.pass(1001)
+    for (const response of held.splice(0)) response.writeHead(204).end()
+    assert.partialDeepStrictEqual(await run, { delivered: 8 })
+    assert.equal(receiver.received.length, 8)
+    assert.equal((await world().deliveries()).filter((row) => row.status === 'cancelled').length, 32)
   })
 })
+
+type Limits = Partial<Pick<ReadRequest, 'hands' | 'size' | 'maxSubscriptions' | 'maxLater'>>
+
+/** Reads from all lanes, from the beginning. */
+function read({ system, catalog, settings }: World, limits: Limits = {}) {
+  const hands = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
+  const all = { hands, size: 500, maxSubscriptions: 500, maxLater: 500 }
+  return readDeliveries(system, { ...all, ...limits, held: [], catalog, settings })
+}
 
 function endpoints(url: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${url}/${index}`)

@@ -54,10 +54,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const over = state === 'pending' ? null : now - ageMs
       const times = { due_at: now + hour, created_at: now - ageMs, finished_at: over }
       const row = { id, message_id: message, subscription_id: to, status: state, failures: 0, lost: 0, ...times }
-      await opened.host.system.db
-        .insertInto('waypost_delivery')
-        .values({ ...row, claim_id: null, lease_until: null })
-        .execute()
+      await opened.host.system.db.insertInto('waypost_delivery').values(row).execute()
     }
     type State = 'pending' | 'delivered' | 'dead' | 'cancelled'
 

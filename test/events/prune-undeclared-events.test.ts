@@ -29,8 +29,8 @@ for (const kind of systemKinds) {
           { ...message, id: fanned, fanned_out_at: at },
         ])
         .execute()
-      const times = { due_at: at, scheduled_at: at, created_at: at, finished_at: null, lease_until: null }
-      const delivery = { status: 'pending' as const, failures: 0, lost: 0, claim_id: null, subscription_id: event }
+      const times = { due_at: at, scheduled_at: at, created_at: at, finished_at: null }
+      const delivery = { status: 'pending' as const, failures: 0, lost: 0, subscription_id: event }
       await db
         .insertInto('waypost_delivery')
         .values({ ...delivery, ...times, id: makeSortedId('dlv_', at), message_id: fanned })

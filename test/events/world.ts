@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, before, beforeEach, describe } from 'node:test'
 import { loginClientId } from '../../src/auth/index.ts'
+import { Member } from '../../src/events/lanes/member.ts'
+import { laneCount } from '../../src/events/lanes/shares.ts'
 import type { EventCatalog } from '../../src/events/message/catalog.ts'
 import {
   allAttempts,
@@ -26,9 +28,12 @@ export interface DeliveryRow {
   readonly id: string
   readonly subscription_id: string
   readonly status: string
+  /** 0 if it has not been put off. */
   readonly due_at: number
+  readonly created_at: number
   readonly failures: number
   readonly lost: number
+  readonly turn: number
 }
 
 /** A System with users, subscriptions and receivers, and time that a test turns. */
@@ -58,7 +63,7 @@ export interface World {
 
 export const day = 86_400_000
 
-/** On a busy machine a POST can take long: the longest time that the lease allows. */
+/** On a busy machine a POST can take long. */
 const settings: Settings = { ...defaultSettings, delivery_timeout: 55_000 }
 
 /** A user with the token of a login. */
@@ -86,9 +91,10 @@ export function onEachDatabase(name: string, declare: (world: () => World) => vo
 }
 
 async function empty(world: World): Promise<void> {
-  for (const name of ['message', 'delivery', 'attempt', 'subscription', 'user_scope', 'user'] as const) {
+  for (const name of ['message', 'delivery', 'attempt', 'subscription', 'user_scope', 'user', 'worker'] as const) {
     await world.system.db.deleteFrom(`waypost_${name}`).execute()
   }
+  await world.system.db.updateTable('waypost_lane').set({ worker_id: null }).execute()
   world.attempts.length = 0
   world.catalog = { note: {}, other_note: {}, guarded: { scopes: ['secret', 'other'] } }
   world.settings = settings
@@ -163,6 +169,33 @@ export async function openWorld(
   }
 }
 
+/** A worker that has nothing under way. */
+export function makeMember({ system, clock }: Pick<World, 'system' | 'clock'>): Member {
+  return new Member(system, clock, { holds: () => false, closeLane: () => undefined })
+}
+
+/**
+ * Leaves the row and the lanes of a worker of this machine that died after it wrote a note with all pending deliveries.
+ * @param changes of its row
+ */
+export async function leaveDead(
+  world: Pick<World, 'system' | 'clock'>,
+  changes: { readonly place?: string; readonly lease_until?: number } = {},
+): Promise<void> {
+  const member = makeMember(world)
+  await member.compare()
+  const { db } = world.system
+  const rows = await db.selectFrom('waypost_delivery').select(['id', 'turn']).where('status', '=', 'pending').execute()
+  const note = JSON.stringify(rows.map(({ id, turn }) => [id, turn]))
+  const dead = `wrk_dead_${makeUuid()}` // an id that this process does not know
+  await db
+    .updateTable('waypost_worker')
+    .set({ ...changes, id: dead, note })
+    .where('id', '=', member.id!)
+    .execute()
+  await db.updateTable('waypost_lane').set({ worker_id: dead }).where('worker_id', '=', member.id!).execute()
+}
+
 async function makeFile() {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-events-'))
   return { url: `sqlite:${path.join(folder, 'system.db')}`, remove: () => rm(folder, { recursive: true }) }
@@ -198,6 +231,7 @@ async function addSubscriptions(
       secret,
       status: 'active' as const,
       revision: 1,
+      lane: index % laneCount,
       created_at: system.now(),
     }
   })

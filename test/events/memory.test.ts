@@ -1,0 +1,491 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Delivery, Message, Recipient } from '../../src/events/lanes/read.ts'
+import { failuresToOpen } from '../../src/events/lanes/breaker.ts'
+import { Memory, toNote, type Held } from '../../src/events/worker/memory.ts'
+import { makeTestClock } from '../support/clock.ts'
+
+const none: ReadonlySet<Held> = new Set()
+
+test('nothing begins that is not in a committed note', () => {
+  const { memory, admit } = prepare()
+  admit([deliveryOf(1), deliveryOf(2)])
+  assert.equal(memory.startNext(), undefined)
+  assert.equal(memory.needsNote(), true)
+  const noted = memory.chooseNoted(none)
+  assert.deepEqual(JSON.parse(toNote(noted)), [
+    ['dlv_1', 0],
+    ['dlv_2', 0],
+  ])
+  assert.equal(memory.startNext(), undefined, 'it is written, but not committed')
+  memory.confirmNote(noted)
+  assert.deepEqual(startAll(memory), ['dlv_1', 'dlv_2'])
+  assert.equal(memory.needsNote(), false)
+})
+
+test('a note contains what is under way, what is not recorded, and what begins next, each with its turn', () => {
+  const { memory, admit } = prepare()
+  admit([1, 2, 3, 4].map((n) => deliveryOf(n, { turn: n })))
+  note(memory)
+  const [first, second, third] = [memory.startNext()!, memory.startNext()!, memory.startNext()!]
+  end(memory, first)
+  end(memory, second)
+  const noted = memory.chooseNoted(new Set([first])) // its outcome is recorded by the same statement
+  assert.deepEqual(
+    new Map(JSON.parse(toNote(noted)) as [string, number][]),
+    new Map([
+      [second.id, 2],
+      [third.id, 3],
+      ['dlv_4', 4],
+    ]),
+  )
+})
+
+test('a delivery that was forgotten and is read again must be noted again', () => {
+  const { memory, admit } = prepare()
+  admit([deliveryOf(1)])
+  note(memory)
+  memory.forgetQueued()
+  admit([deliveryOf(1)])
+  assert.equal(memory.startNext(), undefined)
+  note(memory)
+  assert.equal(memory.startNext()?.id, 'dlv_1')
+})
+
+test('nothing begins on what was read of a subscription more than a second ago', () => {
+  const { memory, admit, clock } = prepare()
+  admit([deliveryOf(1)])
+  note(memory)
+  clock.pass(1001)
+  assert.equal(memory.startNext(), undefined)
+  assert.deepEqual(memory.listUnread([]), ['sub_1'])
+  memory.applyRecipients({ found: new Map([['sub_1', recipientOf('sub_1')]]), at: clock.monotonic() })
+  assert.equal(memory.startNext()?.id, 'dlv_1')
+})
+
+test('what begins is posted to the endpoint that was read last', () => {
+  const { memory, admit, clock } = prepare()
+  admit([deliveryOf(1)])
+  note(memory)
+  const moved = { ...recipientOf('sub_1'), endpoint: 'http://moved.test/', revision: 2 }
+  memory.applyRecipients({ found: new Map([['sub_1', moved]]), at: clock.monotonic() })
+  assert.equal(memory.startNext()!.of.recipient.endpoint, 'http://moved.test/')
+})
+
+test('deliveries of a subscription that is paused, open or gone are forgotten, and what is under way goes on', () => {
+  for (const change of [
+    { isAllowed: false, isHeld: true },
+    { isAllowed: false },
+    { openUntil: Number.MAX_SAFE_INTEGER, failures: failuresToOpen },
+    undefined,
+  ]) {
+    const { memory, admit, clock } = prepare({ perEndpoint: 1 })
+    admit([deliveryOf(1), deliveryOf(2, { subscription: 'sub_1' })])
+    note(memory)
+    const first = memory.startNext()!
+    const found = change === undefined ? undefined : { ...recipientOf('sub_1'), ...change }
+    memory.applyRecipients({ found: new Map([['sub_1', found]]), at: clock.monotonic() })
+    assert.equal(memory.size, 1)
+    assert.equal(end(memory, first), true)
+    memory.release(first)
+    assert.equal(memory.size, 0)
+  }
+})
+
+test('subscriptions that may receive nothing anymore end, those that wait do not', () => {
+  const { memory, admit } = prepare()
+  const rows = ['gone', 'lost_scope', 'paused', 'unread'].map((subscription, n) =>
+    deliveryOf(n, { subscription, lane: n }),
+  )
+  const recipients = new Map<string, Recipient | undefined>([
+    ['gone', undefined],
+    ['lost_scope', { ...recipientOf('lost_scope'), isAllowed: false }],
+    ['paused', { ...recipientOf('paused'), isAllowed: false, isHeld: true }],
+  ])
+  const { ended } = admit(rows, recipients)
+  assert.deepEqual(ended, [
+    { id: 'gone', lane: 0 },
+    { id: 'lost_scope', lane: 1 },
+  ])
+  assert.equal(memory.size, 0)
+})
+
+test('a reading that was open while an outcome was recorded brings nothing back', () => {
+  const { memory, admit } = prepare()
+  const [first, second, third] = [deliveryOf(1), deliveryOf(2), deliveryOf(3)]
+  admit([first, second])
+  note(memory)
+  const [one, two] = [memory.startNext()!, memory.startNext()!]
+  memory.beginReading() // its snapshot contains all of them
+  end(memory, one)
+  memory.release(one)
+  assert.deepEqual(memory.listUnknownMessages([first, second, third]), ['msg_3'])
+  admit([first, second, third])
+  memory.endReading()
+  assert.deepEqual(idsOf(memory), ['dlv_2', 'dlv_3'])
+  end(memory, two)
+  memory.release(two)
+  memory.beginReading()
+  admit([first]) // a retry or replay, read afterwards
+  memory.endReading()
+  assert.deepEqual(idsOf(memory), ['dlv_3', 'dlv_1'])
+})
+
+test('memory holds at most 2000 deliveries', () => {
+  const { memory, admit } = prepare()
+  admit(Array.from({ length: 1500 }, (_, n) => deliveryOf(n, { subscription: `sub_${n % 10}` })))
+  assert.equal(memory.room(), 500)
+  admit(Array.from({ length: 1500 }, (_, n) => deliveryOf(2000 + n, { subscription: `sub_${n % 10}` })))
+  assert.equal(memory.size, 2000)
+  assert.equal(memory.room(), 0)
+})
+
+test('bodies are held once, and take the room of 16 MB', () => {
+  const { memory, admit } = prepare()
+  const all = memory.bodyRoom
+  assert.equal(all, 16 * 2 ** 20)
+  const body = 'x'.repeat(2 ** 20)
+  const messages = new Map([['msg_0', { event: 'note', data: body }]])
+  admit(
+    [1, 2, 3].map((n) => deliveryOf(n, { message: 'msg_0' })),
+    undefined,
+    messages,
+  )
+  assert.equal(memory.size, 3)
+  assert.equal(memory.bodyRoom, all - body.length)
+  memory.forgetQueued()
+  assert.equal(memory.bodyRoom, all)
+})
+
+test('a delivery whose message is gone is an orphan; one whose body does not fit waits', () => {
+  const { memory, admit } = prepare()
+  const messages = new Map<string, Message | null | undefined>([
+    ['msg_1', undefined],
+    ['msg_2', null],
+  ])
+  const { orphans } = admit([deliveryOf(1), deliveryOf(2)], undefined, messages)
+  assert.deepEqual(
+    orphans.map(({ id }) => id),
+    ['dlv_1'],
+  )
+  assert.equal(memory.size, 0)
+})
+
+test('hosts take turns, then the endpoints of a host, then the subscriptions of an endpoint', () => {
+  const { memory, admit } = prepare({ total: 100, perEndpoint: 100 })
+  const places = {
+    a1: 'http://a.test/1',
+    a1b: 'http://a.test/1',
+    a2: 'http://a.test/2',
+    b: 'http://b.test/',
+  }
+  const recipients = new Map(Object.entries(places).map(([id, endpoint]) => [id, { ...recipientOf(id), endpoint }]))
+  const rows = Object.keys(places).flatMap((subscription, place) =>
+    [1, 2, 3, 4].map((n) => deliveryOf(place * 10 + n, { subscription })),
+  )
+  admit(rows, recipients)
+  note(memory)
+  const order = Array.from({ length: 8 }, () => memory.startNext()!.subscription)
+  assert.deepEqual(order, ['a1', 'b', 'a2', 'b', 'a1b', 'b', 'a2', 'b'])
+})
+
+test('one subscription posts in the order of its messages', () => {
+  const { memory, admit } = prepare({ perEndpoint: 3 })
+  admit([1, 2, 3].map((n) => deliveryOf(n, { subscription: 'sub_1' })))
+  note(memory)
+  assert.deepEqual(startAll(memory), ['dlv_1', 'dlv_2', 'dlv_3'])
+})
+
+test('an endpoint has its limit in common for all of its subscriptions, also when outcomes are being recorded', () => {
+  const { memory, admit } = prepare({ total: 100, perEndpoint: 3 })
+  const endpoint = 'http://a.test/'
+  const ids = ['sub_1', 'sub_2', 'sub_3', 'sub_4', 'sub_5']
+  const recipients = new Map(ids.map((id) => [id, { ...recipientOf(id), endpoint }]))
+  const rows = ids
+    .slice(0, 2)
+    .flatMap((subscription, place) => [1, 2].map((n) => deliveryOf(place * 10 + n, { subscription })))
+  admit(rows, recipients)
+  note(memory)
+  const posting = [memory.startNext()!, memory.startNext()!, memory.startNext()!]
+  assert.equal(memory.startNext(), undefined)
+  for (const row of posting) end(memory, row)
+  end(memory, memory.startNext()!) // nothing is queued or in flight, and nothing is recorded
+  admit(
+    ids.flatMap((subscription, place) => [5, 6].map((n) => deliveryOf(place * 10 + n, { subscription }))),
+    recipients,
+  )
+  note(memory)
+  assert.equal(startAll(memory).length, 3)
+})
+
+test('one host may have half of all places until it has responded quickly, then nearly all', () => {
+  const { memory, admit } = prepare({ total: 16, perEndpoint: 2 })
+  const place = (n: number) => ({ ...recipientOf(`sub_${n}`), endpoint: `http://a.test/${n}` })
+  const recipients = new Map(Array.from({ length: 40 }, (_, n) => [`sub_${n}`, place(n)]))
+  admit(
+    Array.from({ length: 40 }, (_, n) => deliveryOf(n)),
+    recipients,
+  )
+  note(memory)
+  const rows = Array.from({ length: 9 }, () => memory.startNext())
+  assert.equal(rows.filter((row) => row !== undefined).length, 8)
+  for (const row of rows) if (row !== undefined) end(memory, row)
+  note(memory)
+  assert.equal(startAll(memory).length, 14)
+})
+
+test('a host that became slow keeps its share, and the rest is forgotten', () => {
+  const { memory, admit, clock } = prepare({ total: 16, perEndpoint: 2 })
+  const place = (n: number) => ({ ...recipientOf(`sub_${n}`), endpoint: `http://a.test/${n}` })
+  const recipients = new Map(Array.from({ length: 40 }, (_, n) => [`sub_${n}`, place(n)]))
+  admit(
+    Array.from({ length: 40 }, (_, n) => deliveryOf(n)),
+    recipients,
+  )
+  note(memory)
+  const rows = Array.from({ length: 8 }, () => memory.startNext()!)
+  memory.trim()
+  assert.equal(memory.size, 40)
+  clock.pass(1000)
+  memory.trim()
+  assert.equal(memory.size, 8)
+  for (const row of rows) {
+    end(memory, row)
+    memory.release(row)
+  }
+  admit(
+    Array.from({ length: 40 }, (_, n) => deliveryOf(n)),
+    recipients,
+  )
+  assert.equal(memory.size, 8, 'it was slow, so few are read')
+})
+
+test('a note that would let nothing more begin is not needed', () => {
+  const { memory, admit } = prepare({ total: 16, perEndpoint: 2 })
+  const place = (n: number) => ({ ...recipientOf(`sub_${n}`), endpoint: `http://a.test/${n}` })
+  const recipients = new Map(Array.from({ length: 40 }, (_, n) => [`sub_${n}`, place(n)]))
+  admit(
+    Array.from({ length: 40 }, (_, n) => deliveryOf(n)),
+    recipients,
+  )
+  assert.equal(memory.needsNote(), true)
+  note(memory)
+  assert.equal(startAll(memory).length, 8)
+  assert.equal(memory.needsNote(), false, 'the host has its share, so the rest waits')
+})
+
+test('a worker is isolated when each of five hosts has been silent for half a minute', () => {
+  const { memory, admit, clock } = prepare()
+  admit([1, 2, 3, 4, 5].map((n) => deliveryOf(n)))
+  note(memory)
+  const rows = Array.from({ length: 4 }, () => memory.startNext()!)
+  clock.pass(30_000)
+  assert.equal(memory.areHostsSilent, false, 'four may be down')
+  memory.applyRecipients({ found: new Map([['sub_5', recipientOf('sub_5')]]), at: clock.monotonic() })
+  const last = memory.startNext()!
+  assert.equal(memory.areHostsSilent, false, 'the fifth has been tried just now')
+  for (const row of rows) memory.end(row, row.of.endpoint, false)
+  clock.pass(30_000)
+  assert.equal(memory.areHostsSilent, false, 'the others were not tried for a while')
+  admit([6, 7, 8, 9].map((n) => deliveryOf(n)))
+  note(memory)
+  startAll(memory)
+  clock.pass(30_000)
+  assert.equal(memory.areHostsSilent, true)
+  memory.end(last, last.of.endpoint, true)
+  assert.equal(memory.areHostsSilent, false, 'one has responded')
+})
+
+test('a breaker that is half open lets one delivery through, as a test', () => {
+  const { memory, admit } = prepare()
+  const recipient = { ...recipientOf('sub_1'), failures: failuresToOpen, openUntil: 1 }
+  const rows = [1, 2, 3].map((n) => deliveryOf(n, { subscription: 'sub_1' }))
+  admit(rows, new Map([['sub_1', recipient]]))
+  assert.equal(memory.size, 1)
+  note(memory)
+  const test = memory.startNext()!
+  assert.equal(test.isTest, true)
+  admit(rows, new Map([['sub_1', recipient]]))
+  assert.equal(memory.startNext(), undefined)
+  end(memory, test)
+  memory.setBreaker(test.of, { failures: 0, openUntil: null, failingSince: null })
+  admit(rows.slice(1))
+  note(memory)
+  assert.deepEqual(startAll(memory), ['dlv_2', 'dlv_3'])
+})
+
+test('a delivery with which three workers were lost is posted alone, and one with five is given up', () => {
+  const { memory, admit } = prepare()
+  const { lost } = admit([
+    deliveryOf(1, { lost: 3 }),
+    deliveryOf(2, { lost: 2 }),
+    deliveryOf(3, { lost: 4 }),
+    deliveryOf(4, { lost: 5 }),
+  ])
+  assert.deepEqual(
+    lost.map(({ id }) => id),
+    ['dlv_4'],
+  )
+  note(memory)
+  const other = memory.startNext()!
+  assert.equal(other.id, 'dlv_2')
+  assert.equal(memory.startNext(), undefined, 'the others wait')
+  memory.isAlone = true
+  note(memory)
+  assert.equal(memory.startNext(), undefined, 'one is still under way')
+  end(memory, other)
+  memory.release(other)
+  assert.equal(memory.needsNote(), true)
+  const noted = memory.chooseNoted(none)
+  assert.deepEqual(
+    noted.map(({ id }) => id),
+    ['dlv_1'],
+    'its note names it alone',
+  )
+  memory.confirmNote(noted)
+  const alone = memory.startNext()!
+  assert.equal(alone.id, 'dlv_1')
+  note(memory)
+  assert.equal(memory.startNext(), undefined)
+  end(memory, alone)
+  memory.release(alone)
+  note(memory)
+  assert.equal(memory.startNext()?.id, 'dlv_3')
+})
+
+test('a lane that closes keeps what is under way, until it is recorded', () => {
+  const { memory, admit } = prepare()
+  admit([deliveryOf(1, { lane: 7 }), deliveryOf(2, { lane: 7 }), deliveryOf(3, { lane: 8 })])
+  note(memory)
+  const one = memory.startNext()!
+  memory.closeLane(7)
+  assert.deepEqual(idsOf(memory), ['dlv_1', 'dlv_3'])
+  assert.deepEqual([memory.holds(7), memory.holds(8)], [true, true])
+  end(memory, one)
+  assert.equal(memory.holds(7), true, 'its outcome is not recorded')
+  memory.release(one)
+  assert.deepEqual([memory.holds(7), memory.holds(8)], [false, true])
+})
+
+test('the result of a POST that was under way when the worker lost its lanes is ignored', () => {
+  const { memory, admit } = prepare()
+  admit([deliveryOf(1)])
+  note(memory)
+  const old = memory.startNext()!
+  memory.forgetAll()
+  assert.deepEqual([memory.size, memory.posting], [0, 1])
+  admit([deliveryOf(1, { turn: 1 })])
+  assert.equal(end(memory, old), false)
+  assert.deepEqual([memory.size, memory.posting], [1, 0])
+  note(memory)
+  assert.equal(memory.startNext()!.turn, 1)
+})
+
+test('an ordered subscription posts one at a time, and the next when the outcome is recorded', () => {
+  const { memory, admit } = prepare()
+  const recipients = new Map([['sub_1', { ...recipientOf('sub_1'), isOrdered: true }]])
+  admit(
+    [1, 2].map((n) => deliveryOf(n, { subscription: 'sub_1' })),
+    recipients,
+  )
+  note(memory)
+  const one = memory.startNext()!
+  assert.equal(memory.startNext(), undefined)
+  end(memory, one)
+  assert.equal(memory.startNext(), undefined)
+  memory.release(one, true)
+  note(memory)
+  assert.equal(memory.startNext()?.id, 'dlv_2')
+})
+
+test('an ordered subscription whose delivery must be posted again is read again from the oldest', () => {
+  const { memory, admit } = prepare()
+  const recipients = new Map([['sub_1', { ...recipientOf('sub_1'), isOrdered: true }]])
+  const rows = [1, 2].map((n) => deliveryOf(n, { subscription: 'sub_1' }))
+  admit(rows, recipients)
+  note(memory)
+  const one = memory.startNext()!
+  end(memory, one)
+  memory.release(one, false)
+  assert.equal(memory.size, 0, 'the second must not overtake it')
+  admit(rows, recipients)
+  note(memory)
+  assert.equal(memory.startNext()?.id, 'dlv_1')
+})
+
+/** A memory with a clock that only tests move. */
+function prepare(limits: { total?: number; perEndpoint?: number } = {}) {
+  const clock = makeTestClock()
+  clock.freeze()
+  const memory = new Memory(clock)
+  memory.setLimits({ total: 64, perEndpoint: 8, ...limits })
+  memory.setTime(1000, clock.monotonic())
+  return {
+    memory,
+    clock,
+    /** By default, each subscription has a host of its own, and each message exists. */
+    admit(
+      rows: readonly Delivery[],
+      recipients: ReadonlyMap<string, Recipient | undefined> = new Map(
+        rows.map((row) => [row.subscription, recipientOf(row.subscription)]),
+      ),
+      messages: ReadonlyMap<string, Message | null | undefined> = new Map(
+        rows.map((row) => [row.message, { event: 'note', data: '1' }]),
+      ),
+    ) {
+      memory.setTime(1000, clock.monotonic())
+      return memory.admit(rows, { recipients, messages })
+    },
+  }
+}
+
+function deliveryOf(n: number, changes: Partial<Delivery> = {}): Delivery {
+  const message = `msg_${n}`
+  return {
+    id: `dlv_${n}`,
+    message,
+    subscription: `sub_${n}`,
+    turn: 0,
+    failures: 0,
+    lost: 0,
+    lane: 0,
+    dueAt: 0,
+    ...changes,
+  }
+}
+
+function recipientOf(id: string): Recipient {
+  return {
+    subscriptionId: id,
+    isAllowed: true,
+    isHeld: false,
+    endpoint: `http://${id}.test/`,
+    revision: 1,
+    secret: '',
+    previousSecrets: null,
+    isOrdered: false,
+    failures: 0,
+    openUntil: null,
+    failingSince: null,
+  }
+}
+
+/** Writes a note. */
+function note(memory: Memory): void {
+  memory.confirmNote(memory.chooseNoted(none))
+}
+
+function startAll(memory: Memory): string[] {
+  const ids: string[] = []
+  for (let row = memory.startNext(); row !== undefined; row = memory.startNext()) ids.push(row.id)
+  return ids
+}
+
+function end(memory: Memory, row: Held): boolean {
+  return memory.end(row, row.of.endpoint, true)
+}
+
+/** Of all that is held. */
+function idsOf(memory: Memory): readonly string[] {
+  return memory.chooseNoted(none).map(({ id }) => id)
+}
