@@ -309,10 +309,20 @@ for (const kind of defaultKinds) {
       receiver.choose = () => 503
       await deliver()
       const [{ id }] = (await world.call('GET /delivery?status=retrying')).body.entry
-      const claim = { claim_id: 'c1', lease_until: world.clock.now() + 60_000 }
-      await world.system.db.updateTable('waypost_delivery').set(claim).where('id', '=', id).execute()
+      const place = { id: 'wrk_other', place: 'elsewhere', pid: 1, started: '1' }
+      const state = {
+        beat: 0,
+        lease_until: world.clock.now() + 15_000,
+        leaving: 0 as const,
+        note: JSON.stringify([[id, 1]]),
+      }
+      await world.system.db
+        .insertInto('waypost_worker')
+        .values({ ...place, ...state })
+        .execute()
       const { status, body } = await world.call(`POST /delivery/${id}/retry`)
       assert.deepEqual([status, /#(\w+)$/.exec(body.type)?.[1]], [409, 'WP_EVENTS_DELIVERY_SENDING'])
+      await world.system.db.deleteFrom('waypost_worker').execute()
     })
   })
 }

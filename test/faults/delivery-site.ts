@@ -26,8 +26,8 @@ export interface DeliveryState {
   readonly status: string
   readonly failures: number
   readonly lost: number
-  /** Not null while a worker holds it. */
-  readonly claim_id: string | null
+  /** A worker has noted that it posts this turn. */
+  readonly isNoted: boolean
 }
 
 /** A System with a release and a subscriber, where workers are processes of the built command line. */
@@ -42,7 +42,7 @@ export interface DeliverySite extends AsyncDisposable {
   dispatch(count: number): Promise<void>
   /** Starts `event:execute` as cron does. */
   startWorker(words?: readonly string[], env?: Readonly<Record<string, string>>): RunningCli
-  /** Lets so much time pass for what waits and what is held. */
+  /** Lets so much time pass for deliveries that wait, for breakers and for the leases of workers. */
   passTime(ms: number): Promise<void>
   /** Delivers in this process until nothing is due. */
   execute(): Promise<Execution>
@@ -88,7 +88,7 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
       startCli(['event:execute', ...words], { cwd: folder, env: { ...variables, ...env } }),
     passTime: (ms) => passTime(system, ms),
     execute: () => executeHostEvents(host),
-    deliveries: () => system.db.selectFrom('waypost_delivery').selectAll().orderBy('id').execute(),
+    deliveries: () => loadDeliveries(system),
     arrived: (received = receiver.received) => received.map((one) => checkSignature(one, signers.get(one.path))),
     async [Symbol.asyncDispose]() {
       await receiver.close()
@@ -98,19 +98,28 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
   }
 }
 
-/** For the database it is later than it was: what waits is due sooner, leases and pauses of breakers end sooner. */
+async function loadDeliveries({ db }: System): Promise<readonly DeliveryState[]> {
+  const workers = await db.selectFrom('waypost_worker').select('note').execute()
+  const noted = new Map(workers.flatMap(({ note }) => JSON.parse(note) as readonly (readonly [string, number])[]))
+  const rows = await db.selectFrom('waypost_delivery').selectAll().orderBy('id').execute()
+  return rows.map((row) => ({ ...row, isNoted: row.status === 'pending' && noted.get(row.id) === row.turn }))
+}
+
+/** For the database it is later than it was. Living workers renew their leases before others end them. */
 async function passTime({ db }: System, ms: number): Promise<void> {
   await db
     .updateTable('waypost_delivery')
-    .set((column) => ({
-      due_at: column('due_at', '-', ms),
-      lease_until: column('lease_until', '-', ms),
-    }))
+    .set((column) => ({ due_at: column('due_at', '-', ms) }))
     .where('status', '=', 'pending')
+    .where('due_at', '>', 0)
     .execute()
   await db
     .updateTable('waypost_subscription')
     .set((column) => ({ open_until: column('open_until', '-', ms) }))
+    .execute()
+  await db
+    .updateTable('waypost_worker')
+    .set((column) => ({ lease_until: column('lease_until', '-', ms) }))
     .execute()
 }
 

@@ -20,8 +20,8 @@ describe('a worker whose line to PostgreSQL is half open', () => {
     await postgres.stop()
   })
 
-  test('exits with 1 within a lease and a moment after its time limit, and reports why', async () => {
-    const config = { delivery_timeout: '1s', delivery_lease: '6s' }
+  test('ends with 1 some time after its time limit, and reports why', async () => {
+    const config = { delivery_timeout: '1s' }
     await using site = await openDeliverySite({ kind: 'postgresql', url, config })
     await site.subscribe('/hook')
     await site.dispatch(1)
@@ -33,8 +33,6 @@ describe('a worker whose line to PostgreSQL is half open', () => {
     const { code, stderr, stdout } = await worker.ended
     assert.equal(code, 1, stderr)
     assert.match(stdout + stderr, /did not respond|did not answer|Cannot reach/)
-    // Nobody told the server either that the worker is gone, so that its locks end with the lease at the latest.
-    await site.passTime(60_000)
     await site.execute()
     assert.ok((await site.deliveries()).every((row) => row.status === 'delivered'))
   })

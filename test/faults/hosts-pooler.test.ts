@@ -132,6 +132,21 @@ describe('through PgBouncer in transaction mode', { concurrency: 1, skip: lacksP
         hosts.system.guardDb,
       )
     await until('every transaction has ended', async () => (await held()).rows.length === 0)
+    // Workers change these for a transaction, or for a statement.
+    const names = ['synchronous_commit', 'enable_seqscan', 'enable_bitmapscan', 'jit']
+    const system = await openSystem({ url })
+    try {
+      const changed = sql<{ what: string }>`select name as what from pg_settings
+        where name in (${sql.join(names)}) and source = 'session'
+        union all select statement from pg_prepared_statements`
+      const all = await Promise.all(Array.from({ length: 8 }, () => changed.execute(system.db)))
+      assert.deepEqual(
+        all.flatMap(({ rows }) => rows),
+        [],
+      )
+    } finally {
+      await system.close()
+    }
     assert.doesNotMatch(bouncer.log(), /ERROR|WARNING|unclean|not allowed/)
   })
 })

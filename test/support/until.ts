@@ -16,3 +16,24 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
     await pause(5)
   }
 }
+
+const lookMs = 100
+
+/**
+ * Waits until a condition holds, and fails after a limit. Only counts the time between two looks if it was not much longer
+ * than asked for: on a busy machine, everything takes longer.
+ */
+export async function untilWithin(
+  limitMs: number,
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const end = performance.now() + abortTimeoutMs
+  for (let waited = 0; ;) {
+    const start = performance.now()
+    if (await holds()) return
+    assert.ok(waited < limitMs && start < end, `waited ${limitMs / 1000} s in vain: ${what}`)
+    await pause(lookMs)
+    if (performance.now() - start < 1.3 * lookMs) waited += lookMs
+  }
+}
