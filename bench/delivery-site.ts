@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { sql } from 'kysely'
 import { fanOutChunk } from '../src/events/message/fan-out.ts'
 import { makeDispatcher } from '../src/events/index.ts'
+import { drawLane } from '../src/events/lanes/shares.ts'
 import { makeWebhookSecret } from '../src/events/signing/signature.ts'
 import { makeUuid } from '../src/kit/index.ts'
 import { openIdentity } from '../src/host/index.ts'
@@ -64,7 +65,7 @@ export async function openDeliverySite(postgres: TestPostgres): Promise<Delivery
   const row = (event: string, endpoint: string) => {
     const id = `sub_${String(count++).padStart(9, '0')}`
     const secret = secrets.seal(makeWebhookSecret(), { table: 'waypost_subscription', row: id, column: 'secret' })
-    return { id, event, endpoint, secret }
+    return { id, event, endpoint, secret, lane: drawLane() }
   }
   return {
     place: { url, folder, variables },
@@ -72,9 +73,9 @@ export async function openDeliverySite(postgres: TestPostgres): Promise<Delivery
     async subscribe(event, endpoints) {
       for (let start = 0; start < endpoints.length; start += 10_000) {
         const rows = JSON.stringify(endpoints.slice(start, start + 10_000).map((endpoint) => row(event, endpoint)))
-        await sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, created_at)
-          select id, ${user}, event, endpoint, 'active', 1, secret, ${system.now()}
-          from json_to_recordset(cast(${rows} as json)) as row (id text, event text, endpoint text, secret text)`.execute(
+        await sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, lane, created_at)
+          select id, ${user}, event, endpoint, 'active', 1, secret, lane, ${system.now()}
+          from json_to_recordset(cast(${rows} as json)) as row (id text, event text, endpoint text, secret text, lane int)`.execute(
           system.db,
         )
       }
@@ -102,8 +103,8 @@ async function insertQueue(system: System, { event, messages }: { event: string;
     select ${prefix} || '_' || lpad(n::text, 9, '0'), ${event}, ${JSON.stringify(todo)}, ${now}, ${now}
     from generate_series(1, ${sql.lit(messages)}) n`.execute(system.db)
   await sql`insert into waypost_delivery
-    (id, message_id, subscription_id, status, due_at, scheduled_at, failures, lost, created_at)
-    select 'dlv_' || m.id || '_' || s.id, m.id, s.id, 'pending', ${now}, ${now}, 0, 0, ${now}
+    (id, message_id, subscription_id, lane, status, due_at, scheduled_at, failures, lost, created_at)
+    select 'dlv_' || m.id || '_' || s.id, m.id, s.id, s.lane, 'pending', 0, ${now}, 0, 0, ${now}
     from waypost_message m cross join waypost_subscription s where m.id like ${`${prefix}_%`} and s.event = ${event}
     order by m.id, s.id`.execute(system.db)
 }
