@@ -9,7 +9,7 @@ export interface RunningDev {
   readonly pid: number
 }
 
-const timeoutMs = 1000
+const timeoutMs = 5000
 
 function fileOf(folder: string): string {
   return path.join(folder, '.waypost', 'server.json')

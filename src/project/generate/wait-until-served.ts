@@ -2,8 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { probeAgent } from '../../kit/index.ts'
 import { findRunningDev } from '../dev-server-file.ts'
 
-const timeoutMs = 3000
+/**
+ * The limit is counted in answers, about 3 s of them, because a busy `dev` answers as slowly as it notices a save. While
+ * it reloads it answers nothing.
+ */
+const maxAnswers = 30
 const pauseMs = 100
+/** Longer than `dev` lets requests wait while it reloads. */
+const timeoutMs = 15_000
 
 /**
  * Waits until the running `dev` of a folder serves a route after a reload.
@@ -15,13 +21,17 @@ export async function waitUntilServed(folder: string, route: string): Promise<st
   if (dev === undefined) return undefined
   const [method = '', path = ''] = route.split(' ')
   const sample = new URL(path.replaceAll(/:\w+/g, '0'), dev.url)
-  for (const end = performance.now() + timeoutMs; performance.now() < end; await wait(pauseMs)) {
-    if ((await listMethods(sample)).includes(method)) return dev.url + path
+  for (let answers = 0; answers < maxAnswers; answers++) {
+    const methods = await listMethods(sample)
+    if (methods === undefined) return undefined
+    if (methods.includes(method)) return dev.url + path
+    await wait(pauseMs)
   }
   return undefined
 }
 
-async function listMethods(url: URL): Promise<readonly string[]> {
+/** @returns undefined without an answer */
+async function listMethods(url: URL): Promise<readonly string[] | undefined> {
   try {
     const { headers } = await fetch(url, {
       method: 'OPTIONS',
@@ -30,6 +40,6 @@ async function listMethods(url: URL): Promise<readonly string[]> {
     })
     return headers.get('allow')?.split(', ') ?? []
   } catch {
-    return []
+    return undefined
   }
 }
