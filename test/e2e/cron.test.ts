@@ -131,7 +131,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.equal(code, 1)
     assert.match(
       stdout,
-      /^failed {2}bad {3}for \d\d:\d\d:\d\d {3}\d\.\d s {3}TypeError: no good \(src\/bad\.ts:5:\d+\)\n$/,
+      /^failed {2}bad {3}for \d\d:\d\d:\d\d {3}\d+\.\d s {3}TypeError: no good \(src\/bad\.ts:5:\d+\)\n$/,
     )
     assert.equal(stderr, '')
     const json = await host.run('cron:execute bad --json')

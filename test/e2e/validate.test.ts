@@ -40,7 +40,7 @@ test('annotations of GitHub name the file from the top of the repository', async
           'Unknown schema "Todo-Colection"%0ADid you mean "Todo-Collection" (resources/schema.yml:17)?%0A' +
           'included at waypost.yml:3:10\n',
       )
-      assert.match(stderr, /^1 error in 1 file \(2 routes, 4 schemas, 1 event; \d\.\d\d s\)\n$/)
+      assert.match(stderr, /^1 error in 1 file \(2 routes, 4 schemas, 1 event; \d+\.\d\d s\)\n$/)
     } finally {
       await rm(path.join(home, '.git'), { recursive: true })
     }
@@ -128,7 +128,7 @@ test('a sound project is one line, in every format', async () => {
   for (const words of ['validate', 'validate --format=text', 'validate --types --strict', 'validate --format=github']) {
     const { code, stdout, stderr } = await project.run(words)
     assert.deepEqual([code, stderr], [0, ''])
-    assert.match(stdout, /^No problems: 2 routes, 4 schemas, 1 event \(\d\.\d\d s\)\n$/)
+    assert.match(stdout, /^No problems: 2 routes, 4 schemas, 1 event \(\d+\.\d\d s\)\n$/)
   }
   assert.deepEqual(JSON.parse(await project.ok('validate --json')), { ok: true, diagnostics: [] })
 })

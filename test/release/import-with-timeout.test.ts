@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sha256 } from '../../src/kit/index.ts'
 import { importWithTimeout } from '../../src/release/import-with-timeout.ts'
 import { registerArtifacts } from '../../src/release/load-artifacts.ts'
-import { abortTimeoutMs } from '../support/until.ts'
+import { abortTimeoutMs, until } from '../support/until.ts'
 
 function register(content: string): string {
   const hash = sha256(content)
@@ -42,8 +42,9 @@ test('an import times out soon after its signal; one without pending promises fi
 })
 
 test('an import that timed out and finished later is available', async () => {
-  const hash = register('await new Promise((resolve) => setTimeout(resolve, 100))\nexport default 5')
+  const hash = register(`await new Promise((resolve) => process.once('finish import', resolve))\nexport default 5`)
   await assert.rejects(importWithTimeout(hash, 'src/a.ts', { timeoutMs: 20 }), waits)
+  await until('the module waits', () => process.emit('finish import' as never))
   assert.deepEqual(
     { ...((await importWithTimeout(hash, 'src/a.ts', { graceMs: abortTimeoutMs })) as object) },
     { default: 5 },
