@@ -355,8 +355,9 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     const app = { user: 'carl', name: 'Foreign', scopes: ['todo'], grants: ['client_credentials'], redirectUris: [] }
     const { id: client_id } = await addClient(world.server.host.system, { ...app, public: false })
     await db.updateTable('waypost_client').set({ name: script }).where('id', '=', client_id).execute()
+    await page.goto('about:blank') // the page of an own subscription would poll deliveries, which are now forbidden
     await set({ status: 'active', disabled_by: null, client_id })
-    await page.reload()
+    await page.goto(`${origin}${root}/subscriptions/${id}`)
     await page.getByText(`${script} created this subscription with your permission.`).waitFor()
     await page.locator('dd').getByText(receiver.url, { exact: true }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Send test' }).count(), 0)
