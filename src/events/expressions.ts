@@ -25,11 +25,6 @@ export function isOneOf(system: System, column: RawBuilder<unknown>, json: strin
   return sql<boolean>`${column} = any(array${jsonStrings(system, json)})`
 }
 
-/** The members of a JSON object as a table with the columns `key` and `value`, for strings and numbers. */
-export function jsonMembers(system: System, json: string): RawBuilder<unknown> {
-  return system.kind === 'sqlite' ? sql`json_each(${json})` : sql`json_each_text(cast(${json} as json))`
-}
-
 /**
  * Whether the client `creator` of the subscription `s` may act: it exists and is not disabled, or the subscription has
  * none.

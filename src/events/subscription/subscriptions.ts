@@ -1,5 +1,5 @@
 import type { Since } from '../../kit/index.ts'
-import { cancelOf } from '../worker/end-deliveries.ts'
+import { cancelOf } from '../lanes/end-deliveries.ts'
 import { changeSubscription, type SubscriptionChange } from './change-subscription.ts'
 import { errors } from '../errors.ts'
 import { findEvent, mayReceive } from '../message/catalog.ts'

@@ -19,7 +19,7 @@ import { allLanes } from '../lanes/shares.ts'
 import { findMessages, fanOutChunk } from '../message/fan-out.ts'
 import { cacheSecrets } from '../signing/signing-secrets.ts'
 import { deliver } from './deliver.ts'
-import { cancelOf, cancelOrphans, endLost, endOverdue, expiredOutcome } from './end-deliveries.ts'
+import { cancelOf, cancelOrphans, endLost, endOverdue, expiredOutcome } from '../lanes/end-deliveries.ts'
 import { Memory, toNote, type Held, type Loaded, type Rejected } from './memory.ts'
 import { reportOf, reportOfEnded, type AttemptReport, type ExecuteOptions, type Summary } from './options.ts'
 import { decideVerdict, type Completion } from './outcome.ts'
@@ -365,6 +365,7 @@ class Worker {
   #track(work: Promise<void>): void {
     const tracked = work.finally(() => {
       this.#attempts.delete(tracked)
+      if (this.#attempts.size === 0) this.#wake.notify()
     })
     this.#attempts.add(tracked)
   }
@@ -528,7 +529,10 @@ class Worker {
     }
     this.#startPosts()
     this.#wake.notify()
-    this.#track(this.#endAfter(recorded.completions, disabled))
+    const tests = recorded.completions.filter(
+      ({ delivery, verdict }) => delivery.isTest && verdict.outcome !== 'delivered' && isHalfOpen(delivery.of.breaker),
+    )
+    if (disabled.length + tests.length > 0) this.#track(this.#endAfter(disabled, tests))
   }
 
   /** A 410 disables the subscription that was posted to, and ends the delivery. */
@@ -552,25 +556,22 @@ class Worker {
     }
   }
 
-  /** Afterwards, and without delaying the next renewal of the lease, because this may wait for locks or take long. */
-  async #endAfter(completions: readonly Completion[], disabled: readonly Place[]): Promise<void> {
+  /**
+   * Ends deliveries of subscriptions that were disabled or have failed for days. Afterwards, and without delaying the next
+   * renewal of the lease, because this may wait for locks or take long.
+   */
+  async #endAfter(disabled: readonly Place[], failedTests: readonly Completion[]): Promise<void> {
+    const { system } = this.#options
     try {
-      for (const { id, lane } of disabled) await cancelOf(this.#options.system, { id, lane })
-      await this.#endOverdue(completions)
+      for (const { id, lane } of disabled) await cancelOf(system, { id, lane })
+      for (const { delivery, endpoint } of failedTests) {
+        for (const row of await endOverdue(system, delivery.of.id)) {
+          this.summary.dead++
+          this.#report(reportOfEnded(row, { event: row.event, endpoint, failure: expiredOutcome }))
+        }
+      }
     } catch (error) {
       this.#failures.push(error)
-    }
-    this.#wake.notify()
-  }
-
-  async #endOverdue(completions: readonly Completion[]): Promise<void> {
-    const { system } = this.#options
-    for (const { delivery, verdict, endpoint } of completions) {
-      if (!delivery.isTest || verdict.outcome === 'delivered' || !isHalfOpen(delivery.of.breaker)) continue
-      for (const row of await endOverdue(system, delivery.of.id)) {
-        this.summary.dead++
-        this.#report(reportOfEnded(row, { event: row.event, endpoint, failure: expiredOutcome }))
-      }
     }
   }
 
