@@ -66,7 +66,7 @@ describe('docs/events.md', () => {
 
   it('names the defaults of the settings', () => {
     const names = Object.keys(settingsTable).filter((name) => /^delivery_|^subscription_/.test(name))
-    assert.equal(names.length, 7)
+    assert.equal(names.length, 6)
     for (const name of names) {
       const value: unknown = settingsTable[name as keyof typeof settingsTable].default
       const written = Array.isArray(value) ? `[${value.join(', ')}]` : (value as string | number)

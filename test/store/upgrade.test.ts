@@ -41,7 +41,11 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         headers: null,
         hidden: null,
       }
-      const now = before.map((row) => ('outcome' in row ? { ...row, headers: null } : { ...row, ...noSuccess }))
+      const now = before.map((row) => {
+        if ('outcome' in row) return { ...row, headers: null }
+        const { claim_id: _, lease_until: __, ...kept } = row as typeof row & Record<'claim_id' | 'lease_until', unknown>
+        return { ...kept, ...noSuccess, lane: 0, turn: 0 }
+      })
       assert.deepEqual(await loadAll(), now)
       const totals = await system.db.selectFrom('waypost_attempt_total').selectAll().execute()
       assert.deepEqual(
@@ -59,6 +63,51 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const deliveries = await system.db.selectFrom('waypost_delivery').selectAll().orderBy('id').execute()
       const attempts = await system.db.selectFrom('waypost_attempt').selectAll().orderBy('id').execute()
       return [...deliveries, ...attempts].map((row) => ({ ...row }))
+    }
+  })
+}
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  test(`migrations put subscriptions and deliveries of an older System into lanes, on ${kind}`, async (t) => {
+    const system = await openSystem({ url: await makePlace(kind, (close) => t.after(close)), create: true })
+    try {
+      const orm = await openOrm(system, 'waypost_schema')
+      await orm.migrator.up({ to: '0021-success-in-delivery' })
+      await orm.close()
+      const ids = Array.from({ length: 66 }, (_, index) => `sub_${String(index).padStart(2, '0')}`)
+      const subscriptions = ids.map((id) => sql`(${id}, ${id}, 'note', 'https://example.com/', 'active', 1, 'sealed', 1)`)
+      await sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, created_at)
+        values ${sql.join(subscriptions)}`.execute(system.db)
+      await sql`insert into waypost_delivery
+        (id, message_id, subscription_id, status, due_at, scheduled_at, failures, lost, claim_id, lease_until, created_at)
+        values ('dlv_due', 'msg_1', 'sub_03', 'pending', 5, 5, 0, 0, null, null, 1),
+          ('dlv_claimed', 'msg_2', 'sub_65', 'pending', 5, 5, 0, 1, 'clm_1', 9, 1),
+          ('dlv_failed', 'msg_3', 'sub_03', 'pending', 5, 5, 1, 0, null, null, 1),
+          ('dlv_later', 'msg_4', 'sub_gone', 'pending', 99999999999999, 5, 0, 0, null, null, 1)`.execute(system.db)
+      await migrateSystem(system)
+      const { db } = system
+      const lanes = await db.selectFrom('waypost_subscription').select('lane').orderBy('id').execute()
+      assert.deepEqual(
+        lanes.map(({ lane }) => lane),
+        ids.map((_, index) => index % 64),
+      )
+      const columns = ['id', 'lane', 'due_at', 'lost', 'turn'] as const
+      const rows = await db.selectFrom('waypost_delivery').select(columns).orderBy('id').execute()
+      assert.deepEqual(
+        rows.map((row) => Object.values(row)),
+        [
+          ['dlv_claimed', 1, 0, 2, 0],
+          ['dlv_due', 3, 0, 0, 0],
+          ['dlv_failed', 3, 5, 0, 0],
+          ['dlv_later', 0, 99_999_999_999_999, 0, 0],
+        ],
+      )
+      const free = await db.selectFrom('waypost_lane').selectAll().where('worker_id', 'is', null).execute()
+      assert.equal(free.length, 64)
+      // A worker of the version before fails instead of posting.
+      await assert.rejects(sql`update waypost_delivery set claim_id = 'clm_2' where id = 'dlv_due'`.execute(db))
+    } finally {
+      await system.close()
     }
   })
 }

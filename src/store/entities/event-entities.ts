@@ -147,7 +147,7 @@ const Lane = defineEntity({
   name: 'Lane',
   tableName: 'waypost_lane',
   properties: {
-    lane: p.integer().primary(),
+    lane: p.integer().autoincrement(false).primary(),
     /** The worker that posts for it. The lane is free without one, or if the worker has no row. */
     worker_id: p.text().nullable(),
   },
