@@ -142,8 +142,6 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
             due_at: 1000,
             failures: 0,
             lost: 0,
-            claim_id: null,
-            lease_until: null,
             created_at: 1000,
             finished_at: null,
           })),
