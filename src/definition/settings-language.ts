@@ -1,11 +1,14 @@
 import { Type, type TSchema } from 'typebox'
-import { settingsTable, type SettingRow } from '../kit/index.ts'
+import { removedSettings, settingsTable, type SettingRow } from '../kit/index.ts'
 
 function makeLanguage(): TSchema {
   const properties: Record<string, TSchema> = {}
   for (const [name, row] of Object.entries<SettingRow>(settingsTable)) {
     const shape = makeShape(row)
     properties[name] = Type.Optional({ ...shape, description: row.description, default: row.default })
+  }
+  for (const name of removedSettings) {
+    properties[name] = Type.Optional(Type.Unknown({ description: 'Has no effect anymore', deprecated: true }))
   }
   return Type.Object(properties, { title: 'config', additionalProperties: false })
 }

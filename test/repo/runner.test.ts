@@ -36,9 +36,9 @@ test('npm test -- --changed runs the tests of the rooms and helpers that differ 
     (...changed: readonly string[]) =>
     (test: string) =>
       findTestsOf(changed, tests).includes(test)
-  const claim = runs('src/events/queue/claim.ts')
-  assert.deepEqual(['test/events/claim.test.ts', 'test/faults/events-killed.test.ts'].map(claim), [true, true])
-  assert.equal(claim('test/kit/duration.test.ts'), false)
+  const ofMember = runs('src/events/lanes/member.ts')
+  assert.deepEqual(['test/events/lanes.test.ts', 'test/faults/events-killed.test.ts'].map(ofMember), [true, true])
+  assert.equal(ofMember('test/kit/duration.test.ts'), false)
   assert.equal(runs('test/faults/mortal-worker.ts')('test/faults/events-killed.test.ts'), true)
   assert.equal(runs('commands/user/list.ts')('test/e2e/administration.test.ts'), true)
   assert.deepEqual(findTestsOf(['test/kit/duration.test.ts'], tests), ['test/kit/duration.test.ts'])
