@@ -43,7 +43,11 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       }
       const now = before.map((row) => {
         if ('outcome' in row) return { ...row, headers: null }
-        const { claim_id: _, lease_until: __, ...kept } = row as typeof row & Record<'claim_id' | 'lease_until', unknown>
+        const {
+          claim_id: _,
+          lease_until: __,
+          ...kept
+        } = row as typeof row & Record<'claim_id' | 'lease_until', unknown>
         return { ...kept, ...noSuccess, lane: 0, turn: 0 }
       })
       assert.deepEqual(await loadAll(), now)
@@ -75,7 +79,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await orm.migrator.up({ to: '0021-success-in-delivery' })
       await orm.close()
       const ids = Array.from({ length: 66 }, (_, index) => `sub_${String(index).padStart(2, '0')}`)
-      const subscriptions = ids.map((id) => sql`(${id}, ${id}, 'note', 'https://example.com/', 'active', 1, 'sealed', 1)`)
+      const subscriptions = ids.map(
+        (id) => sql`(${id}, ${id}, 'note', 'https://example.com/', 'active', 1, 'sealed', 1)`,
+      )
       await sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, created_at)
         values ${sql.join(subscriptions)}`.execute(system.db)
       await sql`insert into waypost_delivery
