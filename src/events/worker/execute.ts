@@ -33,7 +33,7 @@ const compareMs = 1000
 const guardMs = 250
 const beatMs = 2000
 /** Deliveries in memory below which more are read. */
-const lowWater = 300
+const lowWater = 500
 const readSize = 500
 /** The number of outcomes that are recorded at once, and how long fewer wait for others. */
 const batchSize = 250
