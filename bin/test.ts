@@ -1,12 +1,15 @@
 // Runs the tests on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [options of node --test]
 // Several files share a process, so that shared imports are loaded and compiled once.
 // --changed runs the tests that belong to files that differ from main. --slowest lists the files with the most CPU time.
+// In CI, a few files that fail run once more, alone: a machine that stood still must not decide what lands. What passed
+// only then is listed at the end.
 import { spawn } from 'node:child_process'
 import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { findTestsOf, listChanged } from '../test/support/find-changed.ts'
+import type { Failure } from '../test/support/list-failures.ts'
 import { readRunning, type Measured } from '../test/support/measure-file.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 
@@ -19,6 +22,8 @@ const isMeasured = words.includes('--slowest')
 const concurrency = Math.min(6, availableParallelism() * 3)
 const minFilesPerProcess = 5
 const maxFilesPerProcess = 20
+/** More failed files than this are not run again. */
+const maxRepeatedFiles = 5
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',
@@ -36,6 +41,14 @@ chmodSync(folder, 0o755) // PostgreSQL does not run as root
 process.env['TMPDIR'] = folder // also for tests
 const postgres = await startPostgres()
 const report = path.join(folder, 'report')
+const failures = path.join(folder, 'failures')
+const isRepeating = process.env['CI'] === 'true'
+const reporters = [
+  '--test-reporter=spec',
+  '--test-reporter-destination=stdout',
+  '--test-reporter=./test/support/list-failures.ts',
+  `--test-reporter-destination=${failures}`,
+]
 const env = {
   ...process.env,
   // Tools that tests start must use the same Node and find each other.
@@ -49,7 +62,14 @@ const env = {
 }
 let code = 1
 try {
-  code = await run(shareProcesses(files))
+  const entries = shareProcesses(files)
+  code = await run([...entries.keys()])
+  const failed = isRepeating && code === 1 ? findFailed(entries) : []
+  if (failed.length > 0 && failed.length <= maxRepeatedFiles) {
+    process.stdout.write(`\nOnce more, alone: ${failed.join(', ')}\n`)
+    code = await run(failed, ['--test-concurrency=1'])
+    if (code === 0) process.stdout.write(`\nFailed beside others, passed alone:\n${failed.join('\n')}\n`)
+  }
 } finally {
   if (isMeasured) printSlowest()
   await postgres.stop()
@@ -80,24 +100,38 @@ function toPattern(wanted: string): string {
   return stats?.isDirectory() === true ? path.join(wanted, '**/*.test.ts') : wanted
 }
 
-/** @returns the files to run: one for each process, which imports its test files, each as a suite with its own hooks */
-function shareProcesses(files: readonly string[]): readonly string[] {
-  if (files.length <= concurrency && !isMeasured) return files
+/**
+ * @returns the files to run, one for each process, with the test files that each imports as suites with their own hooks
+ */
+function shareProcesses(files: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  if (files.length <= concurrency && !isMeasured) return new Map(files.map((file) => [file, [file]]))
   const shares = planSizes(files.length).map((size) => ({ size, files: [] as string[] }))
   // In turns, so that the files of a slow folder are spread over all processes.
   for (const file of files) {
     const emptiest = shares.reduce((a, b) => (b.files.length / b.size < a.files.length / a.size ? b : a))
     emptiest.files.push(file)
   }
-  return shares.map((share, index) => {
+  const toEntry = (share: { readonly files: readonly string[] }, index: number) => {
     const entry = path.join(folder, `share-${String(index).padStart(3, '0')}.test.mjs`) // run in this order
     const suites = share.files.map((file) => `describe(${JSON.stringify(file)}, () => ${toImport(file)})\n`)
     const measure = `import { measureFile, measureLoading } from ${JSON.stringify(toUrl('test/support/measure-file.ts'))}\n`
     const loading = `describe('loading', () => before(() => measureLoading(${JSON.stringify(report)})))\n`
     const parts = isMeasured ? [measure, loading, ...suites] : suites
     writeFileSync(entry, `import { before, describe } from 'node:test'\n${parts.join('')}`)
-    return entry
+    return [entry, share.files] as const
+  }
+  return new Map(shares.map(toEntry))
+}
+
+/** @returns the test files with failures, all files of a process that failed as a whole; none if one is not known */
+function findFailed(entries: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const lines = readFileSync(failures, 'utf8').split('\n').filter(Boolean)
+  const found = lines.map((line) => {
+    const { name, file = name } = JSON.parse(line) as Failure
+    if (files.includes(name)) return [name]
+    return entries.get(file) ?? entries.get(path.relative(root, file)) ?? []
   })
+  return found.every((some) => some.length > 0) ? [...new Set(found.flat())] : []
 }
 
 /** The number of files of each process. The last ones are small, so that none runs alone at the end for long. */
@@ -140,8 +174,8 @@ function printSlowest(): void {
 }
 
 /** Exits with the exit code of the tests, also after an interrupt. */
-function run(chosen: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [...options, ...chosen], {
+function run(chosen: readonly string[], more: readonly string[] = []): Promise<number> {
+  const child = spawn(process.execPath, [...options, ...(isRepeating ? reporters : []), ...more, ...chosen], {
     cwd: root,
     env,
     stdio: 'inherit',
