@@ -38,14 +38,14 @@ export interface DeliverySite {
   /** Creates one active subscription for each endpoint. */
   subscribe(event: string, endpoints: readonly string[]): Promise<void>
   dispatch(event: string, data: unknown): Promise<void>
-  /** Creates this many deliveries at once, with one message for all subscriptions. */
+  /** Creates this many deliveries at once, each message for all subscriptions of the event. */
   queue(event: string, deliveries: number): Promise<void>
   /** Creates the deliveries of all waiting messages. */
   fanOut(): Promise<void>
   close(): Promise<void>
 }
 
-const catalog = { todo_created: {}, todo_changed: {}, todo_timed: {} }
+const catalog = { todo_created: {}, todo_changed: {}, todo_deleted: {}, todo_timed: {} }
 
 export async function openDeliverySite(postgres: TestPostgres): Promise<DeliverySite> {
   const url = await postgres.createDatabase()
@@ -85,6 +85,7 @@ export async function openDeliverySite(postgres: TestPostgres): Promise<Delivery
       const { count: subscribers } = await system.db
         .selectFrom('waypost_subscription')
         .select((query) => query.fn.countAll<number>().as('count'))
+        .where('event', '=', event)
         .executeTakeFirstOrThrow()
       await insertQueue(system, { event, messages: Math.ceil(deliveries / subscribers) })
     },

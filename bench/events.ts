@@ -1,3 +1,4 @@
+import { measureBesideQueue } from './beside-queue.ts'
 import { measureDeliveries } from './deliveries.ts'
 import { measureDeliveryMemory } from './delivery-memory.ts'
 import { measureDispatch } from './dispatch.ts'
@@ -17,6 +18,6 @@ export async function measureEvents(): Promise<Figure[]> {
 }
 
 /** Run on request: a worker with a million deliveries, which take a minute to insert and much disk space. */
-export function measureMillion(): Promise<Figure[]> {
-  return measureDeliveryMemory(1_000_000)
+export async function measureMillion(): Promise<Figure[]> {
+  return [...(await measureDeliveryMemory(1_000_000)), ...(await measureBesideQueue())]
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { sql } from 'kysely'
+import { Webhook } from 'standardwebhooks'
 import { readDeliveries, type Hand, type ReadRequest } from '../../src/events/lanes/read.ts'
 import { laneCount } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
@@ -127,10 +129,25 @@ onEachDatabase('a reading', (world) => {
   })
 
   test('uses no statistics: it finds the same while another transaction is open and none were collected', async () => {
+    const [over, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const transaction = world()
+      .system.db.connection()
+      .execute(async (other) => {
+        if (world().kind === 'postgresql') await sql`begin`.execute(other) // on SQLite there is one connection
+        await other.selectFrom('waypost_delivery').select('id').execute()
+        begun.resolve()
+        await over.promise
+        if (world().kind === 'postgresql') await sql`rollback`.execute(other)
+      })
+    await begun.promise
+    if (world().kind === 'sqlite') over.resolve()
     await world().addSubscriptions(await world().addUser(), 'note', endpoints('http://127.0.0.1:9', 300))
     await world().dispatch('note', 1)
     await fanOut(world())
-    assert.equal((await read(world(), { size: 500 })).deliveries.length, 300)
+    const { deliveries } = await read(world(), { size: 500 })
+    over.resolve()
+    await transaction
+    assert.equal(deliveries.length, 300)
   })
 })
 
@@ -241,6 +258,28 @@ onEachDatabase('a worker', (world) => {
       assert.deepEqual([statuses.get('delivered')?.length, statuses.get(rest as 'pending')?.length], [8, 32])
     })
   }
+
+  test('signs nothing with the old secret a second after it was replaced', async () => {
+    const held: ServerResponse[] = []
+    const receiver = await world().openReceiver((response) => held.push(response))
+    const { id } = await world().subscribe(await world().addUser(), 'note', receiver.url)
+    for (let n = 0; n < 40; n++) await world().dispatch('note', n)
+    world().clock.freeze()
+    const run = world().execute()
+    await until('it is posting', () => held.length === 8)
+    const fresh = `whsec_${Buffer.from('a secret that replaces another one').toString('base64')}`
+    const secret = world().secrets.seal(fresh, { table: 'waypost_subscription', row: id, column: 'secret' })
+    await world().system.db.updateTable('waypost_subscription').set({ secret }).execute()
+    world().clock.pass(1001)
+    receiver.choose = () => 204
+    for (const response of held.splice(0)) response.writeHead(204).end()
+    assert.partialDeepStrictEqual(await run, { delivered: 40 })
+    const isFresh = receiver.received.map(({ headers, body }) => {
+      const at = new Date(Number(headers['webhook-timestamp']) * 1000)
+      return headers['webhook-signature'] === new Webhook(fresh).sign(String(headers['webhook-id']), at, body)
+    })
+    assert.deepEqual(isFresh, [...Array.from({ length: 8 }, () => false), ...Array.from({ length: 32 }, () => true)])
+  })
 
   test('posts nothing a second after a user lost the scope, and cancels the rest', async () => {
     const held: ServerResponse[] = []
