@@ -42,6 +42,7 @@ describe('the frame of the pages', { timeout: 600_000 }, () => {
     await openSignedIn(page)
     const find = async (text: string) => {
       await page.keyboard.press('Control+K')
+      await palette(page).waitFor() // it opens when it is drawn
       await page.keyboard.type(text)
     }
     await find('book')

@@ -337,14 +337,17 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     test('leaves nothing open when it is closed, also during a read, or when it cannot start', async () => {
+      const small = await openSystem({ url, poolSize: 2 })
+      const wait = () => (kind === 'postgresql' ? sql`select pg_sleep(0.1)` : sql`select 1`).execute(small.db)
+      await Promise.all([wait(), wait()]) // opens all connections of the pool
       const before = await countOpen()
-      const feed = await startFeed(system)
+      const feed = await startFeed(small)
       const reads = [feed.catchUp(), feed.catchUp()]
       await feed.close()
       await Promise.allSettled(reads)
       await feed.catchUp()
       await sql`alter table waypost_feed_head rename to hidden`.execute(system.db)
-      await assert.rejects(startFeed(system))
+      await assert.rejects(startFeed(small))
       await sql`alter table hidden rename to waypost_feed_head`.execute(system.db)
       await until(
         'its timers are over',
@@ -353,6 +356,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       if (kind === 'postgresql') {
         await until('its connection is closed', async () => (await countOpen()).clients <= before.clients)
       }
+      await small.close()
     })
 
     async function countOpen(): Promise<{ timers: number; clients: number }> {
