@@ -35,7 +35,7 @@ const beatMs = 2000
 /** Deliveries in memory below which more are read. */
 const lowWater = 500
 const readSize = 500
-/** The number of outcomes that are recorded at once, and how long fewer wait for others. */
+/** The number of outcomes that are recorded at once, and how long fewer wait for others or for the end of a note. */
 const batchSize = 250
 const maxBatchSize = 500
 const batchWaitMs = 20
@@ -184,7 +184,6 @@ class Worker {
     memory.trim()
     const fanned = await this.#fanOut()
     const found = this.#isTimeToRead() ? await this.#read() : await this.#refresh()
-    this.#foundLast = found
     this.#startPosts()
     this.#flushIfUseful()
     if (fanned === 'done' || found) {
@@ -244,6 +243,7 @@ class Worker {
     const { system, clock } = this.#options
     const memory = this.#memory
     const { lanes } = this.#member
+    this.#foundLast = false
     if (lanes.length === 0 || this.#isStopping || !this.#member.isLive()) return false
     const hands = lanes.map((lane) => this.#hands.get(lane) ?? { lane, after: '', later: [0, ''] as const })
     this.#nextReadAt = clock.monotonic() + idleMs
@@ -275,7 +275,8 @@ class Worker {
       const hasFound = memory.size > before || Object.values(rejected).some((ended) => ended.length > 0)
       this.#emptyRounds = hasFound ? 0 : this.#emptyRounds + 1
       // A round that found nothing is continued until its end.
-      return hasFound || (reading.isPartial && this.#emptyRounds <= maxTries)
+      this.#foundLast = hasFound || (reading.isPartial && this.#emptyRounds <= maxTries)
+      return this.#foundLast
     } finally {
       memory.endReading()
     }
@@ -390,10 +391,10 @@ class Worker {
         endpoint: recipient.endpoint,
         revision: recipient.revision,
       })
-      if (this.#outcomes.length >= batchSize) this.#onBatch()
       if (this.#flushing === undefined) this.#flushSoon()
     }
     this.#startPosts()
+    if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#onBatch()
     if (this.#foundLast && memory.queued < lowWater) this.#wake.notify()
   }
 
@@ -430,7 +431,7 @@ class Worker {
   }
 
   async #flushLoop(): Promise<void> {
-    if (this.#outcomes.length < batchSize) await this.#waitForBatch()
+    if (this.#outcomes.length < batchSize && !this.#memory.isNoteUsed) await this.#waitForBatch()
     for (let failures = 0; this.#outcomes.length > 0;) {
       try {
         await this.#flush()
@@ -469,6 +470,7 @@ class Worker {
 
   /** Writes a note if little of what is in memory may begin. */
   #flushIfUseful(): void {
+    if (this.#memory.isNoteUsed) this.#onBatch()
     if (this.#flushing !== undefined || this.#isStopping || this.#outcomes.length > 0) return
     if (this.#member.id === undefined || !this.#memory.needsNote()) return
     this.#flushNow()

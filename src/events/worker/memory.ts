@@ -118,6 +118,9 @@ export class Memory implements Holdings {
   /** The database's time at a monotonic time. */
   #databaseTime = { now: 0, at: 0 }
   #posting = 0
+  #queued = 0
+  /** Queued deliveries that a committed note contains. */
+  #noted = 0
   /** Since the last note. */
   #ended = 0
   #bodies = 0
@@ -138,8 +141,14 @@ export class Memory implements Holdings {
     return this.#posting
   }
 
+  /** Deliveries that wait to be posted. */
   get queued(): number {
-    return this.#held.size - this.#posting
+    return this.#queued
+  }
+
+  /** Whether something waits, and nothing of it may begin before the next note. */
+  get isNoteUsed(): boolean {
+    return this.#noted === 0 && this.#queued > 0
   }
 
   /** How many characters of bodies can be read. */
@@ -343,6 +352,7 @@ export class Memory implements Holdings {
   #add(delivery: Delivery, content: Message, of: Subscription): void {
     const row: Held = { ...delivery, content, of, state: 'queued', isNoted: false, isTest: false }
     this.#held.set(row.id, row)
+    this.#queued++
     this.#keepMessage(row.message, content)
     this.#byLane.set(row.lane, (this.#byLane.get(row.lane) ?? 0) + 1)
     if (row.dueAt === 0 && row.message > of.after) of.after = row.message
@@ -381,10 +391,10 @@ export class Memory implements Holdings {
     const { of } = row
     if (row.state === 'posting') of.posting--
     if (row.state === 'recording') of.recording--
-    if (row.state === 'queued' && row.lost >= aloneFrom) this.#alone.splice(this.#alone.indexOf(row), 1)
-    else if (row.state === 'queued') {
-      of.queue.splice(of.queue.indexOf(row), 1)
-      this.#count(of.endpoint, -1)
+    if (row.state === 'queued') {
+      const queue = row.lost < aloneFrom ? of.queue : this.#alone
+      queue.splice(queue.indexOf(row), 1)
+      this.#leaveQueue(row)
     }
     this.#dropIfUnused(of)
   }
@@ -432,6 +442,12 @@ export class Memory implements Holdings {
     return endpoint
   }
 
+  #leaveQueue(row: Held): void {
+    if (row.lost < aloneFrom) this.#count(row.of.endpoint, -1)
+    this.#setNoted(row, false)
+    this.#queued--
+  }
+
   #count(endpoint: Endpoint, more: number): void {
     endpoint.queued += more
     endpoint.host.queued += more
@@ -460,10 +476,9 @@ export class Memory implements Holdings {
     const row = this.#chooseNext()
     if (row === undefined) return undefined
     const { of } = row
-    if (row.lost < aloneFrom) {
-      of.queue.shift()
-      this.#count(of.endpoint, -1)
-    } else this.#alone.shift()
+    const queue = row.lost < aloneFrom ? of.queue : this.#alone
+    queue.shift()
+    this.#leaveQueue(row)
     row.state = 'posting'
     row.isTest = isHalfOpen(of.breaker)
     of.posting++
@@ -592,7 +607,8 @@ export class Memory implements Holdings {
   chooseNoted(recording: ReadonlySet<Held>): readonly Held[] {
     const rows = [...this.#held.values()].filter((row) => row.state !== 'queued' && !recording.has(row))
     const ahead = new Set(this.isAlone ? this.#alone.slice(0, this.#posting === 0 ? 1 : 0) : this.#chooseAhead())
-    for (const row of this.#held.values()) if (row.state === 'queued' && !ahead.has(row)) row.isNoted = false
+    this.#ended = 0
+    for (const row of this.#held.values()) if (row.state === 'queued' && !ahead.has(row)) this.#setNoted(row, false)
     return [...rows, ...ahead]
   }
 
@@ -602,7 +618,6 @@ export class Memory implements Holdings {
     const perHost = new Map<Host, number>()
     // More than begin until the next note.
     let quick = Math.min(maxNotedAhead, Math.max(3 * this.#limits.total, 3 * this.#ended))
-    this.#ended = 0
     let others = 2 * this.#limits.total
     let waiting = [...this.#subscriptions.values()].filter((one) => one.queue.length > 0)
     for (let place = 0; waiting.length > 0; place++) {
@@ -630,9 +645,14 @@ export class Memory implements Holdings {
   confirmNote(rows: readonly Held[]): void {
     for (const row of rows) {
       if (row.state !== 'queued' || this.#held.get(row.id) !== row) continue
-      row.isNoted = true
+      this.#setNoted(row, true)
       this.#wake(row.of)
     }
+  }
+
+  #setNoted(row: Held, isNoted: boolean): void {
+    if (row.isNoted !== isNoted) this.#noted += isNoted ? 1 : -1
+    row.isNoted = isNoted
   }
 
   /** Whether few of those that may begin next are noted, and a note would allow more to begin. */
