@@ -142,12 +142,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#isOver = true
     clearTimeout(this.#timer)
     this.#signal?.removeEventListener('abort', this.#abort)
+    const latencyMs = this.#latency()
+    if (this.#status === undefined) return this.#resolve({ latencyMs, ...failed })
+    const [status, answer] = [this.#status, this.#answer?.text() ?? '']
+    const retryAfterMs = this.#retryAfterMs
     this.#resolve({
-      latencyMs: this.#latency(),
-      ...(this.#status === undefined
-        ? {}
-        : { status: this.#status, answer: this.#answer?.text() ?? '', headers: this.#headers }),
-      ...(this.#retryAfterMs === undefined ? {} : { retryAfterMs: this.#retryAfterMs }),
+      latencyMs,
+      status,
+      answer,
+      headers: this.#headers,
+      ...(retryAfterMs && { retryAfterMs }),
       ...failed,
     })
   }

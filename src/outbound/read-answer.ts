@@ -40,7 +40,7 @@ const maxHeaderLength = 512
 const maxHeadersLength = 2048
 
 /** Names of headers whose values are not kept: cookies, credentials and keys. */
-const secretNames = /cookie|auth|token|secret|password|session|credential|signature|api-?key/
+const secretNames = /cookie|auth|token|secret|password|session|credential|signature|api-?key/i
 
 /**
  * Returns the first headers of a response: at most 32, with 512 characters each and 2,048 in total. Never contains the
@@ -51,8 +51,8 @@ export function keepHeaders(headers: ReceivedHeaders): KeptHeaders {
   let length = 0
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue
-    const isSecret = secretNames.test(name.toLowerCase())
-    const text = isSecret ? null : [value].flat().join(', ').slice(0, maxHeaderLength)
+    const whole = typeof value === 'string' ? value : value.join(', ')
+    const text = secretNames.test(name) ? null : whole.slice(0, maxHeaderLength)
     length += name.length + (text?.length ?? 0)
     if (kept.length === maxHeaders || length > maxHeadersLength) break
     kept.push([name, text])

@@ -7,29 +7,31 @@ import { attemptColumns, successColumns } from '../attempts.ts'
 import { renewLease } from '../lanes/member.ts'
 import type { Breaker } from '../lanes/breaker.ts'
 
-/** An attempt and the resulting change of its delivery, in the form that the statements read. */
-interface Entry {
-  /** Id of the attempt. */
-  readonly id: string
-  readonly delivery_id: string
-  /** The turn that was posted. */
-  readonly turn: number
-  readonly verdict: Outcome
-  readonly next: 'pending' | 'delivered' | 'dead'
-  readonly failed: 0 | 1
+/** The columns of an entry, an attempt that changes its delivery, in the form that the statements read. */
+const entryTypes = {
+  /** Of the attempt. */
+  id: 'text',
+  delivery_id: 'text',
+  /** That was posted. */
+  turn: 'int',
+  verdict: 'text',
   /** Until the next attempt; null if `due_at` stays. */
-  readonly delay_ms: number | null
-  readonly started_at: number
-  readonly latency_ms: number
+  delay_ms: 'bigint',
+  started_at: 'bigint',
+  latency_ms: 'int',
   /** Of the latency. */
-  readonly bucket: number
-  readonly status: number | null
-  readonly outcome: string
-  readonly answer: string | null
+  bucket: 'int',
+  status: 'int',
+  outcome: 'text',
+  answer: 'text',
   /** JSON; null without a response. */
-  readonly headers: string | null
-  readonly hidden: 0 | 1
-}
+  headers: 'text',
+  hidden: 'int',
+} as const
+
+type Entry = { readonly id: string } & Readonly<Record<keyof typeof entryTypes, string | number | null>>
+
+const entryColumns = Object.keys(entryTypes) as (keyof Entry)[]
 
 /** A breaker to store, if it is still as it was read. */
 export interface BreakerChange {
@@ -61,10 +63,9 @@ export interface Recorded {
 
 /** The same, in the form that the statements read. */
 interface Statement extends Pick<Recording, 'worker' | 'note' | 'shard'> {
-  /** JSON arrays. */
-  readonly entries: string
+  readonly entries: readonly Entry[]
+  /** JSON array. */
   readonly breakers: string
-  readonly hasEntries: boolean
   readonly hasFailed: boolean
   readonly hasBreakers: boolean
 }
@@ -86,10 +87,9 @@ export async function record(system: System, recording: Recording): Promise<Reco
   const entries = completions.map(entryOf)
   const statement = {
     ...recording,
-    entries: JSON.stringify(entries),
+    entries,
     breakers: JSON.stringify(breakers.map(breakerEntryOf)),
-    hasEntries: entries.length > 0,
-    hasFailed: entries.some(({ failed }) => failed === 1),
+    hasFailed: entries.some(({ verdict }) => verdict !== 'delivered'),
     hasBreakers: breakers.length > 0,
   }
   const { alive, now, ids } =
@@ -113,8 +113,6 @@ function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
     delivery_id: delivery.id,
     turn: delivery.turn,
     verdict: outcome,
-    next: outcome === 'retrying' ? 'pending' : outcome,
-    failed: outcome === 'delivered' ? 0 : 1,
     delay_ms: outcome === 'retrying' && !staysFresh ? delayMs : null,
     started_at: startedAt,
     latency_ms: result.latencyMs,
@@ -149,16 +147,17 @@ function bucketOf(latencyMs: number): number {
  * disk before anything is posted: if PostgreSQL crashes, the worker still lives and writes the next one.
  */
 async function recordInOneStatement(system: System, statement: Statement): Promise<Result> {
-  const { worker, note, shard, entries, breakers, hasEntries, hasFailed, hasBreakers } = statement
+  const { worker, note, shard, entries, breakers, hasFailed, hasBreakers } = statement
   const isAlive = sql`exists (select 1 from fence)`
   const parts = [sql`fence as (${renewLease(system, worker, note)})`]
-  if (hasEntries) {
+  if (entries.length > 0) {
     parts.push(
-      sql`entry as materialized (
-        select * from json_to_recordset(cast(${entries} as json)) as entry (id text, delivery_id text, turn int, verdict text,
-          next text, failed int, delay_ms bigint, started_at bigint, latency_ms int, bucket int, status int, outcome text,
-          answer text, headers text, hidden int)
-      )`,
+      // As arrays, which cost half as much as JSON.
+      sql`entry as materialized (select * from unnest(${sql.join(
+        entryColumns.map(
+          (name) => sql`cast(${toArray(entries.map((one) => one[name]))} as ${sql.raw(entryTypes[name])}[])`,
+        ),
+      )}) as entry (${sql.join(entryColumns.map((name) => sql.ref(name)))}))`,
       sql`finished as (
         update waypost_delivery set ${deliveryChanges(system)}
         from entry where waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn and ${isAlive}
@@ -171,7 +170,7 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
   if (hasFailed) {
     parts.push(sql`failed as (
       insert into waypost_attempt (${attemptColumns})
-      select ${attemptColumns} from entry where failed = 1 and id in (select id from finished)
+      select ${attemptColumns} from entry where ${isFailed} and id in (select id from finished)
     )`)
   }
   if (hasBreakers) {
@@ -185,16 +184,22 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
       sql`switched as (update waypost_subscription set ${breakerChanges} from chosen as change where waypost_subscription.id = change.id)`,
     )
   }
-  const commit = hasEntries ? sql`null` : sql`set_config('synchronous_commit', 'off', true)`
+  const commit = entries.length > 0 ? sql`null` : sql`set_config('synchronous_commit', 'off', true)`
   const { rows } = await sql<Result>`with ${sql.join(parts)}
     select (select count(*) from fence) as alive, ${system.now()} as now, ${commit} as commit,
-      ${hasEntries ? sql`(select json_agg(id) from finished)` : sql`null`} as ids`.execute(system.db)
+      ${entries.length > 0 ? sql`(select json_agg(id) from finished)` : sql`null`} as ids`.execute(system.db)
   return rows[0]!
+}
+
+/** The values as the text of an array of PostgreSQL. */
+function toArray(values: readonly (string | number | null)[]): string {
+  const write = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  return `{${values.map((value) => (typeof value === 'string' ? write(value) : (value ?? 'null'))).join(',')}}`
 }
 
 /** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same rows. */
 async function recordInTransaction(system: System, trx: Kysely<SystemTables>, statement: Statement): Promise<Result> {
-  const { worker, note, shard, entries, breakers, hasEntries, hasFailed, hasBreakers } = statement
+  const { worker, note, shard, entries, breakers, hasFailed, hasBreakers } = statement
   const { rows: fence } = await renewLease(system, worker, note).execute(trx)
   const { rows: times } = await sql<{ now: number }>`select ${system.now()} as now`.execute(trx)
   const { now } = times[0]!
@@ -207,19 +212,15 @@ async function recordInTransaction(system: System, trx: Kysely<SystemTables>, st
       where waypost_subscription.id = change.id and waypost_subscription.revision = change.revision
         and waypost_subscription.failures = change.before`.execute(trx)
   }
-  if (!hasEntries) return { alive: 1, now, ids: null }
-  const entry = sql`(select value ->> 'id' as id, value ->> 'delivery_id' as delivery_id, value ->> 'turn' as turn,
-    value ->> 'verdict' as verdict, value ->> 'next' as next, value ->> 'failed' as failed, value ->> 'delay_ms' as delay_ms,
-    value ->> 'started_at' as started_at, value ->> 'latency_ms' as latency_ms, value ->> 'bucket' as bucket,
-    value ->> 'status' as status, value ->> 'outcome' as outcome, value ->> 'answer' as answer, value ->> 'headers' as headers,
-    value ->> 'hidden' as hidden
-    from json_each(${entries})) as entry`
+  if (entries.length === 0) return { alive: 1, now, ids: null }
+  const columns = entryColumns.map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`)
+  const entry = sql`(select ${sql.join(columns)} from json_each(${JSON.stringify(entries)})) as entry`
   const isTurn = sql`waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn`
   const posted = sql`${entry} where exists (select 1 from waypost_delivery where ${isTurn})`
   const { rows } = await sql<{ id: string }>`select entry.id from ${posted}`.execute(trx)
   if (hasFailed) {
     await sql`insert into waypost_attempt (${attemptColumns})
-      select ${attemptColumns} from ${posted} and failed = 1`.execute(trx)
+      select ${attemptColumns} from ${posted} and ${isFailed}`.execute(trx)
   }
   await addTotals(posted, shard).execute(trx)
   await sql`update waypost_delivery set ${deliveryChanges(system)} from ${entry} where ${isTurn}`.execute(trx)
@@ -227,6 +228,8 @@ async function recordInTransaction(system: System, trx: Kysely<SystemTables>, st
 }
 
 const breakerChanges = sql`failures = change.failures, open_until = change.open_until, failing_since = change.failing_since`
+
+const isFailed = sql`entry.verdict <> 'delivered'`
 
 /** Updates rows in a fixed order, so that concurrent statements do not deadlock. */
 function addTotals(entries: RawBuilder<unknown>, shard: number): RawBuilder<unknown> {
@@ -241,16 +244,16 @@ function addTotals(entries: RawBuilder<unknown>, shard: number): RawBuilder<unkn
 /** A delivery that was cancelled meanwhile becomes delivered if its POST succeeded, and otherwise stays cancelled. */
 function deliveryChanges(system: System): RawBuilder<unknown> {
   const now = nowOnce(system)
-  const isKept = sql`waypost_delivery.status = 'cancelled' and entry.failed = 1`
-  return sql`status = case when ${isKept} then 'cancelled' else entry.next end,
-    failures = waypost_delivery.failures + entry.failed, turn = waypost_delivery.turn + 1,
+  const isKept = sql`waypost_delivery.status = 'cancelled' and ${isFailed}`
+  return sql`status = case when ${isKept} then 'cancelled' when entry.verdict = 'retrying' then 'pending' else entry.verdict end,
+    failures = waypost_delivery.failures + case when ${isFailed} then 1 else 0 end, turn = waypost_delivery.turn + 1,
     due_at = coalesce(${now} + entry.delay_ms, waypost_delivery.due_at),
     scheduled_at = case when entry.delay_ms is null then waypost_delivery.scheduled_at else ${now} end,
-    finished_at = case when ${isKept} then waypost_delivery.finished_at when entry.next <> 'pending' then ${now} end,
+    finished_at = case when ${isKept} then waypost_delivery.finished_at when entry.verdict <> 'retrying' then ${now} end,
     ${sql.join(
       successColumns.map((column) => {
         const of = column === 'response_status' ? 'status' : column
-        return sql`${sql.ref(column)} = case when entry.failed = 0 then entry.${sql.ref(of)} end`
+        return sql`${sql.ref(column)} = case when entry.verdict = 'delivered' then entry.${sql.ref(of)} end`
       }),
     )}`
 }
