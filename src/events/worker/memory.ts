@@ -12,7 +12,7 @@ const maxBodies = 16 * 2 ** 20
 const minTake = 16
 /** Posted alone from this number of lost workers on, so that only a delivery that crashes workers becomes dead. */
 const aloneFrom = 3
-/** The most deliveries that a note contains beyond those under way, to hosts that respond quickly. */
+/** The most deliveries that a note contains beyond those under way, to hosts that are not slow. */
 const maxNotedAhead = 500
 /** A POST begins only on what was read of its subscription and user within this time. */
 const maxRecipientAgeMs = 1000
@@ -625,7 +625,7 @@ export class Memory implements Holdings {
         const row = one.queue[place]
         if (row === undefined || (place > 0 && isHalfOpen(one.breaker))) return false
         const { host } = one.endpoint
-        if (host.isQuick()) {
+        if (!host.isSlow()) {
           if (quick <= 0) return false
           quick--
         } else {
