@@ -3,7 +3,7 @@ import type { RequestInit } from 'undici'
 import { systemClock, type Clock } from '../kit/index.ts'
 import { makeAddressPolicy, metadataRanges, privateRanges, type AddressPolicy } from './addresses.ts'
 import type { GuardedAgent, Lookup } from './agent.ts'
-import { parseTarget, postOnce, type Post, type PostResult, type Target } from './post-once.ts'
+import { OpenPosts, parseTarget, postOnce, type Post, type PostResult, type Target } from './post-once.ts'
 import { makeResolver, shareLookups } from './resolve-names.ts'
 import { isIP } from 'node:net'
 import { errors } from './errors.ts'
@@ -55,6 +55,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
   // Never removed, because a kept-alive connection may still lead to an opened address after the name has changed.
   const opened = new Set<string>()
   const targetOf = cacheTargets()
+  const posts = new OpenPosts()
   const open = async (policy: AddressPolicy, onOpened: (host: string) => void) =>
     (await import('./agent.ts')).openAgent(policy, names, onOpened)
   let loading: Promise<GuardedAgent> | undefined
@@ -70,7 +71,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
       const { agent, isFull } = await load()
       const target = targetOf(post.url)
       if (target === undefined) return { failure: 'ERR_INVALID_URL', latencyMs: 0 }
-      const context = { agent, target, clock, reset: isFull() }
+      const context = { agent, open: posts, target, clock, reset: isFull() }
       const { host } = target
       const send = (more: Post['headers']) => postOnce(context, { ...post, headers: { ...post.headers, ...more } })
       const about = { host, event: post.headers['waypost-event'] }

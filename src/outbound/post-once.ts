@@ -50,6 +50,7 @@ export function parseTarget(url: string): Target {
 
 export interface PostContext {
   readonly agent: Agent
+  readonly open: OpenPosts
   readonly target: Target
   readonly clock: Clock
   /** Whether to close the connection afterwards. */
@@ -57,9 +58,13 @@ export interface PostContext {
 }
 
 /** Posts once. Never throws; the result contains the failure. */
-export function postOnce({ agent, target, clock, reset }: PostContext, post: Post): Promise<PostResult> {
+export function postOnce({ agent, open, target, clock, reset }: PostContext, post: Post): Promise<PostResult> {
   return new Promise((resolve) => {
-    const exchange = new Exchange(clock, post, resolve)
+    const exchange = new Exchange(clock, post, (result) => {
+      open.delete(exchange)
+      resolve(result)
+    })
+    open.add(exchange)
     try {
       const { headers, body } = post
       agent.dispatch({ origin: target.origin, path: target.path, method: 'POST', headers, body, reset }, exchange)
@@ -69,18 +74,43 @@ export function postOnce({ agent, target, clock, reset }: PostContext, post: Pos
   })
 }
 
+const sweepMs = 50
+
 /**
- * Handles one request for undici. Has its own timer, because undici checks a signal only after connecting, which may
- * take longer.
+ * The POSTs that are open. One timer ends those whose time is over or whose signal aborts: a timer and a listener for
+ * each would cost a sixth of a POST.
  */
+export class OpenPosts {
+  readonly #open = new Set<Exchange>()
+  #timer: NodeJS.Timeout | undefined
+
+  add(exchange: Exchange): void {
+    this.#open.add(exchange)
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs).unref() // the sockets keep the process running
+  }
+
+  delete(exchange: Exchange): void {
+    this.#open.delete(exchange)
+  }
+
+  #sweep(): void {
+    for (const exchange of this.#open) exchange.endIfLate()
+    if (this.#open.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+}
+
+/** Handles one request for undici, which limits no request from its beginning to its end. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #clock: Clock
   readonly #startedMonotonic: number
   readonly #startedAt: number
-  readonly #timer: NodeJS.Timeout
+  readonly #timeoutMs: number
+  /** By the time of this process. */
+  readonly #deadline: number
   readonly #resolve: (result: PostResult) => void
   readonly #signal: AbortSignal | undefined
-  readonly #abort = () => this.#failWith('aborted')
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
   #status: number | undefined
@@ -97,13 +127,19 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#startedMonotonic = clock.monotonic()
     this.#startedAt = startedAt
     this.#resolve = resolve
-    this.#timer = setTimeout(() => this.#failWith(`timeout ${timeoutMs / 1000} s`), timeoutMs)
+    this.#timeoutMs = timeoutMs
+    this.#deadline = performance.now() + timeoutMs
     this.#signal = signal
-    signal?.addEventListener('abort', this.#abort)
+  }
+
+  endIfLate(): void {
+    if (this.#signal?.aborted === true) this.#failWith('aborted')
+    else if (performance.now() >= this.#deadline) this.#failWith(`timeout ${this.#timeoutMs / 1000} s`)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
+    this.endIfLate()
     if (this.#isOver) controller.abort(new Error('its time limit has expired')) // do not post after the deadline
   }
 
@@ -140,8 +176,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(failed: { failure?: string }): void {
     if (this.#isOver) return
     this.#isOver = true
-    clearTimeout(this.#timer)
-    this.#signal?.removeEventListener('abort', this.#abort)
     const latencyMs = this.#latency()
     if (this.#status === undefined) return this.#resolve({ latencyMs, ...failed })
     const [status, answer] = [this.#status, this.#answer?.text() ?? '']
