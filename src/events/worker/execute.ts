@@ -152,7 +152,7 @@ class Worker {
       const compare = setInterval(() => this.#compareIfMember(), compareMs)
       await Promise.all(this.#attempts).finally(() => clearInterval(compare))
       while (this.#flushing !== undefined || this.#outcomes.length > 0) {
-        if (this.#flushing === undefined) this.#flushSoon()
+        this.#flushSoon()
         await this.#flushing
       }
       await this.#member.leave()
@@ -183,7 +183,8 @@ class Worker {
     this.#scheduleAlone()
     memory.trim()
     const fanned = await this.#fanOut()
-    const found = this.#isTimeToRead() ? await this.#read() : await this.#refresh()
+    const found = this.#isTimeToRead() && (await this.#read())
+    if (!found) await this.#readRecipients([])
     this.#startPosts()
     this.#flushIfUseful()
     if (fanned === 'done' || found) {
@@ -317,11 +318,6 @@ class Worker {
     return found
   }
 
-  async #refresh(): Promise<false> {
-    await this.#readRecipients([])
-    return false
-  }
-
   async #isNothingDue(): Promise<boolean> {
     const { system, catalog, refresh } = this.#options
     await refresh?.()
@@ -391,7 +387,7 @@ class Worker {
         endpoint: recipient.endpoint,
         revision: recipient.revision,
       })
-      if (this.#flushing === undefined) this.#flushSoon()
+      this.#flushSoon()
     }
     this.#startPosts()
     if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#onBatch()
@@ -423,23 +419,32 @@ class Worker {
 
   // Recording
 
-  #flushSoon(): void {
-    this.#flushing = this.#flushLoop().finally(() => {
+  /** Records outcomes, if no flush runs yet. Waits for a batch of them, unless it is urgent. */
+  #flushSoon(isUrgent = false): void {
+    this.#flushing ??= this.#flushUntilDone(isUrgent).then((isWritten) => {
       this.#flushing = undefined
-      if (this.#outcomes.length > 0 && this.#member.id !== undefined) this.#flushSoon()
+      if (this.#outcomes.length === 0 && isWritten) this.#flushIfUseful()
+      else if (this.#outcomes.length > 0 && this.#member.id !== undefined) this.#flushSoon()
     })
   }
 
-  async #flushLoop(): Promise<void> {
-    if (this.#outcomes.length < batchSize && !this.#memory.isNoteUsed) await this.#waitForBatch()
-    for (let failures = 0; this.#outcomes.length > 0;) {
+  async #flushUntilDone(isUrgent: boolean): Promise<boolean> {
+    if (!isUrgent && this.#outcomes.length < batchSize && !this.#memory.isNoteUsed) await this.#waitForBatch()
+    for (let failures = 0; ;) {
       try {
         await this.#flush()
-        return
+        return true
       } catch (error) {
-        if (!isExternal(error)) this.#isolate(error)
-        else if (!this.#member.isLive() && failures > 0 && !this.#options.watch) return this.#giveUp(error)
-        else await sleep(Math.min(100 * 2 ** failures++, maxFlushPauseMs))
+        const isLost = !this.#member.isLive()
+        // A note alone is written again soon, or the lease ends.
+        if (this.#outcomes.length === 0 || (isExternal(error) && isLost && failures > 0 && !this.#options.watch)) {
+          if (isLost) this.#failures.push(error)
+          this.#dropOutcomes()
+          this.#wake.notify()
+          return false
+        }
+        if (isExternal(error)) await sleep(Math.min(100 * 2 ** failures++, maxFlushPauseMs))
+        else this.#isolate(error)
       }
     }
   }
@@ -451,12 +456,6 @@ class Worker {
       this.#failures.push(error)
       this.#wake.notify()
     } else this.#singles = Math.min(this.#outcomes.length, maxBatchSize)
-  }
-
-  #giveUp(error: unknown): void {
-    this.#failures.push(error)
-    this.#dropOutcomes()
-    this.#wake.notify()
   }
 
   async #waitForBatch(): Promise<void> {
@@ -471,25 +470,8 @@ class Worker {
   /** Writes a note if little of what is in memory may begin. */
   #flushIfUseful(): void {
     if (this.#memory.isNoteUsed) this.#onBatch()
-    if (this.#flushing !== undefined || this.#isStopping || this.#outcomes.length > 0) return
-    if (this.#member.id === undefined || !this.#memory.needsNote()) return
-    this.#flushNow()
-  }
-
-  #flushNow(): void {
-    this.#flushing = this.#flush()
-      .then(
-        () => true,
-        (error: unknown) => {
-          if (!this.#member.isLive()) this.#failures.push(error)
-          return false // tried again soon, or the lease ends
-        },
-      )
-      .then((isWritten) => {
-        this.#flushing = undefined
-        if (this.#outcomes.length > 0) this.#flushSoon()
-        else if (isWritten) this.#flushIfUseful()
-      })
+    if (this.#isStopping || this.#outcomes.length > 0 || this.#member.id === undefined) return
+    if (this.#memory.needsNote()) this.#flushSoon(true)
   }
 
   /** Records outcomes, renews the lease and replaces the note. */
@@ -593,7 +575,7 @@ class Worker {
     const { id, renewedMs } = this.#member
     if (id === undefined) return
     if (!this.#member.isLive()) this.#abortAll()
-    if (renewedMs >= beatMs && this.#flushing === undefined) this.#flushNow()
+    if (renewedMs >= beatMs) this.#flushSoon(true)
   }
 
   #abortAll(): void {
