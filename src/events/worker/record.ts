@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeSortedId, toStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
-import { latencyBounds, type Completion, type Outcome } from './outcome.ts'
+import { latencyBounds, type Completion } from './outcome.ts'
 import { nowOnce } from '../expressions.ts'
 import { attemptColumns, successColumns } from '../attempts.ts'
 import { renewLease } from '../lanes/member.ts'
