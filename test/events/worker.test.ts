@@ -134,6 +134,37 @@ onEachDatabase('what is due', (world) => {
     assert.deepEqual(await world().system.db.selectFrom('waypost_worker').select('id').execute(), [])
   })
 
+  test('stays with a worker that stops while it compares, until that has ended', async () => {
+    const mayContinue = Promise.withResolvers<void>()
+    const isReading = Promise.withResolvers<void>()
+    let isSlow = false
+    const { system } = world()
+    const slow: World['system'] = {
+      ...system,
+      db: system.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          if (isSlow && result.rows[0]?.['expired'] !== undefined) {
+            isReading.resolve()
+            await mayContinue.promise
+          }
+          return result
+        },
+      }),
+    }
+    const stop = new AbortController()
+    const run = world().execute({ system: slow, watch: true, signal: stop.signal })
+    await until('it has lanes', async () => (await countOwners(world())) === 1)
+    isSlow = true
+    stop.abort()
+    await isReading.promise
+    await pause(100) // a worker that does not wait would have left
+    assert.equal(await countOwners(world()), 1)
+    mayContinue.resolve()
+    await run
+    assert.equal(await countOwners(world()), 0)
+  })
+
   test('checks again who may receive it', async () => {
     const receiver = await world().openReceiver()
     const { db } = world().system

@@ -86,6 +86,7 @@ class Worker {
   #isStopping = false
   /** The current flush; undefined while none runs. */
   #flushing: Promise<void> | undefined
+  #comparing: Promise<void> | undefined
   #onBatch = () => {}
   /** How many outcomes to record one by one. */
   #singles = 0
@@ -155,6 +156,7 @@ class Worker {
         this.#flushSoon()
         await this.#flushing
       }
+      await this.#comparing?.catch(() => undefined)
       await this.#member.leave()
     } catch (error) {
       this.#failures.push(error) // others take the lanes when the lease is over
@@ -211,10 +213,14 @@ class Worker {
     this.#memory.setLimits({ total: concurrency ?? total, perEndpoint })
   }
 
-  async #compare(): Promise<void> {
+  /** One at a time, and never while the worker leaves, because two statements could lock lanes in different orders. */
+  #compare(): Promise<void> {
     this.#nextCompareAt = this.#options.clock.monotonic() + compareMs
-    const isMember = await this.#member.compare(this.#memory.areHostsSilent)
-    if (!isMember) this.#lose()
+    this.#comparing ??= this.#member
+      .compare(this.#memory.areHostsSilent)
+      .then((isMember) => void (isMember || this.#lose()))
+      .finally(() => (this.#comparing = undefined))
+    return this.#comparing
   }
 
   /** Gives up lanes while the worker ends. Does not join again. */
@@ -230,9 +236,9 @@ class Worker {
     const { system, catalog, clock } = this.#options
     const now = clock.monotonic()
     const isLow = this.#memory.queued < lowWater
-    if (!isLow && now < this.#nextMessagesAt) return 'nothing'
-    this.#nextMessagesAt = now + messageIntervalMs
+    if (this.#memory.size > 0 && now < this.#nextMessagesAt) return 'nothing'
     const { fresh, begun } = await findMessages(system, catalog())
+    this.#nextMessagesAt = isLow && (fresh || begun) ? now : now + messageIntervalMs
     if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
     if (!isLow || (this.#isPartial && this.#memory.queued >= 2 * this.#memory.limits.total)) return 'nothing'
     if (begun && (await fanOutChunk(system, catalog(), 'begun'))) return 'done'
