@@ -42,15 +42,18 @@ const maxHeadersLength = 2048
 /** Names of headers whose values are not kept: cookies, credentials and keys. */
 const secretNames = /cookie|auth|token|secret|password|session|credential|signature|api-?key/i
 
+/** Headers of the connection (RFC 9110 §7.6.1), which say nothing of the response. */
+const connectionNames = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te'])
+
 /**
- * Returns the first headers of a response: at most 32, with 512 characters each and 2,048 in total. Never contains the
+ * Returns the first headers of a response, without those of the connection: at most 32, with 512 characters each and 2,048 in total. Never contains the
  * values of cookies and credentials.
  */
 export function keepHeaders(headers: ReceivedHeaders): KeptHeaders {
   const kept: [string, string | null][] = []
   let length = 0
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue
+    if (value === undefined || connectionNames.has(name)) continue
     const whole = typeof value === 'string' ? value : value.join(', ')
     const text = secretNames.test(name) ? null : whole.slice(0, maxHeaderLength)
     length += name.length + (text?.length ?? 0)

@@ -54,6 +54,7 @@ describe('a POST to the outside', () => {
     const secrets = ['Set-Cookie', 'authorization', 'Proxy-Authenticate', 'x-auth-token', 'X-API-Key', 'Cookie2']
     for (const name of secrets) assert.deepEqual(keepHeaders({ [name]: ['s3cret', 's3cret'] }), [[name, null]])
     assert.deepEqual(keepHeaders({ via: ['a', 'b'], none: undefined }), [['via', 'a, b']])
+    assert.deepEqual(keepHeaders({ connection: 'close', 'transfer-encoding': 'chunked', te: 'x' }), [])
   })
 
   test('returns the response and the latency', async () => {

@@ -146,9 +146,9 @@ export class Memory implements Holdings {
     return this.#queued
   }
 
-  /** Whether something waits, and nothing of it may begin before the next note. */
+  /** Whether nothing may begin before the next note, and either something waits for it or nothing is in flight. */
   get isNoteUsed(): boolean {
-    return this.#noted === 0 && this.#queued > 0
+    return this.#noted === 0 && (this.#queued > 0 || this.#posting === 0)
   }
 
   /** How many characters of bodies can be read. */
@@ -223,8 +223,13 @@ export class Memory implements Holdings {
 
   listHeldSubscriptions(): readonly HeldSubscription[] {
     const now = this.#clock.monotonic()
-    return [...this.#subscriptions.values()].map((one) => {
-      const wanted = Math.max(minTake, 2 * this.#limits.perEndpoint, 3 * one.finished) - one.queue.length
+    const all = [...this.#subscriptions.values()]
+    const wantedOf = (one: Subscription) =>
+      Math.max(minTake, 2 * this.#limits.perEndpoint, 3 * one.finished) - one.queue.length
+    const sum = all.reduce((total, one) => total + Math.max(0, wantedOf(one)), 0)
+    const part = Math.min(1, Math.max(0, this.room()) / sum)
+    return all.map((one) => {
+      const wanted = Math.ceil(wantedOf(one) * part)
       const isBlocked = wanted <= 0 || isHalfOpen(one.breaker) || isOpen(one.breaker, this.now())
       one.finished = 0
       if (isBlocked) return { id: one.id, after: '', take: 0 }

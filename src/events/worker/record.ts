@@ -191,10 +191,12 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
   return rows[0]!
 }
 
+const special = /["\\]/
+
 /** The values as the text of an array of PostgreSQL. */
 function toArray(values: readonly (string | number | null)[]): string {
-  const write = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
-  return `{${values.map((value) => (typeof value === 'string' ? write(value) : (value ?? 'null'))).join(',')}}`
+  const escape = (text: string) => (special.test(text) ? text.replaceAll(/["\\]/g, String.raw`\$&`) : text)
+  return `{${values.map((value) => (typeof value === 'string' ? `"${escape(value)}"` : (value ?? 'null'))).join(',')}}`
 }
 
 /** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same rows. */
