@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { fc, runs, wildText } from '../support/property.ts'
 import { send } from '../support/send.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { basic } from '../support/server.ts'
 import { openWorld, type Credentials, type World } from './world.ts'
 
@@ -30,7 +30,7 @@ const name = fc.constantFrom(
 )
 const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array))
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`arbitrary requests with and without authentication, on ${kind}`, () => {
     let world: World
     let client: Credentials

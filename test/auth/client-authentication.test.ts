@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { addUser } from '../../src/auth/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { basic, bearer, type TestRequest } from '../support/server.ts'
 import { openWorld, password, type Credentials, type World } from './world.ts'
 
@@ -42,7 +42,7 @@ const ways: readonly { name: string; request(client: Credentials): { headers?: o
   { name: 'in the body', request: ({ id, secret }) => ({ form: { client_id: id, client_secret: secret } }) },
 ]
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a client on ${kind}`, () => {
     let world: World
     let client: Credentials

@@ -6,13 +6,14 @@ import { defaultSettings } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { rotateHostKey } from '../../src/operate/index.ts'
 import { makeSecrets } from '../../src/store/index.ts'
-import { asCommand, basic, bearer, issuer, systemKinds, type TestServer } from '../support/server.ts'
+import { asCommand, basic, bearer, issuer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openWorld, type World } from './world.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const minute = 60_000
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`signing keys on ${kind}`, () => {
     let world: World
     let second: TestServer

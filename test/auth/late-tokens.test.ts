@@ -6,7 +6,7 @@ import { grantAuthorizationCode } from '../../src/auth/endpoint/grant-authorizat
 import { grantPassword } from '../../src/auth/endpoint/grants.ts'
 import { defaultSettings, makeSecret, sha256 } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { bearer, issuer } from '../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
 
@@ -14,7 +14,7 @@ import { openWorld, password, setStatus, type Credentials, type World } from './
 const caller = { assertStillWaiting: async () => undefined }
 const redirectUri = 'https://app.example.com/cb'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   // This server has just authenticated the client, and learns of changes by others a moment later.
   describe(`a token for a client that another server has just changed, on ${kind}`, () => {
     let world: World

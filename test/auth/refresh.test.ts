@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sha256 } from '../../src/kit/index.ts'
-import { basic, bearer, systemKinds, type TestAnswer } from '../support/server.ts'
+import { basic, bearer, type TestAnswer } from '../support/server.ts'
 import { openWorld, setStatus, type Credentials, type World } from './world.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`refresh tokens on ${kind}`, () => {
     let world: World
     before(async () => {

@@ -3,10 +3,11 @@ import { after, before, describe, test } from 'node:test'
 import { setPassword } from '../../src/auth/access/administer.ts'
 import { countAttempt, uncountAttempt, type Attempt } from '../../src/auth/account/throttle.ts'
 import { addUser } from '../../src/auth/index.ts'
-import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 import { openWorld, password } from './world.ts'
+import { chooseKinds } from '../support/forms.ts'
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`throttling on ${kind}`, () => {
     let server: TestServer
     before(async () => {
@@ -104,7 +105,7 @@ for (const kind of systemKinds) {
   })
 }
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   test(`logins are counted across all servers of one System, on ${kind}, for known and unknown names`, async () => {
     await using world = await openWorld(kind)
     await using second = await world.startSecond()

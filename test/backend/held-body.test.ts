@@ -4,12 +4,12 @@ import { after, before, describe, test } from 'node:test'
 import { paths, protocol } from '../../src/backend/deploy/protocol.ts'
 import { issueHostToken, revokeHostTokens } from '../../src/operate/index.ts'
 import { holdBody } from '../support/hold-body.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { asCommand, bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { allScopes, openAdmin, type AdminWorld } from './admin.ts'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a request of an administrator whose body arrives after its token was revoked, ${kind}`, () => {
     let world: AdminWorld
     before(async () => {

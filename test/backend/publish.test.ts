@@ -16,7 +16,7 @@ import { loadUserScopes, resolveUser } from '../../src/auth/index.ts'
 import { version } from '../../src/kit/index.ts'
 import { recordStatistics } from '../../src/operate/index.ts'
 import { makeLock } from '../../src/store/index.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { type TestAnswer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { etagOfValue } from '../../src/backend/draft/values.ts'
@@ -46,7 +46,7 @@ const createNote = `create_table:
     columns: { id: id, text: text(200) }
 `
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`publishing a draft, ${kind}`, () => {
     let world: AdminWorld
     let draft: SystemDraft

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { sha256, version } from '../../src/kit/index.ts'
 import { activateRelease, loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
 import type { Credentials } from '../auth/world.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { makeExpensive, makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
@@ -18,7 +18,7 @@ const activate = 'POST /backend/deploy'
 const body = ({ manifest }: BuiltRelease, more: object = {}) => ({ protocol: 2, manifest, ...more })
 const codeOf = ({ body: problem }: Awaited<ReturnType<Call>>) => String(problem.type).split('#')[1]
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`/backend/deploy on ${kind}`, () => {
     let world: Deployers
     before(async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { chooseKinds } from '../support/forms.ts'
 // oxlint-disable typescript/no-explicit-any -- the schemas of the routes check the answers
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -14,7 +15,7 @@ import { openHost, type Host } from '../../src/host/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import { copySystem } from '../support/migrated.ts'
-import { actionFile, describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { actionFile, describeSystems, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send, type Answer } from '../support/send.ts'
 import { asCommand } from '../support/server.ts'
 import { readTemplate } from '../support/template.ts'
@@ -51,7 +52,7 @@ type Call = (line: string, body?: unknown, headers?: Readonly<Record<string, str
 
 const secret = 'v4lue-of-this-host'
 
-describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
+describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, newSystem }) => {
   let world: ProjectServer
   let ann: Call
   let ben: Call
@@ -471,7 +472,7 @@ describeEachSystem('the draft of a server', ({ kind, newSystem }) => {
     (await world.host.system.db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()).release_id!
 })
 
-describeEachSystem('the draft of an empty server', ({ newSystem }) => {
+describeSystems('the draft of an empty server', chooseKinds('postgresql'), ({ newSystem }) => {
   test('begins without files, and a table becomes the first API', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'waypost-empty-'))
     const systemUrl = await newSystem()

@@ -4,8 +4,9 @@ import { withSystemVariables } from '../../src/host/index.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { openAdmin, type AdminWorld } from './admin.ts'
 import { makeGreeting } from './deployers.ts'
+import { chooseKinds } from '../support/forms.ts'
 
-for (const kind of ['sqlite', 'postgresql'] as const) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`variables in the admin API, ${kind}`, () => {
     let world: AdminWorld
     before(async () => {

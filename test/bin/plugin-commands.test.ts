@@ -7,6 +7,7 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { runCli, startCli } from '../support/cli.ts'
 import { writeFiles, type Files } from '../support/project-server.ts'
+import { isLong } from '../support/forms.ts'
 
 const command = `import { Args, Command, Flags } from 'waypost/cli'
 class Where extends Command {
@@ -252,16 +253,11 @@ describe('help runs no code of a hostile plugin', () => {
 
   for (const words of [
     ['--help'],
-    [],
-    ['help'],
-    ['--version'],
+    ...(isLong ? [[], ['help'], ['--version'], ['help', 'nosuch'], ['help', 'bare:x'], ['geo', 'where']] : []),
     ['nosuch'],
-    ['help', 'nosuch'],
     ['geo'],
     ['geo:where', '--help'],
     ['help', 'geo:where'],
-    ['help', 'bare:x'],
-    ['geo', 'where'],
     ['routes'],
   ]) {
     test(`waypost ${words.join(' ')}`, async () => {

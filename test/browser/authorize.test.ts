@@ -5,6 +5,7 @@ import { openBrowser, openPage } from '../support/browser.ts'
 import { makePkce } from '../support/client-site.ts'
 import { basic, bearer } from '../support/server.ts'
 import { issuer, openBrowserWorld, password, type BrowserWorld } from './authorize-world.ts'
+import { longTest } from '../support/forms.ts'
 
 const withoutScripts = { javaScriptEnabled: false, viewport: { width: 390, height: 844 } }
 
@@ -73,7 +74,8 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     }
   })
 
-  test('is skipped after the user has allowed the scopes, and shown for additional ones', async () => {
+  // In CI, test/auth/authorize has the same requests.
+  longTest('is skipped after the user has allowed the scopes, and shown for additional ones', async () => {
     const client = await world.addClient({})
     await using opened = await open()
     const { page } = opened
@@ -88,7 +90,8 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     assert.deepEqual(await page.getByRole('listitem').allInnerTexts(), ['todo', 'note'])
   })
 
-  test('asks each time for a public client on this device, and explains why', async () => {
+  // In CI, test/auth/authorize has the same requests.
+  longTest('asks each time for a public client on this device, and explains why', async () => {
     const client = await world.addClient({ public: true })
     await using opened = await open()
     const { page } = opened
@@ -102,7 +105,8 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     }
   })
 
-  test('another account continues the request of the first one', async () => {
+  // In CI, test/auth/authorize has the same requests.
+  longTest('another account continues the request of the first one', async () => {
     const client = await world.addClient({ user: 'ann' })
     await using opened = await open()
     const { page } = opened

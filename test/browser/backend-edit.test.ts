@@ -10,6 +10,7 @@ import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import { openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
 import { chooseLooks } from './looks.ts'
+import { longTest } from '../support/forms.ts'
 
 const main = 'waypost.yml'
 
@@ -119,7 +120,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.equal(await page.getByLabel('Description').inputValue(), 'In this window')
   })
 
-  test('what is typed while a save runs stays, and is saved next; leaving waits for the save', async () => {
+  // In CI, changes of others are combined with a save.
+  longTest('what is typed while a save runs stays, and is saved next; leaving waits for the save', async () => {
     await world.start()
     const { draft, page } = world
     const held = Promise.withResolvers<void>()
@@ -212,7 +214,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.deepEqual(world.complaints, [])
   })
 
-  test('a file that is edited as text and in an editor keeps both changes', async () => {
+  // In CI, changes in the form and in an editor are combined.
+  longTest('a file that is edited as text and in an editor keeps both changes', async () => {
     await world.start()
     const { draft, page } = world
     const text = await draft.read(main)
@@ -232,7 +235,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.equal(await draft.read(main), `# theirs\n${text}# mine\n`)
   })
 
-  test('an expired session asks to sign in again; the edit stays and is saved', async () => {
+  // In CI, access.test.ts edits with an expired session.
+  longTest('an expired session asks to sign in again; the edit stays and is saved', async () => {
     await world.start()
     const { draft, page } = world
     await world.open('/events/todo_created')
@@ -263,7 +267,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.match(await draft.read(main), /Typed before/)
   })
 
-  test('the gutter shows problems while typing, and the same ones after saving', async () => {
+  // In CI, a change with errors names its field.
+  longTest('the gutter shows problems while typing, and the same ones after saving', async () => {
     await world.start()
     const { draft, page } = world
     await world.open('/events/todo_created?tab=yaml')
@@ -339,7 +344,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.deepEqual(world.complaints, [])
   })
 
-  test('a new scope of an event that someone else declares meanwhile is compared, not overwritten', async () => {
+  // In CI, a scope of someone else is kept in the test above.
+  longTest('a new scope of an event that someone else declares meanwhile is compared, not overwritten', async () => {
     await world.start()
     const { draft, page } = world
     await world.open('/events/todo_created')
@@ -415,7 +421,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.deepEqual(world.complaints, [])
   })
 
-  test('definition files of another folder are imported, and nothing else', async () => {
+  // In CI, on-a-server.test.ts imports a folder.
+  longTest('definition files of another folder are imported, and nothing else', async () => {
     await world.start()
     const { draft, page } = world
     const folder = await mkdtemp(path.join(tmpdir(), 'waypost-import-'))
@@ -441,7 +448,8 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.deepEqual(world.complaints, [])
   })
 
-  test('rates are added, changed and deleted', async () => {
+  // In CI, events and scopes are edited in the same way.
+  longTest('rates are added, changed and deleted', async () => {
     await world.start()
     const { draft, page } = world
     const before = await draft.read(main)

@@ -7,6 +7,7 @@ import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { actionFile } from '../support/project-server.ts'
 import { until } from '../support/until.ts'
 import { logIn, openBackendWorld, openSignedIn, origin, password, type BackendWorld } from './backend-world.ts'
+import { longTest } from '../support/forms.ts'
 
 const many = Array.from({ length: 300 }, (_, index) => `/thing${index}`)
 const files = {
@@ -155,7 +156,8 @@ describe('the frame of the pages', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('single-key shortcuts can be turned off; arrows still move', async () => {
+  // In CI, the other tests use the keyboard.
+  longTest('single-key shortcuts can be turned off; arrows still move', async () => {
     await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
     const { page } = opened
     await openSignedIn(page, '/users')

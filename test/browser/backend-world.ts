@@ -89,7 +89,7 @@ export async function goTo(page: Page, path: string, heading: string, root = '/b
 const height = 3600
 
 /**
- * Checks pages in both colour schemes, one of them 390 pixels wide: they are accessible, and not wider than the window.
+ * Checks pages as `chooseLooks` says: they are accessible, and not wider than the window.
  * @param titles the titles of the pages by their paths
  * @param root the path below which the pages are
  */

@@ -6,7 +6,7 @@ import { nastyProject } from '../runtime/openapi/nasty-project.ts'
 import { findFlaws, storeScreenshot, openBrowser, openPage } from '../support/browser.ts'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
-import { isLong } from '../support/forms.ts'
+import { isLong, longTest } from '../support/forms.ts'
 
 const nastyFiles = { ...nastyProject, 'a.ts': 'export default class A { handle() { return {} } }\n' }
 const operations = [
@@ -66,7 +66,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('shows a large API on a page for each tag, with an overview, and keeps the token', async () => {
+  // In CI, portal-reference.test.ts finds operations.
+  longTest('shows a large API on a page for each tag, with an overview, and keeps the token', async () => {
     const names = Array.from({ length: 26 }, (_, index) => `thing${index}`)
     const methods = ['GET', 'POST', 'PUT', 'DELETE'].map((method) => `${method}: { response: Thing, action: a.ts }`)
     const routes = names.map((name) => `  /${name}: { scopes: [a], methods: { ${methods.join(', ')} } }`)
@@ -162,7 +163,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     )
   })
 
-  test('admits users who sign in to a private reference, and shows a denial', async () => {
+  // In CI, portal-reference.test.ts signs in to a private reference.
+  longTest('admits users who sign in to a private reference, and shows a denial', async () => {
     await using closed = await openPrivate()
     await addUser(closed.host.system, { name: 'bob', password, scopes: ['todo'] })
     await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })
@@ -179,7 +181,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.notEqual(await page.getByPlaceholder('Token').first().inputValue(), '')
   })
 
-  test('authorizes where callers reach the server by another address than it listens at', async () => {
+  // In CI, the test of the window authorizes too.
+  longTest('authorizes where callers reach the server by another address than it listens at', async () => {
     await using served = await openProjectServer({ files: readTemplate('todo') })
     await addUser(served.host.system, { name: 'bob', password, scopes: ['todo'] })
     const issuer = 'http://localhost:3000'

@@ -40,6 +40,8 @@ interface AttackedPages {
   readonly title: RegExp
   /** Matches the title of any of them, also while it is loaded. */
   readonly anyTitle: RegExp
+  /** Why these tests do not run. */
+  readonly skip?: string | false
   /** Opens a server with `attackFiles`. */
   openWorld(): Promise<AsyncDisposable & { open(): Promise<WatchedPage> }>
   /** Opens the first page as a user who signs in. */
@@ -48,7 +50,7 @@ interface AttackedPages {
 
 /** Declares the tests of what a user route can do to pages on its origin. */
 export function testHazards(pages: AttackedPages): void {
-  const { root, anyTitle } = pages
+  const { root, anyTitle, skip = false } = pages
   const query = new URLSearchParams({
     response_type: 'code',
     client_id: pages.clientId,
@@ -58,7 +60,7 @@ export function testHazards(pages: AttackedPages): void {
   })
   const authorizeUrl = `${origin}/authorization/authorize?${query.toString()}`
 
-  describe(`a page of a user route on the origin of ${pages.name}`, { timeout: 600_000 }, () => {
+  describe(`a page of a user route on the origin of ${pages.name}`, { skip, timeout: 600_000 }, () => {
     let world: Awaited<ReturnType<AttackedPages['openWorld']>>
     before(async () => {
       world = await pages.openWorld()

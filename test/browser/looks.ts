@@ -11,11 +11,11 @@ const all = [
 let turn = 0
 
 /**
- * Returns the widths and colour schemes to check a page in: both widths and both schemes, and in the long form each width
- * in each scheme. Pages get the two pairs in turns.
+ * Returns the widths and colour schemes to check a page in: in the long form each width in each scheme, otherwise one of
+ * these. Pages get them in turns.
  */
 export function chooseLooks(): readonly (typeof all)[number][] {
   if (isLong) return all
   turn += 1
-  return turn % 2 === 1 ? [all[0], all[2]] : [all[1], all[3]]
+  return [all[turn % all.length]!]
 }

@@ -9,6 +9,7 @@ import { actionFile } from '../support/project-server.ts'
 import { storeScreenshot } from '../support/browser.ts'
 import { checkLooks, checkPage, goTo } from './backend-world.ts'
 import { logIn, openPortal, openPortalWorld, origin, password, root, type PortalWorld } from './portal-world.ts'
+import { longTest } from '../support/forms.ts'
 
 const hostile = `<img src=x onerror="window.ran = true"> **bold** [link](javascript:window.ran=true)`
 
@@ -331,7 +332,8 @@ describe('a reference that is not public', { timeout: 600_000 }, () => {
     assert.deepEqual(withoutRefused(complaints), [])
   })
 
-  test('is shown to users if it is private, and not at all if it is off', async () => {
+  // In CI, the test above reads a private one, and test/runtime/docs.test.ts asks for it over HTTP.
+  longTest('is shown to users if it is private, and not at all if it is off', async () => {
     await using world = await openPortalWorld({ files: files('private') })
     await using opened = await world.open()
     const { page, complaints } = opened

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import OAuth2Strategy from 'passport-oauth2'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import type { Credentials } from '../auth/world.ts'
 import { openPassportSite, type PassportSite } from './passport-site.ts'
@@ -34,7 +34,7 @@ class TestStrategy extends OAuth2Strategy {
   }
 }
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`passport-oauth2, ${kind}`, () => {
     let world: ClientWorld
     let site: PassportSite

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { AuthorizationCode, ClientCredentials, ResourceOwnerPassword, type ModuleOptions } from 'simple-oauth2'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import { makePkce } from '../support/client-site.ts'
 import { password, type Credentials } from '../auth/world.ts'
@@ -22,7 +22,7 @@ function configure({ issuer }: ClientWorld, { id, secret }: Credentials, options
   return { client: { id, secret }, auth: { tokenHost: issuer, ...paths }, options }
 }
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`simple-oauth2, ${kind}`, () => {
     let world: ClientWorld
     before(async () => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, describe, test } from 'node:test'
 import { holdBody } from '../support/hold-body.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
 
 const newPassword = 'a better horse battery'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a request whose token is revoked while it runs, ${kind}`, () => {
     let world: World
     before(async () => {

@@ -1,8 +1,8 @@
 import { isLong } from '../support/forms.ts'
 
 const megabyte = 1024 ** 2
-/** Outside the long form, files that take long to read have a quarter of the lines. */
-const scaled = (count: number): number => (isLong ? count : count / 4)
+/** Outside the long form, files that take long to read have a tenth of the lines. */
+const scaled = (count: number): number => (isLong ? count : count / 10)
 export const fill = (text: string, length = megabyte): string => text.repeat(Math.floor(length / text.length))
 export const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n')
@@ -35,7 +35,10 @@ export const largeFiles: Readonly<Record<string, readonly [text: string, code?: 
   'a key of a megabyte': [`"${fill('k', 900_000)}": 1`, 'YAML'],
   tags: [fill('- !x y\n', 600_000), 'FILE_REFUSED'],
   aliases: [`- &a x\n${fill('- *a\n', scaled(400_000))}`, 'VALUE_INVALID'],
-  'merge keys': [`a: &a { ${items(2000, (index) => `k${index}: 1`)} }\n${fill('b: {<<: *a}\n', 100_000)}`, 'TOO_LARGE'],
+  'merge keys': [
+    `a: &a { ${items(2000, (index) => `k${index}: 1`)} }\n${fill('b: {<<: *a}\n', scaled(100_000))}`,
+    'TOO_LARGE',
+  ],
   'required names that look like properties': [
     `schema:\n A: { type: object, properties: { ${items(scaled(10_000), (index) => `prop${index}: true`)} }, required: [${items(scaled(10_000), (index) => `prup${index}`)}] }\n`,
     'SCHEMA_INVALID',

@@ -11,7 +11,7 @@ import { send } from '../support/send.ts'
 import type { World } from '../auth/world.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, baseUrl, secret, startServe, type Serving } from './serving.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { defaultKinds, isLong } from '../support/forms.ts'
 
 const fresh = 'bN3vT8qLw0ZxK5mRj7YcHs2PdU4gFa9EoI6tXy1QnVk'
 const password = 'quiet-otter-4417'
@@ -166,7 +166,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     )
     const states = new Set<string>()
     let isDone = false
-    for (let waitMs = 200; !isDone; waitMs *= 1.5) {
+    for (let waitMs = isLong ? 200 : 500; !isDone; waitMs *= isLong ? 1.5 : 2) {
       const rotating = withSecret(made, both).start('secret:rotate')
       const ended = await Promise.race([rotating.ended, pause(waitMs)])
       if (ended === undefined) process.kill(rotating.pid, 'SIGKILL')

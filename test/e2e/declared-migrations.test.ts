@@ -5,6 +5,7 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { makeProject, type TestProject } from '../support/project.ts'
+import { longTest } from '../support/forms.ts'
 
 const create = `create_table:
   app_note:
@@ -130,7 +131,8 @@ describe('declared migrations', { concurrency: 1 }, () => {
     }
   })
 
-  it('migrate --connection writes the tables of an existing database', async () => {
+  // In CI, connections.test.ts migrates a connection.
+  longTest('migrate --connection writes the tables of an existing database', async () => {
     const database = new DatabaseSync(path.join(project.folder, 'old.db'))
     database.exec('create table customer (id integer primary key, name varchar(80) not null unique)')
     database.close()

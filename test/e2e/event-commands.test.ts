@@ -11,6 +11,7 @@ import { openReceiver, type Receiver } from './receiver.ts'
 import { assertCalm, makeHost, secret } from './serving.ts'
 import { until } from '../support/until.ts'
 import { readSystem } from './snapshot.ts'
+import { longTest } from '../support/forms.ts'
 
 const escape = '\u001b'
 /** Ctrl+C, as a terminal takes it. */
@@ -206,7 +207,8 @@ describe('the commands of events', { concurrency: 1 }, () => {
       }
     })
 
-    it('event:execute shows its progress, and clears it at the end', async () => {
+    // In CI, the next test lists failures in a terminal.
+    longTest('event:execute shows its progress, and clears it at the end', async () => {
       await create()
       receiver.delay(1000)
       const { code, printed } = await onTerminal(project, 'event:execute')
@@ -227,7 +229,8 @@ describe('the commands of events', { concurrency: 1 }, () => {
       assert.match(printed, / {2}dead {6}todo_created → \S+ {3}500 {3}waypost event:replay dlv_\w+\r?\n$/)
     })
 
-    it('event:execute --watch lists failures as they come, above how far it is', async () => {
+    // In CI, the test above lists failures.
+    longTest('event:execute --watch lists failures as they come, above how far it is', async () => {
       await create()
       receiver.answer(500)
       const typed = { after: 'event:replay', text: interrupt }
@@ -239,7 +242,8 @@ describe('the commands of events', { concurrency: 1 }, () => {
       assert.deepEqual(words, ['retrying', 'retrying', 'retrying', 'dead', '4 attempted'])
     })
 
-    it('event:replay shows the count, and asks', async () => {
+    // In CI, administration.test.ts asks in a terminal.
+    longTest('event:replay shows the count, and asks', async () => {
       const no = await onTerminal(project, 'event:replay --dead --since 1h', { after: '(y/N)', text: 'n\n' })
       assert.equal(no.code, 1)
       assert.match(

@@ -9,12 +9,12 @@ import { send } from '../support/send.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
 import { until } from '../support/until.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const password = 'quiet-otter-4417'
 const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`key:rotate on ${kind}`, () => {
     let made: NewSystem
     let serving: Serving

@@ -8,6 +8,7 @@ import { Client } from 'pg'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { baseUrl, secret } from './serving.ts'
+import { longTest } from '../support/forms.ts'
 
 const first = '20261120-create-app-todo'
 const note = '20261121-note'
@@ -209,34 +210,39 @@ test('migrate:create writes files that run in the order in which they were made,
   }
 })
 
-test('dev reports an edited migration, and continues after it was reapplied with the down that was applied', async () => {
-  const project = await makeProject()
-  await project.write(file, migration('note'))
-  const dev = project.start('dev --port 0')
-  try {
-    await dev.waitFor(/Ready in/)
-    await project.write(file, migration('remark'))
-    await dev.waitFor(
-      /reload \S.*: error, still serving the last valid version\n +Migrations changed after they were applied/,
-    )
-    // Its `down` drops a table that was never made; that of the text that was applied drops the one that was.
-    await project.ok('migrate:redo --yes')
-    await dev.waitFor(/reload the project {3}\d+(\.\d)? ms, fixed\n/)
-    assert.match(await tables(project), /remark: \{/)
-    assert.doesNotMatch(await tables(project), /note: \{/)
+// In CI, test/project/session-migrations.test.ts edits migrations.
+longTest(
+  'dev reports an edited migration, and continues after it was reapplied with the down that was applied',
+  async () => {
+    const project = await makeProject()
+    await project.write(file, migration('note'))
+    const dev = project.start('dev --port 0')
+    try {
+      await dev.waitFor(/Ready in/)
+      await project.write(file, migration('remark'))
+      await dev.waitFor(
+        /reload \S.*: error, still serving the last valid version\n +Migrations changed after they were applied/,
+      )
+      // Its `down` drops a table that was never made; that of the text that was applied drops the one that was.
+      await project.ok('migrate:redo --yes')
+      await dev.waitFor(/reload the project {3}\d+(\.\d)? ms, fixed\n/)
+      assert.match(await tables(project), /remark: \{/)
+      assert.doesNotMatch(await tables(project), /note: \{/)
 
-    await rm(path.join(project.folder, file))
-    await dev.waitFor(/Migrations applied to the database, but missing from the project: "20261121-note"/)
-    assert.match(await project.ok('migrate:redo --yes'), /^ {2}Reverted {4}System\/20261121-note\n/)
-    await dev.waitFor(/fixed[^]*fixed\n/)
-    assert.doesNotMatch(await tables(project), /remark/)
-  } finally {
-    await dev.stop()
-    await project.remove()
-  }
-})
+      await rm(path.join(project.folder, file))
+      await dev.waitFor(/Migrations applied to the database, but missing from the project: "20261121-note"/)
+      assert.match(await project.ok('migrate:redo --yes'), /^ {2}Reverted {4}System\/20261121-note\n/)
+      await dev.waitFor(/fixed[^]*fixed\n/)
+      assert.doesNotMatch(await tables(project), /remark/)
+    } finally {
+      await dev.stop()
+      await project.remove()
+    }
+  },
+)
 
-test('dev skips stubs with one notice, and applies them once they are written', async () => {
+// In CI, the test above creates stubs.
+longTest('dev skips stubs with one notice, and applies them once they are written', async () => {
   const project = await makeProject()
   const dev = project.start('dev --port 0')
   try {

@@ -8,14 +8,15 @@ import { addClient, addUser } from '../../src/auth/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import { makeProject, openProject, type TestProject } from '../support/project.ts'
 import { send, type Answer } from '../support/send.ts'
-import { asCommand, bearer, systemKinds } from '../support/server.ts'
+import { asCommand, bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { startServe } from './serving.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const scopes = ['backend.read', 'backend.write', 'backend.deploy']
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a definition that is published on a server, ${kind}`, { concurrency: 1 }, () => {
     const closers: (() => Promise<unknown>)[] = []
     after(async () => {

@@ -11,6 +11,7 @@ import { makeProject, type TestProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
+import { longTest } from '../support/forms.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -95,7 +96,8 @@ describe('deploying to a running server', { concurrency: 1 }, () => {
     assert.equal(shown.activations[0].client_id, deployer['WAYPOST_CLIENT_ID'])
   })
 
-  it('carries the files that actions name by new URL', async () => {
+  // In CI, test/build/collect-assets.test.ts collects them.
+  longTest('carries the files that actions name by new URL', async () => {
     const bytes = randomBytes(2_000_000)
     await writeFile(path.join(project.folder, 'src/todo/report.pdf'), bytes)
     await project.write(
@@ -210,7 +212,8 @@ export default class Report implements Action<'GET /report'> {
     assert.deepEqual((await send(serving.port, { path: '/people' })).body, [])
   })
 
-  it('shows that a dropped column breaks the callers of its table, and needs a yes', async () => {
+  // In CI, deploy-plan.test.ts asks for a yes.
+  longTest('shows that a dropped column breaks the callers of its table, and needs a yes', async () => {
     const table = `methods:
   GET: { public: true, action: { class: sql-table, config: { table: app_person, columns: all } } }
 `

@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { checkout, cleanEnvironment } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
+import { longTest } from '../support/forms.ts'
 
 const run = promisify(execFile)
 
@@ -80,7 +81,8 @@ describe('the snippets of the guides', () => {
     await rm(path.join(project.folder, 'migrations/System/20991231-create-order.ts'))
   })
 
-  it('of the guide to tests pass, also on PostgreSQL', async () => {
+  // In CI, template-tests.test.ts runs tests of projects, and the test above checks the types of these.
+  longTest('of the guide to tests pass, also on PostgreSQL', async () => {
     const words = ['scripts/run-tests.ts', '--test-reporter=spec', 'test/snippet-*.test.ts']
     // Without NODE_TEST_CONTEXT: it is no part of this run.
     const env = cleanEnvironment({ STOCK_URL: 'http://127.0.0.1:9', STOCK_KEY: 'a key' })

@@ -51,8 +51,9 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
       make: () => world.changeAsAnn(first(), 'PUT /consumer/account/password', { old: password, new: password }),
     },
   ]
-  for (const { name, make, undo } of made) {
-    test(`reject ${name}, on the server that made the change immediately`, async (t) => {
+  for (const [index, { name, make, undo }] of made.entries()) {
+    const skip = !isLong && index % 2 === 1 && 'others are changed in the same way'
+    test(`reject ${name}, on the server that made the change immediately`, { skip }, async (t) => {
       for (let round = 0; round < (isLong ? 3 : 1); round++) {
         const token = await world.issueKnown()
         const { hammers, since } = await assertNoticed(t, token, { make: () => make(token), status: 401 })

@@ -10,11 +10,12 @@ import { openWorld, password, type Credentials, type World } from '../auth/world
 import { callback, obtainCode, requestOf, verifier } from '../auth/authorize/visitor.ts'
 import { freeze, isFrozen } from '../support/freeze.ts'
 import { send } from '../support/send.ts'
-import { basic, bearer, systemKinds } from '../support/server.ts'
+import { basic, bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import type { Order } from './mortal-server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`a server that is frozen, on ${kind}`, () => {
     let world: World
     let child: ChildProcess

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { loadFacts } from '../../src/store/index.ts'
 import { openReceiver, type Receiver } from '../events/receiver.ts'
 import type { Serving } from '../e2e/serving.ts'
+import { longTest } from '../support/forms.ts'
 import { until } from '../support/until.ts'
 import type { RunningCli } from '../support/cli.ts'
 import { startOwnPostgres, type OwnPostgres } from '../support/postgres.ts'
@@ -88,21 +89,25 @@ describe('three servers and a worker whose PostgreSQL is unavailable', { concurr
     ['SIGQUIT', 'crashes'],
     ['SIGINT', 'is stopped'],
   ] as const) {
-    test(`answer requests that need no database, reject others with a time to retry, and recover, when it ${how}`, async () => {
-      const lanes = servers.map(({ port }) => openLane(port, { path: '/version' }, { pauseMs: 50 }))
-      try {
-        await postgres.crash({ signal, whileAway: async () => void (await eachServer(assertWithout)) })
-        await assertBack(how)
-      } finally {
-        for (const lane of lanes) {
-          const asked = await lane.stop()
-          assert.deepEqual(
-            asked.filter(({ answer }) => answer?.status !== 200),
-            [],
-          )
+    const declare = signal === 'SIGINT' ? longTest : test // a crash is harder
+    declare(
+      `answer requests that need no database, reject others with a time to retry, and recover, when it ${how}`,
+      async () => {
+        const lanes = servers.map(({ port }) => openLane(port, { path: '/version' }, { pauseMs: 50 }))
+        try {
+          await postgres.crash({ signal, whileAway: async () => void (await eachServer(assertWithout)) })
+          await assertBack(how)
+        } finally {
+          for (const lane of lanes) {
+            const asked = await lane.stop()
+            assert.deepEqual(
+              asked.filter(({ answer }) => answer?.status !== 200),
+              [],
+            )
+          }
         }
-      }
-      assert.match(worker.stderr(), /Trying again/)
-    })
+        assert.match(worker.stderr(), /Trying again/)
+      },
+    )
   }
 })

@@ -18,8 +18,8 @@ const silentMs = 20_000
 const mortal = pathToFileURL(path.join(import.meta.dirname, 'mortal-deploy.ts')).href
 /** More points than an activation has. */
 const mostPoints = 25
-/** Outside the long form, every third point. */
-const step = isLong ? 1 : 3
+/** Outside the long form, every fifth point. */
+const step = isLong ? 1 : 5
 
 describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
   let postgres: TestPostgres

@@ -9,7 +9,7 @@ import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
 import { assertRefused, hammer } from './hammer.ts'
 import { startThreeServers, type ThreeServers, type Token } from './three-servers.ts'
-import { isLong } from '../support/forms.ts'
+import { isLong, longTest } from '../support/forms.ts'
 
 describe('three servers, and', { concurrency: 1 }, () => {
   let world: ThreeServers
@@ -74,7 +74,8 @@ describe('three servers, and', { concurrency: 1 }, () => {
 
   for (const pruned of [false, true]) {
     const name = pruned ? 'changes that were pruned while one of them stood still' : 'one that stood still for 3 s'
-    test(name, async () => {
+    const skip = !isLong && !pruned && 'the next one stands still too'
+    test(name, { skip }, async () => {
       const [before, meanwhile, untouched] = [
         await world.issueKnown(),
         await world.issueKnown(),
@@ -126,7 +127,8 @@ describe('three servers, and', { concurrency: 1 }, () => {
     await Promise.all(held)
   })
 
-  test('an interrupted connection: cached entries are used for a while, then it returns 503', async (t) => {
+  // In CI, test/auth/guard-feed.test.ts cuts the line of a server.
+  longTest('an interrupted connection: cached entries are used for a while, then it returns 503', async (t) => {
     const [token, revoked] = [await world.issueKnown(), await world.issueKnown()]
     const asking = hammer(world.servers[2].port, token.headers)
     const askingRevoked = hammer(world.servers[2].port, revoked.headers)

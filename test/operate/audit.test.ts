@@ -30,7 +30,8 @@ import {
 import { activateRelease, releaseId, rollBack } from '../../src/release/index.ts'
 import { auditActions, inOneTransaction, recordChanges, writeAudit, type Actor } from '../../src/store/index.ts'
 import { makeRelease } from '../release/system.ts'
-import { asCommand, issuer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { asCommand, issuer, startTestServer, type TestServer } from '../support/server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const tester: Actor = { how: 'command', name: 'tester' }
 const caller: Actor = {
@@ -42,7 +43,7 @@ const caller: Actor = {
 }
 const yes = () => Promise.resolve(true)
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`audit log on ${kind}`, () => {
     let server: TestServer
     let host: ActingHost

@@ -6,8 +6,9 @@ import { changeHostUserStatus, declareRestored, revokeHostTokens } from '../../s
 import { openIdentity } from '../../src/host/index.ts'
 import { entities } from '../../src/store/entities.ts'
 import type { System } from '../../src/store/index.ts'
-import { asCommand, bearer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { asCommand, bearer, startTestServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 type Rows = ReadonlyMap<string, readonly object[]>
 
@@ -34,7 +35,7 @@ async function restore(system: System, backup: Rows): Promise<void> {
   })
 }
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`a restored backup on ${kind}`, () => {
     let server: TestServer
     let second: TestServer

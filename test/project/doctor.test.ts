@@ -13,6 +13,7 @@ import { openHost, type Host } from '../../src/host/index.ts'
 import { makeSecrets, replaceFact, storeFact } from '../../src/store/index.ts'
 import { writeFiles } from '../support/project-server.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const secret = 'Yv0mK2qfTzH8xWbN4uRc7LdJ1sGpE6aQ9iXo3hVtZ5k'
 const baseUrl = 'https://api.example.com'
@@ -90,7 +91,7 @@ before(async () => {
 })
 after(() => postgres.stop())
 
-for (const kind of ['sqlite', 'postgresql'] as const) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`doctor, a deployed project on ${kind}`, () => {
     let folder: string
     let variables: Variables

@@ -8,7 +8,7 @@ import { openRemoteTarget } from '../../src/project/deploy/remote/open-remote-ta
 import type { DeployTarget } from '../../src/project/deploy/target.ts'
 import { listActivations, loadActiveRelease, loadFiles, type BuiltRelease } from '../../src/release/index.ts'
 import { makeGreeting, openDeployers, type Deployers } from '../backend/deployers.ts'
-import { systemKinds } from '../support/server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 interface Line extends AsyncDisposable {
   readonly url: string
@@ -65,7 +65,7 @@ function makeLarge(greeting: string, names: readonly string[]): BuiltRelease {
   return { manifest: { ...manifest, artifacts: sizes }, artifacts: all }
 }
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a deployment over HTTP, on ${kind}`, () => {
     let world: Deployers
     let line: Line

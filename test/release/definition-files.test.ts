@@ -18,15 +18,16 @@ import {
 } from '../../src/release/index.ts'
 import { inOneTransaction, startFeed, type System } from '../../src/store/index.ts'
 import { makeTestClock } from '../support/clock.ts'
-import { describeEachSystem } from '../support/project-server.ts'
+import { describeSystems } from '../support/project-server.ts'
 import { makeRelease, openFreshSystem } from './system.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const files = (yml: string, schema = '{}'): readonly DefinitionFile[] => [
   { path: 'waypost.yml', content: yml },
   { path: 'resources/schema.json', content: schema },
 ]
 
-describeEachSystem('the definition files of an activation', ({ newSystem }) => {
+describeSystems('the definition files of an activation', chooseKinds('sqlite'), ({ newSystem }) => {
   let system: System & AsyncDisposable
   beforeEach(async () => {
     system = await openFreshSystem(await newSystem())

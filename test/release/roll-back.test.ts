@@ -10,10 +10,11 @@ import {
   rollBack,
 } from '../../src/release/index.ts'
 import { startFeed, type System } from '../../src/store/index.ts'
-import { describeEachSystem } from '../support/project-server.ts'
+import { describeSystems } from '../support/project-server.ts'
 import { makeRelease, openFreshSystem } from './system.ts'
+import { chooseKinds } from '../support/forms.ts'
 
-describeEachSystem('going back to a release', ({ newSystem }) => {
+describeSystems('going back to a release', chooseKinds('postgresql'), ({ newSystem }) => {
   let system: System & AsyncDisposable
   beforeEach(async () => {
     system = await openFreshSystem(await newSystem())
@@ -110,7 +111,7 @@ describeEachSystem('going back to a release', ({ newSystem }) => {
   })
 })
 
-describeEachSystem('finding a release', ({ newSystem }) => {
+describeSystems('finding a release', chooseKinds('postgresql'), ({ newSystem }) => {
   test('by the beginning of its id, which has to be the beginning of one alone', async () => {
     await using system = await openFreshSystem(await newSystem())
     const ids = ['aa11', 'aa12', 'ab', 'b'].map((beginning) => beginning.padEnd(64, '0'))

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { actionFile, describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { actionFile, describeSystems, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const day = 86_400_000
 
@@ -153,7 +154,7 @@ function migration(): string {
 
 const state = ((globalThis as { waypostTest?: Record<string, unknown> }).waypostTest ??= {})
 
-describeEachSystem('a context', ({ newSystem }) => {
+describeSystems('a context', chooseKinds('sqlite'), ({ newSystem }) => {
   let server: ProjectServer
   let now = Date.now()
   before(async () => {

@@ -275,8 +275,8 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       const slow: string[] = []
       for (const [turn, { method, path }] of routes.entries()) {
         if (isForm(path) !== Object.hasOwn(forms, name)) continue
-        // Outside the long form, each route gets every eighth body.
-        if (!isLong && !isForm(path) && (turn + index) % 8 !== 0) continue
+        // Outside the long form, each route gets every 24th body.
+        if (!isLong && !isForm(path) && (turn + index) % 24 !== 0) continue
         const limit = isLong && !imports.has(path) ? limitOf(path) : Math.min(limitOf(path), longestUsual)
         const body = texts.get(limit) ?? Buffer.from(write(limit - 100)).subarray(0, limit)
         texts.set(limit, body)
@@ -331,8 +331,8 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       schemas: { Large: { const: numbered(100_000, (n) => [`k${n}`, n % 10]) } },
     },
   }
-  for (const [name, manifest] of Object.entries(manifests)) {
-    test(`a manifest with ${name}`, async () => {
+  for (const [index, [name, manifest]] of Object.entries(manifests).entries()) {
+    test(`a manifest with ${name}`, { skip: !isLong && index % 3 !== 0 && 'another one is as large' }, async () => {
       const body = gzipSync(JSON.stringify({ protocol: 2, manifest }))
       for (const path of ['/backend/deploy/survey', '/backend/deploy']) {
         const headers = { ...headersOf(path), 'content-encoding': 'gzip' }

@@ -5,9 +5,10 @@ import { latencyBounds } from '../../src/events/index.ts'
 import { defaultSettings } from '../../src/kit/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { formatMetrics } from '../../src/server/metrics/format.ts'
-import { bearer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { bearer, startTestServer, type TestServer } from '../support/server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`/metrics on ${kind}`, () => {
     let server: TestServer
     let headers: { authorization: string }

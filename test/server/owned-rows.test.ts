@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { generateTable } from '../../src/project/index.ts'
-import { describeEachSystem, openProjectServer, writeFiles, type ProjectServer } from '../support/project-server.ts'
+import { describeSystems, openProjectServer, writeFiles, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const migration = 'migrations/System/20260101-note.yml'
 const files = {
@@ -23,7 +24,7 @@ const files = {
 `,
 }
 
-describeEachSystem('rows that belong to users', ({ newSystem }) => {
+describeSystems('rows that belong to users', chooseKinds('postgresql'), ({ newSystem }) => {
   let server: ProjectServer
   let ann: { authorization: string }
   let bob: { authorization: string }

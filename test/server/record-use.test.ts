@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { recordTokenUses } from '../../src/server/record-use.ts'
 import { openWorld, type World } from '../auth/world.ts'
-import { systemKinds } from '../support/server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 /** A guard whose uses the test sets. */
 function makeGuard() {
@@ -18,7 +18,7 @@ function makeGuard() {
   }
 }
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`the last use of tokens on ${kind}`, () => {
     let world: World
     let jti: string

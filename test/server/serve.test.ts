@@ -9,9 +9,10 @@ import { activateRelease } from '../../src/release/index.ts'
 import { listServers, openHost, type Host } from '../../src/host/index.ts'
 import { serve, type WaypostServer } from '../../src/server/index.ts'
 import { copySystem } from '../support/migrated.ts'
-import { actionFile, describeEachSystem, writeFiles, type Files } from '../support/project-server.ts'
+import { actionFile, describeSystems, writeFiles, type Files } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const yml = `
 routes:
@@ -24,7 +25,7 @@ const version = (text: string, head = ''): Files => ({
   'src/version.ts': actionFile(`return { version: '${text}', more: 1 }`, head),
 })
 
-describeEachSystem('serve', ({ newSystem }) => {
+describeSystems('serve', chooseKinds('postgresql'), ({ newSystem }) => {
   let folder: string
   let host: Host
   let variables: Record<string, string>

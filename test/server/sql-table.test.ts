@@ -3,8 +3,9 @@ import { hash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { TableSnapshot } from '../../src/contract/index.ts'
 import { compareManifests } from '../../src/release/index.ts'
-import { describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { describeSystems, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const migration = `export default {
   async up(db: any, type: any) {
@@ -84,7 +85,7 @@ routes:
       GET: { action: Orders }
 `
 
-describeEachSystem('a table as an API', ({ newSystem }) => {
+describeSystems('a table as an API', chooseKinds('sqlite'), ({ newSystem }) => {
   let server: ProjectServer
   let ann: { authorization: string }
   let bob: { authorization: string }

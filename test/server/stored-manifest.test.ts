@@ -11,7 +11,8 @@ import {
   rollBack,
 } from '../../src/release/index.ts'
 import { makeGreeting } from '../backend/deployers.ts'
-import { startTestServer, systemKinds } from '../support/server.ts'
+import { startTestServer } from '../support/server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 /** The text that earlier versions stored: with the name of the project and the location of each method. */
 function writeFormat1(name: string, config = {}) {
@@ -25,7 +26,7 @@ function writeFormat1(name: string, config = {}) {
   return { id: sha256(text), manifest: text, artifacts }
 }
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a release that an earlier version stored, on ${kind}`, () => {
     test('is served as before, with the name of its project as the title, and can be rolled back to', async () => {
       await using world = await startTestServer({ kind, routes: [], config: {} })

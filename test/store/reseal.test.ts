@@ -4,7 +4,8 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { entities } from '../../src/store/entities.ts'
 import { makeSecrets, resealAll, sealedColumns, type Secrets, type System } from '../../src/store/index.ts'
-import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const older = makeSecrets('an older secret of more than 32 characters')
 const newer = makeSecrets('the newer secret of more than 32 characters')
@@ -29,7 +30,7 @@ test('the sealed columns are the encrypted columns of the entities, each in a ta
   }
 })
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`values are sealed again on ${kind}`, () => {
     let server: TestServer
     let system: System

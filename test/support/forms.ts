@@ -1,10 +1,23 @@
+import { test, type TestContext } from 'node:test'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 
 /** With `WAYPOST_TEST_LONG=1` all tests run. CI omits those that others cover too. */
 export const isLong = variable(readEnvironment(), 'WAYPOST_TEST_LONG') === '1'
 
+/** Declares a test that CI omits, because others cover nearly the same. A comment names them. */
+export const longTest: (name: string, run: (t: TestContext) => Promise<void>) => void = isLong ? test : test.skip
+
+/** A database of System. */
+export type Kind = 'sqlite' | 'postgresql'
+
 /**
- * Databases of tests of HTTP requests and of commands. Outside the long form PostgreSQL, because the tests of pages run
- * the same queries on SQLite.
+ * Returns both databases in the long form, otherwise one of them. Choose PostgreSQL for tests whose queries, locks or
+ * transactions matter, and SQLite, which takes less than half of the CPU time, for tests that would be the same without
+ * a database.
  */
-export const defaultKinds: readonly ('sqlite' | 'postgresql')[] = isLong ? ['sqlite', 'postgresql'] : ['postgresql']
+export function chooseKinds(short: Kind): readonly Kind[] {
+  return isLong ? ['sqlite', 'postgresql'] : [short]
+}
+
+/** Databases of tests of HTTP requests. Outside the long form PostgreSQL: the tests of pages run the same queries on SQLite. */
+export const defaultKinds = chooseKinds('postgresql')

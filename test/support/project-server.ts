@@ -15,6 +15,7 @@ import {
 } from '../../src/server/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
+import type { Kind } from './forms.ts'
 import { copySystem } from './migrated.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 import { asCommand } from './server.ts'
@@ -150,7 +151,14 @@ interface Suite {
 
 /** Declares the same tests on SQLite and PostgreSQL. */
 export function describeEachSystem(name: string, declare: (suite: Suite) => void): void {
-  describe(`${name}, sqlite`, () => declare({ kind: 'sqlite', newSystem: async () => 'sqlite:system.db' }))
+  describeSystems(name, ['sqlite', 'postgresql'], declare)
+}
+
+/** Declares the same tests on some databases, for example those of `chooseKinds`. */
+export function describeSystems(name: string, kinds: readonly Kind[], declare: (suite: Suite) => void): void {
+  if (kinds.includes('sqlite'))
+    describe(`${name}, sqlite`, () => declare({ kind: 'sqlite', newSystem: async () => 'sqlite:system.db' }))
+  if (!kinds.includes('postgresql')) return
   describe(`${name}, postgresql`, () => {
     let postgres: TestPostgres
     before(async () => {

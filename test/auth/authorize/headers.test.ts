@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addUser } from '../../../src/auth/index.ts'
 import { styleSourceOf } from '../../../src/auth/authorize/pages/page.ts'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { type TestAnswer } from '../../support/server.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
 import { callback, makeVisitor, readHidden, readPage, requestOf, writeQuery } from './visitor.ts'
@@ -20,7 +20,7 @@ const sources: readonly (readonly [uri: string, source: string])[] = [
   ['com.example.app:/callback', 'com.example.app:'],
 ]
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`responses of the authorization pages on ${kind}`, () => {
     let world: World
     let client: Credentials

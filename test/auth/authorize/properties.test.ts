@@ -5,7 +5,7 @@ import { formSourceOf, redirectHostOf } from '../../../src/auth/authorize/respon
 import { isSameRedirectUri, leadsToDevice, isRedirectUri } from '../../../src/auth/account/redirect-uris.ts'
 import { encodeBytes, normalizeQuery, parseQuery } from '../../../src/auth/authorize/query-parameters.ts'
 import { withoutLogin } from '../../../src/auth/authorize/visit.ts'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { assertDiscreet, openWorld, type Credentials, type World } from '../world.ts'
 import { callback, challenge, makeVisitor, readHidden, requestOf, writeQuery, type Visitor } from './visitor.ts'
 
@@ -141,7 +141,7 @@ test('a request that continues after a login does not require another login and 
   )
 })
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`arbitrary requests to the pages, on ${kind}`, () => {
     let world: World
     let client: Credentials

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { addUser, addUserScopes, loginClientId, removeUserScopes } from '../../../src/auth/index.ts'
 import { endAccess } from '../../../src/auth/access/end-access.ts'
 import { sha256 } from '../../../src/kit/index.ts'
-import { bearer, systemKinds, type TestAnswer } from '../../support/server.ts'
+import { bearer, type TestAnswer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
 import {
@@ -18,10 +18,11 @@ import {
   type Parameters,
   type Visitor,
 } from './visitor.ts'
+import { chooseKinds } from '../../support/forms.ts'
 
 type Form = Readonly<Record<string, string>>
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`a code on ${kind}`, () => {
     let world: World
     let client: Credentials

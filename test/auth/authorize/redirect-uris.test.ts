@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { openWorld, type World } from '../world.ts'
 
 const good = [
@@ -58,7 +58,7 @@ const bad: readonly (readonly [uri: string, reason: RegExp])[] = [
   [`https://app.example.com/${'a'.repeat(2048)}`, /longer than 2048/],
 ]
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`redirect URIs of a client on ${kind}`, () => {
     let world: World
     before(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { docsClientId, loginClientId } from '../../../src/auth/index.ts'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { issuer } from '../../support/server.ts'
 import { openWorld, setStatus, type Credentials, type World } from '../world.ts'
 import {
@@ -125,7 +125,7 @@ const accepted: readonly (readonly [name: string, sent: Sent])[] = [
   ['in broken escapes', (client) => `${writeQuery(requestOf(client))}&x=%&%zz=%E0%A4&=&&`],
 ]
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`an authorization request on ${kind}`, () => {
     let world: World
     let client: Credentials

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadActiveRelease } from '../../../src/release/index.ts'
-import { describeEachSystem } from '../../support/project-server.ts'
+import { describeSystems } from '../../support/project-server.ts'
 import { openDeployWorld, projectOf } from './world.ts'
+import { chooseKinds } from '../../support/forms.ts'
 
-describeEachSystem('deploying where the active release was damaged', ({ newSystem }) => {
+describeSystems('deploying where the active release was damaged', chooseKinds('sqlite'), ({ newSystem }) => {
   test('the same sources repair it, as the error says; others are rejected', async () => {
     await using world = await openDeployWorld(await newSystem())
     const { system } = world.host

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import type { AppliedMigration } from '../../../src/host/index.ts'
 import { makeLock } from '../../../src/store/index.ts'
-import { describeEachSystem, writeFiles } from '../../support/project-server.ts'
+import { describeSystems, writeFiles } from '../../support/project-server.ts'
 import { makesTable, openDeployWorld, projectOf, type DeployWorld } from './world.ts'
+import { chooseKinds } from '../../support/forms.ts'
 
 const yml = 'waypost.yml'
 const notes = 'connection: { Notes: { class: sqlite, config: { file: notes.db } } }\n'
 const nameOf = ({ connection, name }: AppliedMigration) => `${connection}/${name}`
 
-describeEachSystem('deploying with migrations', ({ newSystem }) => {
+describeSystems('deploying with migrations', chooseKinds('postgresql'), ({ newSystem }) => {
   let world: DeployWorld
   beforeEach(async () => {
     world = await openDeployWorld(await newSystem())

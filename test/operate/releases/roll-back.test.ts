@@ -3,14 +3,15 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { rollBackTarget, type RollbackOptions, type RollbackPlan } from '../../../src/project/index.ts'
 import { activateRelease, loadManifest } from '../../../src/release/index.ts'
 import { surveyRollback } from '../../../src/operate/index.ts'
-import { describeEachSystem } from '../../support/project-server.ts'
+import { describeSystems } from '../../support/project-server.ts'
 import { forgetMigration, makesTable, openDeployWorld, projectOf, type DeployWorld } from './world.ts'
+import { chooseKinds } from '../../support/forms.ts'
 
 const yml = 'waypost.yml'
 const [first, second] = ['migrations/System/1-order.ts', 'migrations/System/2-invoice.ts']
 const breaking = { flags: 'breaking: true,' }
 
-describeEachSystem('going back', ({ newSystem }) => {
+describeSystems('going back', chooseKinds('postgresql'), ({ newSystem }) => {
   let world: DeployWorld
   beforeEach(async () => {
     world = await openDeployWorld(await newSystem())

@@ -11,6 +11,7 @@ import { explainPlan } from '../../../bin/cli/plan/explain-plan.ts'
 import { loadReleaseFiles, recordStatistics } from '../../../src/operate/index.ts'
 import { addUser } from '../../../src/auth/index.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
+import { longTest } from '../../support/forms.ts'
 
 const variables = {
   WAYPOST_SYSTEM_URL: 'sqlite:live.db',
@@ -174,7 +175,8 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.deepEqual([(await plan()).id, (await plan()).droppedMigrations], [before?.id, []])
   })
 
-  test('says that migrations are removed with their connection', async () => {
+  // In CI, test/backend/dropped-migrations.test.ts says so.
+  longTest('says that migrations are removed with their connection', async () => {
     await write(yml('connection: { Reports: { class: sqlite, config: { file: reports.db } } }\n'))
     const folderOfReports = path.join(folder, 'migrations/Reports')
     await writeFiles(folder, {
@@ -304,7 +306,8 @@ async function twoFolders(): Promise<{ readonly all: readonly string[] } & Async
   return { all, [Symbol.asyncDispose]: () => rm(outer, { recursive: true, force: true }) }
 }
 
-test('a plan shows how often the methods that it removes or breaks were called in the last 24 hours', async () => {
+// In CI, test/backend/publish.test.ts counts calls.
+longTest('a plan shows how often the methods that it removes or breaks were called in the last 24 hours', async () => {
   await write(yml())
   await deploy()
   const count = {

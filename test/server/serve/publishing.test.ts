@@ -6,9 +6,10 @@ import { SystemDraft } from '../../../src/backend/index.ts'
 import { version } from '../../../src/kit/index.ts'
 import { issueHostToken, setHostVariable } from '../../../src/operate/index.ts'
 import { send } from '../../support/send.ts'
-import { asCommand, bearer, systemKinds } from '../../support/server.ts'
+import { asCommand, bearer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 import { openServeSiteOn, type LoggedServer, type ServeSite } from './site.ts'
+import { chooseKinds } from '../../support/forms.ts'
 
 const yml = (path: string) => `action:
   Note: { class: sql-table, config: { table: app_note, columns: [id, text] } }
@@ -17,7 +18,7 @@ routes:
 `
 const migration = 'create_table: { app_note: { columns: { id: id, text: text(200) } } }\n'
 
-for (const kind of systemKinds) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`publishing on one of three servers, ${kind}`, () => {
     let site: ServeSite
     let servers: readonly LoggedServer[]

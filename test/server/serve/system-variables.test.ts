@@ -10,6 +10,7 @@ import { send } from '../../support/send.ts'
 import { asCommand } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 import { openServeSiteOn, type LoggedServer, type ServeSite } from './site.ts'
+import { chooseKinds } from '../../support/forms.ts'
 
 const yml = (more = '') => `
 plugins: [./boxes.ts]
@@ -48,7 +49,7 @@ const files = (more = ''): Files => ({
   'src/report.ts': actionFile('globalThis.boxEvents.push(`report ${context.env.GREETING}`)'),
 })
 
-for (const kind of ['sqlite', 'postgresql'] as const) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`a variable in System, ${kind}`, () => {
     let site: ServeSite
     let events: string[]
