@@ -20,8 +20,8 @@ const words = process.argv.slice(2)
 const isMeasured = words.includes('--slowest')
 /** Three per processor, because tests often wait. */
 const concurrency = Math.min(6, availableParallelism() * 3)
-const minFilesPerProcess = 5
-const maxFilesPerProcess = 20
+const minFilesPerProcess = 8
+const maxFilesPerProcess = 40
 /** More failed files than this are not run again. */
 const maxRepeatedFiles = 5
 const options = [

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { after, before, describe, it, test } from 'node:test'
 import { readEnvironment } from '../../src/kit/index.ts'
 import { cleanEnvironment, runCli } from '../support/cli.ts'
+import { isLong } from '../support/forms.ts'
 import { assertCalm } from './serving.ts'
 
 let home: string
@@ -46,9 +47,13 @@ describe('the scaffolded to-do project, installed by npm', () => {
 
   it('passes its own checks unchanged', async () => {
     const results = await Promise.all([
-      runCli(['validate', '--types', '--strict'], { cwd: folder() }),
       run('npm', ['run', 'check'], folder()),
-      run(path.join('node_modules', '.bin', 'tsc'), ['--noEmit'], folder()),
+      ...(isLong
+        ? [
+            runCli(['validate', '--types', '--strict'], { cwd: folder() }),
+            run(path.join('node_modules', '.bin', 'tsc'), ['--noEmit'], folder()),
+          ]
+        : []),
     ])
     for (const { code, output } of results.map(withOutput)) assert.equal(code, 0, output)
   })
