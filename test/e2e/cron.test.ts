@@ -8,7 +8,7 @@ import { makeProject, type TestProject } from '../support/project.ts'
 import { openSystem, type System } from '../../src/store/index.ts'
 import { assertCalm, baseUrl, makeHost, secret } from './serving.ts'
 import { until } from '../support/until.ts'
-import { defaultKinds, longTest } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 const cronjobs = `cronjob:
   mark: { schedule: "* * * * *", action: src/mark.ts }
@@ -184,12 +184,11 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     return server
   }
 
-  // In CI, the next one is killed.
-  longTest('a server that is stopped ends its runs', async () => {
+  it('a server that is stopped ends its runs', async () => {
     const server = await startLong(1500)
     const { code } = await server.stop()
     assert.equal(code, 0)
-    assert.deepEqual((await loadMarks()).filter(isOfLong).length, 1)
+    assert.deepEqual((await loadMarks()).filter(isLong).length, 1)
     const { outcome, claim_id: claim } = (await row('long'))!
     assert.deepEqual({ outcome, claim }, { outcome: 'done', claim: null })
   })
@@ -205,7 +204,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     const after = await host.run('cron:execute --json')
     assert.ok(JSON.parse(after.stdout).cronjobs.some(({ name }: { name: string }) => name === 'long'))
     assert.match(after.stderr, /previous run of cronjob lost/)
-    assert.equal((await loadMarks()).filter(isOfLong).length, 2, 'the one that was killed is not repeated')
+    assert.equal((await loadMarks()).filter(isLong).length, 2, 'the one that was killed is not repeated')
   })
 }
 
@@ -259,6 +258,6 @@ it('dev runs cronjobs and prints them; slots before its start are skipped', asyn
   }
 })
 
-function isOfLong({ content }: { content: string }): boolean {
+function isLong({ content }: { content: string }): boolean {
   return content === 'long'
 }
