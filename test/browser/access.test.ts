@@ -287,7 +287,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     assert.equal(dialogs.length, 1)
   })
 
-  // In CI, no page has a dialog of this height.
+  // In CI, dialogs are checked at their usual height.
   longTest('the buttons of a high dialog are visible', async () => {
     await using opened = await world.open({ viewport: { width: 1280, height: 600 } })
     const { page } = opened
@@ -311,7 +311,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     }
   })
 
-  // In CI, no list has names of this length.
+  // In CI, lists are checked with names of usual length.
   longTest('long names do not push columns out of the lists', async () => {
     const { host } = world.server
     const long = (name: string) => `${name}-of-the-integration-platform-of-a-company-with-a-long-name`

@@ -62,18 +62,25 @@ export function testHazards(pages: AttackedPages): void {
 
   describe(`a page of a user route on the origin of ${pages.name}`, { skip, timeout: 600_000 }, () => {
     let world: Awaited<ReturnType<AttackedPages['openWorld']>>
+    let victim: WatchedPage
     before(async () => {
       world = await pages.openWorld()
+      victim = await world.open()
+      await pages.openSignedIn(victim.page)
     })
     after(() => world[Symbol.asyncDispose]())
 
-    /** Opens a page of a user route in the browser of a user who is signed in. */
+    /** Opens a page of a user route in the browser of a user who is signed in. Closes it, and all that it opened. */
     async function openAttack(path: string) {
-      const opened = await world.open()
-      await pages.openSignedIn(opened.page)
-      const page = await opened.page.context().newPage()
+      const context = victim.page.context()
+      const page = await context.newPage()
       await page.goto(origin + path)
-      return { page, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+      return {
+        page,
+        async [Symbol.asyncDispose]() {
+          for (const one of context.pages()) if (one !== victim.page) await one.close()
+        },
+      }
     }
 
     /** Opens a window and tries to read it once its title matches. */

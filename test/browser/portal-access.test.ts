@@ -207,7 +207,7 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     assert.deepEqual(others(complaints), [])
   })
 
-  // In CI, no page has such a name.
+  // In CI, pages are checked with names from left to right.
   longTest('a name from right to left stays where names from left to right are', async () => {
     const name = 'تطبيق حجز القطارات'
     const { id } = await makeClient('ed', name)

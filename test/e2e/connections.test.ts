@@ -7,7 +7,7 @@ import { makeProject, type TestProject } from '../support/project.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { send } from '../support/send.ts'
 import { assertCalm, baseUrl, makeHost, secret, startServe } from './serving.ts'
-import { chooseKinds } from '../support/forms.ts'
+import { chooseKinds, longTest } from '../support/forms.ts'
 
 const routes = `  /order:
     methods:
@@ -152,7 +152,8 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
 
     // Depends on no database, so once is enough.
     if (kind === 'sqlite') {
-      it('its client is typed by its tables', async () => {
+      // In CI, test/project/generate.test.ts and validate.test.ts check types.
+      longTest('its client is typed by its tables', async () => {
         assert.match(await project.ok('validate --types --strict', { env }), /^No problems: /)
         await project.edit('src/order/list.ts', `'paid'`, `'payed'`)
         const { code, stdout } = await project.run('validate --types', { env })
@@ -238,7 +239,8 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
 
     // Depends on no database, so once is enough.
     if (kind === 'sqlite') {
-      it('an unset variable prevents the release from being served, and is named', async () => {
+      // In CI, test/server/plugin-faults.test.ts refuses a release for it.
+      longTest('an unset variable prevents the release from being served, and is named', async () => {
         const { ORDERS: _, ...others } = env
         const host = await makeHost({ ...others, HOST: '127.0.0.1' })
         closers.push(host.remove)

@@ -89,7 +89,7 @@ describe('three servers and a worker whose PostgreSQL is unavailable', { concurr
     ['SIGQUIT', 'crashes'],
     ['SIGINT', 'is stopped'],
   ] as const) {
-    const declare = signal === 'SIGINT' ? longTest : test // a crash is harder
+    const declare = signal === 'SIGINT' ? longTest : test // in CI, only the crash, which is harder
     declare(
       `answer requests that need no database, reject others with a time to retry, and recover, when it ${how}`,
       async () => {

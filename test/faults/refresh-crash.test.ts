@@ -12,8 +12,8 @@ import { defaultKinds, isLong } from '../support/forms.ts'
 
 /** More points than a refresh has. */
 const limit = 40
-/** Outside the long form, every fifth point. */
-const step = isLong ? 1 : 5
+/** Outside the long form, every third point. */
+const step = isLong ? 1 : 3
 
 for (const kind of defaultKinds) {
   describe(`a server that is killed while it rotates a refresh token, on ${kind}`, () => {

@@ -332,7 +332,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
     },
   }
   for (const [index, [name, manifest]] of Object.entries(manifests).entries()) {
-    test(`a manifest with ${name}`, { skip: !isLong && index % 3 !== 0 && 'another one is as large' }, async () => {
+    test(`a manifest with ${name}`, { skip: !isLong && index % 3 !== 0 && 'others are as large' }, async () => {
       const body = gzipSync(JSON.stringify({ protocol: 2, manifest }))
       for (const path of ['/backend/deploy/survey', '/backend/deploy']) {
         const headers = { ...headersOf(path), 'content-encoding': 'gzip' }
