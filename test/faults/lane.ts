@@ -1,6 +1,5 @@
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isLong } from '../support/forms.ts'
 import { send, type Answer, type Sent } from '../support/send.ts'
 
 /** One request of a lane; times are of this process's monotonic clock. */
@@ -24,7 +23,7 @@ export interface Lane {
 export function openLane(
   port: number,
   sent: Omit<Sent, 'agent'>,
-  { keepAlive = true, pauseMs = isLong ? 5 : 25 }: { readonly keepAlive?: boolean; readonly pauseMs?: number } = {},
+  { keepAlive = true, pauseMs = 5 }: { readonly keepAlive?: boolean; readonly pauseMs?: number } = {},
 ): Lane {
   const agent = new Agent({ keepAlive, maxSockets: 1 })
   const asked: Asked[] = []
