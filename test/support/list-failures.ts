@@ -6,6 +6,7 @@ export interface Failure {
   readonly file: string | undefined
 }
 
+// oxlint-disable-next-line import/no-default-export -- Node expects that of a reporter
 export default async function* listFailures(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
     if (event.type !== 'test:fail' || event.data.nesting > 0) continue
