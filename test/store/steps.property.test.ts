@@ -207,7 +207,7 @@ describeEachDatabase('steps without problems', ({ kind, type, open }) => {
           throw error
         })
       }),
-      { numRuns: runs(kind === 'sqlite' ? 200 : 80) },
+      { numRuns: runs(200) },
     )
     assert.equal(used.size, 8)
   })
