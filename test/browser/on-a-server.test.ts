@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
@@ -72,6 +72,15 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     await receiver.close()
     await postgres?.stop()
     await rm(home, { recursive: true, force: true })
+  })
+
+  /** Each test continues where the last one ended. */
+  let failed = ''
+  beforeEach(() => assert.equal(failed, '', 'an earlier step failed'))
+  afterEach(async (step) => {
+    if (!('passed' in step) || step.passed || failed !== '') return
+    failed = step.name
+    step.diagnostic(await page.locator('body').innerText())
   })
 
   const heading = (name: string) => page.locator('#content').getByRole('heading', { name, exact: true, level: 1 })
