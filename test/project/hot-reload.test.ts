@@ -412,6 +412,7 @@ describe('dev', () => {
 
   test('an unreadable .env is reported, and later saves are loaded', async () => {
     await rm(path.join(root, '.env'))
+    await until('its removal is noticed', () => takeReports().length > 0) // or it would seem to have been there all the time
     await mkdir(path.join(root, '.env'))
     await until('a folder is reported', () => takeReports().some((report) => report.startsWith('warned')))
     await rm(path.join(root, '.env'), { recursive: true })
