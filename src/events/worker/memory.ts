@@ -227,7 +227,7 @@ export class Memory implements Holdings {
     const wantedOf = (one: Subscription) =>
       Math.max(minTake, 2 * this.#limits.perEndpoint, 3 * one.finished) - one.queue.length
     const sum = all.reduce((total, one) => total + Math.max(0, wantedOf(one)), 0)
-    const part = Math.min(1, Math.max(0, this.room()) / sum)
+    const part = Math.min(1, this.room() / Math.max(1, sum)) // no more in total than there is room for
     return all.map((one) => {
       const wanted = Math.ceil(wantedOf(one) * part)
       const isBlocked = wanted <= 0 || isHalfOpen(one.breaker) || isOpen(one.breaker, this.now())
