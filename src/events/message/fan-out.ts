@@ -10,7 +10,7 @@ const chunkSize = 1000
 /**
  * Smaller for messages with many subscribers, so that messages dispatched meanwhile do not wait behind many deliveries.
  */
-const begunChunkSize = 250
+const begunChunkSize = 500
 const maxMessages = 500
 
 /** How many of the oldest messages are searched for begun ones, which are among the oldest. */
@@ -48,6 +48,8 @@ export type FanOutPart = 'fresh' | 'begun' | 'all'
  */
 export async function fanOutChunk(system: System, catalog: EventCatalog, part: FanOutPart = 'all'): Promise<boolean> {
   return system.transaction(async (trx) => {
+    // With old statistics, PostgreSQL would read and sort all subscriptions of an event for each page.
+    if (system.kind === 'postgresql') await sql`set local enable_bitmapscan = off`.execute(trx)
     const messages = await selectMessages(system, trx, { catalog, part })
     const pages = new Map<string, SubscriberPage>()
     const deliveries: NewDelivery[] = []
@@ -57,7 +59,7 @@ export async function fanOutChunk(system: System, catalog: EventCatalog, part: F
       if (room === 0) break
       const known = isForAll(message) ? pages.get(message.event) : undefined
       const page = known ?? (await loadSubscribers(system, trx, { message, catalog, limit: room }))
-      if (page.isLast && isForAll(message)) pages.set(message.event, page)
+      if (page.next === undefined && isForAll(message)) pages.set(message.event, page)
       const { subscriptions, cursor } = chooseSubscriptions(page, message, room)
       for (const subscription of subscriptions) deliveries.push({ message, subscription })
       if (cursor === undefined) done.push(message.id)
@@ -109,7 +111,7 @@ function selectMessages(
  * because the database's clock was set back.
  */
 function chooseSubscriptions(
-  { rows, isLast }: SubscriberPage,
+  { rows, next }: SubscriberPage,
   message: PendingMessage & { readonly now: number },
   room: number,
 ): { subscriptions: readonly Chosen[]; cursor: string | undefined } {
@@ -117,7 +119,7 @@ function chooseSubscriptions(
   const wasActive = (pausedAt: number | null) => pausedAt === null || pausedAt >= message.created_at
   const older = rows.filter((row) => isOlder(row.created_at) && wasActive(row.paused_at))
   if (older.length > room) return { subscriptions: older.slice(0, room), cursor: older[room - 1]!.id }
-  return { subscriptions: older, cursor: isLast ? undefined : rows.at(-1)?.id }
+  return { subscriptions: older, cursor: next }
 }
 
 async function storeCursor(trx: Transaction<SystemTables>, { id }: PendingMessage, cursor: string): Promise<void> {

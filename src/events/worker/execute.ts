@@ -34,6 +34,8 @@ const guardMs = 250
 const beatMs = 2000
 /** Deliveries in memory below which more are read. */
 const lowWater = 500
+/** The same, below which a message with many subscribers continues. Higher, because its deliveries are read afterwards. */
+const fanOutWater = 750
 const readSize = 500
 /** The number of outcomes that are recorded at once, and how long fewer wait for others or for the end of a note. */
 const batchSize = 250
@@ -92,11 +94,13 @@ class Worker {
   #singles = 0
   #nextCompareAt = -Infinity
   #nextMessagesAt = -Infinity
+  /** Whether a message was seen whose fan-out is partly done. */
+  #hasBegun = false
   #nextAloneAt: number
   #aloneUntil = Infinity
   #nextReadAt = -Infinity
   #foundLast = false
-  /** Whether the last reading did not reach the end of a lane. */
+  /** Whether the last reading did not reach the end of many lanes. */
   #isPartial = false
   #emptyRounds = 0
   /** Since when all that is due has been in lanes of others, and the beats of these then. */
@@ -235,10 +239,11 @@ class Worker {
   async #fanOut(): Promise<'done' | 'nothing' | 'locked'> {
     const { system, catalog, clock } = this.#options
     const now = clock.monotonic()
-    const isLow = this.#memory.queued < lowWater
-    if (this.#memory.size > 0 && now < this.#nextMessagesAt) return 'nothing'
+    const isLow = this.#memory.queued < fanOutWater
+    if (this.#memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
     const { fresh, begun } = await findMessages(system, catalog())
-    this.#nextMessagesAt = isLow && (fresh || begun) ? now : now + messageIntervalMs
+    this.#hasBegun = begun
+    this.#nextMessagesAt = isLow && fresh ? now : now + messageIntervalMs
     if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
     if (!isLow || (this.#isPartial && this.#memory.queued >= 2 * this.#memory.limits.total)) return 'nothing'
     if (begun && (await fanOutChunk(system, catalog(), 'begun'))) return 'done'
@@ -258,7 +263,7 @@ class Worker {
     try {
       const growth = 4 ** Math.min(this.#emptyRounds, 3)
       const perLane = (isPartial: (hand: Hand) => boolean) =>
-        Math.ceil(((readSize + memory.size) / (hands.filter(isPartial).length || lanes.length)) * growth)
+        Math.ceil(((2 * readSize + memory.size) / (hands.filter(isPartial).length || lanes.length)) * growth)
       const reading = await readDeliveries(system, {
         hands,
         held: memory.listHeldSubscriptions(),
@@ -268,7 +273,8 @@ class Worker {
         maxLater: perLane((hand) => hand.later[0] !== 0),
       })
       for (const hand of reading.hands) this.#hands.set(hand.lane, hand)
-      this.#isPartial = reading.isPartial
+      this.#isPartial =
+        reading.hands.filter((hand) => hand.after !== '' || hand.later[0] !== 0).length > lanes.length / 4
       const { deliveries } = reading
       const recipients = await this.#readRecipients(deliveries.map((one) => one.subscription))
       const messages = await this.#readMessages(memory.listUnknownMessages(deliveries))
@@ -397,7 +403,8 @@ class Worker {
     }
     this.#startPosts()
     if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#onBatch()
-    if (this.#foundLast && memory.queued < lowWater) this.#wake.notify()
+    const isLow = memory.queued < (this.#hasBegun ? fanOutWater : lowWater)
+    if (isLow && (this.#foundLast || this.#hasBegun)) this.#wake.notify()
   }
 
   #countOutcome({ of, isTest, dueAt }: Held, { isSuccess, delayMs }: { isSuccess: boolean; delayMs: number }): void {
