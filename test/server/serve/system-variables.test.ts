@@ -236,6 +236,8 @@ export default definePlugin({
       const reports: string[] = []
       const onError = (error: unknown) => void reports.push((error as Error).message)
       const working = executeHostEvents(site.host, { watch: true, signal: stop.signal, onError })
+      const workers = site.host.system.db.selectFrom('waypost_worker').select('id')
+      await until('the worker has its first settings', async () => (await workers.execute()).length > 0)
       await set('PARALLEL', 'few')
       await until('the report', () => reports.length > 0)
       assert.match(reports[0]!, /The setting delivery_concurrency of the release \w+ is not valid/)
