@@ -18,10 +18,10 @@ export interface WorkReport {
   readonly peakMb: number
 }
 
-/** The number of deliveries, and when to stop even if there are more. */
+/** The number of deliveries, and whether to stop after them even if there are more. */
 export interface WorkOrder {
   readonly deliveries: number
-  readonly stopMs?: number
+  readonly isLimited?: boolean
   /** Continue when nothing is due, until the message `stop`. */
   readonly isWatch?: boolean
 }
@@ -72,9 +72,12 @@ function readPeakMb(): number {
 
 async function waypost({ folder, variables }: WorkerPlace): Promise<Work> {
   const host = await openHost({ folder, variables })
-  return async ({ stopMs, isWatch }) => {
-    const signal = stopMs === undefined ? stop.signal : AbortSignal.timeout(stopMs)
-    return (await executeHostEvents(host, { concurrency, signal, watch: isWatch })).delivered
+  return async ({ deliveries, isLimited, isWatch }) => {
+    const enough = new AbortController()
+    let count = 0
+    const onAttempt = () => void ((count += 1) === deliveries && isLimited && enough.abort())
+    const signal = AbortSignal.any([stop.signal, enough.signal])
+    return (await executeHostEvents(host, { concurrency, signal, watch: isWatch, onAttempt })).delivered
   }
 }
 

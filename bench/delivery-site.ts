@@ -4,7 +4,7 @@ import { fanOutChunk } from '../src/events/message/fan-out.ts'
 import { makeDispatcher } from '../src/events/index.ts'
 import { drawLane } from '../src/events/lanes/shares.ts'
 import { makeWebhookSecret } from '../src/events/signing/signature.ts'
-import { makeUuid } from '../src/kit/index.ts'
+import { makeSortedId, makeUuid } from '../src/kit/index.ts'
 import { openIdentity } from '../src/host/index.ts'
 import type { System } from '../src/store/index.ts'
 import { openTestHost } from '../test/events/host.ts'
@@ -99,7 +99,7 @@ export async function openDeliverySite(postgres: TestPostgres): Promise<Delivery
 /** Uses two statements, because the dispatcher and fan-out would take longer than the measurement for a million. */
 async function insertQueue(system: System, { event, messages }: { event: string; messages: number }): Promise<void> {
   const now = system.now()
-  const prefix = makeUuid()
+  const prefix = makeSortedId('msg_', Date.now())
   await sql`insert into waypost_message (id, event, data, created_at, fanned_out_at)
     select ${prefix} || '_' || lpad(n::text, 9, '0'), ${event}, ${JSON.stringify(todo)}, ${now}, ${now}
     from generate_series(1, ${sql.lit(messages)}) n`.execute(system.db)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startPostgres } from '../test/support/postgres.ts'
 import type { MemoryReport, WorkReport } from './delivery-process.ts'
 import { openDeliverySite, openReceiver, openWorker, todo, type DeliverySite } from './delivery-site.ts'
-import { atMost, beside, type Figure } from './goal.ts'
+import { atLeast, atMost, beside, type Figure } from './goal.ts'
 import { monotonicMicros } from './micros.ts'
 import type { ReceiverReport } from './receiver-process.ts'
 import { median, quantile } from './statistics.ts'
@@ -12,6 +12,7 @@ const everyMs = 50
 const quietMs = 5000
 const maxMs = 240_000
 const warmUp = 20_000
+const usual = 30_000
 
 /**
  * Measures one message to a large number of subscriptions while another event is dispatched continuously: the time from
@@ -25,6 +26,7 @@ export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
   await site.subscribe('todo_timed', [`http://127.0.0.1:${port}/timed`])
   await site.subscribe('todo_changed', endpoints.slice(0, warmUp))
   await site.subscribe('todo_created', endpoints)
+  await site.subscribe('todo_deleted', endpoints.slice(0, 100))
   const worker = await openWorker('waypost', site.place)
   worker.send({ deliveries: 0, isWatch: true })
   await site.dispatch('todo_changed', todo) // a smaller one first, because a process that has done no work has no peak
@@ -43,6 +45,8 @@ export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
   const tookMs = performance.now() - began
   const meanwhile = (await ask(receiver, 'count')) as ReceiverReport
   const memory = (await ask(worker, 'memory')) as MemoryReport
+  const alone = await measureRate(site, subscribers, () => site.dispatch('todo_created', todo))
+  const many = await measureRate(site, usual, () => site.queue('todo_deleted', usual))
   await (ask(worker, 'stop') as Promise<WorkReport>)
   for (const child of [worker, receiver]) child.kill()
   await site.close()
@@ -70,6 +74,12 @@ export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
       `${(fannedMs / 1000).toFixed(1)} and ${(tookMs / 1000).toFixed(1)} s`,
     ),
     beside('  deliveries a second meanwhile', (meanwhile.received / (tookMs / 1000)).toFixed(0)),
+    atLeast(
+      `deliveries a second of one message to ${subscribers}, times those of ${usual} to 100`,
+      { value: alone / many, unit: '' },
+      0.5,
+    ),
+    beside('  of the one message, and of many', `${alone.toFixed(0)} and ${many.toFixed(0)} /s`),
     beside('  another event before, p50, p99, largest', write(before.latenciesMs)),
     beside('  another event meanwhile', write(meanwhile.latenciesMs)),
   ]
@@ -94,6 +104,14 @@ async function dispatchFor(site: DeliverySite, isOver: () => Promise<boolean>): 
   await dispatching
   await pause(1000) // lets the last ones arrive
   return count
+}
+
+/** Measures from a dispatch until everything is delivered, without another event. @returns deliveries per second */
+async function measureRate(site: DeliverySite, deliveries: number, dispatch: () => Promise<void>): Promise<number> {
+  await dispatch()
+  const began = performance.now()
+  while (!(await isDelivered(site))) await pause(100)
+  return deliveries / ((performance.now() - began) / 1000)
 }
 
 async function isFanned({ system }: DeliverySite): Promise<boolean> {
