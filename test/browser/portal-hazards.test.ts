@@ -8,12 +8,10 @@ import { actionFile } from '../support/project-server.ts'
 import { goTo } from './backend-world.ts'
 import { attackFiles, testHazards } from './hazards.ts'
 import { deliverEvents, logIn, openPortal, openPortalWorld, origin, password, root } from './portal-world.ts'
-import { isLong } from '../support/forms.ts'
 
 testHazards({
   name: 'the portal',
   root,
-  skip: !isLong && 'backend-hazards makes the same attacks on the pages of the backend',
   clientId: portalClientId,
   title: /Corner Shop/,
   anyTitle: /Corner Shop|Developer portal/,

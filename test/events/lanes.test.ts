@@ -5,7 +5,7 @@ import { laneCount, shareOf } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { record } from '../../src/events/worker/record.ts'
 import { makeTestClock } from '../support/clock.ts'
-import { refuseStatements } from './refusing-system.ts'
+import { holdWorkers, refuseStatements } from './refusing-system.ts'
 import { leaveDead, makeMember, onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('workers', (world) => {
@@ -254,39 +254,25 @@ onEachDatabase('a worker', (world) => {
     await addDeliveries(world(), 1)
     const [row] = await world().deliveries()
     const { system } = world()
-    const mayContinue = Promise.withResolvers<void>()
-    const isReading = Promise.withResolvers<void>()
-    let isSlow = false
     let isAway = false
-    const refusing = refuseStatements(system, () => {
-      if (isAway) throw new Error('away')
-    })
-    const slow: World['system'] = {
-      ...refusing,
-      db: refusing.db.withPlugin({
-        transformQuery: ({ node }) => node,
-        transformResult: async ({ result }) => {
-          if (isSlow && result.rows[0]?.['expired'] !== undefined) {
-            isReading.resolve()
-            await mayContinue.promise
-          }
-          return result
-        },
+    const hold = holdWorkers(
+      refuseStatements(system, () => {
+        if (isAway) throw new Error('away')
       }),
-    }
-    const member = makeMember({ system: slow, clock: world().clock })
+    )
+    const member = makeMember({ system: hold.system, clock: world().clock })
     await member.compare()
     await system.db
       .updateTable('waypost_worker')
       .set({ note: JSON.stringify([[row!.id, 0]]) })
       .execute()
-    isSlow = true
+    hold.isHeld = true
     const comparing = member.compare()
-    await isReading.promise
+    await hold.isReading
     isAway = true
     await assert.rejects(member.leave(), /^Error: away$/) // its row is still there when the comparison goes on
     isAway = false
-    mayContinue.resolve()
+    hold.continue()
     await comparing
     assert.partialDeepStrictEqual(await world().deliveries(), [{ lost: 0, turn: 0 }])
   })

@@ -20,3 +20,27 @@ export function refuseStatements(system: System, refuse: (text: string) => void)
     transaction: (work) => system.transaction((trx) => work(trx.withPlugin(plugin))),
   }
 }
+
+/** A System whose reading of the workers waits while `isHeld`, until `continue` is called. */
+export function holdWorkers(system: System) {
+  const [reading, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const hold = {
+    isHeld: false,
+    isReading: reading.promise,
+    continue: () => held.resolve(),
+    system: {
+      ...system,
+      db: system.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          if (hold.isHeld && result.rows[0]?.['expired'] !== undefined) {
+            reading.resolve()
+            await held.promise
+          }
+          return result
+        },
+      }),
+    } satisfies System,
+  }
+  return hold
+}

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { openSystem } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
-import { refuseStatements } from './refusing-system.ts'
+import { holdWorkers, refuseStatements } from './refusing-system.ts'
 import type { Answer } from './receiver.ts'
 import { leaveDead, makeMember, onEachDatabase, type DeliveryRow, type World } from './world.ts'
 
@@ -135,32 +135,16 @@ onEachDatabase('what is due', (world) => {
   })
 
   test('stays with a worker that stops while it compares, until that has ended', async () => {
-    const mayContinue = Promise.withResolvers<void>()
-    const isReading = Promise.withResolvers<void>()
-    let isSlow = false
-    const { system } = world()
-    const slow: World['system'] = {
-      ...system,
-      db: system.db.withPlugin({
-        transformQuery: ({ node }) => node,
-        transformResult: async ({ result }) => {
-          if (isSlow && result.rows[0]?.['expired'] !== undefined) {
-            isReading.resolve()
-            await mayContinue.promise
-          }
-          return result
-        },
-      }),
-    }
+    const hold = holdWorkers(world().system)
     const stop = new AbortController()
-    const run = world().execute({ system: slow, watch: true, signal: stop.signal })
+    const run = world().execute({ system: hold.system, watch: true, signal: stop.signal })
     await until('it has lanes', async () => (await countOwners(world())) === 1)
-    isSlow = true
+    hold.isHeld = true
     stop.abort()
-    await isReading.promise
+    await hold.isReading
     await pause(100) // a worker that does not wait would have left
     assert.equal(await countOwners(world()), 1)
-    mayContinue.resolve()
+    hold.continue()
     await run
     assert.equal(await countOwners(world()), 0)
   })
