@@ -5,7 +5,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Cannot connect to "{url}": {reason}',
-    hint: 'Use the address that callers of the API use, for example --url https://api.example.com',
+    hint: 'Use the address that callers of the API use, for example https://api.example.com',
   },
   WP_PROJECT_REMOTE_CREDENTIALS: {
     kind: 'user',
