@@ -59,25 +59,24 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const open = async (policy: AddressPolicy, onOpened: (host: string) => void) =>
     (await import('./agent.ts')).openAgent(policy, names, onOpened)
   let loading: Promise<GuardedAgent> | undefined
-  const load = () => (loading ??= open(policy, (host) => opened.add(host)))
+  let guarded: GuardedAgent | undefined
+  const load = async () => (guarded = await (loading ??= open(policy, (host) => opened.add(host))))
   // A separate agent, so that other requests cannot use its open connections.
   let loadingPrivate: Promise<GuardedAgent> | undefined
   const loadPrivate = () => {
     const wide = { allow: options.allow, loopback: true, more: privateRanges, deny: metadataRanges }
     return (loadingPrivate ??= open(followPolicy(wide), () => undefined))
   }
+  const start = ({ agent, isFull }: GuardedAgent, post: Post): Promise<PostResult> => {
+    const target = targetOf(post.url)
+    if (target === undefined) return Promise.resolve({ failure: 'ERR_INVALID_URL', latencyMs: 0 })
+    const context = { agent, open: posts, target, clock, reset: isFull(), opened }
+    if (options.tracePost === undefined) return postOnce(context, post)
+    const send = (more: Post['headers']) => postOnce(context, { ...post, headers: { ...post.headers, ...more } })
+    return options.tracePost({ host: target.host, event: post.headers['waypost-event'] }, send)
+  }
   return {
-    async post(post) {
-      const { agent, isFull } = await load()
-      const target = targetOf(post.url)
-      if (target === undefined) return { failure: 'ERR_INVALID_URL', latencyMs: 0 }
-      const context = { agent, open: posts, target, clock, reset: isFull() }
-      const { host } = target
-      const send = (more: Post['headers']) => postOnce(context, { ...post, headers: { ...post.headers, ...more } })
-      const about = { host, event: post.headers['waypost-event'] }
-      const result = await (options.tracePost === undefined ? postOnce(context, post) : options.tracePost(about, send))
-      return opened.has(host) ? { ...result, hidden: true } : result
-    },
+    post: (post) => (guarded === undefined ? load().then((agent) => start(agent, post)) : start(guarded, post)),
     checkUrl: (url) => checkUrl({ policy, resolve }, url),
     fetch: async (input, { network, ...init } = {}) =>
       fetchGuarded(await (network === 'private' ? loadPrivate() : load()), input, init),

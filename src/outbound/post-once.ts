@@ -55,19 +55,18 @@ export interface PostContext {
   readonly clock: Clock
   /** Whether to close the connection afterwards. */
   readonly reset: boolean
+  /** Hosts whose responses are hidden. */
+  readonly opened: ReadonlySet<string>
 }
 
 /** Posts once. Never throws; the result contains the failure. */
-export function postOnce({ agent, open, target, clock, reset }: PostContext, post: Post): Promise<PostResult> {
+export function postOnce(context: PostContext, post: Post): Promise<PostResult> {
   return new Promise((resolve) => {
-    const exchange = new Exchange(clock, post, (result) => {
-      open.delete(exchange)
-      resolve(result)
-    })
-    open.add(exchange)
+    const exchange = new Exchange(context, post, resolve)
+    const { target, reset } = context
+    const { headers, body } = post
     try {
-      const { headers, body } = post
-      agent.dispatch({ origin: target.origin, path: target.path, method: 'POST', headers, body, reset }, exchange)
+      context.agent.dispatch({ origin: target.origin, path: target.path, method: 'POST', headers, body, reset }, exchange)
     } catch (error) {
       exchange.onResponseError(undefined, error)
     }
@@ -103,14 +102,12 @@ export class OpenPosts {
 
 /** Handles one request for undici, which limits no request from its beginning to its end. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #clock: Clock
+  readonly #context: PostContext
+  readonly #post: Post
+  readonly #resolve: (result: PostResult) => void
   readonly #startedMonotonic: number
-  readonly #startedAt: number
-  readonly #timeoutMs: number
   /** By the time of this process. */
   readonly #deadline: number
-  readonly #resolve: (result: PostResult) => void
-  readonly #signal: AbortSignal | undefined
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
   #status: number | undefined
@@ -118,23 +115,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   #answer: Answer | undefined
   #headers: KeptHeaders = []
 
-  constructor(
-    clock: Clock,
-    { timeoutMs, signal, startedAt = clock.now() }: Post,
-    resolve: (result: PostResult) => void,
-  ) {
-    this.#clock = clock
-    this.#startedMonotonic = clock.monotonic()
-    this.#startedAt = startedAt
+  constructor(context: PostContext, post: Post, resolve: (result: PostResult) => void) {
+    this.#context = context
+    this.#post = post
     this.#resolve = resolve
-    this.#timeoutMs = timeoutMs
-    this.#deadline = performance.now() + timeoutMs
-    this.#signal = signal
+    this.#startedMonotonic = context.clock.monotonic()
+    this.#deadline = performance.now() + post.timeoutMs
+    context.open.add(this)
   }
 
   endIfLate(): void {
-    if (this.#signal?.aborted === true) this.#failWith('aborted')
-    else if (performance.now() >= this.#deadline) this.#failWith(`timeout ${this.#timeoutMs / 1000} s`)
+    if (this.#post.signal?.aborted === true) this.#failWith('aborted')
+    else if (performance.now() >= this.#deadline) this.#failWith(`timeout ${this.#post.timeoutMs / 1000} s`)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -146,7 +138,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ReceivedHeaders): void {
     if (status < 200) return // informational response
     this.#status = status
-    this.#retryAfterMs = parseRetryAfter(headers['retry-after'], this.#startedAt + this.#latency())
+    const { startedAt } = this.#post
+    const now = () => (startedAt === undefined ? this.#context.clock.now() : startedAt + this.#latency())
+    this.#retryAfterMs = parseRetryAfter(headers['retry-after'], now)
     this.#answer = makeAnswer()
     this.#headers = keepHeaders(headers)
   }
@@ -157,39 +151,41 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#end({})
+    this.#end()
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    this.#end({ failure: describe(error) })
+    this.#end(describe(error))
   }
 
   #latency(): number {
-    return Math.round(this.#clock.monotonic() - this.#startedMonotonic)
+    return Math.round(this.#context.clock.monotonic() - this.#startedMonotonic)
   }
 
   #failWith(failure: string): void {
-    this.#end({ failure })
+    this.#end(failure)
     this.#controller?.abort(new Error(failure))
   }
 
-  #end(failed: { failure?: string }): void {
+  #end(failure?: string): void {
     if (this.#isOver) return
     this.#isOver = true
-    const latencyMs = this.#latency()
-    if (this.#status === undefined) return this.#resolve({ latencyMs, ...failed })
-    const [status, answer] = [this.#status, this.#answer?.text() ?? '']
-    const retryAfterMs = this.#retryAfterMs
-    this.#resolve({
-      latencyMs,
-      status,
-      answer,
-      headers: this.#headers,
-      ...(retryAfterMs && { retryAfterMs }),
-      ...failed,
-    })
+    const { open, opened, target } = this.#context
+    open.delete(this)
+    const result: Mutable<PostResult> = { latencyMs: this.#latency() }
+    if (failure !== undefined) result.failure = failure
+    if (opened.has(target.host)) result.hidden = true
+    if (this.#status !== undefined) {
+      result.status = this.#status
+      result.answer = this.#answer?.text() ?? ''
+      result.headers = this.#headers
+      if (this.#retryAfterMs !== undefined) result.retryAfterMs = this.#retryAfterMs
+    }
+    this.#resolve(result)
   }
 }
+
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
 function describe(error: unknown): string {
   const code = (error as { code?: unknown }).code
@@ -199,8 +195,8 @@ function describe(error: unknown): string {
 const maxRetryAfterMs = 24 * 3_600_000
 
 /** Parses a Retry-After header, seconds or a date (RFC 9110 §10.2.3). Returns milliseconds from now, at most a day. */
-export function parseRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
+export function parseRetryAfter(header: string | string[] | undefined, now: () => number): number | undefined {
   if (typeof header !== 'string') return undefined
-  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - nowMs
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now()
   return ms > 0 ? Math.min(ms, maxRetryAfterMs) : undefined
 }

@@ -37,7 +37,8 @@ export function countOutcome(
   { isSuccess, wasTest, now }: { isSuccess: boolean; wasTest: boolean; now: number },
   settings: Settings,
 ): Breaker {
-  if (isSuccess) return { failures: 0, openUntil: null, failingSince: null }
+  const isClosed = breaker.failures === 0 && breaker.openUntil === null && breaker.failingSince === null
+  if (isSuccess) return isClosed ? breaker : { failures: 0, openUntil: null, failingSince: null }
   if (isHalfOpen(breaker) && !wasTest) return breaker // posted before the breaker opened
   const failures = breaker.failures + 1
   if (failures < failuresToOpen) return { ...breaker, failures }

@@ -31,7 +31,7 @@ export interface Holdings {
   /** Whether it holds a delivery of the lane: in memory, under way, or not recorded. */
   holds(lane: number): boolean
   /** Forgets deliveries of the lane that are not under way. */
-  closeLane(lane: number): void
+  forgetQueued(lane: number): void
 }
 
 /**
@@ -205,7 +205,7 @@ export class Member {
     // Those that close already, then idle ones.
     const order = own.toSorted((a, b) => this.#rankToRelease(a) - this.#rankToRelease(b))
     this.#closing = new Set(order.slice(0, Math.max(0, own.length - share)))
-    for (const lane of this.#closing) this.#holdings.closeLane(lane)
+    for (const lane of this.#closing) this.#holdings.forgetQueued(lane)
     await this.#release(
       id,
       [...this.#closing].filter((lane) => !isBusy(lane)),

@@ -13,29 +13,23 @@ export interface DeliverOptions {
   settings(): Settings
 }
 
-/** The result of a POST, and its start by the database's clock. */
-export interface DeliverResult {
-  readonly result: PostResult
-  readonly startedAt: number
-}
-
 /**
  * Sends one signed POST with exactly the dispatched data.
  * @param startedAt the database's time
  * @param signal aborts it
  */
-export async function deliver(
+export function deliver(
   options: DeliverOptions,
   delivery: Held,
   { startedAt, signal }: { readonly startedAt: number; readonly signal: AbortSignal },
-): Promise<DeliverResult> {
-  const { content, of } = delivery
-  const secrets = unseal(options, of.recipient, startedAt)
+): Promise<PostResult> {
+  const { content, recipient } = delivery
+  const secrets = unseal(options, recipient, startedAt)
   if (secrets instanceof Error) {
-    return { startedAt, result: { failure: `the secret cannot be read: ${messageOf(secrets)}`, latencyMs: 0 } }
+    return Promise.resolve({ failure: `the secret cannot be read: ${messageOf(secrets)}`, latencyMs: 0 })
   }
-  const result = await options.outbound.post({
-    url: of.recipient.endpoint,
+  return options.outbound.post({
+    url: recipient.endpoint,
     headers: {
       'content-type': 'application/json',
       'user-agent': options.userAgent,
@@ -47,14 +41,9 @@ export async function deliver(
     startedAt,
     signal,
   })
-  return { startedAt, result }
 }
 
-function unseal(
-  { secrets }: DeliverOptions,
-  recipient: Held['of']['recipient'],
-  now: number,
-): readonly string[] | Error {
+function unseal({ secrets }: DeliverOptions, recipient: Held['recipient'], now: number): readonly string[] | Error {
   try {
     return openSigningSecrets(secrets, recipient, now)
   } catch (error) {

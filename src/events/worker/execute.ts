@@ -22,7 +22,7 @@ import { deliver } from './deliver.ts'
 import { cancelOf, cancelOrphans, endLost, endOverdue, expiredOutcome } from '../lanes/end-deliveries.ts'
 import { Memory, toNote, type Held, type Loaded, type Rejected } from './memory.ts'
 import { reportOf, reportOfEnded, type AttemptReport, type ExecuteOptions, type Summary } from './options.ts'
-import { decideVerdict, type Completion } from './outcome.ts'
+import { decideVerdict, type Completion, type Verdict } from './outcome.ts'
 import { disableRevision, record } from './record.ts'
 import { makeWakeSignal } from './wake-signal.ts'
 import { maxLost } from '../expressions.ts'
@@ -214,7 +214,7 @@ class Worker {
   #applySettings(): void {
     const { settings, concurrency } = this.#options
     const { delivery_concurrency: total, delivery_concurrency_per_endpoint: perEndpoint } = settings()
-    this.#memory.setLimits({ total: concurrency ?? total, perEndpoint })
+    this.#memory.limits = { total: concurrency ?? total, perEndpoint }
   }
 
   /** One at a time, and never while the worker leaves, because two statements could lock lanes in different orders. */
@@ -326,7 +326,7 @@ class Worker {
     memory.setTime(now, at)
     const found = new Map<string, Recipient | undefined>(asked.map((id) => [id, undefined]))
     for (const one of recipients) found.set(one.subscriptionId, one)
-    memory.applyRecipients({ found, at })
+    memory.applyRecipients(found, at)
     return found
   }
 
@@ -380,25 +380,16 @@ class Worker {
   }
 
   async #post(row: Held): Promise<void> {
-    const { settings } = this.#options
     const memory = this.#memory
-    const { endpoint, recipient } = row.of
     const { signal } = this.#abort
     const startedAt = memory.now()
-    const { result } = await deliver(this.#options, row, { startedAt, signal })
-    const isHeld = memory.end(row, endpoint, result.status !== undefined)
+    const result = await deliver(this.#options, row, { startedAt, signal })
+    const isHeld = memory.end(row, result.status !== undefined)
     if (isHeld && signal.aborted) memory.release(row)
     else if (isHeld) {
-      const verdict = decideVerdict(settings(), row, result)
-      this.#countOutcome(row, { isSuccess: verdict.outcome === 'delivered', delayMs: verdict.delayMs })
-      this.#outcomes.push({
-        delivery: row,
-        result,
-        startedAt,
-        verdict,
-        endpoint: recipient.endpoint,
-        revision: recipient.revision,
-      })
+      const verdict = decideVerdict(this.#options.settings(), row, result)
+      this.#countOutcome(row, verdict)
+      this.#outcomes.push({ delivery: row, result, startedAt, verdict })
       this.#flushSoon()
     }
     this.#startPosts()
@@ -407,8 +398,9 @@ class Worker {
     if (isLow && (this.#foundLast || this.#hasBegun)) this.#wake.notify()
   }
 
-  #countOutcome({ of, isTest, dueAt }: Held, { isSuccess, delayMs }: { isSuccess: boolean; delayMs: number }): void {
+  #countOutcome({ of, isTest, dueAt }: Held, { outcome, delayMs }: Verdict): void {
     const now = this.#memory.now()
+    const isSuccess = outcome === 'delivered'
     const counted = countOutcome(of.breaker, { isSuccess, wasTest: isTest, now }, this.#options.settings())
     const waits = of.recipient.isOrdered && dueAt === 0 && delayMs > 0
     const openUntil = waits ? Math.max(counted.openUntil ?? 0, now + delayMs) : counted.openUntil
@@ -538,8 +530,9 @@ class Worker {
     batch: readonly Completion[],
   ): Promise<{ completions: readonly Completion[]; disabled: readonly Place[] }> {
     const disabled = new Map<string, Place>()
-    for (const { delivery, result, revision } of batch) {
+    for (const { delivery, result } of batch) {
       const { id } = delivery.of
+      const { revision } = delivery.recipient
       if (result.status !== 410 || disabled.has(id)) continue
       if (!(await disableRevision(this.#options.system, worker, { id, revision }))) continue
       disabled.set(id, { id, lane: delivery.lane })
@@ -561,7 +554,8 @@ class Worker {
     const { system } = this.#options
     try {
       for (const { id, lane } of disabled) await cancelOf(system, { id, lane })
-      for (const { delivery, endpoint } of failedTests) {
+      for (const { delivery } of failedTests) {
+        const { endpoint } = delivery.recipient
         for (const row of await endOverdue(system, delivery.of.id)) {
           this.summary.dead++
           this.#report(reportOfEnded(row, { event: row.event, endpoint, failure: expiredOutcome }))

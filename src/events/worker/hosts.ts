@@ -16,19 +16,27 @@ export interface Limits {
   readonly perEndpoint: number
 }
 
+/** What waits for a host: a subscription with deliveries to post. */
+export interface Waiting<One> {
+  readonly host: Host<One>
+  readonly recipient: { readonly endpoint: string }
+}
+
 /** One host: all endpoints with the same scheme, name and port, regardless of the subscriber. */
-export class Host {
+export class Host<One> {
   readonly #clock: Clock
   /** When each POST in flight began, oldest first. */
   readonly #postings = new Map<object, number>()
+  /** POSTs in flight by endpoint. */
+  readonly #byEndpoint = new Map<string, number>()
   /** Duration of the last completed POST. */
   #lastMs: number | undefined
   #silentSince: number | undefined
   #triedAt = -Infinity
   /** Deliveries in memory that are not in flight. */
   queued = 0
-  /** Its endpoints that may have a delivery to start, in turn. */
-  readonly ready = new Set<object>()
+  /** What may have a delivery to start, in turn. */
+  readonly ready = new Set<One>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -38,22 +46,25 @@ export class Host {
     return this.#postings.size
   }
 
-  get isUnused(): boolean {
-    return this.queued === 0 && this.posting === 0
+  postingTo(endpoint: string): number {
+    return this.#byEndpoint.get(endpoint) ?? 0
   }
 
-  begin(posting: object): void {
+  begin(posting: object, endpoint: string): void {
     const now = this.#clock.monotonic()
     this.#postings.set(posting, now)
+    this.#byEndpoint.set(endpoint, this.postingTo(endpoint) + 1)
     this.#triedAt = now
     this.#silentSince ??= now
   }
 
   /** @param hasResponse whether it got an HTTP response, with any status */
-  end(posting: object, hasResponse: boolean): void {
-    const now = this.#clock.monotonic()
-    this.#lastMs = now - (this.#postings.get(posting) ?? now)
+  end(posting: object, endpoint: string, hasResponse: boolean): void {
+    this.#lastMs = this.#clock.monotonic() - this.#postings.get(posting)!
     this.#postings.delete(posting)
+    const others = this.postingTo(endpoint) - 1
+    if (others > 0) this.#byEndpoint.set(endpoint, others)
+    else this.#byEndpoint.delete(endpoint)
     if (hasResponse) this.#silentSince = undefined
   }
 
@@ -66,25 +77,23 @@ export class Host {
 
   /** Whether the last response was slow, or a POST in flight is. */
   isSlow(): boolean {
-    return (this.#lastMs ?? 0) >= slowMs || this.#oldestMs() >= slowMs
+    return this.#slowestMs() >= slowMs
   }
 
   isHung(): boolean {
-    return (this.#lastMs ?? 0) >= hungMs || this.#oldestMs() >= hungMs
+    return this.#slowestMs() >= hungMs
   }
 
-  isQuick(): boolean {
-    return this.#lastMs !== undefined && !this.isSlow()
-  }
-
-  #oldestMs(): number {
-    for (const began of this.#postings.values()) return this.#clock.monotonic() - began
-    return 0
+  #slowestMs(): number {
+    const lastMs = this.#lastMs ?? 0
+    for (const began of this.#postings.values()) return Math.max(lastMs, this.#clock.monotonic() - began)
+    return lastMs
   }
 
   /** The most concurrent POSTs to this host: nearly all slots if it responds quickly, otherwise the default share. */
   maxPostings(limits: Limits): number {
-    return this.isQuick() ? limits.total - Math.floor(limits.total / 8) : defaultShare(limits)
+    const isQuick = this.#lastMs !== undefined && !this.isSlow()
+    return isQuick ? limits.total - Math.floor(limits.total / 8) : defaultShare(limits)
   }
 }
 
@@ -96,33 +105,66 @@ export function defaultShare({ total, perEndpoint }: Limits): number {
   return Math.min(total, Math.max(Math.ceil(total / 2), perEndpoint))
 }
 
-/** The hosts of a worker. */
-export class Hosts {
+/** The hosts of a worker, and whose turn it is: hosts take turns, then what waits for a host. */
+export class Hosts<One extends Waiting<One>> {
   readonly #clock: Clock
-  readonly #hosts = new Map<string, Host>()
+  readonly #hosts = new Map<string, Host<One>>()
+  /** Hosts that may have something to start, in turn. */
+  readonly #ready = new Set<Host<One>>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  of(endpoint: string): Host {
+  of(endpoint: string): Host<One> {
     const origin = URL.parse(endpoint)?.origin ?? ''
     const known = this.#hosts.get(origin)
     if (known !== undefined) return known
     if (this.#hosts.size >= maxRemembered) {
-      for (const [name, host] of this.#hosts) if (host.isUnused) this.#hosts.delete(name)
+      for (const [name, { queued, posting }] of this.#hosts) if (queued + posting === 0) this.#hosts.delete(name)
     }
-    const host = new Host(this.#clock)
+    const host = new Host<One>(this.#clock)
     this.#hosts.set(origin, host)
     return host
   }
 
-  /** Concurrent POSTs to hosts that hang. They share one half; otherwise two of them could occupy every slot. */
-  countHung(): number {
-    return this.listHung().reduce((count, host) => count + host.posting, 0)
+  /** It may have a delivery to start. */
+  wake(one: One): void {
+    one.host.ready.add(one)
+    this.#ready.add(one.host)
   }
 
-  listHung(): readonly Host[] {
+  /** Returns what may start a delivery next. What cannot start now leaves the turn until it is woken. */
+  next(limits: Limits, mayStart: (one: One) => boolean): One | undefined {
+    for (const host of this.#ready) {
+      const one = this.#hasRoom(host, limits) ? nextOf(host, limits, mayStart) : undefined
+      this.#ready.delete(host)
+      if (one === undefined) continue
+      this.#ready.add(host)
+      return one
+    }
+    return undefined
+  }
+
+  #hasRoom(host: Host<One>, limits: Limits): boolean {
+    if (host.posting >= host.maxPostings(limits)) return false
+    return !host.isHung() || this.countHung() < defaultShare(limits)
+  }
+
+  /** Ends a POST, so that others may begin. */
+  end(host: Host<One>, posting: object, { endpoint, hasResponse }: { endpoint: string; hasResponse: boolean }): void {
+    const wasHung = host.isHung()
+    host.end(posting, endpoint, hasResponse)
+    // Others that hang may have waited for its place.
+    for (const one of wasHung ? [host, ...this.#listHung()] : [host]) if (one.ready.size > 0) this.#ready.add(one)
+  }
+
+  /** Concurrent POSTs to hosts that hang. They share one half; otherwise two of them could occupy every slot. */
+  countHung(): number {
+    return this.#listHung().reduce((count, host) => count + host.posting, 0)
+  }
+
+  #listHung(): readonly Host<One>[] {
     return [...this.#hosts.values()].filter((host) => host.isHung())
   }
 
@@ -131,4 +173,20 @@ export class Hosts {
     const tried = [...this.#hosts.values()].map((host) => host.silence()).filter(({ isRecent }) => isRecent)
     return tried.length >= minSilentHosts && tried.every(({ ms }) => ms >= silentMs)
   }
+}
+
+/** Chooses the next of a host. Those whose endpoint has no room keep their place in the turn. */
+function nextOf<One extends Waiting<One>>(
+  host: Host<One>,
+  { perEndpoint }: Limits,
+  mayStart: (one: One) => boolean,
+): One | undefined {
+  for (const one of host.ready) {
+    if (host.postingTo(one.recipient.endpoint) >= perEndpoint) continue
+    host.ready.delete(one)
+    if (!mayStart(one)) continue
+    host.ready.add(one)
+    return one
+  }
+  return undefined
 }

@@ -3,7 +3,7 @@ import { isHalfOpen, isOpen, type Breaker } from '../lanes/breaker.ts'
 import type { Holdings, Noted } from '../lanes/member.ts'
 import type { Delivery, HeldSubscription, Message, Recipient } from '../lanes/read.ts'
 import { maxLost } from '../expressions.ts'
-import { defaultShare, Hosts, type Host, type Limits } from './hosts.ts'
+import { defaultShare, Hosts, type Host, type Limits, type Waiting } from './hosts.ts'
 
 /** The most deliveries in memory, and the most characters of their bodies. */
 const maxHeld = 2000
@@ -26,6 +26,9 @@ export interface Held extends Delivery {
   readonly content: Message
   readonly of: Subscription
   state: 'queued' | 'posting' | 'recording'
+  /** What it was or will be posted with. */
+  recipient: Recipient
+  host: Host<Subscription>
   /** Whether a committed note contains it. */
   isNoted: boolean
   /** Whether it tests a breaker that is half open. */
@@ -33,7 +36,7 @@ export interface Held extends Delivery {
 }
 
 /** A subscription of which deliveries are in memory. */
-export interface Subscription {
+export interface Subscription extends Waiting<Subscription> {
   readonly id: string
   recipient: Recipient
   /** When the recipient was read, and until when something may be posted on it. */
@@ -44,7 +47,7 @@ export interface Subscription {
   storedFailures: number
   isBreakerChanged: boolean
   breakerSavedAt: number
-  endpoint: Endpoint
+  host: Host<Subscription>
   /** In the order of posting. Those that are noted come first. */
   readonly queue: Held[]
   posting: number
@@ -54,30 +57,6 @@ export interface Subscription {
   rereadAt: number
   /** Outcomes since the last reading. */
   finished: number
-}
-
-interface Endpoint {
-  readonly url: string
-  readonly host: EndpointHost
-  posting: number
-  queued: number
-  /** How many subscriptions in memory have it. */
-  users: number
-  /** Subscriptions that may have a delivery to start, in turn. */
-  readonly ready: Set<Subscription>
-}
-
-interface EndpointHost extends Host {
-  /** Endpoints that may have a delivery to start, in turn. */
-  readonly ready: Set<Endpoint>
-}
-
-/** What was read about subscriptions. */
-export interface ReadRecipients {
-  /** By id; undefined for those that do not exist. */
-  readonly found: ReadonlyMap<string, Recipient | undefined>
-  /** When the query was sent. */
-  readonly at: number
 }
 
 /** What deliveries are posted with, as far as it was not in memory when it was read. */
@@ -98,19 +77,13 @@ export interface Rejected {
   readonly orphans: readonly Delivery[]
 }
 
-/**
- * The deliveries that a worker holds, and the order in which it posts them: hosts take turns, then the endpoints of a
- * host, then the subscriptions of an endpoint. Makes no queries.
- */
+/** The deliveries that a worker holds, and the order in which it posts them. Makes no queries. */
 export class Memory implements Holdings {
   readonly #clock: Clock
-  readonly #hosts: Hosts
+  readonly #hosts: Hosts<Subscription>
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #held = new Map<string, Held>()
-  readonly #endpoints = new Map<string, Endpoint>()
   readonly #byLane = new Map<number, number>()
-  /** Hosts that may have something to start, in turn. */
-  readonly #ready = new Set<Host>()
   readonly #messages = new Map<string, { readonly content: Message; count: number }>()
   readonly #alone: Held[] = []
   /** What left memory while deliveries are being read; undefined while none are. */
@@ -124,7 +97,7 @@ export class Memory implements Holdings {
   /** Since the last note. */
   #ended = 0
   #bodies = 0
-  #limits: Limits = { total: 1, perEndpoint: 1 }
+  limits: Limits = { total: 1, perEndpoint: 1 }
   /** While set, only deliveries that must be alone are posted, one at a time. */
   isAlone = false
 
@@ -156,14 +129,9 @@ export class Memory implements Holdings {
     return maxBodies - this.#bodies
   }
 
-  get limits(): Limits {
-    return this.#limits
-  }
-
   /** Whether something is queued that need not be alone. */
   get hasQueued(): boolean {
-    for (const one of this.#subscriptions.values()) if (one.queue.length > 0) return true
-    return false
+    return this.#queued > this.#alone.length
   }
 
   get hasAlone(): boolean {
@@ -172,10 +140,6 @@ export class Memory implements Holdings {
 
   get areHostsSilent(): boolean {
     return this.#hosts.areSilent()
-  }
-
-  setLimits(limits: Limits): void {
-    this.#limits = limits
   }
 
   /** The database's time, as far as known. */
@@ -191,13 +155,11 @@ export class Memory implements Holdings {
     return (this.#byLane.get(lane) ?? 0) > 0
   }
 
-  closeLane(lane: number): void {
-    for (const row of this.#held.values()) if (row.lane === lane && row.state === 'queued') this.#remove(row)
-  }
-
-  /** Forgets everything that is not in flight. */
-  forgetQueued(): void {
-    for (const row of this.#held.values()) if (row.state === 'queued') this.#remove(row)
+  /** Forgets what is not under way, in one lane or in all. */
+  forgetQueued(lane?: number): void {
+    for (const row of this.#held.values()) {
+      if (row.state === 'queued' && (lane === undefined || row.lane === lane)) this.#remove(row)
+    }
   }
 
   /** Forgets everything. What is in flight is ignored when it ends. */
@@ -225,7 +187,7 @@ export class Memory implements Holdings {
     const now = this.#clock.monotonic()
     const all = [...this.#subscriptions.values()]
     const wantedOf = (one: Subscription) =>
-      Math.max(minTake, 2 * this.#limits.perEndpoint, 3 * one.finished) - one.queue.length
+      Math.max(minTake, 2 * this.limits.perEndpoint, 3 * one.finished) - one.queue.length
     const sum = all.reduce((total, one) => total + Math.max(0, wantedOf(one)), 0)
     const part = Math.min(1, this.room() / Math.max(1, sum)) // no more in total than there is room for
     return all.map((one) => {
@@ -255,8 +217,12 @@ export class Memory implements Holdings {
     return [...new Set(others.map((one) => one.message))].filter((id) => !this.#messages.has(id))
   }
 
-  /** Applies what was read of subscriptions in memory. Forgets the deliveries of those that may not receive any. */
-  applyRecipients({ found, at }: ReadRecipients): void {
+  /**
+   * Applies what was read of subscriptions in memory. Forgets the deliveries of those that may not receive any.
+   * @param found by id; undefined for those that do not exist
+   * @param at when the query was sent
+   */
+  applyRecipients(found: Loaded['recipients'], at: number): void {
     for (const [id, recipient] of found) {
       const known = this.#subscriptions.get(id)
       if (known === undefined) continue
@@ -266,6 +232,7 @@ export class Memory implements Holdings {
   }
 
   #update(known: Subscription, recipient: Recipient, at: number): void {
+    const isMoved = recipient.endpoint !== known.recipient.endpoint
     known.recipient = recipient
     known.validUntil = this.#validUntil(at)
     known.readAt = at
@@ -273,13 +240,12 @@ export class Memory implements Holdings {
       known.breaker = recipient
       known.storedFailures = recipient.failures
     }
-    if (known.endpoint.url !== recipient.endpoint) {
-      const queued = known.queue.length
-      this.#count(known.endpoint, -queued)
-      this.#leaveEndpoint(known)
-      known.endpoint = this.#endpointOf(recipient.endpoint)
-      known.endpoint.users++
-      this.#count(known.endpoint, queued)
+    if (isMoved) {
+      const host = this.#hosts.of(recipient.endpoint)
+      known.host.ready.delete(known)
+      known.host.queued -= known.queue.length
+      host.queued += known.queue.length
+      known.host = host
     }
     if (!recipient.isAllowed || isOpen(known.breaker, this.now())) this.forgetSubscription(known)
     else this.#wake(known)
@@ -295,7 +261,7 @@ export class Memory implements Holdings {
     const orphans: Delivery[] = []
     /** Subscriptions of which a delivery is left out: the next ones of an ordered subscription wait for it. */
     const passed = new Set<string>()
-    const maxHung = defaultShare(this.#limits)
+    const maxHung = defaultShare(this.limits)
     let hung = this.#hosts.countHung()
     for (const delivery of deliveries) {
       if (this.#left?.has(delivery.id) === true) passed.add(delivery.subscription)
@@ -320,7 +286,7 @@ export class Memory implements Holdings {
       }
       if (isHalfOpen(breaker) && known !== undefined && sizeOf(known) > 0) continue // one at a time
       if (this.#held.size >= maxHeld) break
-      const host = known?.endpoint.host ?? this.#hosts.of(recipient.endpoint)
+      const host = known?.host ?? this.#hosts.of(recipient.endpoint)
       if (host.isHung() && hung >= maxHung) continue
       if (host.isSlow() && host.queued + host.posting >= maxHung) continue
       if (host.isHung()) hung++
@@ -330,7 +296,6 @@ export class Memory implements Holdings {
   }
 
   #addSubscription(recipient: Recipient): Subscription {
-    const endpoint = this.#endpointOf(recipient.endpoint)
     const at = this.#databaseTime.at // of the query that read it
     const one: Subscription = {
       id: recipient.subscriptionId,
@@ -341,7 +306,7 @@ export class Memory implements Holdings {
       storedFailures: recipient.failures,
       isBreakerChanged: false,
       breakerSavedAt: -Infinity,
-      endpoint,
+      host: this.#hosts.of(recipient.endpoint),
       queue: [],
       posting: 0,
       recording: 0,
@@ -349,13 +314,13 @@ export class Memory implements Holdings {
       rereadAt: this.#clock.monotonic(),
       finished: 0,
     }
-    endpoint.users++
     this.#subscriptions.set(one.id, one)
     return one
   }
 
   #add(delivery: Delivery, content: Message, of: Subscription): void {
-    const row: Held = { ...delivery, content, of, state: 'queued', isNoted: false, isTest: false }
+    const { recipient, host } = of
+    const row: Held = { ...delivery, content, of, state: 'queued', recipient, host, isNoted: false, isTest: false }
     this.#held.set(row.id, row)
     this.#queued++
     this.#keepMessage(row.message, content)
@@ -368,7 +333,7 @@ export class Memory implements Holdings {
     // A replay or test is outside the order.
     if (of.recipient.isOrdered && row.dueAt > 0) of.queue.unshift(row)
     else of.queue.push(row)
-    this.#count(of.endpoint, 1)
+    host.queued++
   }
 
   #keepMessage(id: string, content: Message): void {
@@ -408,17 +373,7 @@ export class Memory implements Holdings {
     if (sizeOf(one) > 0 || one.isBreakerChanged) return
     if (this.#alone.some((row) => row.of === one)) return
     this.#subscriptions.delete(one.id)
-    this.#leaveEndpoint(one)
-  }
-
-  #leaveEndpoint(one: Subscription): void {
-    one.endpoint.ready.delete(one)
-    one.endpoint.users--
-    this.#dropEndpointIfUnused(one.endpoint)
-  }
-
-  #dropEndpointIfUnused({ url, posting, users }: Endpoint): void {
-    if (posting + users === 0) this.#endpoints.delete(url)
+    one.host.ready.delete(one)
   }
 
   forgetSubscription(one: Subscription): void {
@@ -427,10 +382,10 @@ export class Memory implements Holdings {
 
   /** Forgets queued deliveries of hosts that became slow, beyond their share, and of subscriptions with too many. */
   trim(): void {
-    const share = defaultShare(this.#limits)
+    const share = defaultShare(this.limits)
     const isFull = this.#held.size > maxHeld * 0.75
     for (const one of this.#subscriptions.values()) {
-      const { host } = one.endpoint
+      const { host } = one
       const isOver = () =>
         (host.isSlow() && host.queued + host.posting > share) ||
         (isFull && one.queue.length > Math.max(minTake, 2 * one.finished))
@@ -438,24 +393,10 @@ export class Memory implements Holdings {
     }
   }
 
-  #endpointOf(url: string): Endpoint {
-    const known = this.#endpoints.get(url)
-    if (known !== undefined) return known
-    const host = this.#hosts.of(url) as EndpointHost
-    const endpoint = { url, host, posting: 0, queued: 0, users: 0, ready: new Set<Subscription>() }
-    this.#endpoints.set(url, endpoint)
-    return endpoint
-  }
-
   #leaveQueue(row: Held): void {
-    if (row.lost < aloneFrom) this.#count(row.of.endpoint, -1)
+    if (row.lost < aloneFrom) row.of.host.queued--
     this.#setNoted(row, false)
     this.#queued--
-  }
-
-  #count(endpoint: Endpoint, more: number): void {
-    endpoint.queued += more
-    endpoint.host.queued += more
   }
 
   // Posting
@@ -466,14 +407,7 @@ export class Memory implements Holdings {
   }
 
   #wake(one: Subscription): void {
-    if (one.queue.length === 0) return
-    one.endpoint.ready.add(one)
-    this.#wakeEndpoint(one.endpoint)
-  }
-
-  #wakeEndpoint(endpoint: Endpoint): void {
-    endpoint.host.ready.add(endpoint)
-    this.#ready.add(endpoint.host)
+    if (one.queue.length > 0) this.#hosts.wake(one)
   }
 
   /** Chooses the next delivery and counts it as in flight. Returns undefined if none can be started now. */
@@ -486,9 +420,10 @@ export class Memory implements Holdings {
     this.#leaveQueue(row)
     row.state = 'posting'
     row.isTest = isHalfOpen(of.breaker)
+    row.recipient = of.recipient
+    row.host = of.host
     of.posting++
-    of.endpoint.posting++
-    of.endpoint.host.begin(row)
+    of.host.begin(row, of.recipient.endpoint)
     this.#posting++
     return row
   }
@@ -498,45 +433,14 @@ export class Memory implements Holdings {
       const [row] = this.#alone
       return this.#posting === 0 && row?.isNoted === true && this.#isReadyToPost(row.of) ? row : undefined
     }
-    if (this.#posting >= this.#limits.total) return undefined
-    // What cannot start now leaves the turn, and returns when something has changed.
-    for (const host of this.#ready) {
-      const row = this.#hasRoom(host) ? this.#nextOfHost(host as EndpointHost) : undefined
-      this.#ready.delete(host)
-      if (row === undefined) continue
-      this.#ready.add(host)
-      return row
-    }
-    return undefined
+    if (this.#posting >= this.limits.total) return undefined
+    return this.#hosts.next(this.limits, this.#mayStart)?.queue[0]
   }
 
-  #hasRoom(host: Host): boolean {
-    if (host.posting >= host.maxPostings(this.#limits)) return false
-    return !host.isHung() || this.#hosts.countHung() < defaultShare(this.#limits)
-  }
-
-  #nextOfHost({ ready }: EndpointHost): Held | undefined {
-    for (const endpoint of ready) {
-      const row = endpoint.posting < this.#limits.perEndpoint ? this.#nextOfEndpoint(endpoint) : undefined
-      ready.delete(endpoint)
-      if (row === undefined) continue
-      ready.add(endpoint)
-      return row
-    }
-    return undefined
-  }
-
-  #nextOfEndpoint({ ready }: Endpoint): Held | undefined {
-    for (const one of ready) {
-      ready.delete(one)
-      const [row] = one.queue
-      if (row?.isNoted !== true || !this.#isReadyToPost(one)) continue
-      if (one.recipient.isOrdered && this.#alone.some((alone) => alone.of === one && alone.message < row.message))
-        continue
-      ready.add(one)
-      return row
-    }
-    return undefined
+  readonly #mayStart = (one: Subscription): boolean => {
+    const [row] = one.queue
+    if (row?.isNoted !== true || !this.#isReadyToPost(one)) return false
+    return !(one.recipient.isOrdered && this.#alone.some((alone) => alone.of === one && alone.message < row.message))
   }
 
   #isReadyToPost(one: Subscription): boolean {
@@ -545,22 +449,11 @@ export class Memory implements Holdings {
     return !isHalfOpen(one.breaker) || one.posting === 0
   }
 
-  /**
-   * Counts a POST as ended.
-   * @param endpoint that of the subscription when it began
-   * @returns false if the delivery was forgotten meanwhile
-   */
-  end(row: Held, endpoint: Subscription['endpoint'], hasResponse: boolean): boolean {
-    const wasHung = endpoint.host.isHung()
-    endpoint.host.end(row, hasResponse)
-    endpoint.posting--
+  /** Counts a POST as ended. @returns false if the delivery was forgotten meanwhile */
+  end(row: Held, hasResponse: boolean): boolean {
+    this.#hosts.end(row.host, row, { endpoint: row.recipient.endpoint, hasResponse })
     this.#posting--
     this.#ended++
-    if (endpoint.ready.size > 0) this.#wakeEndpoint(endpoint)
-    this.#dropEndpointIfUnused(endpoint)
-    if (endpoint.host.ready.size > 0) this.#ready.add(endpoint.host)
-    // Others that hang may have waited for its place.
-    if (wasHung) for (const host of this.#hosts.listHung()) if (host.ready.size > 0) this.#ready.add(host)
     if (this.#held.get(row.id) !== row) return false
     const { of } = row
     row.state = 'recording'
@@ -573,9 +466,7 @@ export class Memory implements Holdings {
 
   setBreaker(one: Subscription, breaker: Breaker): void {
     if (breaker === one.breaker) return
-    const isSame = breaker.failures === 0 && one.breaker.failures === 0 && one.breaker.openUntil === null
     one.breaker = breaker
-    if (isSame) return
     one.isBreakerChanged = true
     if (isOpen(breaker, this.now())) this.forgetSubscription(one)
   }
@@ -620,22 +511,22 @@ export class Memory implements Holdings {
   /** One of each subscription, then a second of each, and so on. */
   #chooseAhead(): readonly Held[] {
     const chosen: Held[] = []
-    const perHost = new Map<Host, number>()
+    const perHost = new Map<Host<Subscription>, number>()
     // More than begin until the next note.
-    let quick = Math.min(maxNotedAhead, Math.max(3 * this.#limits.total, 3 * this.#ended))
-    let others = 2 * this.#limits.total
+    let quick = Math.min(maxNotedAhead, Math.max(3 * this.limits.total, 3 * this.#ended))
+    let others = 2 * this.limits.total
     let waiting = [...this.#subscriptions.values()].filter((one) => one.queue.length > 0)
     for (let place = 0; waiting.length > 0; place++) {
       waiting = waiting.filter((one) => {
         const row = one.queue[place]
         if (row === undefined || (place > 0 && isHalfOpen(one.breaker))) return false
-        const { host } = one.endpoint
+        const { host } = one
         if (!host.isSlow()) {
           if (quick <= 0) return false
           quick--
         } else {
           const count = perHost.get(host) ?? host.posting
-          if (others <= 0 || count >= host.maxPostings(this.#limits) || place >= this.#limits.perEndpoint) return false
+          if (others <= 0 || count >= host.maxPostings(this.limits) || place >= this.limits.perEndpoint) return false
           perHost.set(host, count + 1)
           others--
         }
@@ -665,7 +556,7 @@ export class Memory implements Holdings {
     if (this.isAlone) return this.#posting === 0 && this.#alone[0]?.isNoted === false
     const ahead = this.#chooseAhead()
     const noted = ahead.filter((row) => row.isNoted).length
-    return noted < this.#limits.total && noted < ahead.length
+    return noted < this.limits.total && noted < ahead.length
   }
 }
 

@@ -16,9 +16,16 @@ export interface AttemptReport {
   readonly delayMs: number
 }
 
-export function reportOf({ delivery, endpoint, result, verdict }: Completion): AttemptReport {
-  const { id, failures, content } = delivery
-  return { delivery: id, event: content.event, endpoint, result, ...verdict, attempt: failures + 1 }
+export function reportOf({ delivery, result, verdict }: Completion): AttemptReport {
+  const { id, failures, content, recipient } = delivery
+  return {
+    delivery: id,
+    event: content.event,
+    endpoint: recipient.endpoint,
+    result,
+    ...verdict,
+    attempt: failures + 1,
+  }
 }
 
 /** Returns the report of a delivery that ended without a POST. */

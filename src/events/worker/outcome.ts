@@ -31,9 +31,6 @@ export interface Completion {
   /** By the database's clock. */
   readonly startedAt: number
   readonly verdict: Verdict
-  /** The endpoint and its revision that were posted to. */
-  readonly endpoint: string
-  readonly revision: number
 }
 
 /** Upper bounds of the latency buckets, in milliseconds. One more bucket counts everything slower. */

@@ -9,7 +9,7 @@ import type { Breaker } from '../lanes/breaker.ts'
 
 /** The columns of an entry, an attempt that changes its delivery, in the form that the statements read. */
 const entryTypes = {
-  /** Of the attempt. */
+  /** Of a failed attempt. */
   id: 'text',
   delivery_id: 'text',
   /** That was posted. */
@@ -29,7 +29,7 @@ const entryTypes = {
   hidden: 'int',
 } as const
 
-type Entry = { readonly id: string } & Readonly<Record<keyof typeof entryTypes, string | number | null>>
+type Entry = Readonly<Record<keyof typeof entryTypes, string | number | null>>
 
 const entryColumns = Object.keys(entryTypes) as (keyof Entry)[]
 
@@ -73,8 +73,8 @@ interface Statement extends Pick<Recording, 'worker' | 'note' | 'shard'> {
 interface Result {
   readonly alive: number
   readonly now: number
-  /** JSON array of the ids of the recorded attempts. */
-  readonly ids: string | readonly string[] | null
+  /** JSON array of the deliveries whose turn is another one; null if there are none. */
+  readonly others: string | readonly string[] | null
 }
 
 /**
@@ -92,16 +92,13 @@ export async function record(system: System, recording: Recording): Promise<Reco
     hasFailed: entries.some(({ verdict }) => verdict !== 'delivered'),
     hasBreakers: breakers.length > 0,
   }
-  const { alive, now, ids } =
+  const { alive, now, others } =
     system.kind === 'postgresql'
       ? await recordInOneStatement(system, statement)
       : await system.transaction((trx) => recordInTransaction(system, trx, statement))
-  const recorded = new Set(typeof ids === 'string' ? (JSON.parse(ids) as string[]) : ids)
-  return {
-    isMember: alive === 1,
-    now,
-    completions: completions.filter((_, index) => recorded.has(entries[index]!.id)),
-  }
+  const isMember = alive === 1
+  const left = new Set(typeof others === 'string' ? (JSON.parse(others) as string[]) : others)
+  return { isMember, now, completions: isMember ? completions.filter(({ delivery }) => !left.has(delivery.id)) : [] }
 }
 
 function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
@@ -109,7 +106,7 @@ function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
   // A failed delivery of an ordered subscription stays the next one, and the subscription waits.
   const staysFresh = delivery.of.recipient.isOrdered && delivery.dueAt === 0
   return {
-    id: makeSortedId('att_', startedAt),
+    id: outcome === 'delivered' ? null : makeSortedId('att_', startedAt),
     delivery_id: delivery.id,
     turn: delivery.turn,
     verdict: outcome,
@@ -162,15 +159,15 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
         update waypost_delivery set ${deliveryChanges(system)}
         from entry where waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn and ${isAlive}
           and waypost_delivery.id = any(array(select delivery_id from entry)) -- looks up each row by id
-        returning entry.id
+        returning entry.delivery_id, entry.verdict, entry.bucket, entry.latency_ms
       )`,
-      sql`counted as (${addTotals(sql`entry where id in (select id from finished)`, shard)})`,
+      sql`counted as (${addTotals(sql`finished`, shard)})`,
     )
   }
   if (hasFailed) {
     parts.push(sql`failed as (
       insert into waypost_attempt (${attemptColumns})
-      select ${attemptColumns} from entry where ${isFailed} and id in (select id from finished)
+      select ${attemptColumns} from entry where ${isFailed} and delivery_id in (select delivery_id from finished)
     )`)
   }
   if (hasBreakers) {
@@ -185,17 +182,16 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
     )
   }
   const commit = entries.length > 0 ? sql`null` : sql`set_config('synchronous_commit', 'off', true)`
+  const others = sql`(select json_agg(delivery_id) from entry where delivery_id not in (select delivery_id from finished))`
   const { rows } = await sql<Result>`with ${sql.join(parts)}
     select (select count(*) from fence) as alive, ${system.now()} as now, ${commit} as commit,
-      ${entries.length > 0 ? sql`(select json_agg(id) from finished)` : sql`null`} as ids`.execute(system.db)
+      ${entries.length > 0 ? others : sql`null`} as others`.execute(system.db)
   return rows[0]!
 }
 
-const special = /["\\]/
-
 /** The values as the text of an array of PostgreSQL. */
 function toArray(values: readonly (string | number | null)[]): string {
-  const escape = (text: string) => (special.test(text) ? text.replaceAll(/["\\]/g, String.raw`\$&`) : text)
+  const escape = (text: string) => text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)
   return `{${values.map((value) => (typeof value === 'string' ? `"${escape(value)}"` : (value ?? 'null'))).join(',')}}`
 }
 
@@ -205,7 +201,7 @@ async function recordInTransaction(system: System, trx: Kysely<SystemTables>, st
   const { rows: fence } = await renewLease(system, worker, note).execute(trx)
   const { rows: times } = await sql<{ now: number }>`select ${system.now()} as now`.execute(trx)
   const { now } = times[0]!
-  if (fence.length === 0) return { alive: 0, now, ids: null }
+  if (fence.length === 0) return { alive: 0, now, others: null }
   if (hasBreakers) {
     const change = sql`(select value ->> 'id' as id, value ->> 'revision' as revision, value ->> 'before' as before,
       value ->> 'failures' as failures, value ->> 'open_until' as open_until, value ->> 'failing_since' as failing_since
@@ -214,19 +210,20 @@ async function recordInTransaction(system: System, trx: Kysely<SystemTables>, st
       where waypost_subscription.id = change.id and waypost_subscription.revision = change.revision
         and waypost_subscription.failures = change.before`.execute(trx)
   }
-  if (entries.length === 0) return { alive: 1, now, ids: null }
+  if (entries.length === 0) return { alive: 1, now, others: null }
   const columns = entryColumns.map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`)
   const entry = sql`(select ${sql.join(columns)} from json_each(${JSON.stringify(entries)})) as entry`
   const isTurn = sql`waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn`
   const posted = sql`${entry} where exists (select 1 from waypost_delivery where ${isTurn})`
-  const { rows } = await sql<{ id: string }>`select entry.id from ${posted}`.execute(trx)
+  const { rows } = await sql<{ id: string }>`select delivery_id as id from ${entry}
+    where not exists (select 1 from waypost_delivery where ${isTurn})`.execute(trx)
   if (hasFailed) {
     await sql`insert into waypost_attempt (${attemptColumns})
       select ${attemptColumns} from ${posted} and ${isFailed}`.execute(trx)
   }
   await addTotals(posted, shard).execute(trx)
   await sql`update waypost_delivery set ${deliveryChanges(system)} from ${entry} where ${isTurn}`.execute(trx)
-  return { alive: 1, now, ids: rows.map(({ id }) => id) }
+  return { alive: 1, now, others: rows.map(({ id }) => id) }
 }
 
 const breakerChanges = sql`failures = change.failures, open_until = change.open_until, failing_since = change.failing_since`
