@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { makeWebhookSecret, signatureHeaders } from '../../src/events/signing/signature.ts'
+import { keyOf, makeWebhookSecret, signatureHeaders } from '../../src/events/signing/signature.ts'
 import type { Received } from './receiver.ts'
 import { onEachDatabase } from './world.ts'
 
@@ -85,7 +85,7 @@ onEachDatabase('a POST', (world) => {
 
 test('while a secret rotates either of the two is accepted', () => {
   const both = [makeWebhookSecret(), makeWebhookSecret()] as const
-  const headers = signatureHeaders({ id: 'dlv_1', body: '{}', secrets: both, nowMs: Date.now() })
+  const headers = signatureHeaders({ id: 'dlv_1', body: '{}', keys: both.map(keyOf), nowMs: Date.now() })
   for (const secret of both) assert.deepEqual(new Webhook(secret).verify('{}', headers), {})
   assert.match(headers['webhook-signature'], /^v1,\S+ v1,\S+$/)
 })

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto'
 
 const prefix = 'whsec_'
 
@@ -7,13 +7,24 @@ export function makeWebhookSecret(): string {
   return prefix + randomBytes(32).toString('base64')
 }
 
+/** Returns the bytes of a webhook secret with which it signs. */
+export function keyOf(secret: string): Buffer {
+  return Buffer.from(secret.slice(prefix.length), 'base64')
+}
+
+/** What a delivery is signed with: one signature for each key. */
+export interface Signing {
+  readonly id: string
+  readonly body: string
+  readonly keys: readonly (KeyObject | Buffer)[]
+  readonly nowMs: number
+}
+
 /** Returns the headers that identify and authenticate a delivery (Standard Webhooks 1.0). */
-export function signatureHeaders(delivery: { id: string; body: string; secrets: readonly string[]; nowMs: number }) {
+export function signatureHeaders(delivery: Signing) {
   const timestamp = String(Math.floor(delivery.nowMs / 1000))
-  const signatures = delivery.secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(prefix.length), 'base64')
-    return `v1,${createHmac('sha256', key).update(`${delivery.id}.${timestamp}.${delivery.body}`).digest('base64')}`
-  })
+  const signed = `${delivery.id}.${timestamp}.${delivery.body}`
+  const signatures = delivery.keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
   return { 'webhook-id': delivery.id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }
 
@@ -32,7 +43,7 @@ export function findSignatureProblem(post: SignedPost, secret: string, nowMs: nu
   const { id, timestamp = '', signature, body } = post
   if (id === undefined || signature === undefined || !/^\d{1,15}$/.test(timestamp)) return 'missing'
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceS) return 'more than 5 minutes old or in the future'
-  const expected = signatureHeaders({ id, body, secrets: [secret], nowMs: Number(timestamp) * 1000 })
+  const expected = signatureHeaders({ id, body, keys: [keyOf(secret)], nowMs: Number(timestamp) * 1000 })
   const isValid = signature.split(' ').some((one) => isEqual(one, expected['webhook-signature']))
   return isValid ? undefined : 'wrong'
 }

@@ -1,4 +1,6 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { Secrets } from '../../store/index.ts'
+import { keyOf } from './signature.ts'
 
 /** The secrets of a subscription as they are stored. */
 export interface StoredSecrets {
@@ -28,19 +30,6 @@ function previousLocation(id: string) {
   return { table: 'waypost_subscription', row: id, column: 'previous_secrets' } as const
 }
 
-/**
- * Decrypts every secret that signs now, newest first.
- * @throws WP_STORE_SEALED
- */
-export function openSigningSecrets(
-  secrets: Pick<Secrets, 'unseal'>,
-  stored: StoredSecrets,
-  now: number,
-): readonly string[] {
-  const newest = secrets.unseal(stored.secret, secretLocation(stored.subscriptionId))
-  return [newest, ...openPrevious(secrets, stored, now).map((one) => one.secret)]
-}
-
 /** Returns when the last replaced secret stops signing; undefined if none signs. */
 export function findPreviousEnd(secrets: SecretOpener, stored: StoredSecrets, now: number): number | undefined {
   return openPrevious(secrets, stored, now)[0]?.until // the newest first
@@ -63,7 +52,7 @@ export function sealPrevious(
   return secrets.seal(JSON.stringify(previous), previousLocation(stored.subscriptionId))
 }
 
-function openPrevious(secrets: Pick<Secrets, 'unseal'>, stored: StoredSecrets, now: number): readonly PreviousSecret[] {
+function openPrevious(secrets: SecretOpener, stored: StoredSecrets, now: number): readonly PreviousSecret[] {
   const { previousSecrets, subscriptionId } = stored
   if (previousSecrets === null) return []
   const previous = JSON.parse(secrets.unseal(previousSecrets, previousLocation(subscriptionId))) as PreviousSecret[]
@@ -73,22 +62,26 @@ function openPrevious(secrets: Pick<Secrets, 'unseal'>, stored: StoredSecrets, n
 /** Decrypts encrypted values. */
 export type SecretOpener = Pick<Secrets, 'unseal'>
 
-const maxCached = 10_000
+const maxKept = 10_000
 
 /**
- * Caches decrypted secrets: decrypting one costs more than signing with it. A replaced secret has another encrypted
- * text, so entries never become stale.
+ * Makes a function that returns every key that signs now, newest first. Keeps opened keys, because opening one costs more
+ * than signing with it. A replaced secret has another encrypted text, so they never become stale.
+ * @throws WP_STORE_SEALED
  */
-export function cacheSecrets(secrets: SecretOpener): SecretOpener {
-  const opened = new Map<string, { readonly row: string; readonly column: string; readonly text: string }>()
-  return {
-    unseal(sealed, location) {
-      const cached = opened.get(sealed)
-      if (cached !== undefined && cached.row === location.row && cached.column === location.column) return cached.text
-      const text = secrets.unseal(sealed, location)
-      if (opened.size >= maxCached) opened.delete(opened.keys().next().value!)
-      opened.set(sealed, { row: location.row, column: location.column, text })
-      return text
-    },
+export function makeKeyring(secrets: SecretOpener): (stored: StoredSecrets, now: number) => readonly KeyObject[] {
+  const kept = new Map<string, StoredSecrets & { readonly keys: readonly { key: KeyObject; until: number }[] }>()
+  return (stored, now) => {
+    const { subscriptionId, secret, previousSecrets } = stored
+    let found = kept.get(secret)
+    if (found?.subscriptionId !== subscriptionId || found.previousSecrets !== previousSecrets) {
+      const newest = { secret: secrets.unseal(secret, secretLocation(subscriptionId)), until: Infinity }
+      const all = [newest, ...openPrevious(secrets, stored, now)]
+      const keys = all.map(({ secret, until }) => ({ key: createSecretKey(keyOf(secret)), until }))
+      found = { subscriptionId, secret, previousSecrets, keys }
+      if (kept.size >= maxKept) kept.delete(kept.keys().next().value!)
+      kept.set(secret, found)
+    }
+    return found.keys.filter(({ until }) => until > now).map(({ key }) => key)
   }
 }

@@ -1,6 +1,6 @@
 import { messageOf, type Clock, type Settings } from '../../kit/index.ts'
 import type { Outbound, PostResult } from '../../outbound/index.ts'
-import { type SecretOpener, openSigningSecrets } from '../signing/signing-secrets.ts'
+import type { makeKeyring, SecretOpener } from '../signing/signing-secrets.ts'
 import { signatureHeaders } from '../signing/signature.ts'
 import type { Held } from './memory.ts'
 
@@ -13,20 +13,26 @@ export interface DeliverOptions {
   settings(): Settings
 }
 
-/**
- * Sends one signed POST with exactly the dispatched data.
- * @param startedAt the database's time
- * @param signal aborts it
- */
+interface Attempt {
+  readonly keyring: ReturnType<typeof makeKeyring>
+  /** The database's time. */
+  readonly startedAt: number
+  /** Aborts it. */
+  readonly signal: AbortSignal
+}
+
+/** Sends one signed POST with exactly the dispatched data. */
 export function deliver(
   options: DeliverOptions,
   delivery: Held,
-  { startedAt, signal }: { readonly startedAt: number; readonly signal: AbortSignal },
+  { keyring, startedAt, signal }: Attempt,
 ): Promise<PostResult> {
   const { content, recipient } = delivery
-  const secrets = unseal(options, recipient, startedAt)
-  if (secrets instanceof Error) {
-    return Promise.resolve({ failure: `the secret cannot be read: ${messageOf(secrets)}`, latencyMs: 0 })
+  let keys
+  try {
+    keys = keyring(recipient, startedAt)
+  } catch (error) {
+    return Promise.resolve({ failure: `the secret cannot be read: ${messageOf(error)}`, latencyMs: 0 })
   }
   return options.outbound.post({
     url: recipient.endpoint,
@@ -34,19 +40,11 @@ export function deliver(
       'content-type': 'application/json',
       'user-agent': options.userAgent,
       'waypost-event': content.event,
-      ...signatureHeaders({ id: delivery.id, body: content.data, secrets, nowMs: startedAt }),
+      ...signatureHeaders({ id: delivery.id, body: content.data, keys, nowMs: startedAt }),
     },
     body: content.data,
     timeoutMs: options.settings().delivery_timeout,
     startedAt,
     signal,
   })
-}
-
-function unseal({ secrets }: DeliverOptions, recipient: Held['recipient'], now: number): readonly string[] | Error {
-  try {
-    return openSigningSecrets(secrets, recipient, now)
-  } catch (error) {
-    return error as Error
-  }
 }

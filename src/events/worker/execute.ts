@@ -17,7 +17,7 @@ import {
 } from '../lanes/read.ts'
 import { allLanes } from '../lanes/shares.ts'
 import { findMessages, fanOutChunk } from '../message/fan-out.ts'
-import { cacheSecrets } from '../signing/signing-secrets.ts'
+import { makeKeyring } from '../signing/signing-secrets.ts'
 import { deliver } from './deliver.ts'
 import { cancelOf, cancelOrphans, endLost, endOverdue, expiredOutcome } from '../lanes/end-deliveries.ts'
 import { Memory, toNote, type Held, type Loaded, type Rejected } from './memory.ts'
@@ -74,6 +74,7 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
 class Worker {
   readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
   readonly #options: ExecuteOptions
+  readonly #keyring: ReturnType<typeof makeKeyring>
   readonly #member: Member
   readonly #memory: Memory
   readonly #wake: ReturnType<typeof makeWakeSignal>
@@ -108,7 +109,8 @@ class Worker {
   #triesLeft = maxTries
 
   constructor(options: ExecuteOptions) {
-    this.#options = { ...options, secrets: cacheSecrets(options.secrets) }
+    this.#options = options
+    this.#keyring = makeKeyring(options.secrets)
     this.#memory = new Memory(options.clock)
     this.#member = new Member(options.system, options.clock, this.#memory)
     this.#wake = makeWakeSignal(options.signal)
@@ -383,7 +385,7 @@ class Worker {
     const memory = this.#memory
     const { signal } = this.#abort
     const startedAt = memory.now()
-    const result = await deliver(this.#options, row, { startedAt, signal })
+    const result = await deliver(this.#options, row, { keyring: this.#keyring, startedAt, signal })
     const isHeld = memory.end(row, result.status !== undefined)
     if (isHeld && signal.aborted) memory.release(row)
     else if (isHeld) {

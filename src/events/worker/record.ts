@@ -7,31 +7,24 @@ import { attemptColumns, successColumns } from '../attempts.ts'
 import { renewLease } from '../lanes/member.ts'
 import type { Breaker } from '../lanes/breaker.ts'
 
-/** The columns of an entry, an attempt that changes its delivery, in the form that the statements read. */
-const entryTypes = {
-  /** Of a failed attempt. */
-  id: 'text',
-  delivery_id: 'text',
-  /** That was posted. */
-  turn: 'int',
-  verdict: 'text',
-  /** Until the next attempt; null if `due_at` stays. */
-  delay_ms: 'bigint',
-  started_at: 'bigint',
-  latency_ms: 'int',
-  /** Of the latency. */
-  bucket: 'int',
-  status: 'int',
-  outcome: 'text',
-  answer: 'text',
-  /** JSON; null without a response. */
-  headers: 'text',
-  hidden: 'int',
-} as const
+/** An attempt that changes its delivery, in the form that the statements read: a value for each column. */
+type Entry = readonly (string | number | null)[]
 
-type Entry = Readonly<Record<keyof typeof entryTypes, string | number | null>>
-
-const entryColumns = Object.keys(entryTypes) as (keyof Entry)[]
+const entryColumns = [
+  ['id', 'text'], // of a failed attempt
+  ['delivery_id', 'text'],
+  ['turn', 'int'], // that was posted
+  ['verdict', 'text'],
+  ['delay_ms', 'bigint'], // until the next attempt; null if `due_at` stays
+  ['started_at', 'bigint'],
+  ['latency_ms', 'int'],
+  ['bucket', 'int'], // of the latency
+  ['status', 'int'],
+  ['outcome', 'text'],
+  ['answer', 'text'],
+  ['headers', 'text'], // JSON; null without a response
+  ['hidden', 'int'],
+] as const
 
 /** A breaker to store, if it is still as it was read. */
 export interface BreakerChange {
@@ -89,7 +82,7 @@ export async function record(system: System, recording: Recording): Promise<Reco
     ...recording,
     entries,
     breakers: JSON.stringify(breakers.map(breakerEntryOf)),
-    hasFailed: entries.some(({ verdict }) => verdict !== 'delivered'),
+    hasFailed: completions.some(({ verdict }) => verdict.outcome !== 'delivered'),
     hasBreakers: breakers.length > 0,
   }
   const { alive, now, others } =
@@ -101,25 +94,26 @@ export async function record(system: System, recording: Recording): Promise<Reco
   return { isMember, now, completions: isMember ? completions.filter(({ delivery }) => !left.has(delivery.id)) : [] }
 }
 
+/** Returns the values of `entryColumns`. */
 function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
   const { outcome, delayMs } = verdict
   // A failed delivery of an ordered subscription stays the next one, and the subscription waits.
   const staysFresh = delivery.of.recipient.isOrdered && delivery.dueAt === 0
-  return {
-    id: outcome === 'delivered' ? null : makeSortedId('att_', startedAt),
-    delivery_id: delivery.id,
-    turn: delivery.turn,
-    verdict: outcome,
-    delay_ms: outcome === 'retrying' && !staysFresh ? delayMs : null,
-    started_at: startedAt,
-    latency_ms: result.latencyMs,
-    bucket: bucketOf(result.latencyMs),
-    status: result.status ?? null,
-    outcome: outcome === 'delivered' ? outcome : toStorable(result.failure ?? `status ${result.status}`),
-    answer: result.answer === undefined ? null : toStorable(result.answer),
-    headers: result.headers === undefined ? null : toStorable(JSON.stringify(result.headers)),
-    hidden: result.hidden === true ? 1 : 0,
-  }
+  return [
+    outcome === 'delivered' ? null : makeSortedId('att_', startedAt),
+    delivery.id,
+    delivery.turn,
+    outcome,
+    outcome === 'retrying' && !staysFresh ? delayMs : null,
+    startedAt,
+    result.latencyMs,
+    bucketOf(result.latencyMs),
+    result.status ?? null,
+    outcome === 'delivered' ? outcome : toStorable(result.failure ?? `status ${result.status}`),
+    result.answer === undefined ? null : toStorable(result.answer),
+    result.headers === undefined ? null : toStorable(JSON.stringify(result.headers)),
+    result.hidden === true ? 1 : 0,
+  ]
 }
 
 function breakerEntryOf({ subscription, revision, failuresBefore, breaker }: BreakerChange) {
@@ -151,10 +145,8 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
     parts.push(
       // As arrays, which cost half as much as JSON.
       sql`entry as materialized (select * from unnest(${sql.join(
-        entryColumns.map(
-          (name) => sql`cast(${toArray(entries.map((one) => one[name]))} as ${sql.raw(entryTypes[name])}[])`,
-        ),
-      )}) as entry (${sql.join(entryColumns.map((name) => sql.ref(name)))}))`,
+        entryColumns.map(([, type], place) => sql`cast(${toArray(entries, place)} as ${sql.raw(type)}[])`),
+      )}) as entry (${sql.join(entryColumns.map(([name]) => sql.ref(name)))}))`,
       sql`finished as (
         update waypost_delivery set ${deliveryChanges(system)}
         from entry where waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn and ${isAlive}
@@ -189,10 +181,11 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
   return rows[0]!
 }
 
-/** The values as the text of an array of PostgreSQL. */
-function toArray(values: readonly (string | number | null)[]): string {
+/** The values of a column as the text of an array of PostgreSQL. */
+function toArray(entries: readonly Entry[], place: number): string {
   const escape = (text: string) => text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)
-  return `{${values.map((value) => (typeof value === 'string' ? `"${escape(value)}"` : (value ?? 'null'))).join(',')}}`
+  const textOf = (value: Entry[number]) => (typeof value === 'string' ? `"${escape(value)}"` : (value ?? 'null'))
+  return `{${entries.map((entry) => textOf(entry[place] ?? null)).join(',')}}`
 }
 
 /** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same rows. */
@@ -211,7 +204,7 @@ async function recordInTransaction(system: System, trx: Kysely<SystemTables>, st
         and waypost_subscription.failures = change.before`.execute(trx)
   }
   if (entries.length === 0) return { alive: 1, now, others: null }
-  const columns = entryColumns.map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`)
+  const columns = entryColumns.map(([name], place) => sql`value ->> ${sql.lit(place)} as ${sql.ref(name)}`)
   const entry = sql`(select ${sql.join(columns)} from json_each(${JSON.stringify(entries)})) as entry`
   const isTurn = sql`waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn`
   const posted = sql`${entry} where exists (select 1 from waypost_delivery where ${isTurn})`
