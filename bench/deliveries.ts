@@ -12,6 +12,8 @@ import { ask } from './turns.ts'
 
 const subscribers = 100
 const due = 10_000
+/** Turns of each until its code is compiled. */
+const warmUps = 4
 
 /** One side of the comparison: fills its queue and delivers it. */
 interface Side {
@@ -38,10 +40,10 @@ export async function measureDeliveries({ rounds = 5 } = {}): Promise<Figure[]> 
   const waypost = await openWaypost(postgres, endpoints)
   const graphile = await openGraphile(postgres, endpoints)
   const turns = { waypost: [] as Turn[], graphile: [] as Turn[] }
-  for (let round = -1; round < rounds; round += 1) {
+  for (let round = -warmUps; round < rounds; round += 1) {
     for (const name of round % 2 === 0 ? (['waypost', 'graphile'] as const) : (['graphile', 'waypost'] as const)) {
       const turn = await takeTurn({ postgres, receiver }, { waypost, graphile }[name], name === 'waypost')
-      if (round >= 0) turns[name].push(turn) // warms up compiled code
+      if (round >= 0) turns[name].push(turn)
     }
   }
   for (const child of [waypost.worker, graphile.worker, receiver]) child.kill()

@@ -20,7 +20,7 @@ const entryColumns = [
   ['latency_ms', 'int'],
   ['bucket', 'int'], // of the latency
   ['status', 'int'],
-  ['outcome', 'text'],
+  ['outcome', 'text'], // of a failed attempt
   ['answer', 'text'],
   ['headers', 'text'], // JSON; null without a response
   ['hidden', 'int'],
@@ -109,7 +109,7 @@ function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
     result.latencyMs,
     bucketOf(result.latencyMs),
     result.status ?? null,
-    outcome === 'delivered' ? outcome : toStorable(result.failure ?? `status ${result.status}`),
+    outcome === 'delivered' ? null : toStorable(result.failure ?? `status ${result.status}`),
     result.answer === undefined ? null : toStorable(result.answer),
     result.headers === undefined ? null : toStorable(JSON.stringify(result.headers)),
     result.hidden === true ? 1 : 0,
@@ -181,8 +181,9 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
   return rows[0]!
 }
 
-/** The values of a column as the text of an array of PostgreSQL. */
-function toArray(entries: readonly Entry[], place: number): string {
+/** The values of a column as the text of an array of PostgreSQL; null if all are null, which costs nothing. */
+function toArray(entries: readonly Entry[], place: number): string | null {
+  if (entries.every((entry) => entry[place] === null)) return null
   const escape = (text: string) => text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)
   const textOf = (value: Entry[number]) => (typeof value === 'string' ? `"${escape(value)}"` : (value ?? 'null'))
   return `{${entries.map((entry) => textOf(entry[place] ?? null)).join(',')}}`
