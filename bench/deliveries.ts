@@ -18,6 +18,8 @@ const warmUps = 4
 /** One side of the comparison: fills its queue and delivers it. */
 interface Side {
   readonly worker: ChildProcess
+  /** Of its database. */
+  readonly url: string
   fill(): Promise<void>
 }
 
@@ -59,7 +61,7 @@ async function openWaypost(postgres: TestPostgres, endpoints: readonly string[])
     for (let index = 0; index < due / subscribers; index += 1) await site.dispatch('todo_created', todo)
     await site.fanOut()
   }
-  return { fill, worker: await openWorker('waypost', site.place), close: () => site.close() }
+  return { fill, worker: await openWorker('waypost', site.place), url: site.place.url, close: () => site.close() }
 }
 
 async function openGraphile(postgres: TestPostgres, endpoints: readonly string[]): Promise<Side> {
@@ -74,7 +76,7 @@ async function openGraphile(postgres: TestPostgres, endpoints: readonly string[]
       'select count(*) from graphile_worker.add_jobs(array(select json_populate_recordset(null::graphile_worker.job_spec, $1)))'
     await query(url, insert, [JSON.stringify(jobs)])
   }
-  return { fill, worker: await openWorker('graphile', { url, folder: '', variables: {} }) }
+  return { fill, worker: await openWorker('graphile', { url, folder: '', variables: {} }), url }
 }
 
 async function takeTurn(
@@ -82,6 +84,7 @@ async function takeTurn(
   side: Side,
   isSigned: boolean,
 ): Promise<Turn> {
+  await query(side.url, 'vacuum analyze') // the rows of earlier turns slow down none
   await side.fill()
   await ask(receiver, 'count')
   const cost = await openPostgresCost(postgres)

@@ -31,5 +31,4 @@ export type { OwnSubscription, Subscriber, SubscriptionView } from './subscripti
 export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'
 export type { SubscriptionChange } from './subscription/change-subscription.ts'
 export { changeAnySubscription, rotateAnySecret } from './subscription/operator-changes.ts'
-export { pruneUndeclaredEvents } from './message/prune-undeclared-events.ts'
 export { sendOperatorTest, testEvent } from './subscription/test-event.ts'

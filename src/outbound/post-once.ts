@@ -66,7 +66,10 @@ export function postOnce(context: PostContext, post: Post): Promise<PostResult> 
     const { target, reset } = context
     const { headers, body } = post
     try {
-      context.agent.dispatch({ origin: target.origin, path: target.path, method: 'POST', headers, body, reset }, exchange)
+      context.agent.dispatch(
+        { origin: target.origin, path: target.path, method: 'POST', headers, body, reset },
+        exchange,
+      )
     } catch (error) {
       exchange.onResponseError(undefined, error)
     }

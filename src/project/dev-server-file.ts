@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, unwatchFile, watchFile, type StatsListener } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { probeAgent } from '../kit/index.ts'
+import { isRunning, probeAgent } from '../kit/index.ts'
 
 /** A running `dev`. */
 export interface RunningDev {
@@ -20,7 +20,7 @@ function fileOf(folder: string): string {
  */
 export async function findRunningDev(folder: string): Promise<RunningDev | undefined> {
   const stored = readRunning(folder)
-  return stored !== undefined && isAlive(stored.pid) && (await answers(stored.url)) ? stored : undefined
+  return stored !== undefined && isRunning(stored.pid) && (await answers(stored.url)) ? stored : undefined
 }
 
 /**
@@ -43,14 +43,6 @@ function readRunning(folder: string): RunningDev | undefined {
     return typeof url === 'string' && Number.isSafeInteger(pid) ? { url, pid: pid! } : undefined
   } catch {
     return undefined
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

@@ -1,7 +1,5 @@
-import { readFileSync, readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { sql, type RawBuilder } from 'kysely'
-import { makeId, makeUuid, type Clock } from '../../kit/index.ts'
+import { hasEnded, identifyProcess, makeId, type Clock, type ProcessIdentity } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { nowOnce } from '../expressions.ts'
 import { shareOf } from './shares.ts'
@@ -141,7 +139,7 @@ export class Member {
     try {
       await this.#system.db
         .insertInto('waypost_worker')
-        .values({ id, ...thisProcess(), beat: 0, lease_until: leaseEnd(this.#system), leaving: 0, note: '[]' })
+        .values({ id, ...identifyProcess(), beat: 0, lease_until: leaseEnd(this.#system), leaving: 0, note: '[]' })
         .execute()
     } catch (error) {
       ownWorkers.delete(id) // if the row exists nevertheless, it is ended at once
@@ -263,11 +261,8 @@ function isSame(worker: string | null): RawBuilder<boolean> {
 
 type LaneRow = SystemTables['waypost_lane']
 
-interface WorkerRow {
+interface WorkerRow extends ProcessIdentity {
   readonly id: string
-  readonly place: string
-  readonly pid: number
-  readonly started: string
   readonly beat: number
   readonly leaving: number
   readonly expired: number
@@ -336,52 +331,9 @@ const ownWorkers = new Set<string>()
 
 /** Whether the worker belonged to a process of this machine that has ended. */
 function isGone({ id, place, pid, started }: WorkerRow): boolean {
-  const own = thisProcess()
-  if (place !== own.place) return false
-  if (pid === own.pid && started === own.started) return !ownWorkers.has(id)
-  const found = findStart(pid)
-  return found === undefined ? !isRunning(pid) : found !== started
-}
-
-/** Also finds processes of other users if `/proc` hides them. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
-  }
-}
-
-type Place = Pick<WorkerRow, 'place' | 'pid' | 'started'>
-let known: Place | undefined
-
-/**
- * Identifies this process. Without Linux's `/proc`, the place is unique, so that others wait for the end of its lease.
- */
-function thisProcess(): Place {
-  known ??= { place: findPlace() ?? makeUuid(), pid: process.pid, started: findStart(process.pid) ?? '' }
-  return known
-}
-
-function findPlace(): string | undefined {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    return `${hostname()} ${boot} ${readlinkSync('/proc/self/ns/pid')}`
-  } catch {
-    return undefined
-  }
-}
-
-/** Returns when a process started, in ticks since the machine started; undefined if that cannot be read. */
-function findStart(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? 'ended' : fields[19] // a zombie has ended
-  } catch {
-    return undefined
-  }
+  const own = identifyProcess()
+  if (place === own.place && pid === own.pid && started === own.started) return !ownWorkers.has(id)
+  return hasEnded({ place, pid, started })
 }
 
 /** Returns the owners of lanes, as far as these live and are not leaving, and their beats. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { pruneKeys } from '../../auth/index.ts'
 import { sortedIdPrefix, type Settings } from '../../kit/index.ts'
-import { pruneReleases, releasesKept, loadActiveRelease } from '../../release/index.ts'
+import { pruneReleases, releasesKept } from '../../release/index.ts'
 import { type System, type SystemTables, loadDatabaseTime } from '../../store/index.ts'
 import { retentionRules, type RetentionRule } from './retention.ts'
-import { pruneUndeclaredEvents } from '../../events/index.ts'
+import { pruneUndeclared } from './prune-undeclared.ts'
 
 /** The number of rows deleted from each table, without tables that lost none. */
 export type Pruned = Readonly<Partial<Record<keyof SystemTables, number>>>
@@ -118,29 +118,4 @@ type SortValue = string | number
 async function findNewest({ db }: System, { table, key }: RetentionRule): Promise<number> {
   const newest = sql<{ newest: number | null }>`select max(${sql.ref(key)}) as newest from ${sql.table(table)}`
   return (await newest.execute(db)).rows[0]?.newest ?? 0
-}
-
-type Count = readonly [table: 'waypost_message' | 'waypost_delivery', rows: number]
-
-/**
- * Deletes the messages and deliveries of events that the active release does not declare, after the same time as
- * finished ones, in case a later release declares the events again. Deletes nothing before the first deployment.
- */
-async function pruneUndeclared(
-  system: System,
-  { settings, chunk = 500, signal, now }: PruneOptions & { readonly now: number },
-): Promise<readonly Count[]> {
-  const release = await loadActiveRelease(system)
-  if (release === undefined || signal?.aborted) return []
-  const { messages, deliveries } = await pruneUndeclaredEvents(system, {
-    events: Object.keys(release.manifest.events),
-    messagesBefore: now - settings.keep.messages,
-    deliveriesBefore: now - settings.keep.deliveries,
-    chunk,
-    signal,
-  })
-  return [
-    ['waypost_message', messages],
-    ['waypost_delivery', deliveries],
-  ]
 }

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { defaultSettings, makeSortedId } from '../../src/kit/index.ts'
 import { pruneSystem } from '../../src/jobs/retention/prune.ts'
 import { systemKinds } from '../support/server.ts'
-import { openTestHost, type TestHost } from './host.ts'
+import { openTestHost, type TestHost } from '../events/host.ts'
 
 const day = 86_400_000
 
