@@ -2,7 +2,6 @@
 // May import kit, store and outbound.
 export { allAttempts, allPending, dueTimeOf, successColumns } from './attempts.ts'
 export { receivableEvents, scopesOf, type EventCatalog } from './message/catalog.ts'
-export { cutBody, firstOfBody } from './message/message-body.ts'
 export { findSignatureProblem, type SignedPost } from './signing/signature.ts'
 export {
   makeDispatcher,
@@ -12,12 +11,11 @@ export {
   type PreparedMessage,
 } from './message/dispatch.ts'
 export { errors as eventErrors } from './errors.ts'
-export { executeEvents } from './worker/execute.ts'
+export type { AttemptReport } from './worker/attempt.ts'
+export { executeEvents, type ExecuteOptions, type Summary } from './worker/execute.ts'
 export { allLanes } from './lanes/shares.ts'
-export { latencyBounds } from './worker/outcome.ts'
+export { latencyBounds } from './worker/record.ts'
 export { loadAttemptTotals, measureEvents, type MeasureOptions } from './measure.ts'
-export type { ExecuteOptions } from './worker/options.ts'
-export type { AttemptReport, Summary } from './worker/options.ts'
 export {
   countDead,
   replayDead,
@@ -26,7 +24,13 @@ export {
   type DeadFilter,
   type Replayed,
 } from './subscription/replay.ts'
-export { deliveryStates, type DeliveryDetails, type DeliveryView } from './subscription/own-deliveries.ts'
+export {
+  cutBody,
+  deliveryStates,
+  firstOfBody,
+  type DeliveryDetails,
+  type DeliveryView,
+} from './subscription/own-deliveries.ts'
 export type { OwnSubscription, Subscriber, SubscriptionView } from './subscription/subscription-row.ts'
 export { makeSubscriptions, type Subscriptions } from './subscription/subscriptions.ts'
 export type { SubscriptionChange } from './subscription/change-subscription.ts'

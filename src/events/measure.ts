@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
-import type { AttemptTotal } from './worker/outcome.ts'
+import type { Outcome } from './worker/attempt.ts'
 import type { EventCatalog } from './message/catalog.ts'
 import { eventTerms, isRecipientAllowed, nowOnce } from './expressions.ts'
 import { isPostable } from './lanes/breaker.ts'
@@ -76,6 +76,15 @@ export async function measureEvents(system: System, options: MeasureOptions): Pr
 }
 
 const noDeliveries = { due: 0, held: 0, oldestAt: null }
+
+/** The number of attempts with one outcome in one latency bucket, summed over all workers and all time. */
+export interface AttemptTotal {
+  readonly outcome: Outcome
+  /** Index into `latencyBounds`, from 0. */
+  readonly bucket: number
+  readonly count: number
+  readonly sum_ms: number
+}
 
 /** Returns all attempts so far by outcome and latency bucket. */
 export async function loadAttemptTotals({ db }: System): Promise<readonly AttemptTotal[]> {

@@ -7,7 +7,7 @@ import { loadMessages, loadRecipients, readDeliveries } from '../../src/events/l
 import { laneCount } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { Memory, type Held } from '../../src/events/worker/memory.ts'
-import type { Completion, Verdict } from '../../src/events/worker/outcome.ts'
+import type { Completion, Verdict } from '../../src/events/worker/attempt.ts'
 import { record, type Recorded, type Recording } from '../../src/events/worker/record.ts'
 import type { System } from '../../src/store/index.ts'
 import { makeMember, onEachDatabase, type World } from './world.ts'

@@ -71,25 +71,16 @@ export interface BreakerFilter {
 }
 
 /** Closes breakers: a user who requests a new delivery expects the endpoint to work again. */
-export async function closeBreakers(system: System, filter: BreakerFilter): Promise<void> {
-  const { since, event, subscription } = filter
-  await system.db
-    .updateTable('waypost_subscription')
-    .set({ failures: 0, open_until: null, failing_since: null })
-    .where((where) => where.or([where('failures', '>', 0), where('open_until', 'is not', null)]))
-    .$if(event !== undefined, (query) => query.where('event', '=', event!))
-    .$if(subscription !== undefined, (query) => query.where('id', '=', subscription!))
-    .$if(since !== undefined, (query) =>
-      query.where((where) =>
-        where.exists(
-          where
-            .selectFrom('waypost_delivery as delivery')
-            .select('delivery.id')
-            .whereRef('delivery.subscription_id', '=', 'waypost_subscription.id')
-            .where('delivery.status', '=', sql.lit('dead' as const))
-            .where('delivery.finished_at', '>=', since!),
-        ),
-      ),
-    )
-    .execute()
+export async function closeBreakers(system: System, { since, event, subscription }: BreakerFilter): Promise<void> {
+  await sql`update waypost_subscription set failures = 0, open_until = null, failing_since = null
+    where (failures > 0 or open_until is not null)
+      ${event === undefined ? sql`` : sql`and event = ${event}`}
+      ${subscription === undefined ? sql`` : sql`and id = ${subscription}`}
+      ${
+        since === undefined
+          ? sql``
+          : sql`and exists (
+        select 1 from waypost_delivery d
+        where d.subscription_id = waypost_subscription.id and d.status = 'dead' and d.finished_at >= ${since})`
+      }`.execute(system.db)
 }

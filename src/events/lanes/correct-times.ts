@@ -1,9 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Clock } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import { nowOnce } from '../expressions.ts'
 
-const intervalMs = 60_000
 /** A transaction that took a moment to commit does not mean that the clock is wrong. */
 const toleranceMs = 1000
 /** Messages dispatched in a transaction may become visible this much later. */
@@ -34,19 +32,4 @@ export async function correctTimes(system: System, lanes: readonly number[]): Pr
       where message.fanned_out_at is null and message.event = waypost_subscription.event and message.created_at < ${now}
     ), ${now}) - ${sql.lit(openTransactionMs)}
     where ${subscription}`.execute(system.db)
-}
-
-/** Corrects times on the first call and then once a minute. */
-export function makeTimeCorrector(
-  system: System,
-  clock: Clock,
-): { correctIfDue(lanes: readonly number[]): Promise<void> } {
-  let nextAt = -Infinity
-  return {
-    async correctIfDue(lanes) {
-      if (clock.monotonic() < nextAt) return
-      nextAt = clock.monotonic() + intervalMs
-      await correctTimes(system, lanes)
-    },
-  }
 }

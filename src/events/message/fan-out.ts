@@ -1,9 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
-import type { EventCatalog } from './catalog.ts'
-import { loadSubscribers, type PendingMessage, type SubscriberPage } from './subscribers.ts'
-import { nowOnce, jsonStrings } from '../expressions.ts'
+import { findEvent, scopesOf, type EventCatalog } from './catalog.ts'
+import { isCreatorActive, isScopeEffective, jsonStrings, nowOnce } from '../expressions.ts'
 
 /** The most deliveries that one transaction creates. */
 const chunkSize = 1000
@@ -38,6 +37,32 @@ function eventsOf(system: System, catalog: EventCatalog): RawBuilder<string> {
   return jsonStrings(system, JSON.stringify(Object.keys(catalog)))
 }
 
+/** A message that fan-out reads. */
+interface PendingMessage {
+  readonly id: string
+  readonly event: string
+  /** JSON array of the ids of the users who receive it; null means all. */
+  readonly users: string | null
+  readonly created_at: number
+  /** Id of the last subscription that was processed. */
+  readonly fan_cursor: string | null
+  /** The database's time. */
+  readonly now: number
+}
+
+/** A part of the subscriptions of an event, in order of their ids. */
+interface SubscriberPage {
+  /** Those that may receive it: they are active, or were when it was dispatched, and so are their users and clients. */
+  readonly rows: readonly {
+    readonly id: string
+    readonly lane: number
+    readonly created_at: number
+    readonly paused_at: number | null
+  }[]
+  /** The id after which the next page begins; undefined if this is the last one. */
+  readonly next: string | undefined
+}
+
 /** Which messages: those whose fan-out has not begun, those whose fan-out is partly done, or both. */
 export type FanOutPart = 'fresh' | 'begun' | 'all'
 
@@ -63,10 +88,12 @@ export async function fanOutChunk(system: System, catalog: EventCatalog, part: F
       const { subscriptions, cursor } = chooseSubscriptions(page, message, room)
       for (const subscription of subscriptions) deliveries.push({ message, subscription })
       if (cursor === undefined) done.push(message.id)
-      else await storeCursor(trx, message, cursor)
+      else await trx.updateTable('waypost_message').set({ fan_cursor: cursor }).where('id', '=', message.id).execute()
     }
-    await insertDeliveries(system, trx, deliveries)
-    await markFannedOut(system, trx, done)
+    if (deliveries.length > 0) await insertDeliveries(system, trx, deliveries)
+    if (done.length > 0) {
+      await trx.updateTable('waypost_message').set({ fanned_out_at: system.now() }).where('id', 'in', done).execute()
+    }
     return messages.length > 0
   })
 }
@@ -90,7 +117,7 @@ function selectMessages(
   system: System,
   trx: Transaction<SystemTables>,
   { catalog, part }: { catalog: EventCatalog; part: FanOutPart },
-): Promise<readonly (PendingMessage & { readonly now: number })[]> {
+): Promise<readonly PendingMessage[]> {
   return trx
     .selectFrom('waypost_message')
     .select(['id', 'event', 'users', 'created_at', 'fan_cursor', system.now().as('now')])
@@ -105,6 +132,35 @@ function selectMessages(
     .execute()
 }
 
+async function loadSubscribers(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { message, catalog, limit }: { message: PendingMessage; catalog: EventCatalog; limit: number },
+): Promise<SubscriberPage> {
+  const scopes = scopesOf(findEvent(catalog, message.event) ?? {})
+  const isActive = sql<boolean>`(s.status = 'active' or (s.status = 'paused' and s.paused_at >= ${message.created_at}))`
+  const isGranted =
+    scopes.length === 0
+      ? sql<boolean>`true`
+      : sql<boolean>`exists (
+          select 1 from waypost_user_scope granted where granted.user_id = u.id
+            and granted.scope in ${jsonStrings(system, JSON.stringify(scopes))} and ${isScopeEffective(system)})`
+  const isNext = message.fan_cursor === null ? sql`true` : sql`id > ${message.fan_cursor}`
+  const isFor = message.users === null ? sql`true` : sql`user_id in ${jsonStrings(system, message.users)}`
+  // The page first, so that no join changes the order in which subscriptions are read.
+  const { rows } = await sql<SubscriberPage['rows'][number] & { readonly receives: number }>`
+    with s as materialized (
+      select * from waypost_subscription where event = ${message.event} and ${isNext} and ${isFor}
+      order by event, id limit ${limit}
+    )
+    select s.id, s.lane, s.created_at, s.paused_at,
+      case when ${isActive} and u.status = 'active' and ${isCreatorActive} and ${isGranted} then 1 else 0 end as receives
+    from s left join waypost_user u on u.id = s.user_id left join waypost_client creator on creator.id = s.client_id
+    order by s.id`.execute(trx)
+  const next = rows.length < limit ? undefined : rows.at(-1)!.id
+  return { rows: rows.filter(({ receives }) => receives === 1), next }
+}
+
 /**
  * Chooses the subscriptions of a page that are older than the message and were not paused when it was dispatched, as
  * far as they fit, and the cursor if more follow. A subscription whose creation time is in the future counts as older,
@@ -112,7 +168,7 @@ function selectMessages(
  */
 function chooseSubscriptions(
   { rows, next }: SubscriberPage,
-  message: PendingMessage & { readonly now: number },
+  message: PendingMessage,
   room: number,
 ): { subscriptions: readonly Chosen[]; cursor: string | undefined } {
   const isOlder = (made: number) => made <= message.created_at || made > message.now
@@ -122,21 +178,11 @@ function chooseSubscriptions(
   return { subscriptions: older, cursor: next }
 }
 
-async function storeCursor(trx: Transaction<SystemTables>, { id }: PendingMessage, cursor: string): Promise<void> {
-  await trx.updateTable('waypost_message').set({ fan_cursor: cursor }).where('id', '=', id).execute()
-}
-
-async function markFannedOut(system: System, trx: Transaction<SystemTables>, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  await trx.updateTable('waypost_message').set({ fanned_out_at: system.now() }).where('id', 'in', ids).execute()
-}
-
 async function insertDeliveries(
   system: System,
   trx: Transaction<SystemTables>,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  if (deliveries.length === 0) return
   const json = JSON.stringify(
     deliveries.map(({ message, subscription: { id, lane } }) => [
       makeSortedId('dlv_', message.created_at),

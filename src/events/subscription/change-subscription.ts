@@ -25,6 +25,8 @@ export interface SubscriptionChange {
 /**
  * Changes the endpoint or the status of a subscription. Pending deliveries go to the new endpoint. A new endpoint, or a
  * change of the status to `active`, closes the breaker.
+ * @throws WP_EVENTS_SUBSCRIPTION_SAME, WP_EVENTS_SUBSCRIPTION_BARRED, WP_EVENTS_CLIENT_DISABLED, and the address errors
+ * of `subscribe`
  */
 export async function changeSubscription(
   options: SubscriptionsOptions,

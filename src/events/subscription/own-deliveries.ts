@@ -3,7 +3,6 @@ import { isStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { allAttempts, allPending, dueTimeOf } from '../attempts.ts'
 import { errors } from '../errors.ts'
-import { cutBody, firstOfBody } from '../message/message-body.ts'
 
 export const deliveryStates = ['pending', 'delivered', 'dead', 'cancelled'] as const
 
@@ -54,6 +53,17 @@ export interface DeliveryDetails extends DeliveryView {
   /** The dispatched data as JSON; null if its message was pruned, or the subscriber may no longer receive the event. */
   readonly body: string | null
   readonly is_body_truncated: boolean
+}
+
+/** How much of a body is shown. */
+const maxBody = 65_536
+
+/** The first characters of the data of `waypost_message`: one more than are shown. */
+export const firstOfBody = sql<string>`substr(data, 1, ${sql.lit(maxBody + 1)})`
+
+/** @param first the value of `firstOfBody` */
+export function cutBody(first: string): { readonly body: string; readonly isTruncated: boolean } {
+  return { body: first.slice(0, maxBody).toWellFormed(), isTruncated: first.length > maxBody }
 }
 
 const maxAttempts = 10

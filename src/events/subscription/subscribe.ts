@@ -33,7 +33,11 @@ export interface SubscriptionRequest {
   readonly ordered?: boolean
 }
 
-/** Subscribes an endpoint to an event; see `Subscriptions`. */
+/**
+ * Subscribes an endpoint to an event. Returns an existing equal subscription without its secret.
+ * @throws WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE, WP_EVENTS_LIMIT, WP_OUTBOUND_URL, WP_OUTBOUND_ADDRESS,
+ * WP_OUTBOUND_HOST_UNKNOWN
+ */
 export async function subscribe(
   options: SubscriptionsOptions,
   by: Subscriber,

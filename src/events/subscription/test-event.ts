@@ -2,25 +2,12 @@ import { isStorable, makeSortedId, formatDuration } from '../../kit/index.ts'
 import { closeBreakers } from '../lanes/breaker.ts'
 import { findEvent, hintForEvent, type EventCatalog } from '../message/catalog.ts'
 import { errors } from '../errors.ts'
-import { assertMayManage, findOwn, type OwnSubscription, type SubscriptionsOptions } from './subscription-row.ts'
+import type { SubscriptionRow } from './subscription-row.ts'
 import { sql } from 'kysely'
 import type { System } from '../../store/index.ts'
 
 /** The event of test deliveries. Projects cannot declare events that begin with `waypost.`. */
 export const testEvent = 'waypost.test'
-
-/**
- * Sends a test event to one subscription. Like every delivery, it is signed and retried.
- * @returns the delivery's id
- */
-export async function sendTestEvent(options: SubscriptionsOptions, which: OwnSubscription): Promise<string> {
-  const { system } = options
-  const row = await findOwn(options, system.db, which)
-  const { id, status } = row
-  if (status !== 'active') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
-  assertMayManage(options, which.by, row) // deliveries of an undeclared event are not posted, this one included
-  return insertTestEvent(system, row)
-}
 
 /**
  * Sends a test event to any subscription, for operators.
@@ -37,22 +24,23 @@ export async function sendOperatorTest(system: System, catalog: EventCatalog, id
         .executeTakeFirst()
     : undefined
   if (row === undefined) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
-  const { event, status } = row
-  if (status !== 'active') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
+  assertIsActive(row)
+  const { event } = row
   if (findEvent(catalog, event) === undefined) {
     throw errors.WP_EVENTS_UNKNOWN({ event, hint: hintForEvent(catalog, event) })
   }
   return insertTestEvent(system, row)
 }
 
-async function insertTestEvent(
+/** @throws WP_EVENTS_SUBSCRIPTION_STOPPED */
+export function assertIsActive({ id, status }: Pick<SubscriptionRow, 'id' | 'status'>): void {
+  if (status !== 'active') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
+}
+
+/** Queues a test event for an active subscription. @returns the delivery's id */
+export async function insertTestEvent(
   system: System,
-  {
-    id,
-    event,
-    lane,
-    now,
-  }: { readonly id: string; readonly event: string; readonly lane: number; readonly now: number },
+  { id, event, lane, now }: Pick<SubscriptionRow, 'id' | 'event' | 'lane' | 'now'>,
 ): Promise<string> {
   await closeBreakers(system, { subscription: id })
   const message = makeSortedId('msg_', now)

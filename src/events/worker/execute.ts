@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises'
-import { isWaypostError } from '../../kit/index.ts'
+import { isWaypostError, type Clock } from '../../kit/index.ts'
+import type { System } from '../../store/index.ts'
 import { countOutcome, isHalfOpen } from '../lanes/breaker.ts'
-import { makeTimeCorrector } from '../lanes/correct-times.ts'
+import { correctTimes } from '../lanes/correct-times.ts'
 import { loadOwners, Member } from '../lanes/member.ts'
 import {
   findDueLanes,
@@ -16,15 +17,27 @@ import {
   type Terms,
 } from '../lanes/read.ts'
 import { allLanes } from '../lanes/shares.ts'
+import type { EventCatalog } from '../message/catalog.ts'
 import { findMessages, fanOutChunk } from '../message/fan-out.ts'
-import { makeKeyring } from '../signing/signing-secrets.ts'
-import { deliver } from './deliver.ts'
-import { cancelOf, cancelOrphans, endLost, endOverdue, expiredOutcome } from '../lanes/end-deliveries.ts'
+import { makeKeyring, type SecretOpener } from '../signing/signing-secrets.ts'
+import {
+  decideVerdict,
+  deliver,
+  type AttemptOptions,
+  type AttemptReport,
+  type Completion,
+  type Verdict,
+} from './attempt.ts'
+import {
+  cancelOf,
+  cancelOrphans,
+  endLost,
+  endOverdue,
+  expiredOutcome,
+  type EndedDelivery,
+} from '../lanes/end-deliveries.ts'
 import { Memory, toNote, type Held, type Loaded, type Rejected } from './memory.ts'
-import { reportOf, reportOfEnded, type AttemptReport, type ExecuteOptions, type Summary } from './options.ts'
-import { decideVerdict, type Completion, type Verdict } from './outcome.ts'
 import { disableRevision, record } from './record.ts'
-import { makeWakeSignal } from './wake-signal.ts'
 import { maxLost } from '../expressions.ts'
 
 const idleMs = 250
@@ -52,6 +65,36 @@ const aloneIntervalMs = 10_000
 const othersMs = 2000
 /** Tries to fan out messages that others have locked, and to post what cannot be posted, before such a run ends. */
 const maxTries = 100
+const correctTimesMs = 60_000
+
+export interface ExecuteOptions extends AttemptOptions {
+  readonly system: System
+  readonly secrets: SecretOpener
+  readonly clock: Clock
+  catalog(): EventCatalog
+  /** Called before each reading, to notice a new release. */
+  refresh?(): Promise<void>
+  /** Starts nothing more. Attempts in flight finish. */
+  readonly signal?: AbortSignal
+  /** Continue when nothing is due, until the signal aborts. */
+  readonly watch?: boolean
+  /** The most concurrent POSTs; by default the setting `delivery_concurrency`. */
+  readonly concurrency?: number
+  /** Called after each recorded attempt, and for a delivery that ended because it lost too many workers. */
+  onAttempt?(attempt: AttemptReport): void
+  /**
+   * With `watch`, called when System is unavailable; the run then tries again. Without `watch`, the error ends the run.
+   */
+  onError?(error: unknown): void
+}
+
+/** What a worker did. */
+export interface Summary {
+  attempted: number
+  delivered: number
+  retrying: number
+  dead: number
+}
 
 /**
  * Delivers until nothing is due or, with `watch`, until the signal aborts. Any number of these may run concurrently.
@@ -78,7 +121,6 @@ class Worker {
   readonly #member: Member
   readonly #memory: Memory
   readonly #wake: ReturnType<typeof makeWakeSignal>
-  readonly #timeCorrector: ReturnType<typeof makeTimeCorrector>
   readonly #hands = new Map<number, Hand>()
   readonly #shard = randomInt(shards)
   readonly #attempts = new Set<Promise<void>>()
@@ -94,6 +136,7 @@ class Worker {
   /** How many outcomes to record one by one. */
   #singles = 0
   #nextCompareAt = -Infinity
+  #nextCorrectionAt = -Infinity
   #nextMessagesAt = -Infinity
   /** Whether a message was seen whose fan-out is partly done. */
   #hasBegun = false
@@ -114,7 +157,6 @@ class Worker {
     this.#memory = new Memory(options.clock)
     this.#member = new Member(options.system, options.clock, this.#memory)
     this.#wake = makeWakeSignal(options.signal)
-    this.#timeCorrector = makeTimeCorrector(options.system, options.clock)
     this.#nextAloneAt = options.clock.monotonic() + aloneIntervalMs
   }
 
@@ -187,7 +229,7 @@ class Worker {
     await options.refresh?.()
     this.#applySettings()
     if (options.clock.monotonic() >= this.#nextCompareAt) await this.#compare()
-    await this.#timeCorrector.correctIfDue(this.#member.lanes)
+    await this.#correctTimes(this.#member.lanes)
     this.#scheduleAlone()
     memory.trim()
     const fanned = await this.#fanOut()
@@ -217,6 +259,13 @@ class Worker {
     const { settings, concurrency } = this.#options
     const { delivery_concurrency: total, delivery_concurrency_per_endpoint: perEndpoint } = settings()
     this.#memory.limits = { total: concurrency ?? total, perEndpoint }
+  }
+
+  async #correctTimes(lanes: readonly number[]): Promise<void> {
+    const { system, clock } = this.#options
+    if (clock.monotonic() < this.#nextCorrectionAt) return
+    this.#nextCorrectionAt = clock.monotonic() + correctTimesMs
+    await correctTimes(system, lanes)
   }
 
   /** One at a time, and never while the worker leaves, because two statements could lock lanes in different orders. */
@@ -309,12 +358,7 @@ class Worker {
     const { system } = this.#options
     for (const subscription of ended) await cancelOf(system, subscription)
     if (orphans.length > 0) await cancelOrphans(system, orphans)
-    if (lost.length === 0) return
-    const failure = `lost ${maxLost} times`
-    for (const row of await endLost(system, lost)) {
-      this.summary.dead++
-      this.#report(reportOfEnded(row, { event: row.event, endpoint: '', failure }))
-    }
+    if (lost.length > 0) this.#reportEnded(await endLost(system, lost), '', `lost ${maxLost} times`)
   }
 
   /** Reads subscriptions, and those in memory again before what was read is too old to post on. */
@@ -335,7 +379,7 @@ class Worker {
   async #isNothingDue(): Promise<boolean> {
     const { system, catalog, refresh } = this.#options
     await refresh?.()
-    await this.#timeCorrector.correctIfDue(allLanes)
+    await this.#correctTimes(allLanes)
     const { fresh, begun } = await findMessages(system, catalog())
     return !fresh && !begun && (await findDueLanes(system, this.#terms())).size === 0
   }
@@ -513,10 +557,12 @@ class Worker {
     if (this.#singles > 0) this.#singles--
     for (const { delivery, verdict } of batch) memory.release(delivery, verdict.outcome !== 'retrying')
     memory.confirmNote(noted)
-    for (const one of recorded.completions) {
+    for (const { delivery, result, verdict } of recorded.completions) {
       this.summary.attempted++
-      this.summary[one.verdict.outcome]++
-      this.#report(reportOf(one))
+      this.summary[verdict.outcome]++
+      const { id, content, recipient, failures } = delivery
+      const of = { delivery: id, event: content.event, endpoint: recipient.endpoint, attempt: failures + 1 }
+      this.#report({ ...of, ...verdict, result })
     }
     this.#startPosts()
     this.#wake.notify()
@@ -557,14 +603,20 @@ class Worker {
     try {
       for (const { id, lane } of disabled) await cancelOf(system, { id, lane })
       for (const { delivery } of failedTests) {
-        const { endpoint } = delivery.recipient
-        for (const row of await endOverdue(system, delivery.of.id)) {
-          this.summary.dead++
-          this.#report(reportOfEnded(row, { event: row.event, endpoint, failure: expiredOutcome }))
-        }
+        const ended = await endOverdue(system, delivery.of.id)
+        this.#reportEnded(ended, delivery.recipient.endpoint, expiredOutcome)
       }
     } catch (error) {
       this.#failures.push(error)
+    }
+  }
+
+  /** Reports deliveries that ended without a POST. */
+  #reportEnded(deliveries: readonly EndedDelivery[], endpoint: string, failure: string): void {
+    const result = { failure, latencyMs: 0 }
+    for (const { id, event, failures } of deliveries) {
+      this.summary.dead++
+      this.#report({ delivery: id, event, endpoint, attempt: failures + 1, outcome: 'dead', delayMs: 0, result })
     }
   }
 
@@ -615,6 +667,31 @@ class Worker {
 interface Place {
   readonly id: string
   readonly lane: number
+}
+
+/** Wakes a waiting loop. */
+function makeWakeSignal(signal: AbortSignal | undefined) {
+  let isNotified = false
+  let wake = () => {}
+  return {
+    notify() {
+      isNotified = true
+      wake()
+    },
+    /** Resolves when `notify` was called (also since the last wait), when the signal aborts, or after `ms`. */
+    async wait(ms: number): Promise<void> {
+      if (!isNotified && !signal?.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        wake = resolve
+        const timer = setTimeout(resolve, ms)
+        signal?.addEventListener('abort', wake, { once: true })
+        await promise
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', wake)
+      }
+      isNotified = false
+    },
+  }
 }
 
 function makeAbort(): AbortController {

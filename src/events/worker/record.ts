@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeSortedId, toStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
-import { latencyBounds, type Completion } from './outcome.ts'
+import type { Completion } from './attempt.ts'
 import { nowOnce } from '../expressions.ts'
 import { attemptColumns, successColumns } from '../attempts.ts'
 import { renewLease } from '../lanes/member.ts'
@@ -127,6 +127,9 @@ function breakerEntryOf({ subscription, revision, failuresBefore, breaker }: Bre
     failing_since: failingSince,
   }
 }
+
+/** Upper bounds of the latency buckets, in milliseconds. One more bucket counts everything slower. */
+export const latencyBounds = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const
 
 function bucketOf(latencyMs: number): number {
   const found = latencyBounds.findIndex((bound) => latencyMs <= bound)

@@ -23,7 +23,7 @@ const member = 'src/events/lanes/member.ts'
 export const mutants: Readonly<Record<string, Mutant>> = {
   'the fence is only read': {
     file: record,
-    text: 'if (fence.length === 0) return { alive: 0, now, ids: null }',
+    text: 'if (fence.length === 0) return { alive: 0, now, others: null }',
     replacement: '',
     faults: ['suspend', 'stop'],
   },

@@ -1,0 +1,91 @@
+import { messageOf, type Settings } from '../../kit/index.ts'
+import type { Outbound, PostResult } from '../../outbound/index.ts'
+import type { makeKeyring } from '../signing/signing-secrets.ts'
+import { signatureHeaders } from '../signing/signature.ts'
+import type { Held } from './memory.ts'
+
+// One attempt to deliver: a POST, and what its result means.
+
+export interface AttemptOptions {
+  readonly outbound: Outbound
+  /** `waypost/<version>@<build_hash>` */
+  readonly userAgent: string
+  settings(): Settings
+}
+
+/** Where and when an attempt is made. */
+interface Circumstances {
+  readonly keyring: ReturnType<typeof makeKeyring>
+  /** The database's time. */
+  readonly startedAt: number
+  /** Aborts it. */
+  readonly signal: AbortSignal
+}
+
+/** Sends one signed POST with exactly the dispatched data. */
+export function deliver(
+  options: AttemptOptions,
+  { id, content, recipient }: Held,
+  { keyring, startedAt, signal }: Circumstances,
+): Promise<PostResult> {
+  let keys
+  try {
+    keys = keyring(recipient, startedAt)
+  } catch (error) {
+    return Promise.resolve({ failure: `the secret cannot be read: ${messageOf(error)}`, latencyMs: 0 })
+  }
+  return options.outbound.post({
+    url: recipient.endpoint,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': options.userAgent,
+      'waypost-event': content.event,
+      ...signatureHeaders({ id, body: content.data, keys, nowMs: startedAt }),
+    },
+    body: content.data,
+    timeoutMs: options.settings().delivery_timeout,
+    startedAt,
+    signal,
+  })
+}
+
+export type Outcome = 'delivered' | 'retrying' | 'dead'
+
+/** What an attempt means for its delivery. */
+export interface Verdict {
+  readonly outcome: Outcome
+  /** Milliseconds until the next attempt, for `retrying`. */
+  readonly delayMs: number
+}
+
+const maxRetries = 3
+
+/** Returns success, a retry (at most three), or the end. */
+export function decideVerdict(settings: Settings, { failures }: Held, result: PostResult): Verdict {
+  const { status = 0, retryAfterMs = 0 } = result
+  if (status >= 200 && status < 300 && result.failure === undefined) return { outcome: 'delivered', delayMs: 0 }
+  if (failures >= maxRetries) return { outcome: 'dead', delayMs: 0 }
+  const delays = settings.delivery_delays
+  const delay = delays[Math.min(failures, delays.length - 1)] ?? 0
+  const jittered = delay * (0.8 + 0.4 * Math.random())
+  return { outcome: 'retrying', delayMs: Math.ceil(Math.max(jittered, retryAfterMs)) }
+}
+
+/** One POST and its outcome. */
+export interface Completion {
+  readonly delivery: Held
+  readonly result: PostResult
+  /** By the database's clock. */
+  readonly startedAt: number
+  readonly verdict: Verdict
+}
+
+/** The outcome of one attempt, for progress output. */
+export interface AttemptReport extends Verdict {
+  readonly delivery: string
+  readonly event: string
+  readonly endpoint: string
+  /** Number of the attempt, from 1. */
+  readonly attempt: number
+  readonly result: PostResult
+}
