@@ -10,6 +10,13 @@ export function nowOnce(system: System): RawBuilder<number> {
   return sql<number>`(select ${system.now()})`
 }
 
+/** Rows as a table `entry`: `value` is a JSON array with the values of a row, and `key` orders them. */
+export function jsonRows(system: System, rows: readonly (readonly unknown[])[]): RawBuilder<unknown> {
+  const json = JSON.stringify(rows)
+  if (system.kind === 'sqlite') return sql`json_each(${json}) as entry`
+  return sql`json_array_elements(cast(${json} as json)) with ordinality as entry(value, key)`
+}
+
 /** The strings of a JSON array as a subquery. Unlike parameters, their number is not limited. */
 export function jsonStrings(system: System, json: string): RawBuilder<string> {
   if (system.kind === 'sqlite') return sql<string>`(select value from json_each(${json}))`
@@ -48,17 +55,11 @@ export function isScopeEffective({ kind }: System): RawBuilder<boolean> {
  * a subscriber needs one, or one row without a scope.
  */
 export function eventTerms(system: System, catalog: EventCatalog): RawBuilder<unknown> {
-  const terms = JSON.stringify(
-    Object.entries(catalog).flatMap(([event, definition]) => {
-      const scopes = scopesOf(definition)
-      return scopes.length === 0 ? [[event, null]] : scopes.map((scope) => [event, scope])
-    }),
-  )
-  const entries =
-    system.kind === 'postgresql'
-      ? sql`json_array_elements(cast(${terms} as json)) as entry(value)`
-      : sql`json_each(${terms}) as entry`
-  return sql`(select value ->> 0 as event, value ->> 1 as scope from ${entries})`
+  const terms = Object.entries(catalog).flatMap(([event, definition]) => {
+    const scopes = scopesOf(definition)
+    return scopes.length === 0 ? [[event, null]] : scopes.map((scope) => [event, scope])
+  })
+  return sql`(select value ->> 0 as event, value ->> 1 as scope from ${jsonRows(system, terms)})`
 }
 
 /**

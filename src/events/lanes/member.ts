@@ -129,7 +129,12 @@ export class Member {
     const release = sql`update waypost_lane set worker_id = null where worker_id = ${id}`
     const remove = sql`delete from waypost_worker where id = ${id}`
     ownWorkers.delete(id)
-    await runTogether(this.#system, [release, remove])
+    if (this.#system.kind === 'postgresql') await sql`with gone as (${remove}) ${release}`.execute(this.#system.db)
+    else {
+      await this.#system.transaction(async (trx) => {
+        for (const statement of [release, remove]) await statement.execute(trx)
+      })
+    }
   }
 
   async #join(): Promise<void> {
@@ -273,14 +278,12 @@ function leaseEnd(system: System): RawBuilder<number> {
 }
 
 /**
- * The statement that renews a lease and writes the note, and returns a row if the worker still has its row. It locks the
+ * The statement that renews a lease and writes the note, and returns the database's time if the worker still has its row. It locks the
  * row, so that the end of the worker and whatever the same transaction records exclude each other.
  */
-export function renewLease(system: System, id: string, note: string): RawBuilder<{ id: string }> {
-  return sql<{
-    id: string
-  }>`update waypost_worker set lease_until = ${leaseEnd(system)}, beat = beat + 1, note = ${note}
-    where id = ${id} returning id`
+export function renewLease(system: System, id: string, note: string): RawBuilder<{ now: number }> {
+  return sql`update waypost_worker set lease_until = ${leaseEnd(system)}, beat = beat + 1, note = ${note}
+    where id = ${id} returning ${system.now()} as now`
 }
 
 /**
@@ -311,18 +314,6 @@ async function endWorker(system: System, { id, beat }: WorkerRow): Promise<boole
       trx,
     )
     return true
-  })
-}
-
-/** Runs statements in one transaction, on PostgreSQL as one statement. */
-async function runTogether(system: System, [first, ...others]: readonly RawBuilder<unknown>[]): Promise<void> {
-  if (system.kind === 'postgresql') {
-    const parts = others.map((part, index) => sql`${sql.ref(`part${index}`)} as (${part})`)
-    await sql`with ${sql.join(parts)} ${first!}`.execute(system.db)
-    return
-  }
-  await system.transaction(async (trx) => {
-    for (const statement of [first!, ...others]) await statement.execute(trx)
   })
 }
 

@@ -2,7 +2,15 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Settings } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { EventCatalog } from '../message/catalog.ts'
-import { eventTerms, isOneOf, isRecipientAllowed, jsonStrings, nowOnce, readInIndexOrder } from '../expressions.ts'
+import {
+  eventTerms,
+  isOneOf,
+  isRecipientAllowed,
+  jsonRows,
+  jsonStrings,
+  nowOnce,
+  readInIndexOrder,
+} from '../expressions.ts'
 import { isPostable, type Breaker } from './breaker.ts'
 
 // Reading claims nothing: a worker reads only from its own lanes, and leaves out what it holds already.
@@ -86,6 +94,13 @@ export function readDeliveries(system: System, request: ReadRequest): Promise<Re
   })
 }
 
+/** The next subscription of a lane, after another one, that has fresh deliveries. */
+function nextSubscription(lane: RawBuilder<unknown>, after: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select d.subscription_id from waypost_delivery d
+    where d.status = 'pending' and d.due_at = 0 and d.lane = ${lane} and d.subscription_id > ${after}
+    order by d.subscription_id limit 1)`
+}
+
 /** The most fresh deliveries of a subscription that is not in memory. */
 const maxFirst = 125
 
@@ -101,18 +116,8 @@ async function readFresh(
   request: ReadRequest,
 ): Promise<readonly { readonly deliveries: readonly Delivery[]; readonly after: string }[]> {
   const { hands, held, size, maxSubscriptions } = request
-  const start = entries(
-    system,
-    hands.map(({ lane, after }) => [lane, after]),
-  )
-  const own = entries(
-    system,
-    held.map(({ id, after, take }) => [id, after, take]),
-  )
-  const next = (lane: RawBuilder<unknown>, after: RawBuilder<unknown>) => sql`(
-    select d.subscription_id from waypost_delivery d
-    where d.status = 'pending' and d.due_at = 0 and d.lane = ${lane} and d.subscription_id > ${after}
-    order by d.subscription_id limit 1)`
+  const lanes = hands.map(({ lane, after }) => [lane, after])
+  const subscriptions = held.map(({ id, after, take }) => [id, after, take])
   // A subquery, so that the planner looks up each subscription instead of reading all of them.
   const state = sql`select case when not ${isReadable(system, request)} then 'held' when s.ordered = 1 then '=' || s.event end
     from waypost_subscription s where s.id = waiting.id`
@@ -130,16 +135,17 @@ async function readFresh(
           sql`where one.place <= coalesce(heads.take, (select size from part))`,
         ]
       : [wanted, sql``, sql``]
-  const { rows } = await sql<{ lane: number; id: string; place: number; found: string | readonly Row[] | null }>`
+  const { rows } = await sql<{ lane: number; id: string; place: number; found: string | null }>`
     with recursive start as materialized (
-      select cast(value ->> 0 as int) as lane, value ->> 1 as after from ${start}
+      select cast(value ->> 0 as int) as lane, value ->> 1 as after from ${jsonRows(system, lanes)}
     ), waiting(lane, id, place) as (
-      select start.lane, ${next(sql`start.lane`, sql`start.after`)}, 1 from start
+      select start.lane, ${nextSubscription(sql`start.lane`, sql`start.after`)}, 1 from start
       union all
-      select waiting.lane, ${next(sql`waiting.lane`, sql`waiting.id`)}, waiting.place + 1
+      select waiting.lane, ${nextSubscription(sql`waiting.lane`, sql`waiting.id`)}, waiting.place + 1
       from waiting where waiting.id is not null and waiting.place < cast(${maxSubscriptions} as int)
     ), own as materialized (
-      select value ->> 0 as id, value ->> 1 as after, cast(value ->> 2 as int) as take from ${own}
+      select value ->> 0 as id, value ->> 1 as after, cast(value ->> 2 as int) as take
+      from ${jsonRows(system, subscriptions)}
     ), heads as materialized (
       select waiting.lane, waiting.id, coalesce(own.after, '') as after, own.take, (${state}) as state
       from waiting left join own on own.id = waiting.id
@@ -179,18 +185,16 @@ async function readLater(
   request: ReadRequest,
 ): Promise<readonly { readonly deliveries: readonly Delivery[]; readonly later: Hand['later'] }[]> {
   const { hands, maxLater } = request
-  const start = entries(
-    system,
-    hands.map(({ lane, later }) => [lane, ...later]),
-  )
+  const start = hands.map(({ lane, later }) => [lane, ...later])
   type Later = readonly [...Row, dueAt: number, subscription: string, isReadable: number]
   const more = sql`, later.due_at, later.subscription_id, case when ${isReadable(system, request)} then 1 else 0 end`
-  const { rows } = await sql<{ lane: number; found: string | readonly Later[] | null }>`
+  const { rows } = await sql<{ lane: number; found: string | null }>`
     with start as materialized (
-      select cast(value ->> 0 as int) as lane, cast(value ->> 1 as bigint) as due_at, value ->> 2 as id from ${start}
+      select cast(value ->> 0 as int) as lane, cast(value ->> 1 as bigint) as due_at, value ->> 2 as id
+      from ${jsonRows(system, start)}
     )
     select start.lane, (
-      select ${gather(system, more)} from (
+      select ${gather(system, 'later', more)} from (
         select d.* from waypost_delivery d
         where d.status = 'pending' and d.due_at > 0 and d.lane = start.lane and (d.due_at, d.id) > (start.due_at, start.id)
           and d.due_at <= ${nowOnce(system)}
@@ -217,24 +221,17 @@ function toDelivery(
   return { id, message, turn, failures, lost, ...of }
 }
 
-/** The elements of a JSON array as a table with the column `value`. */
-function entries(system: System, rows: readonly unknown[]): RawBuilder<unknown> {
-  const json = JSON.stringify(rows)
-  return system.kind === 'sqlite'
-    ? sql`json_each(${json}) as entry`
-    : sql`json_array_elements(cast(${json} as json)) as entry(value)`
+/** Aggregates rows of a subquery, by default `one`, to the text of a JSON array of arrays. */
+function gather({ kind }: System, of = 'one', more: RawBuilder<unknown> = sql``): RawBuilder<string> {
+  const row = sql.ref(of)
+  const columns = sql`${row}.id, ${row}.message_id, ${row}.turn, ${row}.failures, ${row}.lost${more}`
+  return kind === 'sqlite'
+    ? sql<string>`json_group_array(json_array(${columns}))`
+    : sql<string>`cast(json_agg(json_build_array(${columns})) as text)`
 }
 
-/** Aggregates rows of a subquery to a JSON array of arrays. */
-function gather({ kind }: System, more?: RawBuilder<unknown>): RawBuilder<unknown> {
-  const row = more === undefined ? sql.ref('one') : sql.ref('later')
-  const columns = sql`${row}.id, ${row}.message_id, ${row}.turn, ${row}.failures, ${row}.lost${more ?? sql``}`
-  return kind === 'sqlite' ? sql`json_group_array(json_array(${columns}))` : sql`json_agg(json_build_array(${columns}))`
-}
-
-function parse<Value>(found: string | readonly Value[] | null): readonly Value[] {
-  if (found === null) return []
-  return typeof found === 'string' ? (JSON.parse(found) as readonly Value[]) : found
+function parse<Value>(found: string | null): readonly Value[] {
+  return found === null ? [] : (JSON.parse(found) as readonly Value[])
 }
 
 /** A subscription with what determines whether something may be posted to it now. */
@@ -322,16 +319,15 @@ export async function loadMessages(
   ids: readonly string[],
   maxBytes: number,
 ): Promise<ReadonlyMap<string, Message | null>> {
-  const list = JSON.stringify(ids)
-  const [wanted, place] =
-    system.kind === 'sqlite'
-      ? [sql`json_each(${list}) as wanted`, sql`wanted.key`]
-      : [sql`json_array_elements_text(cast(${list} as json)) with ordinality as wanted(value, key)`, sql`wanted.key`]
+  const wanted = jsonRows(
+    system,
+    ids.map((id) => [id]),
+  )
   const bytes = sql`octet_length(m.data)` // does not read a long body
   const { rows } = await sql<{ id: string; event: string; data: string | null }>`
     select m.id, m.event, case when total <= cast(${Math.max(maxBytes, 0)} as bigint) or total = bytes then m.data end as data from (
-      select m.id, sum(${bytes}) over (order by ${place}) as total, ${bytes} as bytes
-      from ${wanted} join waypost_message m on m.id = wanted.value
+      select m.id, sum(${bytes}) over (order by entry.key) as total, ${bytes} as bytes
+      from ${wanted} join waypost_message m on m.id = entry.value ->> 0
     ) as sized join waypost_message m on m.id = sized.id`.execute(system.db)
   return new Map(rows.map(({ id, event, data }) => [id, data === null ? null : { event, data }]))
 }
@@ -339,16 +335,12 @@ export async function loadMessages(
 /** Returns the lanes in which a delivery is due that could be posted. */
 export async function findDueLanes(system: System, terms: Terms): Promise<ReadonlySet<number>> {
   const now = nowOnce(system)
-  const next = (lane: RawBuilder<unknown>, after: RawBuilder<unknown>) => sql`(
-    select d.subscription_id from waypost_delivery d
-    where d.status = 'pending' and d.due_at = 0 and d.lane = ${lane} and d.subscription_id > ${after}
-    order by d.subscription_id limit 1)`
   const { rows } = await readInIndexOrder(system, (db) =>
     sql<{ lane: number }>`
     with recursive waiting(lane, id) as (
-      select lane, ${next(sql`waypost_lane.lane`, sql`''`)} from waypost_lane
+      select lane, ${nextSubscription(sql`waypost_lane.lane`, sql`''`)} from waypost_lane
       union all
-      select waiting.lane, ${next(sql`waiting.lane`, sql`waiting.id`)} from waiting where waiting.id is not null
+      select waiting.lane, ${nextSubscription(sql`waiting.lane`, sql`waiting.id`)} from waiting where waiting.id is not null
     )
     select distinct waiting.lane from waiting left join waypost_subscription s on s.id = waiting.id
     where waiting.id is not null and ${isReadable(system, terms)}

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { findEvent, scopesOf, type EventCatalog } from './catalog.ts'
-import { isCreatorActive, isScopeEffective, jsonStrings, nowOnce } from '../expressions.ts'
+import { isCreatorActive, isScopeEffective, jsonRows, jsonStrings, nowOnce } from '../expressions.ts'
 
 /** The most deliveries that one transaction creates. */
 const chunkSize = 1000
@@ -183,23 +183,14 @@ async function insertDeliveries(
   trx: Transaction<SystemTables>,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  const json = JSON.stringify(
-    deliveries.map(({ message, subscription: { id, lane } }) => [
-      makeSortedId('dlv_', message.created_at),
-      message.id,
-      id,
-      lane,
-    ]),
-  )
   // One JSON text for any number of rows: a query builder would create a parameter and a node for each value.
-  const rows =
-    system.kind === 'postgresql'
-      ? sql`json_array_elements(cast(${json} as json)) as entry(value)`
-      : sql`json_each(${json}) as entry`
+  const rows = deliveries.map(({ message, subscription: { id, lane } }) => {
+    return [makeSortedId('dlv_', message.created_at), message.id, id, lane]
+  })
   const now = nowOnce(system)
   await sql`insert into waypost_delivery
     (id, message_id, subscription_id, lane, status, due_at, scheduled_at, failures, lost, created_at)
     select value ->> 0, value ->> 1, value ->> 2, cast(value ->> 3 as int), 'pending', 0, ${now}, 0, 0, ${now}
-    from ${rows} where true
+    from ${jsonRows(system, rows)} where true
     on conflict (message_id, subscription_id) do nothing`.execute(trx)
 }

@@ -549,7 +549,7 @@ class Worker {
       shard: this.#shard,
     })
     if (this.#member.id !== worker) return // lost meanwhile
-    if (!recorded.isMember) return this.#lose()
+    if (recorded === undefined) return this.#lose()
     this.#member.renewed(sentAt)
     memory.setTime(recorded.now, sentAt.monotonic)
     for (const { of, breaker } of changed) memory.breakerSaved(of, breaker)

@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeSortedId, toStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { Completion } from './attempt.ts'
-import { nowOnce } from '../expressions.ts'
+import { jsonRows, nowOnce } from '../expressions.ts'
 import { attemptColumns, successColumns } from '../attempts.ts'
 import { renewLease } from '../lanes/member.ts'
 import type { Breaker } from '../lanes/breaker.ts'
@@ -46,52 +46,34 @@ export interface Recording {
 }
 
 export interface Recorded {
-  /** False if the worker's row is gone. Nothing is recorded then. */
-  readonly isMember: boolean
   /** Those whose turn was still the one that was posted. */
   readonly completions: readonly Completion[]
   /** The database's time. */
   readonly now: number
 }
 
-/** The same, in the form that the statements read. */
-interface Statement extends Pick<Recording, 'worker' | 'note' | 'shard'> {
-  readonly entries: readonly Entry[]
-  /** JSON array. */
-  readonly breakers: string
-  readonly hasFailed: boolean
-  readonly hasBreakers: boolean
-}
-
 interface Result {
-  readonly alive: number
   readonly now: number
-  /** JSON array of the deliveries whose turn is another one; null if there are none. */
-  readonly others: string | readonly string[] | null
+  /** Deliveries whose turn is another one; null if there are none. */
+  readonly others?: readonly string[] | null
 }
 
 /**
  * Renews the lease of a worker, replaces its note, counts attempts, and finishes or reschedules their deliveries, all or
  * nothing. A successful attempt is kept in the row of its delivery, which is updated anyway; a failed one gets a row of
  * its own. Each statement has the same text for any number of rows.
+ * @returns undefined if the worker's row is gone: nothing is recorded
  */
-export async function record(system: System, recording: Recording): Promise<Recorded> {
-  const { completions, breakers } = recording
+export async function record(system: System, recording: Recording): Promise<Recorded | undefined> {
+  const { completions } = recording
   const entries = completions.map(entryOf)
-  const statement = {
-    ...recording,
-    entries,
-    breakers: JSON.stringify(breakers.map(breakerEntryOf)),
-    hasFailed: completions.some(({ verdict }) => verdict.outcome !== 'delivered'),
-    hasBreakers: breakers.length > 0,
-  }
-  const { alive, now, others } =
+  const result =
     system.kind === 'postgresql'
-      ? await recordInOneStatement(system, statement)
-      : await system.transaction((trx) => recordInTransaction(system, trx, statement))
-  const isMember = alive === 1
-  const left = new Set(typeof others === 'string' ? (JSON.parse(others) as string[]) : others)
-  return { isMember, now, completions: isMember ? completions.filter(({ delivery }) => !left.has(delivery.id)) : [] }
+      ? await recordInOneStatement(system, recording, entries)
+      : await system.transaction((trx) => recordInTransaction(system, trx, recording, entries))
+  if (result === undefined) return undefined
+  const others = new Set(result.others)
+  return { now: result.now, completions: completions.filter(({ delivery }) => !others.has(delivery.id)) }
 }
 
 /** Returns the values of `entryColumns`. */
@@ -116,18 +98,6 @@ function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
   ]
 }
 
-function breakerEntryOf({ subscription, revision, failuresBefore, breaker }: BreakerChange) {
-  const { failures, openUntil, failingSince } = breaker
-  return {
-    id: subscription,
-    revision,
-    before: failuresBefore,
-    failures,
-    open_until: openUntil,
-    failing_since: failingSince,
-  }
-}
-
 /** Upper bounds of the latency buckets, in milliseconds. One more bucket counts everything slower. */
 export const latencyBounds = [10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const
 
@@ -140,16 +110,20 @@ function bucketOf(latencyMs: number): number {
  * Uses one statement, which is its own transaction, so that a frozen process holds no lock. A note alone need not be on
  * disk before anything is posted: if PostgreSQL crashes, the worker still lives and writes the next one.
  */
-async function recordInOneStatement(system: System, statement: Statement): Promise<Result> {
-  const { worker, note, shard, entries, breakers, hasFailed, hasBreakers } = statement
-  const isAlive = sql`exists (select 1 from fence)`
+async function recordInOneStatement(
+  system: System,
+  { worker, note, shard, breakers }: Recording,
+  entries: readonly Entry[],
+): Promise<Result | undefined> {
   const parts = [sql`fence as (${renewLease(system, worker, note)})`]
+  const isAlive = sql`exists (select 1 from fence)`
+  const columns = entryColumns.map(([, type], place) => sql`cast(${toArray(entries, place)} as ${sql.raw(type)}[])`)
   if (entries.length > 0) {
     parts.push(
       // As arrays, which cost half as much as JSON.
-      sql`entry as materialized (select * from unnest(${sql.join(
-        entryColumns.map(([, type], place) => sql`cast(${toArray(entries, place)} as ${sql.raw(type)}[])`),
-      )}) as entry (${sql.join(entryColumns.map(([name]) => sql.ref(name)))}))`,
+      sql`entry as materialized (
+        select * from unnest(${sql.join(columns)}) as entry (${sql.join(entryColumns.map(([name]) => sql.ref(name)))})
+      )`,
       sql`finished as (
         update waypost_delivery set ${deliveryChanges(system)}
         from entry where waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn and ${isAlive}
@@ -157,31 +131,25 @@ async function recordInOneStatement(system: System, statement: Statement): Promi
         returning entry.delivery_id, entry.verdict, entry.bucket, entry.latency_ms
       )`,
       sql`counted as (${addTotals(sql`finished`, shard)})`,
+      sql`failed as (${addFailed(sql`entry where delivery_id in (select delivery_id from finished)`)})`,
     )
   }
-  if (hasFailed) {
-    parts.push(sql`failed as (
-      insert into waypost_attempt (${attemptColumns})
-      select ${attemptColumns} from entry where ${isFailed} and delivery_id in (select delivery_id from finished)
-    )`)
-  }
-  if (hasBreakers) {
+  if (breakers.length > 0) {
     // Skips locked subscriptions: the process that holds the lock may be frozen.
     parts.push(
       sql`chosen as materialized (
-        select change.* from json_to_recordset(cast(${breakers} as json)) as change (id text, revision int, before int,
-          failures int, open_until bigint, failing_since bigint) join waypost_subscription s on s.id = change.id
+        select change.* from ${breakerEntries(system, breakers)} join waypost_subscription s on s.id = change.id
         where s.revision = change.revision and s.failures = change.before and ${isAlive} for update of s skip locked
       )`,
       sql`switched as (update waypost_subscription set ${breakerChanges} from chosen as change where waypost_subscription.id = change.id)`,
     )
   }
-  const commit = entries.length > 0 ? sql`null` : sql`set_config('synchronous_commit', 'off', true)`
-  const others = sql`(select json_agg(delivery_id) from entry where delivery_id not in (select delivery_id from finished))`
-  const { rows } = await sql<Result>`with ${sql.join(parts)}
-    select (select count(*) from fence) as alive, ${system.now()} as now, ${commit} as commit,
-      ${entries.length > 0 ? others : sql`null`} as others`.execute(system.db)
-  return rows[0]!
+  const outcome =
+    entries.length > 0
+      ? sql`(select json_agg(delivery_id) from entry where delivery_id not in (select delivery_id from finished)) as others`
+      : sql`set_config('synchronous_commit', 'off', true)`
+  const { rows } = await sql<Result>`with ${sql.join(parts)} select now, ${outcome} from fence`.execute(system.db)
+  return rows[0]
 }
 
 /** The values of a column as the text of an array of PostgreSQL; null if all are null, which costs nothing. */
@@ -193,39 +161,51 @@ function toArray(entries: readonly Entry[], place: number): string | null {
 }
 
 /** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same rows. */
-async function recordInTransaction(system: System, trx: Kysely<SystemTables>, statement: Statement): Promise<Result> {
-  const { worker, note, shard, entries, breakers, hasFailed, hasBreakers } = statement
+async function recordInTransaction(
+  system: System,
+  trx: Kysely<SystemTables>,
+  { worker, note, shard, breakers }: Recording,
+  entries: readonly Entry[],
+): Promise<Result | undefined> {
   const { rows: fence } = await renewLease(system, worker, note).execute(trx)
-  const { rows: times } = await sql<{ now: number }>`select ${system.now()} as now`.execute(trx)
-  const { now } = times[0]!
-  if (fence.length === 0) return { alive: 0, now, others: null }
-  if (hasBreakers) {
-    const change = sql`(select value ->> 'id' as id, value ->> 'revision' as revision, value ->> 'before' as before,
-      value ->> 'failures' as failures, value ->> 'open_until' as open_until, value ->> 'failing_since' as failing_since
-      from json_each(${breakers})) as change`
-    await sql`update waypost_subscription set ${breakerChanges} from ${change}
+  if (fence.length === 0) return undefined
+  const { now } = fence[0]!
+  if (breakers.length > 0) {
+    await sql`update waypost_subscription set ${breakerChanges} from ${breakerEntries(system, breakers)}
       where waypost_subscription.id = change.id and waypost_subscription.revision = change.revision
         and waypost_subscription.failures = change.before`.execute(trx)
   }
-  if (entries.length === 0) return { alive: 1, now, others: null }
+  if (entries.length === 0) return { now }
   const columns = entryColumns.map(([name], place) => sql`value ->> ${sql.lit(place)} as ${sql.ref(name)}`)
-  const entry = sql`(select ${sql.join(columns)} from json_each(${JSON.stringify(entries)})) as entry`
+  const entry = sql`(select ${sql.join(columns)} from ${jsonRows(system, entries)}) as entry`
   const isTurn = sql`waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn`
   const posted = sql`${entry} where exists (select 1 from waypost_delivery where ${isTurn})`
   const { rows } = await sql<{ id: string }>`select delivery_id as id from ${entry}
     where not exists (select 1 from waypost_delivery where ${isTurn})`.execute(trx)
-  if (hasFailed) {
-    await sql`insert into waypost_attempt (${attemptColumns})
-      select ${attemptColumns} from ${posted} and ${isFailed}`.execute(trx)
-  }
+  await addFailed(posted).execute(trx)
   await addTotals(posted, shard).execute(trx)
   await sql`update waypost_delivery set ${deliveryChanges(system)} from ${entry} where ${isTurn}`.execute(trx)
-  return { alive: 1, now, others: rows.map(({ id }) => id) }
+  return { now, others: rows.map(({ id }) => id) }
+}
+
+/** The changes of breakers as a table `change`. */
+function breakerEntries(system: System, breakers: readonly BreakerChange[]): RawBuilder<unknown> {
+  const rows = breakers.map(({ subscription, revision, failuresBefore, breaker }) => [
+    ...[subscription, revision, failuresBefore],
+    ...[breaker.failures, breaker.openUntil, breaker.failingSince],
+  ])
+  return sql`(select value ->> 0 as id, cast(value ->> 1 as int) as revision, cast(value ->> 2 as int) as before,
+    cast(value ->> 3 as int) as failures, cast(value ->> 4 as bigint) as open_until,
+    cast(value ->> 5 as bigint) as failing_since from ${jsonRows(system, rows)}) as change`
 }
 
 const breakerChanges = sql`failures = change.failures, open_until = change.open_until, failing_since = change.failing_since`
 
 const isFailed = sql`entry.verdict <> 'delivered'`
+
+function addFailed(entries: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`insert into waypost_attempt (${attemptColumns}) select ${attemptColumns} from ${entries} and ${isFailed}`
+}
 
 /** Updates rows in a fixed order, so that concurrent statements do not deadlock. */
 function addTotals(entries: RawBuilder<unknown>, shard: number): RawBuilder<unknown> {

@@ -23,8 +23,8 @@ const member = 'src/events/lanes/member.ts'
 export const mutants: Readonly<Record<string, Mutant>> = {
   'the fence is only read': {
     file: record,
-    text: 'if (fence.length === 0) return { alive: 0, now, others: null }',
-    replacement: '',
+    text: 'if (fence.length === 0) return undefined',
+    replacement: 'if (fence.length === 0) fence.push({ now: 0 })',
     faults: ['suspend', 'stop'],
   },
   'the turn is ignored': {
