@@ -171,7 +171,9 @@ async function readFresh(
     const found = byLane.get(lane) ?? []
     return {
       deliveries: found.flatMap((row) =>
-        parse<Row>(row.found).map((one) => toDelivery(one, { lane, subscription: row.id, dueAt: 0 })),
+        (JSON.parse(row.found ?? '[]') as readonly Row[]).map((one) =>
+          toDelivery(one, { lane, subscription: row.id, dueAt: 0 }),
+        ),
       ),
       after: found.length < maxSubscriptions ? '' : found.at(-1)!.id,
     }
@@ -201,7 +203,7 @@ async function readLater(
         order by d.due_at, d.id limit ${maxLater}
       ) as later left join waypost_subscription s on s.id = later.subscription_id
     ) as found from start`.execute(db)
-  const byLane = new Map(rows.map((row) => [row.lane, parse<Later>(row.found)]))
+  const byLane = new Map(rows.map((row) => [row.lane, JSON.parse(row.found ?? '[]') as readonly Later[]]))
   return hands.map(({ lane }) => {
     const found = (byLane.get(lane) ?? []).toSorted((a, b) => a[5] - b[5] || (a[0] < b[0] ? -1 : 1))
     const last = found.at(-1)
@@ -228,10 +230,6 @@ function gather({ kind }: System, of = 'one', more: RawBuilder<unknown> = sql``)
   return kind === 'sqlite'
     ? sql<string>`json_group_array(json_array(${columns}))`
     : sql<string>`cast(json_agg(json_build_array(${columns})) as text)`
-}
-
-function parse<Value>(found: string | null): readonly Value[] {
-  return found === null ? [] : (JSON.parse(found) as readonly Value[])
 }
 
 /** A subscription with what determines whether something may be posted to it now. */

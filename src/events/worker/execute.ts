@@ -1,24 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises'
-import { isWaypostError, type Clock } from '../../kit/index.ts'
-import type { System } from '../../store/index.ts'
+import { isWaypostError } from '../../kit/index.ts'
 import { countOutcome, isHalfOpen } from '../lanes/breaker.ts'
 import { correctTimes } from '../lanes/correct-times.ts'
 import { loadOwners, Member } from '../lanes/member.ts'
-import {
-  findDueLanes,
-  loadMessages,
-  loadRecipients,
-  readDeliveries,
-  type Hand,
-  type Message,
-  type Recipient,
-  type Terms,
-} from '../lanes/read.ts'
+import { findDueLanes } from '../lanes/read.ts'
 import { allLanes } from '../lanes/shares.ts'
-import type { EventCatalog } from '../message/catalog.ts'
-import { findMessages, fanOutChunk } from '../message/fan-out.ts'
+import { findMessages } from '../message/fan-out.ts'
 import { makeKeyring, type SecretOpener } from '../signing/signing-secrets.ts'
 import {
   decideVerdict,
@@ -28,15 +17,9 @@ import {
   type Completion,
   type Verdict,
 } from './attempt.ts'
-import {
-  cancelOf,
-  cancelOrphans,
-  endLost,
-  endOverdue,
-  expiredOutcome,
-  type EndedDelivery,
-} from '../lanes/end-deliveries.ts'
-import { Memory, toNote, type Held, type Loaded, type Rejected } from './memory.ts'
+import { cancelOf, endOverdue, expiredOutcome, type EndedDelivery } from '../lanes/end-deliveries.ts'
+import { Memory, toNote, type Held } from './memory.ts'
+import { Reader, type ReaderOptions } from './reader.ts'
 import { disableRevision, record } from './record.ts'
 import { maxLost } from '../expressions.ts'
 
@@ -45,11 +28,6 @@ const maxPauseMs = 10_000
 const compareMs = 1000
 const guardMs = 250
 const beatMs = 2000
-/** Deliveries in memory below which more are read. */
-const lowWater = 500
-/** The same, below which a message with many subscribers continues. Higher, because its deliveries are read afterwards. */
-const fanOutWater = 750
-const readSize = 500
 /** The number of outcomes that are recorded at once, and how long fewer wait for others or for the end of a note. */
 const batchSize = 250
 const maxBatchSize = 500
@@ -57,7 +35,6 @@ const batchWaitMs = 20
 const maxFlushPauseMs = 2000
 /** Enough shards that two workers rarely count in the same rows. */
 const shards = 64
-const messageIntervalMs = 50
 /** How long a worker posts deliveries that must be alone while others wait, and how long it then posts the others. */
 const aloneSliceMs = 1000
 const aloneIntervalMs = 10_000
@@ -67,11 +44,8 @@ const othersMs = 2000
 const maxTries = 100
 const correctTimesMs = 60_000
 
-export interface ExecuteOptions extends AttemptOptions {
-  readonly system: System
+export interface ExecuteOptions extends AttemptOptions, ReaderOptions {
   readonly secrets: SecretOpener
-  readonly clock: Clock
-  catalog(): EventCatalog
   /** Called before each reading, to notice a new release. */
   refresh?(): Promise<void>
   /** Starts nothing more. Attempts in flight finish. */
@@ -121,7 +95,7 @@ class Worker {
   readonly #member: Member
   readonly #memory: Memory
   readonly #wake: ReturnType<typeof makeWakeSignal>
-  readonly #hands = new Map<number, Hand>()
+  readonly #reader: Reader
   readonly #shard = randomInt(shards)
   readonly #attempts = new Set<Promise<void>>()
   /** Outcomes that are not recorded, oldest first. */
@@ -137,16 +111,8 @@ class Worker {
   #singles = 0
   #nextCompareAt = -Infinity
   #nextCorrectionAt = -Infinity
-  #nextMessagesAt = -Infinity
-  /** Whether a message was seen whose fan-out is partly done. */
-  #hasBegun = false
   #nextAloneAt: number
   #aloneUntil = Infinity
-  #nextReadAt = -Infinity
-  #foundLast = false
-  /** Whether the last reading did not reach the end of many lanes. */
-  #isPartial = false
-  #emptyRounds = 0
   /** Since when all that is due has been in lanes of others, and the beats of these then. */
   #others: { readonly since: number; readonly beats: ReadonlyMap<string, number> } | undefined
   #triesLeft = maxTries
@@ -156,6 +122,11 @@ class Worker {
     this.#keyring = makeKeyring(options.secrets)
     this.#memory = new Memory(options.clock)
     this.#member = new Member(options.system, options.clock, this.#memory)
+    this.#reader = new Reader(options, {
+      member: this.#member,
+      memory: this.#memory,
+      onLost: (deliveries) => this.#reportEnded(deliveries, '', `lost ${maxLost} times`),
+    })
     this.#wake = makeWakeSignal(options.signal)
     this.#nextAloneAt = options.clock.monotonic() + aloneIntervalMs
   }
@@ -222,8 +193,6 @@ class Worker {
     this.#compareIfMember()
   }
 
-  // Reading
-
   async #step(): Promise<'work' | 'idle' | 'contended' | 'again' | 'end'> {
     const { options, memory } = { options: this.#options, memory: this.#memory }
     await options.refresh?.()
@@ -232,27 +201,19 @@ class Worker {
     await this.#correctTimes(this.#member.lanes)
     this.#scheduleAlone()
     memory.trim()
-    const fanned = await this.#fanOut()
-    const found = this.#isTimeToRead() && (await this.#read())
-    if (!found) await this.#readRecipients([])
+    const fanned = await this.#reader.fanOut()
+    const found = await this.#reader.read()
     this.#startPosts()
     this.#flushIfUseful()
     if (fanned === 'done' || found) {
       this.#triesLeft = maxTries
       this.#others = undefined
-      return memory.queued < lowWater ? 'work' : 'idle' // the end of a POST wakes the worker
+      return this.#reader.isLow ? 'work' : 'idle' // the end of a POST wakes the worker
     }
     const isIdle = memory.size === 0 && this.#attempts.size === 0 && this.#outcomes.length === 0
     if (fanned === 'locked' && this.#triesLeft-- > 0) return 'contended'
     if (options.watch || !isIdle) return 'idle'
     return (await this.#isFinished()) ? 'end' : 'idle'
-  }
-
-  /** Reads as long as something is found, and otherwise from time to time, or when nothing is left to do. */
-  #isTimeToRead(): boolean {
-    const { queued, size } = this.#memory
-    if (queued >= lowWater) return false
-    return this.#foundLast || size === 0 || this.#options.clock.monotonic() >= this.#nextReadAt
   }
 
   #applySettings(): void {
@@ -283,111 +244,18 @@ class Worker {
     if (this.#member.id !== undefined) void this.#compare().catch(() => undefined)
   }
 
-  /**
-   * Messages with many subscribers continue when all that waits has been read, or little of it can be posted, so that
-   * other events are never behind all of it.
-   */
-  async #fanOut(): Promise<'done' | 'nothing' | 'locked'> {
-    const { system, catalog, clock } = this.#options
-    const now = clock.monotonic()
-    const isLow = this.#memory.queued < fanOutWater
-    if (this.#memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
-    const { fresh, begun } = await findMessages(system, catalog())
-    this.#hasBegun = begun
-    this.#nextMessagesAt = isLow && fresh ? now : now + messageIntervalMs
-    if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
-    if (!isLow || (this.#isPartial && this.#memory.queued >= 2 * this.#memory.limits.total)) return 'nothing'
-    if (begun && (await fanOutChunk(system, catalog(), 'begun'))) return 'done'
-    return fresh || begun ? 'locked' : 'nothing'
-  }
-
-  /** Reads what is due in the own lanes. @returns whether something was found */
-  async #read(): Promise<boolean> {
-    const { system, clock } = this.#options
-    const memory = this.#memory
-    const { lanes } = this.#member
-    this.#foundLast = false
-    if (lanes.length === 0 || this.#isStopping || !this.#member.isLive()) return false
-    const hands = lanes.map((lane) => this.#hands.get(lane) ?? { lane, after: '', later: [0, ''] as const })
-    this.#nextReadAt = clock.monotonic() + idleMs
-    memory.beginReading()
-    try {
-      const growth = 4 ** Math.min(this.#emptyRounds, 3)
-      const perLane = (isPartial: (hand: Hand) => boolean) =>
-        Math.ceil(((2 * readSize + memory.size) / (hands.filter(isPartial).length || lanes.length)) * growth)
-      const reading = await readDeliveries(system, {
-        hands,
-        held: memory.listHeldSubscriptions(),
-        ...this.#terms(),
-        size: Math.min(readSize, memory.room()),
-        maxSubscriptions: perLane((hand) => hand.after !== ''),
-        maxLater: perLane((hand) => hand.later[0] !== 0),
-      })
-      for (const hand of reading.hands) this.#hands.set(hand.lane, hand)
-      this.#isPartial =
-        reading.hands.filter((hand) => hand.after !== '' || hand.later[0] !== 0).length > lanes.length / 4
-      const { deliveries } = reading
-      const recipients = await this.#readRecipients(deliveries.map((one) => one.subscription))
-      const messages = await this.#readMessages(memory.listUnknownMessages(deliveries))
-      const before = memory.size
-      const own = new Set(this.#member.lanes)
-      const rejected = memory.admit(
-        deliveries.filter((one) => own.has(one.lane)),
-        { recipients, messages },
-      )
-      await this.#endDeliveries(rejected)
-      const hasFound = memory.size > before || Object.values(rejected).some((ended) => ended.length > 0)
-      this.#emptyRounds = hasFound ? 0 : this.#emptyRounds + 1
-      // A round that found nothing is continued until its end.
-      this.#foundLast = hasFound || (reading.isPartial && this.#emptyRounds <= maxTries)
-      return this.#foundLast
-    } finally {
-      memory.endReading()
-    }
-  }
-
-  async #readMessages(ids: readonly string[]): Promise<Loaded['messages']> {
-    const found = new Map<string, Message | null | undefined>(ids.map((id) => [id, undefined]))
-    if (ids.length === 0) return found
-    for (const [id, message] of await loadMessages(this.#options.system, ids, this.#memory.bodyRoom))
-      found.set(id, message)
-    return found
-  }
-
-  async #endDeliveries({ ended, lost, orphans }: Rejected): Promise<void> {
-    const { system } = this.#options
-    for (const subscription of ended) await cancelOf(system, subscription)
-    if (orphans.length > 0) await cancelOrphans(system, orphans)
-    if (lost.length > 0) this.#reportEnded(await endLost(system, lost), '', `lost ${maxLost} times`)
-  }
-
-  /** Reads subscriptions, and those in memory again before what was read is too old to post on. */
-  async #readRecipients(subscriptions: readonly string[]): Promise<Loaded['recipients']> {
-    const { system, clock } = this.#options
-    const memory = this.#memory
-    const asked = memory.listUnread(subscriptions)
-    if (asked.length === 0) return new Map()
-    const at = clock.monotonic()
-    const { recipients, now } = await loadRecipients(system, asked, this.#terms())
-    memory.setTime(now, at)
-    const found = new Map<string, Recipient | undefined>(asked.map((id) => [id, undefined]))
-    for (const one of recipients) found.set(one.subscriptionId, one)
-    memory.applyRecipients(found, at)
-    return found
-  }
-
   async #isNothingDue(): Promise<boolean> {
     const { system, catalog, refresh } = this.#options
     await refresh?.()
     await this.#correctTimes(allLanes)
     const { fresh, begun } = await findMessages(system, catalog())
-    return !fresh && !begun && (await findDueLanes(system, this.#terms())).size === 0
+    return !fresh && !begun && (await findDueLanes(system, this.#reader.terms())).size === 0
   }
 
   /** Whether nothing is due, or for a while only in lanes of others, each of which has been seen to live. */
   async #isFinished(): Promise<boolean> {
     const { system, catalog, clock } = this.#options
-    const due = [...(await findDueLanes(system, this.#terms()))]
+    const due = [...(await findDueLanes(system, this.#reader.terms()))]
     if (due.length === 0) {
       const { fresh, begun } = await findMessages(system, catalog())
       return !(fresh || begun) || this.#triesLeft-- <= 0
@@ -402,10 +270,6 @@ class Worker {
     this.#others ??= { since: now, beats: new Map([...owners.values()].map(({ id, beat }) => [id, beat])) }
     const { since, beats } = this.#others
     return now - since >= othersMs && due.every((lane) => beats.get(owners.get(lane)!.id) !== owners.get(lane)!.beat)
-  }
-
-  #terms(): Terms {
-    return { catalog: this.#options.catalog(), settings: this.#options.settings() }
   }
 
   // Posting
@@ -440,8 +304,7 @@ class Worker {
     }
     this.#startPosts()
     if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#onBatch()
-    const isLow = memory.queued < (this.#hasBegun ? fanOutWater : lowWater)
-    if (isLow && (this.#foundLast || this.#hasBegun)) this.#wake.notify()
+    if (this.#reader.wantsMore) this.#wake.notify()
   }
 
   #countOutcome({ of, isTest, dueAt }: Held, { outcome, delayMs }: Verdict): void {
@@ -653,7 +516,7 @@ class Worker {
     this.#abort = makeAbort()
     this.#dropOutcomes()
     this.#memory.forgetAll()
-    this.#hands.clear()
+    this.#reader.reset()
     this.#nextCompareAt = -Infinity
     this.#wake.notify()
   }

@@ -190,10 +190,9 @@ async function recordInTransaction(
 
 /** The changes of breakers as a table `change`. */
 function breakerEntries(system: System, breakers: readonly BreakerChange[]): RawBuilder<unknown> {
-  const rows = breakers.map(({ subscription, revision, failuresBefore, breaker }) => [
-    ...[subscription, revision, failuresBefore],
-    ...[breaker.failures, breaker.openUntil, breaker.failingSince],
-  ])
+  const rows = breakers.map(({ subscription, revision, failuresBefore, breaker }) => {
+    return [subscription, revision, failuresBefore, breaker.failures, breaker.openUntil, breaker.failingSince]
+  })
   return sql`(select value ->> 0 as id, cast(value ->> 1 as int) as revision, cast(value ->> 2 as int) as before,
     cast(value ->> 3 as int) as failures, cast(value ->> 4 as bigint) as open_until,
     cast(value ->> 5 as bigint) as failing_since from ${jsonRows(system, rows)}) as change`

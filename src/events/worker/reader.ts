@@ -1,0 +1,190 @@
+import { cancelOf, cancelOrphans, endLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
+import type { Member } from '../lanes/member.ts'
+import {
+  loadMessages,
+  loadRecipients,
+  readDeliveries,
+  type Hand,
+  type Message,
+  type Recipient,
+  type Terms,
+} from '../lanes/read.ts'
+import type { EventCatalog } from '../message/catalog.ts'
+import { fanOutChunk, findMessages } from '../message/fan-out.ts'
+import type { Clock, Settings } from '../../kit/index.ts'
+import type { System } from '../../store/index.ts'
+import type { Loaded, Memory } from './memory.ts'
+
+const intervalMs = 250
+const messageIntervalMs = 50
+/** Deliveries in memory below which more are read. */
+const lowWater = 500
+/** The same, below which a message with many subscribers continues. Higher, because its deliveries are read afterwards. */
+const fanOutWater = 750
+const readSize = 500
+/** Readings that find nothing, after which a round through many lanes is not continued at once. */
+const maxEmptyRounds = 100
+
+export interface ReaderOptions {
+  readonly system: System
+  readonly clock: Clock
+  catalog(): EventCatalog
+  settings(): Settings
+}
+
+/** Fills the memory of a worker with what is due in its lanes, and creates the deliveries of messages. */
+export class Reader {
+  readonly #options: ReaderOptions
+  readonly #member: Member
+  readonly #memory: Memory
+  /** Called with deliveries that ended because they lost too many workers. */
+  readonly #onLost: (deliveries: readonly EndedDelivery[]) => void
+  readonly #hands = new Map<number, Hand>()
+  #nextMessagesAt = -Infinity
+  /** Whether a message was seen whose fan-out is partly done. */
+  #hasBegun = false
+  /** Whether such a message was continued since the last reading. */
+  #isAhead = false
+  #nextReadAt = -Infinity
+  #foundLast = false
+  /** Whether the last reading did not reach the end of many lanes. */
+  #isPartial = false
+  #emptyRounds = 0
+
+  constructor(
+    options: ReaderOptions,
+    { member, memory, onLost }: { member: Member; memory: Memory; onLost(deliveries: readonly EndedDelivery[]): void },
+  ) {
+    this.#options = options
+    this.#member = member
+    this.#memory = memory
+    this.#onLost = onLost
+  }
+
+  /** Whether memory is low, and more was found the last time. */
+  get wantsMore(): boolean {
+    const { queued } = this.#memory
+    return this.#hasBegun && !this.#isAhead
+      ? queued < fanOutWater
+      : queued < lowWater && (this.#foundLast || this.#isAhead)
+  }
+
+  get isLow(): boolean {
+    return this.#memory.queued < lowWater
+  }
+
+  terms(): Terms {
+    return { catalog: this.#options.catalog(), settings: this.#options.settings() }
+  }
+
+  /** Begins again, after the worker has lost its lanes. */
+  reset(): void {
+    this.#hands.clear()
+  }
+
+  /**
+   * Creates deliveries of messages, a part of them. Messages with many subscribers continue when all that waits has been
+   * read, or little of it can be posted, so that other events are never behind all of it.
+   */
+  async fanOut(): Promise<'done' | 'nothing' | 'locked'> {
+    const { system, catalog, clock } = this.#options
+    const now = clock.monotonic()
+    const isLow = this.#memory.queued < fanOutWater
+    if (this.#memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
+    const { fresh, begun } = await findMessages(system, catalog())
+    this.#hasBegun = begun
+    this.#nextMessagesAt = isLow && fresh ? now : now + messageIntervalMs
+    if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
+    if (!isLow || (this.#isPartial && this.#memory.queued >= 2 * this.#memory.limits.total)) return 'nothing'
+    if (begun && this.#isAhead) return 'nothing'
+    if (begun && (this.#isAhead = await fanOutChunk(system, catalog(), 'begun'))) return 'done'
+    return fresh || begun ? 'locked' : 'nothing'
+  }
+
+  /**
+   * Reads what is due in the own lanes if little is in memory: as long as something is found, and otherwise from time to
+   * time, or when nothing is left to do.
+   * @returns whether something was found, or may be found by the next reading
+   */
+  async read(): Promise<boolean> {
+    const now = this.#options.clock.monotonic()
+    if (this.isLow && (this.#foundLast || this.#isAhead || this.#memory.size === 0 || now >= this.#nextReadAt)) {
+      this.#foundLast = this.#isAhead = false
+      this.#foundLast = await this.#readLanes()
+      if (this.#foundLast) return true
+    }
+    await this.#readRecipients([])
+    return false
+  }
+
+  async #readLanes(): Promise<boolean> {
+    const memory = this.#memory
+    const { lanes, isLeaving } = this.#member
+    if (lanes.length === 0 || isLeaving || !this.#member.isLive()) return false
+    const hands = lanes.map((lane) => this.#hands.get(lane) ?? { lane, after: '', later: [0, ''] as const })
+    this.#nextReadAt = this.#options.clock.monotonic() + intervalMs
+    memory.beginReading()
+    try {
+      const growth = 4 ** Math.min(this.#emptyRounds, 3)
+      const perLane = (isPartial: (hand: Hand) => boolean) =>
+        Math.ceil(((2 * readSize + memory.size) / (hands.filter(isPartial).length || lanes.length)) * growth)
+      const reading = await readDeliveries(this.#options.system, {
+        hands,
+        held: memory.listHeldSubscriptions(),
+        ...this.terms(),
+        size: Math.min(readSize, memory.room()),
+        maxSubscriptions: perLane((hand) => hand.after !== ''),
+        maxLater: perLane((hand) => hand.later[0] !== 0),
+      })
+      for (const hand of reading.hands) this.#hands.set(hand.lane, hand)
+      const partial = reading.hands.filter((hand) => hand.after !== '' || hand.later[0] !== 0)
+      this.#isPartial = partial.length > lanes.length / 4
+      const hasFound = await this.#admit(reading.deliveries)
+      this.#emptyRounds = hasFound ? 0 : this.#emptyRounds + 1
+      // A round that found nothing is continued until its end.
+      return hasFound || (partial.length > 0 && this.#emptyRounds <= maxEmptyRounds)
+    } finally {
+      memory.endReading()
+    }
+  }
+
+  /** Takes deliveries into memory, or ends them. @returns whether there were any */
+  async #admit(deliveries: Awaited<ReturnType<typeof readDeliveries>>['deliveries']): Promise<boolean> {
+    const { system } = this.#options
+    const memory = this.#memory
+    const recipients = await this.#readRecipients(deliveries.map((one) => one.subscription))
+    const messages = await this.#readMessages(memory.listUnknownMessages(deliveries))
+    const before = memory.size
+    const own = new Set(this.#member.lanes)
+    const { ended, lost, orphans } = memory.admit(
+      deliveries.filter((one) => own.has(one.lane)),
+      { recipients, messages },
+    )
+    for (const subscription of ended) await cancelOf(system, subscription)
+    if (orphans.length > 0) await cancelOrphans(system, orphans)
+    if (lost.length > 0) this.#onLost(await endLost(system, lost))
+    return memory.size > before || ended.length + orphans.length + lost.length > 0
+  }
+
+  async #readMessages(ids: readonly string[]): Promise<Loaded['messages']> {
+    const found = new Map<string, Message | null | undefined>(ids.map((id) => [id, undefined]))
+    if (ids.length === 0) return found
+    for (const [id, message] of await loadMessages(this.#options.system, ids, this.#memory.bodyRoom))
+      found.set(id, message)
+    return found
+  }
+
+  /** Reads subscriptions, and those in memory again before what was read is too old to post on. */
+  async #readRecipients(subscriptions: readonly string[]): Promise<Loaded['recipients']> {
+    const memory = this.#memory
+    const asked = memory.listUnread(subscriptions)
+    if (asked.length === 0) return new Map()
+    const at = this.#options.clock.monotonic()
+    const { recipients, now } = await loadRecipients(this.#options.system, asked, this.terms())
+    memory.setTime(now, at)
+    const found = new Map<string, Recipient | undefined>(asked.map((id) => [id, undefined]))
+    for (const one of recipients) found.set(one.subscriptionId, one)
+    memory.applyRecipients(found, at)
+    return found
+  }
+}
