@@ -10,6 +10,7 @@ import { measureHung } from './hung.ts'
 export async function measureEvents(): Promise<Figure[]> {
   return [
     ...(await measureDeliveries()),
+    ...(await measureDeliveries(10_000)),
     ...(await measureDeliveryMemory()),
     ...(await measureDispatch()),
     ...(await measureFanOut()),

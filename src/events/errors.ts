@@ -82,11 +82,7 @@ export const errors = defineErrors({
     message: 'The delivery "{id}" is {status}, so it has no next attempt',
     hint: 'Replay it to send it again.',
   },
-  WP_EVENTS_DELIVERY_SENDING: {
-    kind: 'user',
-    status: 409,
-    message: 'The delivery "{id}" is being sent now',
-  },
+  WP_EVENTS_DELIVERY_SENDING: { kind: 'user', status: 409, message: 'The delivery "{id}" is being sent now' },
   WP_EVENTS_RETRY_STOPPED: {
     kind: 'user',
     status: 409,

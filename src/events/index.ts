@@ -15,7 +15,8 @@ export type { AttemptReport } from './worker/attempt.ts'
 export { executeEvents, type ExecuteOptions, type Summary } from './worker/execute.ts'
 export { allLanes } from './lanes/shares.ts'
 export { latencyBounds } from './worker/record.ts'
-export { loadAttemptTotals, measureEvents, type MeasureOptions } from './measure.ts'
+export type { Terms as EventTerms } from './lanes/read.ts'
+export { loadAttemptTotals, measureEvents } from './measure.ts'
 export {
   countDead,
   replayDead,

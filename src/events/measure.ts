@@ -1,11 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Settings } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import type { Outcome } from './worker/attempt.ts'
-import type { EventCatalog } from './message/catalog.ts'
 import { eventTerms, isRecipientAllowed, nowOnce } from './expressions.ts'
 import { isPostable } from './lanes/breaker.ts'
-import { isReadable } from './lanes/read.ts'
+import { isReadable, type Terms } from './lanes/read.ts'
 
 /** Event metrics of the whole System. */
 export interface EventMeasures {
@@ -24,14 +22,8 @@ export interface EventMeasures {
   readonly oldestDueMs: number
 }
 
-/** The parts of the active release that the metrics depend on. */
-export interface MeasureOptions {
-  readonly catalog: EventCatalog
-  readonly settings: Settings
-}
-
 /** Measures the queue. Groups deliveries by subscription first, which an index can answer. */
-export async function measureEvents(system: System, options: MeasureOptions): Promise<EventMeasures> {
+export async function measureEvents(system: System, options: Terms): Promise<EventMeasures> {
   const { rows } = await sql<{
     now: number
     messages: number
@@ -107,10 +99,7 @@ export interface PendingFanOut {
  * Counts the deliveries that waiting messages of the catalog's events will become: one for each subscription that
  * fan-out would choose now. Reads each waiting message once, regardless of the number of subscriptions.
  */
-export async function measurePendingFanOut(
-  system: System,
-  { catalog, settings }: MeasureOptions,
-): Promise<PendingFanOut> {
+export async function measurePendingFanOut(system: System, { catalog, settings }: Terms): Promise<PendingFanOut> {
   const { rows } = await sql<{ due: number; held: number; oldest: number | null }>`
     with ${subscribersSql(system, { catalog, settings })}, message as materialized (
       select id, event, users, fan_cursor, created_at as at from waypost_message
@@ -129,7 +118,7 @@ export async function measurePendingFanOut(
 /**
  * `subscriber`: subscriptions that may receive messages of the catalog's events, selected as `loadSubscribers` does.
  */
-function subscribersSql(system: System, { catalog, settings }: MeasureOptions): RawBuilder<unknown> {
+function subscribersSql(system: System, { catalog, settings }: Terms): RawBuilder<unknown> {
   const now = nowOnce(system)
   return sql`
     term as materialized (select * from ${eventTerms(system, catalog)} terms

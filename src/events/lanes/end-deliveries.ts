@@ -1,6 +1,6 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
-import { cancelDeliveries, type System, type SystemTables } from '../../store/index.ts'
+import { cancelDeliveries, type System } from '../../store/index.ts'
 import { isOneOf } from '../expressions.ts'
 
 // Deliveries that end without a POST.
@@ -47,7 +47,7 @@ export function endLost(
 ): Promise<readonly EndedDelivery[]> {
   const turns = new Map(deliveries.map(({ id, turn }) => [id, turn]))
   const isLost = isOneOf(system, sql`d.id`, JSON.stringify([...turns.keys()]))
-  return end(system, isLost, { outcome: 'lost', isStill: ({ id, turn }) => turns.get(id) === turn })
+  return end(system, 'lost', isLost, ({ id, turn }) => turns.get(id) === turn)
 }
 
 /** The outcome in the attempt log of a delivery that expired. */
@@ -62,18 +62,16 @@ export function endOverdue(system: System, subscriptionId: string): Promise<read
   const isOverdue = sql<boolean>`d.subscription_id = ${subscriptionId}
     and case when d.due_at = 0 then d.created_at else d.due_at end < ${before}
     and exists (select 1 from waypost_subscription s where s.id = d.subscription_id and s.failing_since < ${before})`
-  return end(system, isOverdue, { outcome: expiredOutcome, isStill: () => true })
+  return end(system, expiredOutcome, isOverdue)
 }
 
-interface Row extends EndedDelivery {
-  readonly turn: number
-  readonly now: number
-}
+type Row = EndedDelivery & { readonly turn: number; readonly now: number }
 
-function end(
+async function end(
   system: System,
+  outcome: string,
   isChosen: RawBuilder<boolean>,
-  { outcome, isStill }: { readonly outcome: string; isStill(row: Row): boolean },
+  isStill: (row: Row) => boolean = () => true,
 ): Promise<readonly EndedDelivery[]> {
   return system.transaction(async (trx) => {
     const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
@@ -83,30 +81,17 @@ function end(
       where ${isChosen} and d.status || '' = 'pending'
       order by d.message_id limit ${sql.lit(maxExpired)} ${lock}`.execute(trx)
     const rows = found.filter(isStill)
-    if (rows.length > 0) await markDead(system, trx, { rows, outcome })
+    if (rows.length === 0) return rows
+    await trx
+      .updateTable('waypost_delivery')
+      .set((column) => ({ status: 'dead', finished_at: system.now(), turn: column('turn', '+', 1) }))
+      .where(isOneOf(system, sql`id`, JSON.stringify(rows.map((row) => row.id))))
+      .execute()
+    const attempt = { latency_ms: 0, status: null, outcome, answer: null, headers: null, hidden: 0 as const }
+    const attempts = rows.map(({ id, now }) => {
+      return { ...attempt, id: makeSortedId('att_', now), delivery_id: id, started_at: now }
+    })
+    await trx.insertInto('waypost_attempt').values(attempts).execute()
     return rows
   })
-}
-
-async function markDead(
-  system: System,
-  trx: Transaction<SystemTables>,
-  { rows, outcome }: { readonly rows: readonly Row[]; readonly outcome: string },
-): Promise<void> {
-  await trx
-    .updateTable('waypost_delivery')
-    .set((column) => ({ status: 'dead', finished_at: system.now(), turn: column('turn', '+', 1) }))
-    .where(
-      'id',
-      'in',
-      rows.map((row) => row.id),
-    )
-    .execute()
-  const attempt = { latency_ms: 0, status: null, outcome, answer: null, headers: null, hidden: 0 as const }
-  await trx
-    .insertInto('waypost_attempt')
-    .values(
-      rows.map(({ id, now }) => ({ ...attempt, id: makeSortedId('att_', now), delivery_id: id, started_at: now })),
-    )
-    .execute()
 }

@@ -1,11 +1,11 @@
-import { latencyBounds, loadAttemptTotals, measureEvents, type MeasureOptions } from '../../events/index.ts'
+import { latencyBounds, loadAttemptTotals, measureEvents, type EventTerms } from '../../events/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Metric, Sample } from './format.ts'
 
 const outcomes = ['delivered', 'retrying', 'dead'] as const
 
 /** Measures the event queue and the results of attempts across all workers, so every server reports the same. */
-export async function eventMetrics(system: System, options: MeasureOptions): Promise<readonly Metric[]> {
+export async function eventMetrics(system: System, options: EventTerms): Promise<readonly Metric[]> {
   const { messages, deliveries, oldestDueMs } = await measureEvents(system, options)
   const attempts = await loadAttemptTotals(system)
   return [

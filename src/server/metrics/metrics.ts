@@ -1,4 +1,4 @@
-import type { MeasureOptions } from '../../events/index.ts'
+import type { EventTerms } from '../../events/index.ts'
 import type { System } from '../../store/index.ts'
 import { eventMetrics } from './event-metrics.ts'
 import { formatMetrics, type Metric } from './format.ts'
@@ -17,7 +17,7 @@ export function makeMetrics(system: System, server: MetricsServer): () => Promis
 
 export interface MetricsServer extends MeasuredServer {
   /** Returns the terms of the release being served. */
-  terms(): MeasureOptions
+  terms(): EventTerms
 }
 
 async function measure(system: System, server: MetricsServer): Promise<string> {
