@@ -75,26 +75,28 @@ export class Host<One> {
     return { isRecent: now - this.#triedAt < silentMs || this.posting > 0, ms }
   }
 
-  /** Whether the last response was slow, or a POST in flight is. */
-  isSlow(): boolean {
-    return this.#slowestMs() >= slowMs
+  /** By the last POST that ended and the oldest one in flight. */
+  get pace(): Pace {
+    let slowestMs = this.#lastMs
+    for (const began of this.#postings.values()) {
+      slowestMs = Math.max(this.#lastMs ?? 0, this.#clock.monotonic() - began)
+      break
+    }
+    if (slowestMs === undefined || slowestMs < slowMs) return this.#lastMs === undefined ? 'unknown' : 'quick'
+    return slowestMs < hungMs ? 'slow' : 'hung'
   }
 
-  isHung(): boolean {
-    return this.#slowestMs() >= hungMs
+  get isSlow(): boolean {
+    const { pace } = this
+    return pace === 'slow' || pace === 'hung'
   }
+}
 
-  #slowestMs(): number {
-    const lastMs = this.#lastMs ?? 0
-    for (const began of this.#postings.values()) return Math.max(lastMs, this.#clock.monotonic() - began)
-    return lastMs
-  }
+type Pace = 'unknown' | 'quick' | 'slow' | 'hung'
 
-  /** The most concurrent POSTs to this host: nearly all slots if it responds quickly, otherwise the default share. */
-  maxPostings(limits: Limits): number {
-    const isQuick = this.#lastMs !== undefined && !this.isSlow()
-    return isQuick ? limits.total - Math.floor(limits.total / 8) : defaultShare(limits)
-  }
+/** The most concurrent POSTs to a host: nearly all slots if it responds quickly, otherwise the default share. */
+export function maxPostings(pace: Pace, limits: Limits): number {
+  return pace === 'quick' ? limits.total - Math.floor(limits.total / 8) : defaultShare(limits)
 }
 
 /**
@@ -147,13 +149,13 @@ export class Hosts<One extends Waiting<One>> {
   }
 
   #hasRoom(host: Host<One>, limits: Limits): boolean {
-    if (host.posting >= host.maxPostings(limits)) return false
-    return !host.isHung() || this.countHung() < defaultShare(limits)
+    const { pace, posting } = host
+    return posting < maxPostings(pace, limits) && (pace !== 'hung' || this.countHung() < defaultShare(limits))
   }
 
   /** Ends a POST, so that others may begin. */
   end(host: Host<One>, posting: object, { endpoint, hasResponse }: { endpoint: string; hasResponse: boolean }): void {
-    const wasHung = host.isHung()
+    const wasHung = host.pace === 'hung'
     host.end(posting, endpoint, hasResponse)
     // Others that hang may have waited for its place.
     for (const one of wasHung ? [host, ...this.#listHung()] : [host]) if (one.ready.size > 0) this.#ready.add(one)
@@ -165,7 +167,7 @@ export class Hosts<One extends Waiting<One>> {
   }
 
   #listHung(): readonly Host<One>[] {
-    return [...this.#hosts.values()].filter((host) => host.isHung())
+    return [...this.#hosts.values()].filter((host) => host.pace === 'hung')
   }
 
   /** Whether no host has responded for half a minute although several were tried. */

@@ -3,7 +3,7 @@ import { isHalfOpen, isOpen, type Breaker } from '../lanes/breaker.ts'
 import type { Holdings, Noted } from '../lanes/member.ts'
 import type { Delivery, HeldSubscription, Message, Recipient } from '../lanes/read.ts'
 import { maxLost } from '../expressions.ts'
-import { defaultShare, Hosts, type Host, type Limits, type Waiting } from './hosts.ts'
+import { defaultShare, Hosts, maxPostings, type Host, type Limits, type Waiting } from './hosts.ts'
 
 /** The most deliveries in memory, and the most characters of their bodies. */
 const maxHeld = 2000
@@ -287,9 +287,10 @@ export class Memory implements Holdings {
       if (isHalfOpen(breaker) && known !== undefined && sizeOf(known) > 0) continue // one at a time
       if (this.#held.size >= maxHeld) break
       const host = known?.host ?? this.#hosts.of(recipient.endpoint)
-      if (host.isHung() && hung >= maxHung) continue
-      if (host.isSlow() && host.queued + host.posting >= maxHung) continue
-      if (host.isHung()) hung++
+      const isHung = host.pace === 'hung'
+      if (isHung && hung >= maxHung) continue
+      if (host.isSlow && host.queued + host.posting >= maxHung) continue
+      if (isHung) hung++
       this.#add(delivery, content, known ?? this.#addSubscription(recipient))
     }
     return { ended: [...ended].map(([id, lane]) => ({ id, lane })), lost, orphans }
@@ -387,7 +388,7 @@ export class Memory implements Holdings {
     for (const one of this.#subscriptions.values()) {
       const { host } = one
       const isOver = () =>
-        (host.isSlow() && host.queued + host.posting > share) ||
+        (host.isSlow && host.queued + host.posting > share) ||
         (isFull && one.queue.length > Math.max(minTake, 2 * one.finished))
       while (one.queue.length > 0 && isOver()) this.#remove(one.queue.at(-1)!)
     }
@@ -521,12 +522,13 @@ export class Memory implements Holdings {
         const row = one.queue[place]
         if (row === undefined || (place > 0 && isHalfOpen(one.breaker))) return false
         const { host } = one
-        if (!host.isSlow()) {
+        if (!host.isSlow) {
           if (quick <= 0) return false
           quick--
         } else {
           const count = perHost.get(host) ?? host.posting
-          if (others <= 0 || count >= host.maxPostings(this.limits) || place >= this.limits.perEndpoint) return false
+          if (others <= 0 || count >= maxPostings(host.pace, this.limits) || place >= this.limits.perEndpoint)
+            return false
           perHost.set(host, count + 1)
           others--
         }
@@ -554,6 +556,7 @@ export class Memory implements Holdings {
   /** Whether few of those that may begin next are noted, and a note would allow more to begin. */
   needsNote(): boolean {
     if (this.isAlone) return this.#posting === 0 && this.#alone[0]?.isNoted === false
+    if (this.#noted >= 3 * this.limits.total) return false // at most two thirds are for slow hosts
     const ahead = this.#chooseAhead()
     const noted = ahead.filter((row) => row.isNoted).length
     return noted < this.limits.total && noted < ahead.length
