@@ -97,7 +97,9 @@ class Worker {
   readonly #wake: ReturnType<typeof makeWakeSignal>
   readonly #reader: Reader
   readonly #shard = randomInt(shards)
-  readonly #attempts = new Set<Promise<void>>()
+  /** POSTs in flight, and what is done after some. */
+  #active = 0
+  #onQuiet = () => {}
   /** Outcomes that are not recorded, oldest first. */
   readonly #outcomes: Completion[] = []
   readonly #failures: unknown[] = []
@@ -168,19 +170,20 @@ class Worker {
   async end(): Promise<void> {
     this.#stop()
     const guard = setInterval(() => this.#guard(), guardMs)
+    const compare = setInterval(() => this.#active > 0 && this.#compareIfMember(), compareMs)
     try {
-      const compare = setInterval(() => this.#compareIfMember(), compareMs)
-      await Promise.all(this.#attempts).finally(() => clearInterval(compare))
-      while (this.#flushing !== undefined || this.#outcomes.length > 0) {
-        this.#flushSoon()
-        await this.#flushing
+      while (this.#active > 0 || this.#flushing !== undefined || this.#outcomes.length > 0) {
+        const { promise: isQuiet, resolve } = Promise.withResolvers<void>()
+        this.#onQuiet = resolve
+        if (this.#outcomes.length > 0) this.#flushSoon()
+        await (this.#active > 0 ? isQuiet : this.#flushing)
       }
       await this.#comparing?.catch(() => undefined)
       await this.#member.leave()
     } catch (error) {
       this.#failures.push(error) // others take the lanes when the lease is over
     } finally {
-      clearInterval(guard)
+      for (const timer of [guard, compare]) clearInterval(timer)
     }
     if (this.#failures.length > 0 && this.#options.watch !== true) throw this.#failures[0]
   }
@@ -190,7 +193,7 @@ class Worker {
     this.#isStopping = true
     this.#member.isLeaving = true
     this.#memory.forgetQueued()
-    this.#compareIfMember()
+    if (this.#active > 0) this.#compareIfMember()
   }
 
   async #step(): Promise<'work' | 'idle' | 'contended' | 'again' | 'end'> {
@@ -210,7 +213,7 @@ class Worker {
       this.#others = undefined
       return this.#reader.isLow ? 'work' : 'idle' // the end of a POST wakes the worker
     }
-    const isIdle = memory.size === 0 && this.#attempts.size === 0 && this.#outcomes.length === 0
+    const isIdle = memory.size === 0 && this.#active === 0 && this.#outcomes.length === 0
     if (fanned === 'locked' && this.#triesLeft-- > 0) return 'contended'
     if (options.watch || !isIdle) return 'idle'
     return (await this.#isFinished()) ? 'end' : 'idle'
@@ -277,16 +280,15 @@ class Worker {
   #startPosts(): void {
     if (this.#isStopping || !this.#member.isLive()) return
     for (let row = this.#memory.startNext(); row !== undefined; row = this.#memory.startNext()) {
-      this.#track(this.#post(row))
+      this.#active++
+      void this.#post(row)
     }
   }
 
-  #track(work: Promise<void>): void {
-    const tracked = work.finally(() => {
-      this.#attempts.delete(tracked)
-      if (this.#attempts.size === 0) this.#wake.notify()
-    })
-    this.#attempts.add(tracked)
+  #end(): void {
+    if (--this.#active > 0) return
+    this.#wake.notify()
+    this.#onQuiet()
   }
 
   async #post(row: Held): Promise<void> {
@@ -305,6 +307,7 @@ class Worker {
     this.#startPosts()
     if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#onBatch()
     if (this.#reader.wantsMore) this.#wake.notify()
+    this.#end()
   }
 
   #countOutcome({ of, isTest, dueAt }: Held, { outcome, delayMs }: Verdict): void {
@@ -432,7 +435,7 @@ class Worker {
     const tests = recorded.completions.filter(
       ({ delivery, verdict }) => delivery.isTest && verdict.outcome !== 'delivered' && isHalfOpen(delivery.of.breaker),
     )
-    if (disabled.length + tests.length > 0) this.#track(this.#endAfter(disabled, tests))
+    if (disabled.length + tests.length > 0) void this.#endAfter(disabled, tests)
   }
 
   /** A 410 disables the subscription that was posted to, and ends the delivery. */
@@ -463,6 +466,7 @@ class Worker {
    */
   async #endAfter(disabled: readonly Place[], failedTests: readonly Completion[]): Promise<void> {
     const { system } = this.#options
+    this.#active++
     try {
       for (const { id, lane } of disabled) await cancelOf(system, { id, lane })
       for (const { delivery } of failedTests) {
@@ -471,6 +475,8 @@ class Worker {
       }
     } catch (error) {
       this.#failures.push(error)
+    } finally {
+      this.#end()
     }
   }
 
