@@ -45,6 +45,7 @@ function findPlace(): string | undefined {
   }
 }
 
+/** Returns when a process started, or that it has ended; undefined if that cannot be read. */
 function findStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')

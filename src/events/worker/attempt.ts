@@ -22,31 +22,32 @@ interface Circumstances {
   readonly signal: AbortSignal
 }
 
-/** Sends one signed POST with exactly the dispatched data. */
-export function deliver(
+/** Sends one signed POST with exactly the dispatched data. Never throws; the result contains the failure. */
+export async function deliver(
   options: AttemptOptions,
   { id, content, recipient }: Held,
   { keyring, startedAt, signal }: Circumstances,
 ): Promise<PostResult> {
-  let keys
+  let problem = 'the secret cannot be read: '
   try {
-    keys = keyring(recipient, startedAt)
+    const keys = keyring(recipient, startedAt)
+    problem = ''
+    return await options.outbound.post({
+      url: recipient.endpoint,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': options.userAgent,
+        'waypost-event': content.event,
+        ...signatureHeaders({ id, body: content.data, keys, nowMs: startedAt }),
+      },
+      body: content.data,
+      timeoutMs: options.settings().delivery_timeout,
+      startedAt,
+      signal,
+    })
   } catch (error) {
-    return Promise.resolve({ failure: `the secret cannot be read: ${messageOf(error)}`, latencyMs: 0 })
+    return { failure: problem + messageOf(error), latencyMs: 0 }
   }
-  return options.outbound.post({
-    url: recipient.endpoint,
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': options.userAgent,
-      'waypost-event': content.event,
-      ...signatureHeaders({ id, body: content.data, keys, nowMs: startedAt }),
-    },
-    body: content.data,
-    timeoutMs: options.settings().delivery_timeout,
-    startedAt,
-    signal,
-  })
 }
 
 export type Outcome = 'delivered' | 'retrying' | 'dead'

@@ -97,7 +97,7 @@ class Worker {
   readonly #wake: ReturnType<typeof makeWakeSignal>
   readonly #reader: Reader
   readonly #shard = randomInt(shards)
-  /** POSTs in flight, and what is done after some. */
+  /** POSTs in flight, and deliveries that are being ended after a recording. */
   #active = 0
   #onQuiet = () => {}
   /** Outcomes that are not recorded, oldest first. */
@@ -170,9 +170,9 @@ class Worker {
   async end(): Promise<void> {
     this.#stop()
     const guard = setInterval(() => this.#guard(), guardMs)
-    const compare = setInterval(() => this.#active > 0 && this.#compareIfMember(), compareMs)
+    const compare = setInterval(() => this.#isBusy() && this.#compareIfMember(), compareMs)
     try {
-      while (this.#active > 0 || this.#flushing !== undefined || this.#outcomes.length > 0) {
+      while (this.#isBusy()) {
         const { promise: isQuiet, resolve } = Promise.withResolvers<void>()
         this.#onQuiet = resolve
         if (this.#outcomes.length > 0) this.#flushSoon()
@@ -193,7 +193,12 @@ class Worker {
     this.#isStopping = true
     this.#member.isLeaving = true
     this.#memory.forgetQueued()
-    if (this.#active > 0) this.#compareIfMember()
+    if (this.#isBusy()) this.#compareIfMember()
+  }
+
+  /** Whether something must end before the worker can leave. */
+  #isBusy(): boolean {
+    return this.#active > 0 || this.#flushing !== undefined || this.#outcomes.length > 0
   }
 
   async #step(): Promise<'work' | 'idle' | 'contended' | 'again' | 'end'> {
@@ -285,7 +290,7 @@ class Worker {
     }
   }
 
-  #end(): void {
+  #settle(): void {
     if (--this.#active > 0) return
     this.#wake.notify()
     this.#onQuiet()
@@ -307,7 +312,7 @@ class Worker {
     this.#startPosts()
     if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#onBatch()
     if (this.#reader.wantsMore) this.#wake.notify()
-    this.#end()
+    this.#settle()
   }
 
   #countOutcome({ of, isTest, dueAt }: Held, { outcome, delayMs }: Verdict): void {
@@ -476,7 +481,7 @@ class Worker {
     } catch (error) {
       this.#failures.push(error)
     } finally {
-      this.#end()
+      this.#settle()
     }
   }
 

@@ -35,6 +35,8 @@ export class Host<One> {
   #triedAt = -Infinity
   /** Deliveries in memory that are not in flight. */
   queued = 0
+  /** Subscriptions in memory that have it. */
+  users = 0
   /** What may have a delivery to start, in turn. */
   readonly ready = new Set<One>()
 
@@ -123,7 +125,7 @@ export class Hosts<One extends Waiting<One>> {
     const known = this.#hosts.get(origin)
     if (known !== undefined) return known
     if (this.#hosts.size >= maxRemembered) {
-      for (const [name, { queued, posting }] of this.#hosts) if (queued + posting === 0) this.#hosts.delete(name)
+      for (const [name, { users, posting }] of this.#hosts) if (users + posting === 0) this.#hosts.delete(name)
     }
     const host = new Host<One>(this.#clock)
     this.#hosts.set(origin, host)
@@ -136,7 +138,10 @@ export class Hosts<One extends Waiting<One>> {
     this.#ready.add(one.host)
   }
 
-  /** Returns what may start a delivery next. What cannot start now leaves the turn until it is woken. */
+  /**
+   * Returns what may start a delivery next. What cannot start now leaves the turn until it is woken; so does a host until
+   * one of its POSTs ends.
+   */
   next(limits: Limits, mayStart: (one: One) => boolean): One | undefined {
     for (const host of this.#ready) {
       const one = this.#hasRoom(host, limits) ? nextOf(host, limits, mayStart) : undefined

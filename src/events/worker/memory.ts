@@ -26,7 +26,7 @@ export interface Held extends Delivery {
   readonly content: Message
   readonly of: Subscription
   state: 'queued' | 'posting' | 'recording'
-  /** What it was or will be posted with. */
+  /** What it is posted with, from the moment it begins. */
   recipient: Recipient
   host: Host<Subscription>
   /** Whether a committed note contains it. */
@@ -243,7 +243,9 @@ export class Memory implements Holdings {
     if (isMoved) {
       const host = this.#hosts.of(recipient.endpoint)
       known.host.ready.delete(known)
+      known.host.users--
       known.host.queued -= known.queue.length
+      host.users++
       host.queued += known.queue.length
       known.host = host
     }
@@ -315,6 +317,7 @@ export class Memory implements Holdings {
       rereadAt: this.#clock.monotonic(),
       finished: 0,
     }
+    one.host.users++
     this.#subscriptions.set(one.id, one)
     return one
   }
@@ -375,6 +378,7 @@ export class Memory implements Holdings {
     if (this.#alone.some((row) => row.of === one)) return
     this.#subscriptions.delete(one.id)
     one.host.ready.delete(one)
+    one.host.users--
   }
 
   forgetSubscription(one: Subscription): void {

@@ -96,7 +96,8 @@ export class Reader {
     this.#nextMessagesAt = isLow && fresh ? now : now + messageIntervalMs
     if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
     if (!isLow || (this.#isPartial && this.#memory.queued >= 2 * this.#memory.limits.total)) return 'nothing'
-    if (begun && this.#isAhead) return 'nothing'
+    // A worker without lanes would create deliveries for others, however many of these wait.
+    if (begun && (this.#isAhead || this.#member.lanes.length === 0)) return 'nothing'
     if (begun && (this.#isAhead = await fanOutChunk(system, catalog(), 'begun'))) return 'done'
     return fresh || begun ? 'locked' : 'nothing'
   }
@@ -109,7 +110,7 @@ export class Reader {
   async read(): Promise<boolean> {
     const now = this.#options.clock.monotonic()
     if (this.isLow && (this.#foundLast || this.#isAhead || this.#memory.size === 0 || now >= this.#nextReadAt)) {
-      this.#foundLast = this.#isAhead = false
+      this.#foundLast = false
       this.#foundLast = await this.#readLanes()
       if (this.#foundLast) return true
     }
@@ -136,13 +137,14 @@ export class Reader {
         maxSubscriptions: perLane((hand) => hand.after !== ''),
         maxLater: perLane((hand) => hand.later[0] !== 0),
       })
+      this.#isAhead = false
       for (const hand of reading.hands) this.#hands.set(hand.lane, hand)
       const partial = reading.hands.filter((hand) => hand.after !== '' || hand.later[0] !== 0)
       this.#isPartial = partial.length > lanes.length / 4
       const hasFound = await this.#admit(reading.deliveries)
       this.#emptyRounds = hasFound ? 0 : this.#emptyRounds + 1
       // A round that found nothing is continued until its end.
-      return hasFound || (partial.length > 0 && this.#emptyRounds <= maxEmptyRounds)
+      return hasFound || (reading.isPartial && this.#emptyRounds <= maxEmptyRounds)
     } finally {
       memory.endReading()
     }

@@ -24,7 +24,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'the fence is only read': {
     file: record,
     text: 'if (fence.length === 0) return undefined',
-    replacement: 'if (fence.length === 0) fence.push({ now: 0 })',
+    replacement: 'if (fence.length === 0) fence.push({ now: Date.now() })',
     faults: ['suspend', 'stop'],
   },
   'the turn is ignored': {
