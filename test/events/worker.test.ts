@@ -136,12 +136,17 @@ onEachDatabase('what is due', (world) => {
 
   test('stays with a worker that stops while it compares, until that has ended', async () => {
     const hold = holdWorkers(world().system)
+    const held: ServerResponse[] = []
+    const receiver = await world().openReceiver((response) => held.push(response))
+    await world().subscribe(await world().addUser(), 'note', receiver.url)
+    await world().dispatch('note', 1)
     const stop = new AbortController()
     const run = world().execute({ system: hold.system, watch: true, signal: stop.signal })
-    await until('it has lanes', async () => (await countOwners(world())) === 1)
+    await until('it posts', () => held.length === 1)
     hold.isHeld = true
     stop.abort()
     await hold.isReading
+    held[0]!.writeHead(204).end()
     await pause(100) // a worker that does not wait would have left
     assert.equal(await countOwners(world()), 1)
     hold.continue()
