@@ -218,6 +218,27 @@ test('an endpoint has its limit in common for all of its subscriptions, also whe
   assert.equal(startAll(memory).length, 3)
 })
 
+test('an endpoint keeps its limit while its subscription has only outcomes, however many hosts there are', () => {
+  const { memory, admit } = prepare({ total: 3000, perEndpoint: 2 })
+  const endpoint = 'http://a.test/'
+  const recipients = new Map(['sub_1', 'sub_2'].map((id) => [id, { ...recipientOf(id), endpoint }]))
+  admit([deliveryOf(1)], recipients)
+  note(memory)
+  end(memory, memory.startNext()!)
+  admit(Array.from({ length: 1100 }, (_, n) => deliveryOf(n + 10)))
+  memory.forgetQueued()
+  admit([deliveryOf(2000)]) // forgets hosts that nothing uses
+  admit(
+    ['sub_1', 'sub_2'].flatMap((subscription, place) => {
+      return [1, 2].map((n) => deliveryOf(3000 + place * 10 + n, { subscription }))
+    }),
+    recipients,
+  )
+  note(memory)
+  const started = startAll(memory).filter((id) => id.startsWith('dlv_30'))
+  assert.equal(started.length, 2)
+})
+
 test('one host may have half of all places until it has responded quickly, then nearly all', () => {
   const { memory, admit } = prepare({ total: 16, perEndpoint: 2 })
   const place = (n: number) => ({ ...recipientOf(`sub_${n}`), endpoint: `http://a.test/${n}` })
