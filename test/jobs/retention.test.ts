@@ -196,6 +196,19 @@ for (const kind of systemKinds) {
       }
     })
 
+    test('the messages of thousands of pending deliveries stay, fresh ones and those that were put off', async () => {
+      const { db } = system
+      const numbers = sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 12000)`
+      await sql`insert into waypost_message (id, event, data, created_at, fanned_out_at)
+        ${numbers} select 'msg_00' || i, 'noted', '1', 1, 1 from n`.execute(db)
+      await sql`insert into waypost_delivery (id, message_id, subscription_id, lane, status, due_at, scheduled_at,
+          failures, lost, created_at)
+        ${numbers} select 'dlv_00' || i, 'msg_00' || i, 'sub', i % 2, 'pending', case when i % 3 = 0 then 1 else 0 end, 1,
+          0, 0, 1 from n where i > 4`.execute(db)
+      assert.deepEqual(await prune(), { waypost_message: 4 })
+      for (const table of ['waypost_message', 'waypost_delivery'] as const) await db.deleteFrom(table).execute()
+    })
+
     test('a message that is not fanned out yet stays, however old it is', async () => {
       const { db } = system
       const message = { id: 'msg', event: 'gone', data: '1', users: null, created_at: 1, fan_cursor: null }

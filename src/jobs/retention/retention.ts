@@ -34,14 +34,32 @@ export interface RetentionRule {
 /** Ids contain the time of a server, and other columns that of the database. */
 const maxClockDifferenceMs = dayMs
 
-/** The messages of pending deliveries that were dispatched before a time. One read, because no index finds them. */
+/** Few enough that a worker does not stand still while it receives them. */
+const pageSize = 5000
+
+/**
+ * The messages of pending deliveries that were dispatched before a time. No index finds them, so all pending deliveries are
+ * searched, fresh ones and those that were put off, each in the order of their index.
+ */
 async function findNeededMessages({ db }: System, before: number): Promise<ReadonlySet<string>> {
-  const isOld = sql`message_id < ${sortedIdPrefix('msg_', before + maxClockDifferenceMs)}`
-  const { rows } = await sql<{ id: string }>`
-    select message_id as id from waypost_delivery where status = 'pending' and due_at = 0 and ${isOld}
-    union
-    select message_id from waypost_delivery where status = 'pending' and due_at > 0 and ${isOld}`.execute(db)
-  return new Set(rows.map(({ id }) => id))
+  const end = sortedIdPrefix('msg_', before + maxClockDifferenceMs)
+  const needed = new Set<string>()
+  for (const [isIndexed, columns, first] of [
+    [sql`due_at = 0`, ['lane', 'subscription_id', 'message_id'], [-1, '', '']],
+    [sql`due_at > 0`, ['lane', 'due_at', 'id'], [-1, 0, '']],
+  ] as const) {
+    const place = sql.join(columns.map((column) => sql.ref(column)))
+    for (let last: readonly (string | number)[] | undefined = first; last !== undefined;) {
+      const { rows } = await sql<Record<string, string | number>>`
+        select message_id as message, ${place} from waypost_delivery
+        where status = 'pending' and ${isIndexed} and message_id < ${end} and (${place}) > (${sql.join(last)})
+        order by ${place} limit ${sql.lit(pageSize)}`.execute(db)
+      for (const { message } of rows) needed.add(String(message))
+      const next: Record<string, string | number> | undefined = rows[pageSize - 1]
+      last = next && columns.map((column) => next[column]!)
+    }
+  }
+  return needed
 }
 
 /**
