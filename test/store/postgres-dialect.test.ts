@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { after, afterEach, before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { openPostgres, redactUrl, type OpenPostgresOptions } from '../../src/store/sql/postgres-dialect.ts'
 import { arrayParameter } from '../../src/store/sql/postgres-values.ts'
@@ -207,10 +208,20 @@ test('limited transactions use their share of the pool only; one that waits too 
   const { database, db } = open({ max: 3 })
   const limited = new Kysely<Tables>({ dialect: database.dialect({ idleLimitMs: 60_000, maxConnections: 2 }) })
   const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = held.map(({ promise }) => limited.transaction().execute(() => promise))
+  const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = held.map(({ promise }, index) =>
+    limited.transaction().execute(() => {
+      begun[index]!.resolve()
+      return promise
+    }),
+  )
+  await Promise.all(begun.map(({ promise }) => promise))
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const late = limited.transaction().execute(async () => 'never')
-  for (let step = 0; step < 4; step++) t.mock.timers.tick(65_000 / 4)
+  for (let step = 0; step < 4; step++) {
+    await setImmediate() // it begins to wait
+    t.mock.timers.tick(65_000 / 4)
+  }
   await assert.rejects(late, { code: 'WP_STORE_BUSY', status: 503 })
   t.mock.timers.reset()
 
