@@ -203,6 +203,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.keyboard.insertText('rat')
     await editor.press('Control+Space')
     await page.getByRole('option', { name: /^rate/ }).click()
+    await page.getByRole('listbox').waitFor({ state: 'hidden' }) // where Enter would choose
     await page.keyboard.type('\nslow: { limit: 10, window: 1m }')
     await editor.press('Escape') // closes the completion
     await editor.press('Escape')
