@@ -501,7 +501,8 @@ class Model {
       const other = this.posts.find(
         (one) => one.isOpen && one.subscription === row!.subscription && one.of.process.isRunning,
       )
-      if (other !== undefined && !this.#isExcused(other.worker)) this.#fail(`${what}: beside post-${other.number}`)
+      const isSure = other !== undefined && !isExcused && !this.#isExcused(other.worker)
+      if (isSure) this.#fail(`${what}: beside post-${other.number}`)
       if (row!.earlier !== null) this.#fail(`${what}: before ${row!.earlier}`)
     }
     const before = this.posts.find((one) => one.delivery === delivery && one.turn === turn && !one.wasAborted)
