@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { readDeliveries, type Hand, type ReadRequest } from '../../src/events/lanes/read.ts'
 import { laneCount } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
-import { day, onEachDatabase, type World } from './world.ts'
+import { day, makeMember, onEachDatabase, type World } from './world.ts'
 import { until } from '../support/until.ts'
 
 onEachDatabase('a message for very many', (world) => {
@@ -39,6 +40,22 @@ onEachDatabase('a message for very many', (world) => {
     assert.ok(Math.max(...waiting) < 2000, `${waiting.join(', ')} of 4500 waited at once`)
     // The smallest, because POSTs go on while the machine holds back the dispatch or the reading.
     assert.ok(Math.min(...behind) < 2000, `behind ${behind.join(', ')} of 4500`)
+  })
+
+  test('is not continued by a worker without lanes, which posts nothing of it', async () => {
+    const other = makeMember(world())
+    await other.compare() // takes all lanes
+    await world().addSubscriptions(await world().addUser(), 'note', endpoints('http://127.0.0.1:1', 2500))
+    await world().dispatch('note', 1)
+    const stop = new AbortController()
+    const run = world().execute({ watch: true, signal: stop.signal })
+    await until('it has begun', async () => (await world().deliveries()).length > 0)
+    await pause(1000)
+    const { length } = await world().deliveries()
+    stop.abort()
+    await run
+    await other.leave()
+    assert.equal(length, 1000, 'its first part, which every worker creates')
   })
 
   test('continues where a worker stopped, and reaches each subscription once', async () => {

@@ -83,8 +83,8 @@ export class Reader {
   }
 
   /**
-   * Creates deliveries of messages, a part of them. Messages with many subscribers continue when all that waits has been
-   * read, or little of it can be posted, so that other events are never behind all of it.
+   * Creates a part of the deliveries of messages. A message with many subscribers continues when memory is low and the last
+   * part has been looked for, so that other events are never behind all of it.
    */
   async fanOut(): Promise<'done' | 'nothing' | 'locked'> {
     const { system, catalog, clock } = this.#options
