@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { System } from '../store/index.ts'
+import { nowOnce, type System } from '../store/index.ts'
 import type { Outcome } from './worker/attempt.ts'
-import { eventTerms, isRecipientAllowed, nowOnce } from './expressions.ts'
+import { eventTerms, isRecipientAllowed } from './expressions.ts'
 import { isPostable } from './lanes/breaker.ts'
 import { isReadable, type Terms } from './lanes/read.ts'
 

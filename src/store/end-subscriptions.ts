@@ -1,4 +1,5 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type Kysely, type Transaction } from 'kysely'
+import { isOneOf } from './sql/expressions.ts'
 import type { System } from './system.ts'
 import type { SystemTables } from './tables.ts'
 
@@ -49,7 +50,7 @@ export async function endSubscriptions(
     to === 'deleted'
       ? sql`delete from waypost_subscription`
       : sql`update waypost_subscription set status = 'disabled' ${barred}`
-  await sql`${change} where id ${isOneOf(system, ids)}`.execute(trx)
+  await sql`${change} where ${isOneOf(system, sql`id`, ids)}`.execute(trx)
   await cancelDeliveries(system, trx, { subscriptions: found, limit: maxCancelled })
   return ids.length
 }
@@ -64,10 +65,7 @@ export async function cancelDeliveries(
   { subscriptions, limit }: { subscriptions: readonly { readonly id: string; readonly lane: number }[]; limit: number },
 ): Promise<number> {
   if (subscriptions.length === 0) return 0
-  const isOf = isOneOf(
-    system,
-    subscriptions.map(({ id }) => id),
-  )
+  const ids = subscriptions.map(({ id }) => id)
   const lanes = sql.join([...new Set(subscriptions.map(({ lane }) => lane))].map((lane) => sql.lit(lane)))
   const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
   let count = 0
@@ -76,7 +74,7 @@ export async function cancelDeliveries(
     const { numAffectedRows = 0n } = await sql`
       with chosen as materialized (
         select id from waypost_delivery
-        where status = 'pending' and ${isWaiting} and lane in (${lanes}) and subscription_id ${isOf}
+        where status = 'pending' and ${isWaiting} and lane in (${lanes}) and ${isOneOf(system, sql`subscription_id`, ids)}
         limit ${limit - count} ${lock}
       )
       update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}
@@ -85,11 +83,4 @@ export async function cancelDeliveries(
     if (count >= limit) break
   }
   return count
-}
-
-/** One parameter for any number of ids. */
-function isOneOf({ kind }: System, ids: readonly string[]): RawBuilder<unknown> {
-  const json = JSON.stringify(ids)
-  if (kind === 'sqlite') return sql`in (select value from json_each(${json}))`
-  return sql`= any(array(select json_array_elements_text(cast(${json} as json))))`
 }

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Settings } from '../../kit/index.ts'
-import type { System } from '../../store/index.ts'
-import { nowOnce } from '../expressions.ts'
+import { nowOnce, type System } from '../../store/index.ts'
 
 /**
  * Number of consecutive failures that opens the breaker: nothing is posted for a while, then one delivery at a time.

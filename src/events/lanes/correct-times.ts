@@ -1,6 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { System } from '../../store/index.ts'
-import { nowOnce } from '../expressions.ts'
+import { nowOnce, type System } from '../../store/index.ts'
 
 /** A transaction that took a moment to commit does not mean that the clock is wrong. */
 const toleranceMs = 1000

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
-import { cancelDeliveries, type System } from '../../store/index.ts'
-import { isOneOf } from '../expressions.ts'
+import { cancelDeliveries, isOneOf, type System } from '../../store/index.ts'
 
 // Deliveries that end without a POST.
 
@@ -23,13 +22,16 @@ export async function cancelOf(
 
 /** Cancels deliveries whose message was deleted. */
 export async function cancelOrphans(system: System, deliveries: readonly { readonly id: string }[]): Promise<void> {
-  const ids = JSON.stringify(deliveries.map(({ id }) => id))
+  const ids = deliveries.map(({ id }) => id)
   await sql`update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}
     where ${isOneOf(system, sql`id`, ids)} and status || '' = 'pending'`.execute(system.db)
 }
 
 /** How long a delivery may stay due behind a breaker that does not close. */
 export const maxHeldMs = 3 * 86_400_000
+
+/** How many workers may be lost with a delivery. After that it is dead, because it probably crashes them. */
+export const maxLost = 5
 
 /** The next failure expires more. */
 const maxExpired = 500
@@ -46,7 +48,7 @@ export function endLost(
   deliveries: readonly { readonly id: string; readonly turn: number }[],
 ): Promise<readonly EndedDelivery[]> {
   const turns = new Map(deliveries.map(({ id, turn }) => [id, turn]))
-  const isLost = isOneOf(system, sql`d.id`, JSON.stringify([...turns.keys()]))
+  const isLost = isOneOf(system, sql`d.id`, [...turns.keys()])
   return end(system, 'lost', isLost, ({ id, turn }) => turns.get(id) === turn)
 }
 
@@ -85,7 +87,7 @@ async function end(
     await trx
       .updateTable('waypost_delivery')
       .set((column) => ({ status: 'dead', finished_at: system.now(), turn: column('turn', '+', 1) }))
-      .where(isOneOf(system, sql`id`, JSON.stringify(rows.map((row) => row.id))))
+      .where(isOneOf(system, sql`id`, rows.map((row) => row.id)))
       .execute()
     const attempt = { latency_ms: 0, status: null, outcome, answer: null, headers: null, hidden: 0 as const }
     const attempts = rows.map(({ id, now }) => {

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { hasEnded, identifyProcess, makeId, type Clock, type ProcessIdentity } from '../../kit/index.ts'
-import type { System, SystemTables } from '../../store/index.ts'
-import { nowOnce } from '../expressions.ts'
+import { nowOnce, type System, type SystemTables } from '../../store/index.ts'
 import { shareOf } from './shares.ts'
 
 /** How long a renewal of the lease lasts, and how long before its end a worker stops. */

@@ -1,16 +1,16 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Settings } from '../../kit/index.ts'
-import type { System, SystemTables } from '../../store/index.ts'
-import type { EventCatalog } from '../message/catalog.ts'
 import {
-  eventTerms,
   isOneOf,
-  isRecipientAllowed,
   jsonRows,
   jsonStrings,
   nowOnce,
   readInIndexOrder,
-} from '../expressions.ts'
+  type System,
+  type SystemTables,
+} from '../../store/index.ts'
+import type { EventCatalog } from '../message/catalog.ts'
+import { eventTerms, isRecipientAllowed } from '../expressions.ts'
 import { isPostable, type Breaker } from './breaker.ts'
 
 // Reading claims nothing: a worker reads only from its own lanes, and leaves out what it holds already.
@@ -274,7 +274,7 @@ export async function loadRecipients(
       case when ${isPostable(system, settings)} then null else s.open_until end as open_until, s.failing_since, s.ordered, case when ${isRecipientAllowed(system)} then 1 else 0 end as allowed,
       ${nowOnce(system)} as now
     from (select 1) as one left join (
-      select * from waypost_subscription where ${isOneOf(system, sql`id`, JSON.stringify(ids))}
+      select * from waypost_subscription where ${isOneOf(system, sql`id`, ids)}
     ) s on true
     left join waypost_user u on u.id = s.user_id left join waypost_client creator on creator.id = s.client_id`.execute(
     system.db,

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
-import type { System, SystemTables } from '../../store/index.ts'
+import { jsonRows, jsonStrings, nowOnce, type System, type SystemTables } from '../../store/index.ts'
 import { findEvent, scopesOf, type EventCatalog } from './catalog.ts'
-import { isCreatorActive, isScopeEffective, jsonRows, jsonStrings, nowOnce } from '../expressions.ts'
+import { isCreatorActive, isScopeEffective } from '../expressions.ts'
 
 /** The most deliveries that one transaction creates. */
 const chunkSize = 1000

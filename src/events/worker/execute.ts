@@ -17,11 +17,10 @@ import {
   type Completion,
   type Verdict,
 } from './attempt.ts'
-import { cancelOf, endOverdue, expiredOutcome, type EndedDelivery } from '../lanes/end-deliveries.ts'
+import { cancelOf, endOverdue, expiredOutcome, maxLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import { Memory, toNote, type Held } from './memory.ts'
 import { Reader, type ReaderOptions } from './reader.ts'
 import { disableRevision, record } from './record.ts'
-import { maxLost } from '../expressions.ts'
 
 const idleMs = 250
 const maxPauseMs = 10_000

@@ -1,8 +1,8 @@
 import type { Clock } from '../../kit/index.ts'
 import { isHalfOpen, isOpen, type Breaker } from '../lanes/breaker.ts'
+import { maxLost } from '../lanes/end-deliveries.ts'
 import type { Holdings, Noted } from '../lanes/member.ts'
 import type { Delivery, HeldSubscription, Message, Recipient } from '../lanes/read.ts'
-import { maxLost } from '../expressions.ts'
 import { defaultShare, Hosts, maxPostings, type Host, type Limits, type Waiting } from './hosts.ts'
 
 /** The most deliveries in memory, and the most characters of their bodies. */
