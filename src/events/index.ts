@@ -13,18 +13,12 @@ export {
 export { errors as eventErrors } from './errors.ts'
 export type { AttemptReport } from './worker/attempt.ts'
 export { executeEvents, type ExecuteOptions, type Summary } from './worker/execute.ts'
+export type { DeadFilter } from './lanes/breaker.ts'
 export { allLanes } from './lanes/shares.ts'
 export { latencyBounds } from './worker/record.ts'
 export type { Terms as EventTerms } from './lanes/read.ts'
 export { loadAttemptTotals, measureEvents } from './measure.ts'
-export {
-  countDead,
-  replayDead,
-  replayDelivery,
-  retryDelivery,
-  type DeadFilter,
-  type Replayed,
-} from './subscription/replay.ts'
+export { countDead, replayDead, replayDelivery, retryDelivery, type Replayed } from './subscription/replay.ts'
 export {
   cutBody,
   deliveryStates,

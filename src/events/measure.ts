@@ -58,16 +58,14 @@ export async function measureEvents(system: System, options: Terms): Promise<Eve
       min(case when is_held = 0 then oldest end) as oldest
     from sorted`.execute(system.db)
   const { now, messages, oldest, dead, later, ...deliveries } = rows[0]!
-  const pendingFanOut = messages === 0 ? noDeliveries : await measurePendingFanOut(system, options)
-  const oldestAt = Math.min(oldest ?? now, pendingFanOut.oldestAt ?? now)
+  const pending = messages === 0 ? { due: 0, held: 0, oldest: null } : await measurePendingFanOut(system, options)
+  const oldestAt = Math.min(oldest ?? now, pending.oldest ?? now)
   return {
     messages,
-    deliveries: { due: deliveries.due + pendingFanOut.due, later, held: deliveries.held + pendingFanOut.held, dead },
+    deliveries: { due: deliveries.due + pending.due, later, held: deliveries.held + pending.held, dead },
     oldestDueMs: Math.max(0, now - oldestAt),
   }
 }
-
-const noDeliveries = { due: 0, held: 0, oldestAt: null }
 
 /** The number of attempts with one outcome in one latency bucket, summed over all workers and all time. */
 export interface AttemptTotal {
@@ -86,21 +84,13 @@ export async function loadAttemptTotals({ db }: System): Promise<readonly Attemp
   return rows
 }
 
-/** The deliveries that messages will become when they are fanned out. */
-export interface PendingFanOut {
-  readonly due: number
-  /** Behind an open breaker, or for a paused subscription. */
-  readonly held: number
-  /** When the oldest message was dispatched that has a due delivery. */
-  readonly oldestAt: number | null
-}
-
 /**
  * Counts the deliveries that waiting messages of the catalog's events will become: one for each subscription that
  * fan-out would choose now. Reads each waiting message once, regardless of the number of subscriptions.
+ * @returns also when the oldest message was dispatched that has a due delivery
  */
-export async function measurePendingFanOut(system: System, { catalog, settings }: Terms): Promise<PendingFanOut> {
-  const { rows } = await sql<{ due: number; held: number; oldest: number | null }>`
+async function measurePendingFanOut(system: System, { catalog, settings }: Terms) {
+  const { rows } = await sql<{ readonly due: number; readonly held: number; readonly oldest: number | null }>`
     with ${subscribersSql(system, { catalog, settings })}, message as materialized (
       select id, event, users, fan_cursor, created_at as at from waypost_message
       where fanned_out_at is null and event in (select event from subscriber)
@@ -111,8 +101,7 @@ export async function measurePendingFanOut(system: System, { catalog, settings }
       cast(coalesce(sum(messages * held), 0) as bigint) as held,
       min(case when opened > 0 then at end) as oldest
     from counted`.execute(system.db)
-  const { oldest, ...counts } = rows[0]!
-  return { ...counts, oldestAt: oldest }
+  return rows[0]!
 }
 
 /**

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Delivery, Message, Recipient } from '../../src/events/lanes/read.ts'
 import { failuresToOpen } from '../../src/events/lanes/breaker.ts'
 import { Memory, toNote, type Held } from '../../src/events/worker/memory.ts'
+import { defaultSettings } from '../../src/kit/index.ts'
 import { makeTestClock } from '../support/clock.ts'
 
 const none: ReadonlySet<Held> = new Set()
@@ -329,14 +330,14 @@ test('a breaker that is half open lets one delivery through, as a test', () => {
   admit(rows, new Map([['sub_1', recipient]]))
   assert.equal(memory.startNext(), undefined)
   end(memory, test)
-  memory.setBreaker(test.of, { failures: 0, openUntil: null, failingSince: null })
+  memory.countOutcome(test, { outcome: 'delivered', delayMs: 0 }, defaultSettings)
   admit(rows.slice(1))
   note(memory)
   assert.deepEqual(startAll(memory), ['dlv_2', 'dlv_3'])
 })
 
 test('a delivery with which three workers were lost is posted alone, and one with five is given up', () => {
-  const { memory, admit } = prepare()
+  const { memory, admit, clock } = prepare()
   const { lost } = admit([
     deliveryOf(1, { lost: 3 }),
     deliveryOf(2, { lost: 2 }),
@@ -351,7 +352,8 @@ test('a delivery with which three workers were lost is posted alone, and one wit
   const other = memory.startNext()!
   assert.equal(other.id, 'dlv_2')
   assert.equal(memory.startNext(), undefined, 'the others wait')
-  memory.isAlone = true
+  clock.pass(10_000)
+  memory.scheduleAlone()
   note(memory)
   assert.equal(memory.startNext(), undefined, 'one is still under way')
   end(memory, other)

@@ -61,16 +61,23 @@ export function isPostable(system: System, settings: Settings): RawBuilder<boole
   return sql<boolean>`(s.open_until is null or s.open_until <= ${now} or s.open_until > ${now} + ${maxMs})`
 }
 
-/** Which subscriptions. */
-export interface BreakerFilter {
-  readonly subscription?: string | undefined
+/** Which dead deliveries. */
+export interface DeadFilter {
+  /** Only deliveries that died at or after this time: milliseconds since 1970 by the database's clock. */
+  readonly since: number
   readonly event?: string | undefined
-  /** Only subscriptions with a delivery that died at or after this time. */
-  readonly since?: number | undefined
+  /** Id of a subscription. */
+  readonly subscription?: string | undefined
 }
 
-/** Closes breakers: a user who requests a new delivery expects the endpoint to work again. */
-export async function closeBreakers(system: System, { since, event, subscription }: BreakerFilter): Promise<void> {
+/**
+ * Closes the breakers of subscriptions, with `since` of those that have such deliveries: a user who requests a new delivery
+ * expects the endpoint to work again.
+ */
+export async function closeBreakers(
+  system: System,
+  { since, event, subscription }: Partial<DeadFilter>,
+): Promise<void> {
   await sql`update waypost_subscription set failures = 0, open_until = null, failing_since = null
     where (failures > 0 or open_until is not null)
       ${event === undefined ? sql`` : sql`and event = ${event}`}

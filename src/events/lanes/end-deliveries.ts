@@ -87,7 +87,13 @@ async function end(
     await trx
       .updateTable('waypost_delivery')
       .set((column) => ({ status: 'dead', finished_at: system.now(), turn: column('turn', '+', 1) }))
-      .where(isOneOf(system, sql`id`, rows.map((row) => row.id)))
+      .where(
+        isOneOf(
+          system,
+          sql`id`,
+          rows.map((row) => row.id),
+        ),
+      )
       .execute()
     const attempt = { latency_ms: 0, status: null, outcome, answer: null, headers: null, hidden: 0 as const }
     const attempts = rows.map(({ id, now }) => {

@@ -120,20 +120,13 @@ export class Member {
     return true
   }
 
-  /** Releases all lanes and deletes the row, in one statement. Nothing may be under way. */
+  /** Deletes the row. Lanes whose worker has none are free. Nothing may be under way. */
   async leave(): Promise<void> {
     const id = this.#id
     if (id === undefined) return
     this.lose()
-    const release = sql`update waypost_lane set worker_id = null where worker_id = ${id}`
-    const remove = sql`delete from waypost_worker where id = ${id}`
     ownWorkers.delete(id)
-    if (this.#system.kind === 'postgresql') await sql`with gone as (${remove}) ${release}`.execute(this.#system.db)
-    else {
-      await this.#system.transaction(async (trx) => {
-        for (const statement of [release, remove]) await statement.execute(trx)
-      })
-    }
+    await this.#system.db.deleteFrom('waypost_worker').where('id', '=', id).execute()
   }
 
   async #join(): Promise<void> {

@@ -254,50 +254,24 @@ export async function loadRecipients(
   ids: readonly string[],
   { catalog, settings }: Terms,
 ): Promise<{ readonly recipients: readonly Recipient[]; readonly now: number }> {
-  const { rows } = await sql<{
-    id: string | null
-    endpoint: string
-    revision: number
-    secret: string
-    previous: string | null
-    status: string
-    event: string
-    failures: number
-    open_until: number | null
-    failing_since: number | null
-    ordered: number
-    allowed: number
-    now: number
-  }>`
+  type Row = Omit<Recipient, 'isAllowed' | 'isHeld' | 'isOrdered'> & Record<'allowed' | 'ordered' | 'now', number>
+  const { rows } = await sql<Row & { readonly status: string | null; readonly event: string }>`
     with term as materialized (select * from ${eventTerms(system, catalog)} terms)
-    select s.id, s.endpoint, s.revision, s.secret, s.previous_secrets as previous, s.status, s.event, s.failures,
-      case when ${isPostable(system, settings)} then null else s.open_until end as open_until, s.failing_since, s.ordered, case when ${isRecipientAllowed(system)} then 1 else 0 end as allowed,
-      ${nowOnce(system)} as now
+    select s.id as "subscriptionId", s.endpoint, s.revision, s.secret, s.previous_secrets as "previousSecrets",
+      s.failures, case when ${isPostable(system, settings)} then null else s.open_until end as "openUntil",
+      s.failing_since as "failingSince", s.status, s.event, s.ordered,
+      case when ${isRecipientAllowed(system)} then 1 else 0 end as allowed, ${nowOnce(system)} as now
     from (select 1) as one left join (
       select * from waypost_subscription where ${isOneOf(system, sql`id`, ids)}
     ) s on true
     left join waypost_user u on u.id = s.user_id left join waypost_client creator on creator.id = s.client_id`.execute(
     system.db,
   )
-  const recipients = rows.flatMap((row) =>
-    row.id === null
-      ? []
-      : [
-          {
-            subscriptionId: row.id,
-            isAllowed: row.status === 'active' && row.allowed === 1,
-            isHeld: row.status === 'paused' || (row.status === 'active' && !Object.hasOwn(catalog, row.event)),
-            endpoint: row.endpoint,
-            revision: row.revision,
-            secret: row.secret,
-            previousSecrets: row.previous,
-            failures: row.failures,
-            openUntil: row.open_until,
-            failingSince: row.failing_since,
-            isOrdered: row.ordered === 1,
-          },
-        ],
-  )
+  const found = rows.filter(({ status }) => status !== null)
+  const recipients = found.map(({ status, event, ordered, allowed, ...row }) => {
+    const isHeld = status === 'paused' || (status === 'active' && !Object.hasOwn(catalog, event))
+    return { ...row, isAllowed: status === 'active' && allowed === 1, isHeld, isOrdered: ordered === 1 }
+  })
   return { recipients, now: rows[0]!.now }
 }
 

@@ -28,28 +28,26 @@ export type DataCheck = (
 ) => readonly { readonly path: string; readonly message: string }[] | undefined
 
 /** Stores the events that actions dispatch. */
-export interface Dispatcher {
-  /**
-   * Checks a dispatch and serialises its data.
-   * @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_SCHEMA, WP_EVENTS_USERS
-   */
-  prepare(dispatch: Dispatch): PreparedMessage
-  /**
-   * Stores messages, in a transaction of System if given. Writes one row for each, regardless of the number of
-   * subscribers.
-   */
-  store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void>
-}
+export type Dispatcher = ReturnType<typeof makeDispatcher>
 
 /** Makes the dispatcher of one generation. Its release declares the events, and `check` validates their data. */
-export function makeDispatcher(system: System, catalog: EventCatalog, check?: DataCheck): Dispatcher {
+export function makeDispatcher(system: System, catalog: EventCatalog, check?: DataCheck) {
   return {
-    prepare(dispatch) {
+    /**
+     * Checks a dispatch and serialises its data.
+     * @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_SCHEMA, WP_EVENTS_USERS
+     */
+    prepare(dispatch: Dispatch): PreparedMessage {
       const message = prepareMessage(catalog, dispatch)
       if (check !== undefined) assertMatchesSchema(check, message)
       return message
     },
-    store: (messages, transaction) => {
+
+    /**
+     * Stores messages, in a transaction of System if given. Writes one row for each, regardless of the number of
+     * subscribers.
+     */
+    store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void> {
       if (transaction !== undefined) return storeMessages(system, transaction as Kysely<SystemTables>, messages)
       // A single statement is its own transaction.
       if (messages.length <= maxRowsPerInsert) return storeMessages(system, system.db, messages)

@@ -86,7 +86,9 @@ export async function fanOutChunk(system: System, catalog: EventCatalog, part: F
       const page = known ?? (await loadSubscribers(system, trx, { message, catalog, limit: room }))
       if (page.next === undefined && isForAll(message)) pages.set(message.event, page)
       const { subscriptions, cursor } = chooseSubscriptions(page, message, room)
-      for (const subscription of subscriptions) deliveries.push({ message, subscription })
+      for (const { id, lane } of subscriptions) {
+        deliveries.push([makeSortedId('dlv_', message.created_at), message.id, id, lane])
+      }
       if (cursor === undefined) done.push(message.id)
       else await trx.updateTable('waypost_message').set({ fan_cursor: cursor }).where('id', '=', message.id).execute()
     }
@@ -105,13 +107,7 @@ function isForAll({ users, fan_cursor: cursor }: PendingMessage): boolean {
   return users === null && cursor === null
 }
 
-interface NewDelivery {
-  readonly message: PendingMessage
-  readonly subscription: Chosen
-}
-
-/** A subscription that receives a message. */
-type Chosen = Pick<SubscriberPage['rows'][number], 'id' | 'lane'>
+type NewDelivery = readonly [id: string, message: string, subscription: string, lane: number]
 
 function selectMessages(
   system: System,
@@ -170,7 +166,7 @@ function chooseSubscriptions(
   { rows, next }: SubscriberPage,
   message: PendingMessage,
   room: number,
-): { subscriptions: readonly Chosen[]; cursor: string | undefined } {
+): { subscriptions: SubscriberPage['rows']; cursor: string | undefined } {
   const isOlder = (made: number) => made <= message.created_at || made > message.now
   const wasActive = (pausedAt: number | null) => pausedAt === null || pausedAt >= message.created_at
   const older = rows.filter((row) => isOlder(row.created_at) && wasActive(row.paused_at))
@@ -183,14 +179,11 @@ async function insertDeliveries(
   trx: Transaction<SystemTables>,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  // One JSON text for any number of rows: a query builder would create a parameter and a node for each value.
-  const rows = deliveries.map(({ message, subscription: { id, lane } }) => {
-    return [makeSortedId('dlv_', message.created_at), message.id, id, lane]
-  })
   const now = nowOnce(system)
+  // One JSON text for any number of rows: a query builder would create a parameter and a node for each value.
   await sql`insert into waypost_delivery
     (id, message_id, subscription_id, lane, status, due_at, scheduled_at, failures, lost, created_at)
     select value ->> 0, value ->> 1, value ->> 2, cast(value ->> 3 as int), 'pending', 0, ${now}, 0, 0, ${now}
-    from ${jsonRows(system, rows)} where true
+    from ${jsonRows(system, deliveries)} where true
     on conflict (message_id, subscription_id) do nothing`.execute(trx)
 }

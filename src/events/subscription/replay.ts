@@ -2,17 +2,8 @@ import { isStorable } from '../../kit/index.ts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
 import { moveSuccess } from '../attempts.ts'
-import { closeBreakers } from '../lanes/breaker.ts'
+import { closeBreakers, type DeadFilter } from '../lanes/breaker.ts'
 import { errors } from '../errors.ts'
-
-/** Which dead deliveries. */
-export interface DeadFilter {
-  /** Only deliveries that died at or after this time: milliseconds since 1970 by the database's clock. */
-  readonly since: number
-  readonly event?: string | undefined
-  /** Id of a subscription. */
-  readonly subscription?: string | undefined
-}
 
 export interface Replayed {
   readonly replayed: number

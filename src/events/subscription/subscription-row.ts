@@ -117,10 +117,14 @@ export async function findOwn(
   options: SubscriptionsOptions,
   db: Db,
   { by, id }: OwnSubscription,
+  isLocked = false,
 ): Promise<SubscriptionRow> {
   assertId(id)
   const hidden = await findHiddenEvents(options, db, by)
-  const row = await selectOwn(options.system, db, { by, hidden }).where('subscription.id', '=', id).executeTakeFirst()
+  const row = await selectOwn(options.system, db, { by, hidden })
+    .where('subscription.id', '=', id)
+    .$if(isLocked && options.system.kind === 'postgresql', (query) => query.forUpdate('subscription'))
+    .executeTakeFirst()
   if (row === undefined) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
   return row
 }
@@ -132,17 +136,10 @@ export async function findOwn(
 export async function lockOwn(
   options: SubscriptionsOptions,
   trx: Transaction<SystemTables>,
-  { by, id }: OwnSubscription,
+  which: OwnSubscription,
 ): Promise<SubscriptionRow> {
-  assertId(id)
-  await lockToken(options.system, trx, by)
-  const hidden = await findHiddenEvents(options, trx, by)
-  const row = await selectOwn(options.system, trx, { by, hidden })
-    .where('subscription.id', '=', id)
-    .$if(options.system.kind === 'postgresql', (query) => query.forUpdate('subscription'))
-    .executeTakeFirst()
-  if (row === undefined) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
-  return row
+  await lockToken(options.system, trx, which.by)
+  return findOwn(options, trx, which, true)
 }
 
 /**

@@ -43,37 +43,24 @@ export async function insertTestEvent(
   { id, event, lane, now }: Pick<SubscriptionRow, 'id' | 'event' | 'lane' | 'now'>,
 ): Promise<string> {
   await closeBreakers(system, { subscription: id })
-  const message = makeSortedId('msg_', now)
-  const delivery = makeSortedId('dlv_', now)
-  const times = { created_at: now, finished_at: null }
+  const [message, delivery] = [makeSortedId('msg_', now), makeSortedId('dlv_', now)]
+  const data = JSON.stringify({ subscription: id, event, sent: new Date(now).toISOString() })
+  const state = {
+    status: 'pending' as const,
+    created_at: now,
+    due_at: now,
+    scheduled_at: now,
+    failures: 0,
+    lost: 0,
+    lane,
+  }
   await system.transaction(async (trx) => {
-    const data = JSON.stringify({ subscription: id, event, sent: new Date(now).toISOString() })
-    await trx
-      .insertInto('waypost_message')
-      .values({
-        id: message,
-        event: testEvent,
-        data,
-        users: null,
-        created_at: now,
-        fanned_out_at: now,
-        fan_cursor: null,
-      })
-      .execute()
+    const row = { id: message, event: testEvent, data, created_at: now, fanned_out_at: now }
+    await trx.insertInto('waypost_message').values(row).execute()
+    const of = { message_id: message, subscription_id: id }
     await trx
       .insertInto('waypost_delivery')
-      .values({
-        ...times,
-        id: delivery,
-        message_id: message,
-        subscription_id: id,
-        status: 'pending',
-        due_at: now,
-        scheduled_at: now,
-        failures: 0,
-        lost: 0,
-        lane,
-      })
+      .values({ ...state, ...of, id: delivery })
       .execute()
   })
   return delivery

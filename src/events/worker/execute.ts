@@ -2,21 +2,14 @@ import { randomInt } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises'
 import { isWaypostError } from '../../kit/index.ts'
-import { countOutcome, isHalfOpen } from '../lanes/breaker.ts'
+import { isHalfOpen } from '../lanes/breaker.ts'
 import { correctTimes } from '../lanes/correct-times.ts'
 import { loadOwners, Member } from '../lanes/member.ts'
 import { findDueLanes } from '../lanes/read.ts'
 import { allLanes } from '../lanes/shares.ts'
 import { findMessages } from '../message/fan-out.ts'
 import { makeKeyring, type SecretOpener } from '../signing/signing-secrets.ts'
-import {
-  decideVerdict,
-  deliver,
-  type AttemptOptions,
-  type AttemptReport,
-  type Completion,
-  type Verdict,
-} from './attempt.ts'
+import { decideVerdict, deliver, type AttemptOptions, type AttemptReport, type Completion } from './attempt.ts'
 import { cancelOf, endOverdue, expiredOutcome, maxLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import { Memory, toNote, type Held } from './memory.ts'
 import { Reader, type ReaderOptions } from './reader.ts'
@@ -34,9 +27,6 @@ const batchWaitMs = 20
 const maxFlushPauseMs = 2000
 /** Enough shards that two workers rarely count in the same rows. */
 const shards = 64
-/** How long a worker posts deliveries that must be alone while others wait, and how long it then posts the others. */
-const aloneSliceMs = 1000
-const aloneIntervalMs = 10_000
 /** How long a run without `watch` waits for what is due in lanes of other workers. */
 const othersMs = 2000
 /** Tries to fan out messages that others have locked, and to post what cannot be posted, before such a run ends. */
@@ -75,11 +65,7 @@ export interface Summary {
  */
 export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
   const worker = new Worker(options)
-  try {
-    await worker.run()
-  } finally {
-    await worker.end()
-  }
+  await worker.run()
   return worker.summary
 }
 
@@ -93,12 +79,11 @@ class Worker {
   readonly #keyring: ReturnType<typeof makeKeyring>
   readonly #member: Member
   readonly #memory: Memory
-  readonly #wake: ReturnType<typeof makeWakeSignal>
+  readonly #wake = makeWakeSignal()
   readonly #reader: Reader
   readonly #shard = randomInt(shards)
   /** POSTs in flight, and deliveries that are being ended after a recording. */
   #active = 0
-  #onQuiet = () => {}
   /** Outcomes that are not recorded, oldest first. */
   readonly #outcomes: Completion[] = []
   readonly #failures: unknown[] = []
@@ -106,14 +91,12 @@ class Worker {
   #isStopping = false
   /** The current flush; undefined while none runs. */
   #flushing: Promise<void> | undefined
-  #comparing: Promise<void> | undefined
-  #onBatch = () => {}
+  /** Ends the wait for more outcomes. */
+  #batch = makeWakeSignal()
   /** How many outcomes to record one by one. */
   #singles = 0
   #nextCompareAt = -Infinity
   #nextCorrectionAt = -Infinity
-  #nextAloneAt: number
-  #aloneUntil = Infinity
   /** Since when all that is due has been in lanes of others, and the beats of these then. */
   #others: { readonly since: number; readonly beats: ReadonlyMap<string, number> } | undefined
   #triesLeft = maxTries
@@ -128,10 +111,9 @@ class Worker {
       memory: this.#memory,
       onLost: (deliveries) => this.#reportEnded(deliveries, '', `lost ${maxLost} times`),
     })
-    this.#wake = makeWakeSignal(options.signal)
-    this.#nextAloneAt = options.clock.monotonic() + aloneIntervalMs
   }
 
+  /** Works until the end, waits for what is in flight, records it, and releases the lanes. */
   async run(): Promise<void> {
     const { watch, signal, onError } = this.#options
     if (!watch && (await this.#isNothingDue())) return // without joining, which would move lanes
@@ -140,64 +122,58 @@ class Worker {
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted) stop()
     try {
-      for (let errors = 0; !this.#isStopping;) {
-        const next = await this.#step().catch((error: unknown) => {
+      for (let errors = 0; !this.#isStopping || this.#isBusy();) {
+        const next = await (this.#isStopping ? this.#drain() : this.#step()).catch((error: unknown) => {
           // A suspended process finds its connections closed. Only a second error shows that System is unavailable.
           if (watch || errors > 0 || !isExternal(error)) this.#failures.push(error)
           else errors++
           return 'again' as const
         })
         if (this.#failures.length > 0) {
-          if (!watch || onError === undefined) throw this.#failures[0]
-          for (const error of this.#failures.splice(0)) onError(error)
-          await this.#wake.wait(Math.min(idleMs * 2 ** errors++, maxPauseMs))
-          continue
+          if (!watch || onError === undefined) stop()
+          else {
+            for (const error of this.#failures.splice(0)) onError(error)
+            await this.#wake.wait(Math.min(idleMs * 2 ** errors++, maxPauseMs))
+            continue
+          }
         }
-        if (next === 'end') return
-        if (next !== 'again') errors = 0
+        if (next === 'end') stop()
+        else if (next !== 'again') errors = 0
         if (next === 'idle') await this.#wake.wait(idleMs)
         else if (next === 'contended') await sleep(5 + Math.random() * 20)
         else await yieldToEventLoop() // with SQLite, nothing else lets signals and timers run
       }
-    } finally {
-      signal?.removeEventListener('abort', stop)
-      clearInterval(guard)
-    }
-  }
-
-  /** Starts nothing more, waits for what is in flight, records it, and releases the lanes. */
-  async end(): Promise<void> {
-    this.#stop()
-    const guard = setInterval(() => this.#guard(), guardMs)
-    const compare = setInterval(() => this.#isBusy() && this.#compareIfMember(), compareMs)
-    try {
-      while (this.#isBusy()) {
-        const { promise: isQuiet, resolve } = Promise.withResolvers<void>()
-        this.#onQuiet = resolve
-        if (this.#outcomes.length > 0) this.#flushSoon()
-        await (this.#active > 0 ? isQuiet : this.#flushing)
-      }
-      await this.#comparing?.catch(() => undefined)
       await this.#member.leave()
     } catch (error) {
       this.#failures.push(error) // others take the lanes when the lease is over
     } finally {
-      for (const timer of [guard, compare]) clearInterval(timer)
+      signal?.removeEventListener('abort', stop)
+      clearInterval(guard)
     }
-    if (this.#failures.length > 0 && this.#options.watch !== true) throw this.#failures[0]
+    if (this.#failures.length > 0 && (!watch || onError === undefined)) throw this.#failures[0]
   }
 
+  /** Starts nothing more. */
   #stop(): void {
     if (this.#isStopping) return
     this.#isStopping = true
     this.#member.isLeaving = true
     this.#memory.forgetQueued()
-    if (this.#isBusy()) this.#compareIfMember()
+    this.#nextCompareAt = -Infinity
+    this.#wake.notify()
   }
 
   /** Whether something must end before the worker can leave. */
   #isBusy(): boolean {
     return this.#active > 0 || this.#flushing !== undefined || this.#outcomes.length > 0
+  }
+
+  /** Gives up lanes while the worker ends. Does not join again. */
+  async #drain(): Promise<'idle'> {
+    if (this.#outcomes.length > 0) this.#flushSoon()
+    const isDue = this.#options.clock.monotonic() >= this.#nextCompareAt
+    if (isDue && this.#member.id !== undefined) await this.#compare().catch(() => undefined)
+    return 'idle'
   }
 
   async #step(): Promise<'work' | 'idle' | 'contended' | 'again' | 'end'> {
@@ -206,7 +182,7 @@ class Worker {
     this.#applySettings()
     if (options.clock.monotonic() >= this.#nextCompareAt) await this.#compare()
     await this.#correctTimes(this.#member.lanes)
-    this.#scheduleAlone()
+    memory.scheduleAlone()
     memory.trim()
     const fanned = await this.#reader.fanOut()
     const found = await this.#reader.read()
@@ -236,19 +212,9 @@ class Worker {
     await correctTimes(system, lanes)
   }
 
-  /** One at a time, and never while the worker leaves, because two statements could lock lanes in different orders. */
-  #compare(): Promise<void> {
+  async #compare(): Promise<void> {
     this.#nextCompareAt = this.#options.clock.monotonic() + compareMs
-    this.#comparing ??= this.#member
-      .compare(this.#memory.areHostsSilent)
-      .then((isMember) => void (isMember || this.#lose()))
-      .finally(() => (this.#comparing = undefined))
-    return this.#comparing
-  }
-
-  /** Gives up lanes while the worker ends. Does not join again. */
-  #compareIfMember(): void {
-    if (this.#member.id !== undefined) void this.#compare().catch(() => undefined)
+    if (!(await this.#member.compare(this.#memory.areHostsSilent))) this.#lose()
   }
 
   async #isNothingDue(): Promise<boolean> {
@@ -290,9 +256,7 @@ class Worker {
   }
 
   #settle(): void {
-    if (--this.#active > 0) return
-    this.#wake.notify()
-    this.#onQuiet()
+    if (--this.#active === 0) this.#wake.notify()
   }
 
   async #post(row: Held): Promise<void> {
@@ -304,38 +268,14 @@ class Worker {
     if (isHeld && signal.aborted) memory.release(row)
     else if (isHeld) {
       const verdict = decideVerdict(this.#options.settings(), row, result)
-      this.#countOutcome(row, verdict)
+      memory.countOutcome(row, verdict, this.#options.settings())
       this.#outcomes.push({ delivery: row, result, startedAt, verdict })
       this.#flushSoon()
     }
     this.#startPosts()
-    if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#onBatch()
+    if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#batch.notify()
     if (this.#reader.wantsMore) this.#wake.notify()
     this.#settle()
-  }
-
-  #countOutcome({ of, isTest, dueAt }: Held, { outcome, delayMs }: Verdict): void {
-    const now = this.#memory.now()
-    const isSuccess = outcome === 'delivered'
-    const counted = countOutcome(of.breaker, { isSuccess, wasTest: isTest, now }, this.#options.settings())
-    const waits = of.recipient.isOrdered && dueAt === 0 && delayMs > 0
-    const openUntil = waits ? Math.max(counted.openUntil ?? 0, now + delayMs) : counted.openUntil
-    this.#memory.setBreaker(of, waits ? { ...counted, openUntil } : counted)
-  }
-
-  /** Posts deliveries that must be alone when nothing else is to do, and otherwise from time to time. */
-  #scheduleAlone(): void {
-    const memory = this.#memory
-    const now = this.#options.clock.monotonic()
-    if (memory.isAlone) {
-      if (memory.hasAlone && (now < this.#aloneUntil || !memory.hasQueued)) return
-      if (memory.posting > 0) return
-      memory.isAlone = false
-      this.#nextAloneAt = now + aloneIntervalMs
-    } else if (memory.hasAlone && (now >= this.#nextAloneAt || (memory.posting === 0 && !memory.hasQueued))) {
-      memory.isAlone = true
-      this.#aloneUntil = now + aloneSliceMs
-    }
   }
 
   // Recording
@@ -344,13 +284,17 @@ class Worker {
   #flushSoon(isUrgent = false): void {
     this.#flushing ??= this.#flushUntilDone(isUrgent).then((isWritten) => {
       this.#flushing = undefined
+      this.#wake.notify()
       if (this.#outcomes.length === 0 && isWritten) this.#flushIfUseful()
       else if (this.#outcomes.length > 0 && this.#member.id !== undefined) this.#flushSoon()
     })
   }
 
   async #flushUntilDone(isUrgent: boolean): Promise<boolean> {
-    if (!isUrgent && this.#outcomes.length < batchSize && !this.#memory.isNoteUsed) await this.#waitForBatch()
+    if (!isUrgent && this.#outcomes.length < batchSize && !this.#memory.isNoteUsed) {
+      this.#batch = makeWakeSignal()
+      await this.#batch.wait(batchWaitMs)
+    }
     for (let failures = 0; ;) {
       try {
         await this.#flush()
@@ -361,7 +305,6 @@ class Worker {
         if (this.#outcomes.length === 0 || (isExternal(error) && isLost && failures > 0 && !this.#options.watch)) {
           if (isLost) this.#failures.push(error)
           this.#dropOutcomes()
-          this.#wake.notify()
           return false
         }
         if (isExternal(error)) await sleep(Math.min(100 * 2 ** failures++, maxFlushPauseMs))
@@ -375,22 +318,12 @@ class Worker {
     if (this.#singles > 0) {
       this.#memory.release(this.#outcomes.shift()!.delivery) // it is posted again
       this.#failures.push(error)
-      this.#wake.notify()
     } else this.#singles = Math.min(this.#outcomes.length, maxBatchSize)
-  }
-
-  async #waitForBatch(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, batchWaitMs)
-    this.#onBatch = resolve
-    await promise
-    clearTimeout(timer)
-    this.#onBatch = () => {}
   }
 
   /** Writes a note if little of what is in memory may begin. */
   #flushIfUseful(): void {
-    if (this.#memory.isNoteUsed) this.#onBatch()
+    if (this.#memory.isNoteUsed) this.#batch.notify()
     if (this.#isStopping || this.#outcomes.length > 0 || this.#member.id === undefined) return
     if (this.#memory.needsNote()) this.#flushSoon(true)
   }
@@ -404,25 +337,14 @@ class Worker {
     const batch = this.#outcomes.slice(0, this.#singles > 0 ? 1 : maxBatchSize)
     const { completions, disabled } = await this.#judge(worker, batch)
     const noted = memory.chooseNoted(new Set(batch.map((one) => one.delivery)))
-    const changed = memory.listChangedBreakers().map((of) => ({ of, breaker: of.breaker }))
+    const breakers = memory.listChangedBreakers()
     const sentAt = this.#member.now()
-    const recorded = await record(system, {
-      worker,
-      note: toNote(noted),
-      completions,
-      breakers: changed.map(({ of, breaker }) => ({
-        subscription: of.id,
-        revision: of.recipient.revision,
-        failuresBefore: of.storedFailures,
-        breaker,
-      })),
-      shard: this.#shard,
-    })
+    const recorded = await record(system, { worker, note: toNote(noted), completions, breakers, shard: this.#shard })
     if (this.#member.id !== worker) return // lost meanwhile
     if (recorded === undefined) return this.#lose()
     this.#member.renewed(sentAt)
     memory.setTime(recorded.now, sentAt.monotonic)
-    for (const { of, breaker } of changed) memory.breakerSaved(of, breaker)
+    for (const change of breakers) memory.breakerSaved(change)
     this.#outcomes.splice(0, batch.length)
     if (this.#singles > 0) this.#singles--
     for (const { delivery, verdict } of batch) memory.release(delivery, verdict.outcome !== 'retrying')
@@ -435,7 +357,6 @@ class Worker {
       this.#report({ ...of, ...verdict, result })
     }
     this.#startPosts()
-    this.#wake.notify()
     const tests = recorded.completions.filter(
       ({ delivery, verdict }) => delivery.isTest && verdict.outcome !== 'delivered' && isHalfOpen(delivery.of.breaker),
     )
@@ -543,7 +464,7 @@ interface Place {
 }
 
 /** Wakes a waiting loop. */
-function makeWakeSignal(signal: AbortSignal | undefined) {
+function makeWakeSignal() {
   let isNotified = false
   let wake = () => {}
   return {
@@ -551,16 +472,14 @@ function makeWakeSignal(signal: AbortSignal | undefined) {
       isNotified = true
       wake()
     },
-    /** Resolves when `notify` was called (also since the last wait), when the signal aborts, or after `ms`. */
+    /** Resolves when `notify` was called, also since the last wait, or after `ms`. */
     async wait(ms: number): Promise<void> {
-      if (!isNotified && !signal?.aborted) {
+      if (!isNotified) {
         const { promise, resolve } = Promise.withResolvers<void>()
         wake = resolve
         const timer = setTimeout(resolve, ms)
-        signal?.addEventListener('abort', wake, { once: true })
         await promise
         clearTimeout(timer)
-        signal?.removeEventListener('abort', wake)
       }
       isNotified = false
     },

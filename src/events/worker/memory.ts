@@ -1,5 +1,5 @@
-import type { Clock } from '../../kit/index.ts'
-import { isHalfOpen, isOpen, type Breaker } from '../lanes/breaker.ts'
+import type { Clock, Settings } from '../../kit/index.ts'
+import { countOutcome, isHalfOpen, isOpen, type Breaker } from '../lanes/breaker.ts'
 import { maxLost } from '../lanes/end-deliveries.ts'
 import type { Holdings, Noted } from '../lanes/member.ts'
 import type { Delivery, HeldSubscription, Message, Recipient } from '../lanes/read.ts'
@@ -12,6 +12,9 @@ const maxBodies = 16 * 2 ** 20
 const minTake = 16
 /** Posted alone from this number of lost workers on, so that only a delivery that crashes workers becomes dead. */
 const aloneFrom = 3
+/** How long these are posted while others wait, and how long the others then are. */
+const aloneSliceMs = 1000
+const aloneIntervalMs = 10_000
 /** The most deliveries that a note contains beyond those under way, to hosts that are not slow. */
 const maxNotedAhead = 500
 /** A POST begins only on what was read of its subscription and user within this time. */
@@ -99,11 +102,14 @@ export class Memory implements Holdings {
   #bodies = 0
   limits: Limits = { total: 1, perEndpoint: 1 }
   /** While set, only deliveries that must be alone are posted, one at a time. */
-  isAlone = false
+  #isAlone = false
+  #aloneUntil = Infinity
+  #nextAloneAt: number
 
   constructor(clock: Clock) {
     this.#clock = clock
     this.#hosts = new Hosts(clock)
+    this.#nextAloneAt = clock.monotonic() + aloneIntervalMs
   }
 
   get size(): number {
@@ -127,15 +133,6 @@ export class Memory implements Holdings {
   /** How many characters of bodies can be read. */
   get bodyRoom(): number {
     return maxBodies - this.#bodies
-  }
-
-  /** Whether something is queued that need not be alone. */
-  get hasQueued(): boolean {
-    return this.#queued > this.#alone.length
-  }
-
-  get hasAlone(): boolean {
-    return this.#alone.length > 0
   }
 
   get areHostsSilent(): boolean {
@@ -415,6 +412,21 @@ export class Memory implements Holdings {
     if (one.queue.length > 0) this.#hosts.wake(one)
   }
 
+  /** Posts deliveries that must be alone when nothing else is to do, and otherwise from time to time. */
+  scheduleAlone(): void {
+    const now = this.#clock.monotonic()
+    const hasAlone = this.#alone.length > 0
+    const hasOthers = this.#queued > this.#alone.length
+    if (this.#isAlone) {
+      if ((hasAlone && (now < this.#aloneUntil || !hasOthers)) || this.#posting > 0) return
+      this.#isAlone = false
+      this.#nextAloneAt = now + aloneIntervalMs
+    } else if (hasAlone && (now >= this.#nextAloneAt || (this.#posting === 0 && !hasOthers))) {
+      this.#isAlone = true
+      this.#aloneUntil = now + aloneSliceMs
+    }
+  }
+
   /** Chooses the next delivery and counts it as in flight. Returns undefined if none can be started now. */
   startNext(): Held | undefined {
     const row = this.#chooseNext()
@@ -434,7 +446,7 @@ export class Memory implements Holdings {
   }
 
   #chooseNext(): Held | undefined {
-    if (this.isAlone) {
+    if (this.#isAlone) {
       const [row] = this.#alone
       return this.#posting === 0 && row?.isNoted === true && this.#isReadyToPost(row.of) ? row : undefined
     }
@@ -469,24 +481,36 @@ export class Memory implements Holdings {
     return true
   }
 
-  setBreaker(one: Subscription, breaker: Breaker): void {
-    if (breaker === one.breaker) return
-    one.breaker = breaker
-    one.isBreakerChanged = true
-    if (isOpen(breaker, this.now())) this.forgetSubscription(one)
+  /** Counts an outcome for the breaker of its subscription. */
+  countOutcome(
+    { of, isTest, dueAt }: Held,
+    { outcome, delayMs }: { readonly outcome: string; readonly delayMs: number },
+    settings: Settings,
+  ): void {
+    const now = this.now()
+    const counted = countOutcome(of.breaker, { isSuccess: outcome === 'delivered', wasTest: isTest, now }, settings)
+    const waits = of.recipient.isOrdered && dueAt === 0 && delayMs > 0
+    const breaker = waits ? { ...counted, openUntil: Math.max(counted.openUntil ?? 0, now + delayMs) } : counted
+    if (breaker === of.breaker) return
+    of.breaker = breaker
+    of.isBreakerChanged = true
+    if (isOpen(breaker, now)) this.forgetSubscription(of)
   }
 
-  /** Subscriptions whose breaker must be stored. */
-  listChangedBreakers(): readonly Subscription[] {
-    return [...this.#subscriptions.values()].filter((one) => one.isBreakerChanged)
+  /** Breakers that must be stored. */
+  listChangedBreakers() {
+    const changed = [...this.#subscriptions.values()].filter((one) => one.isBreakerChanged)
+    return changed.map((of) => {
+      const { recipient, storedFailures: failuresBefore, breaker } = of
+      return { of, subscription: of.id, revision: recipient.revision, failuresBefore, breaker }
+    })
   }
 
-  /** @param failures what System stores now */
-  breakerSaved(one: Subscription, saved: Breaker): void {
-    if (one.breaker === saved) one.isBreakerChanged = false
-    one.storedFailures = saved.failures
-    one.breakerSavedAt = this.#clock.monotonic()
-    this.#dropIfUnused(one)
+  breakerSaved({ of, breaker }: { readonly of: Subscription; readonly breaker: Breaker }): void {
+    if (of.breaker === breaker) of.isBreakerChanged = false
+    of.storedFailures = breaker.failures
+    of.breakerSavedAt = this.#clock.monotonic()
+    this.#dropIfUnused(of)
   }
 
   /**
@@ -507,7 +531,7 @@ export class Memory implements Holdings {
    */
   chooseNoted(recording: ReadonlySet<Held>): readonly Held[] {
     const rows = [...this.#held.values()].filter((row) => row.state !== 'queued' && !recording.has(row))
-    const ahead = new Set(this.isAlone ? this.#alone.slice(0, this.#posting === 0 ? 1 : 0) : this.#chooseAhead())
+    const ahead = new Set(this.#isAlone ? this.#alone.slice(0, this.#posting === 0 ? 1 : 0) : this.#chooseAhead())
     this.#ended = 0
     for (const row of this.#held.values()) if (row.state === 'queued' && !ahead.has(row)) this.#setNoted(row, false)
     return [...rows, ...ahead]
@@ -559,7 +583,7 @@ export class Memory implements Holdings {
 
   /** Whether few of those that may begin next are noted, and a note would allow more to begin. */
   needsNote(): boolean {
-    if (this.isAlone) return this.#posting === 0 && this.#alone[0]?.isNoted === false
+    if (this.#isAlone) return this.#posting === 0 && this.#alone[0]?.isNoted === false
     if (this.#noted >= 3 * this.limits.total) return false // at most two thirds are for slow hosts
     const ahead = this.#chooseAhead()
     const noted = ahead.filter((row) => row.isNoted).length

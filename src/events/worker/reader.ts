@@ -1,14 +1,6 @@
 import { cancelOf, cancelOrphans, endLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import type { Member } from '../lanes/member.ts'
-import {
-  loadMessages,
-  loadRecipients,
-  readDeliveries,
-  type Hand,
-  type Message,
-  type Recipient,
-  type Terms,
-} from '../lanes/read.ts'
+import { loadMessages, loadRecipients, readDeliveries, type Hand, type Terms } from '../lanes/read.ts'
 import type { EventCatalog } from '../message/catalog.ts'
 import { fanOutChunk, findMessages } from '../message/fan-out.ts'
 import type { Clock, Settings } from '../../kit/index.ts'
@@ -169,11 +161,8 @@ export class Reader {
   }
 
   async #readMessages(ids: readonly string[]): Promise<Loaded['messages']> {
-    const found = new Map<string, Message | null | undefined>(ids.map((id) => [id, undefined]))
-    if (ids.length === 0) return found
-    for (const [id, message] of await loadMessages(this.#options.system, ids, this.#memory.bodyRoom))
-      found.set(id, message)
-    return found
+    const found = ids.length === 0 ? [] : await loadMessages(this.#options.system, ids, this.#memory.bodyRoom)
+    return new Map([...ids.map((id) => [id, undefined] as const), ...found])
   }
 
   /** Reads subscriptions, and those in memory again before what was read is too old to post on. */
@@ -184,8 +173,8 @@ export class Reader {
     const at = this.#options.clock.monotonic()
     const { recipients, now } = await loadRecipients(this.#options.system, asked, this.terms())
     memory.setTime(now, at)
-    const found = new Map<string, Recipient | undefined>(asked.map((id) => [id, undefined]))
-    for (const one of recipients) found.set(one.subscriptionId, one)
+    const known = recipients.map((one) => [one.subscriptionId, one] as const)
+    const found = new Map([...asked.map((id) => [id, undefined] as const), ...known])
     memory.applyRecipients(found, at)
     return found
   }

@@ -99,6 +99,8 @@ describeEachSystem('cronjobs', ({ newSystem }) => {
     world.clock.forward(60)
     const machine = await world.open({ fromNow: true })
     await machine.follow()
+    const start = Date.parse('2026-11-20T11:00:30Z')
+    await until('it has looked', async () => (await world.row('tick'))?.slot_at === start)
     await settle()
     assert.deepEqual(world.runs, [])
     world.clock.forward(1)
