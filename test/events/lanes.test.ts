@@ -70,7 +70,7 @@ onEachDatabase('workers', (world) => {
     const first = makeMember(world())
     await first.compare()
     const { system } = world()
-    // The second takes its lanes between the two reads of the third.
+    // The second takes all lanes between the two reads of the third.
     const second = makeMember(world())
     let isDone = false
     const slow: World['system'] = {
@@ -82,6 +82,7 @@ onEachDatabase('workers', (world) => {
             isDone = true
             await first.leave()
             await second.compare()
+            await system.db.updateTable('waypost_lane').set({ worker_id: second.id! }).execute()
           }
           return result
         },
@@ -333,10 +334,11 @@ async function addDeliveries(world: World, count: number): Promise<void> {
   while (await fanOutChunk(world.system, world.catalog));
 }
 
-/** Lanes with a worker. */
+/** Lanes whose worker has a row. */
 async function loadOwners({ system }: World): Promise<ReadonlyMap<number, string>> {
-  const rows = await system.db.selectFrom('waypost_lane').selectAll().execute()
-  return new Map(rows.flatMap(({ lane, worker_id: worker }) => (worker === null ? [] : [[lane, worker] as const])))
+  const owned = system.db.selectFrom('waypost_lane').innerJoin('waypost_worker', 'id', 'worker_id')
+  const rows = await owned.select(['lane', 'id']).execute()
+  return new Map(rows.map(({ lane, id }) => [lane, id]))
 }
 
 function workerRows({ system }: World) {

@@ -338,6 +338,7 @@ test('a breaker that is half open lets one delivery through, as a test', () => {
 
 test('a delivery with which three workers were lost is posted alone, and one with five is given up', () => {
   const { memory, admit, clock } = prepare()
+  clock.pass(10_000)
   const { lost } = admit([
     deliveryOf(1, { lost: 3 }),
     deliveryOf(2, { lost: 2 }),
@@ -352,7 +353,6 @@ test('a delivery with which three workers were lost is posted alone, and one wit
   const other = memory.startNext()!
   assert.equal(other.id, 'dlv_2')
   assert.equal(memory.startNext(), undefined, 'the others wait')
-  clock.pass(10_000)
   memory.scheduleAlone()
   note(memory)
   assert.equal(memory.startNext(), undefined, 'one is still under way')
