@@ -58,11 +58,7 @@ interface SubscriptionUpdate {
   /** Locked. */
   readonly row: SubscriptionRow
   /** With a checked endpoint. */
-  readonly change: {
-    readonly endpoint?: string | undefined
-    readonly status?: SubscriptionRow['status'] | undefined
-    readonly ordered?: boolean | undefined
-  }
+  readonly change: Omit<SubscriptionChange, 'status'> & { readonly status?: SubscriptionRow['status'] | undefined }
 }
 
 /** Writes a permitted change. @throws WP_EVENTS_SUBSCRIPTION_SAME */

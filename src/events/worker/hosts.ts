@@ -70,21 +70,22 @@ export class Host<One> {
     if (hasResponse) this.#silentSince = undefined
   }
 
-  /** Whether it was tried in the last half minute, and how long it has not responded. */
-  silence(): { readonly isRecent: boolean; readonly ms: number } {
-    const now = this.#clock.monotonic()
-    const ms = this.#silentSince === undefined ? 0 : now - this.#silentSince
-    return { isRecent: now - this.#triedAt < silentMs || this.posting > 0, ms }
+  /** Whether it was tried in the last half minute. */
+  get isTried(): boolean {
+    return this.posting > 0 || this.#clock.monotonic() - this.#triedAt < silentMs
+  }
+
+  /** Whether it has not responded for half a minute. */
+  get isSilent(): boolean {
+    return this.#silentSince !== undefined && this.#clock.monotonic() - this.#silentSince >= silentMs
   }
 
   /** By the last POST that ended and the oldest one in flight. */
   get pace(): Pace {
-    let slowestMs = this.#lastMs
-    for (const began of this.#postings.values()) {
-      slowestMs = Math.max(this.#lastMs ?? 0, this.#clock.monotonic() - began)
-      break
-    }
-    if (slowestMs === undefined || slowestMs < slowMs) return this.#lastMs === undefined ? 'unknown' : 'quick'
+    const [oldest] = this.#postings.values()
+    const runningMs = oldest === undefined ? 0 : this.#clock.monotonic() - oldest
+    const slowestMs = Math.max(this.#lastMs ?? 0, runningMs)
+    if (slowestMs < slowMs) return this.#lastMs === undefined ? 'unknown' : 'quick'
     return slowestMs < hungMs ? 'slow' : 'hung'
   }
 
@@ -177,8 +178,8 @@ export class Hosts<One extends Waiting<One>> {
 
   /** Whether no host has responded for half a minute although several were tried. */
   areSilent(): boolean {
-    const tried = [...this.#hosts.values()].map((host) => host.silence()).filter(({ isRecent }) => isRecent)
-    return tried.length >= minSilentHosts && tried.every(({ ms }) => ms >= silentMs)
+    const tried = [...this.#hosts.values()].filter((host) => host.isTried)
+    return tried.length >= minSilentHosts && tried.every((host) => host.isSilent)
   }
 }
 

@@ -24,11 +24,12 @@ const refreshAgeMs = 400
 /** How often the oldest messages of a busy subscription are read again, because fan-out may finish out of order. */
 const rereadMs = 1000
 
-/** A delivery in memory: queued, in flight, or with an outcome that is not recorded. */
+/** A delivery in memory. */
 export interface Held extends Delivery {
   readonly content: Message
   readonly of: Subscription
-  state: 'queued' | 'posting' | 'recording'
+  /** Otherwise in flight, or with an outcome that is not recorded. */
+  isQueued: boolean
   /** What it is posted with, from the moment it begins. */
   recipient: Recipient
   host: Host<Subscription>
@@ -51,10 +52,11 @@ export interface Subscription extends Waiting<Subscription> {
   isBreakerChanged: boolean
   breakerSavedAt: number
   host: Host<Subscription>
-  /** In the order of posting. Those that are noted come first. */
+  /** In the order of posting, without those that must be alone. Those that are noted come first. */
   readonly queue: Held[]
-  posting: number
-  recording: number
+  /** All deliveries in memory, and those of them that are not queued. */
+  size: number
+  busy: number
   /** The last fresh message that was read. */
   after: string
   rereadAt: number
@@ -155,7 +157,7 @@ export class Memory implements Holdings {
   /** Forgets what is not under way, in one lane or in all. */
   forgetQueued(lane?: number): void {
     for (const row of this.#held.values()) {
-      if (row.state === 'queued' && (lane === undefined || row.lane === lane)) this.#remove(row)
+      if (row.isQueued && (lane === undefined || row.lane === lane)) this.#remove(row)
     }
   }
 
@@ -196,7 +198,7 @@ export class Memory implements Holdings {
       const isReread = one.recipient.isOrdered || now - one.rereadAt >= rereadMs
       if (!isReread) return { id: one.id, after: one.after, take: wanted }
       one.rereadAt = now
-      return { id: one.id, after: '', take: sizeOf(one) + wanted }
+      return { id: one.id, after: '', take: one.size + wanted }
     })
   }
 
@@ -283,7 +285,7 @@ export class Memory implements Holdings {
         lost.push(delivery)
         continue
       }
-      if (isHalfOpen(breaker) && known !== undefined && sizeOf(known) > 0) continue // one at a time
+      if (isHalfOpen(breaker) && known !== undefined && known.size > 0) continue // one at a time
       if (this.#held.size >= maxHeld) break
       const host = known?.host ?? this.#hosts.of(recipient.endpoint)
       const isHung = host.pace === 'hung'
@@ -308,8 +310,8 @@ export class Memory implements Holdings {
       breakerSavedAt: -Infinity,
       host: this.#hosts.of(recipient.endpoint),
       queue: [],
-      posting: 0,
-      recording: 0,
+      size: 0,
+      busy: 0,
       after: '',
       rereadAt: this.#clock.monotonic(),
       finished: 0,
@@ -321,8 +323,9 @@ export class Memory implements Holdings {
 
   #add(delivery: Delivery, content: Message, of: Subscription): void {
     const { recipient, host } = of
-    const row: Held = { ...delivery, content, of, state: 'queued', recipient, host, isNoted: false, isTest: false }
+    const row: Held = { ...delivery, content, of, isQueued: true, recipient, host, isNoted: false, isTest: false }
     this.#held.set(row.id, row)
+    of.size++
     this.#queued++
     this.#keepMessage(row.message, content)
     this.#byLane.set(row.lane, (this.#byLane.get(row.lane) ?? 0) + 1)
@@ -359,20 +362,14 @@ export class Memory implements Holdings {
     this.#left?.add(row.id)
     this.#dropMessage(row.message)
     this.#byLane.set(row.lane, this.#byLane.get(row.lane)! - 1)
-    const { of } = row
-    if (row.state === 'posting') of.posting--
-    if (row.state === 'recording') of.recording--
-    if (row.state === 'queued') {
-      const queue = row.lost < aloneFrom ? of.queue : this.#alone
-      queue.splice(queue.indexOf(row), 1)
-      this.#leaveQueue(row)
-    }
-    this.#dropIfUnused(of)
+    if (row.isQueued) this.#dequeue(row)
+    else row.of.busy--
+    row.of.size--
+    this.#dropIfUnused(row.of)
   }
 
   #dropIfUnused(one: Subscription): void {
-    if (sizeOf(one) > 0 || one.isBreakerChanged) return
-    if (this.#alone.some((row) => row.of === one)) return
+    if (one.size > 0 || one.isBreakerChanged) return
     this.#subscriptions.delete(one.id)
     one.host.ready.delete(one)
     one.host.users--
@@ -395,8 +392,11 @@ export class Memory implements Holdings {
     }
   }
 
-  #leaveQueue(row: Held): void {
-    if (row.lost < aloneFrom) row.of.host.queued--
+  #dequeue(row: Held): void {
+    const isAlone = row.lost >= aloneFrom
+    const queue = isAlone ? this.#alone : row.of.queue
+    queue.splice(queue.indexOf(row), 1)
+    if (!isAlone) row.of.host.queued--
     this.#setNoted(row, false)
     this.#queued--
   }
@@ -432,14 +432,12 @@ export class Memory implements Holdings {
     const row = this.#chooseNext()
     if (row === undefined) return undefined
     const { of } = row
-    const queue = row.lost < aloneFrom ? of.queue : this.#alone
-    queue.shift()
-    this.#leaveQueue(row)
-    row.state = 'posting'
+    this.#dequeue(row)
+    row.isQueued = false
     row.isTest = isHalfOpen(of.breaker)
     row.recipient = of.recipient
     row.host = of.host
-    of.posting++
+    of.busy++
     of.host.begin(row, of.recipient.endpoint)
     this.#posting++
     return row
@@ -462,8 +460,7 @@ export class Memory implements Holdings {
 
   #isReadyToPost(one: Subscription): boolean {
     if (this.#clock.monotonic() > one.validUntil) return false
-    if (one.recipient.isOrdered) return one.posting + one.recording === 0
-    return !isHalfOpen(one.breaker) || one.posting === 0
+    return one.busy === 0 || !(one.recipient.isOrdered || isHalfOpen(one.breaker))
   }
 
   /** Counts a POST as ended. @returns false if the delivery was forgotten meanwhile */
@@ -472,12 +469,8 @@ export class Memory implements Holdings {
     this.#posting--
     this.#ended++
     if (this.#held.get(row.id) !== row) return false
-    const { of } = row
-    row.state = 'recording'
-    of.posting--
-    of.recording++
-    of.finished++
-    this.#wake(of)
+    row.of.finished++
+    this.#wake(row.of)
     return true
   }
 
@@ -530,10 +523,10 @@ export class Memory implements Holdings {
    * and the next note contain may begin until `confirmNote`.
    */
   chooseNoted(recording: ReadonlySet<Held>): readonly Held[] {
-    const rows = [...this.#held.values()].filter((row) => row.state !== 'queued' && !recording.has(row))
+    const rows = [...this.#held.values()].filter((row) => !row.isQueued && !recording.has(row))
     const ahead = new Set(this.#isAlone ? this.#alone.slice(0, this.#posting === 0 ? 1 : 0) : this.#chooseAhead())
     this.#ended = 0
-    for (const row of this.#held.values()) if (row.state === 'queued' && !ahead.has(row)) this.#setNoted(row, false)
+    for (const row of this.#held.values()) if (row.isQueued && !ahead.has(row)) this.#setNoted(row, false)
     return [...rows, ...ahead]
   }
 
@@ -570,7 +563,7 @@ export class Memory implements Holdings {
   /** The note is committed. */
   confirmNote(rows: readonly Held[]): void {
     for (const row of rows) {
-      if (row.state !== 'queued' || this.#held.get(row.id) !== row) continue
+      if (!row.isQueued || this.#held.get(row.id) !== row) continue
       this.#setNoted(row, true)
       this.#wake(row.of)
     }
@@ -589,10 +582,6 @@ export class Memory implements Holdings {
     const noted = ahead.filter((row) => row.isNoted).length
     return noted < this.limits.total && noted < ahead.length
   }
-}
-
-function sizeOf({ queue, posting, recording }: Subscription): number {
-  return queue.length + posting + recording
 }
 
 export function toNote(rows: readonly Held[]): string {
