@@ -110,8 +110,7 @@ async function measurePendingFanOut(system: System, { catalog, settings }: Terms
 function subscribersSql(system: System, { catalog, settings }: Terms): RawBuilder<unknown> {
   const now = nowOnce(system)
   return sql`
-    term as materialized (select * from ${eventTerms(system, catalog)} terms
-    ), subscriber as materialized (
+    ${eventTerms(system, catalog)}, subscriber as materialized (
       select s.id, s.event, s.user_id, s.paused_at,
         case when s.created_at > ${now} then 0 else s.created_at end as created_at,
         case when s.status = 'active' and ${isPostable(system, settings)} then 1 else 0 end as is_open

@@ -256,7 +256,7 @@ export async function loadRecipients(
 ): Promise<{ readonly recipients: readonly Recipient[]; readonly now: number }> {
   type Row = Omit<Recipient, 'isAllowed' | 'isHeld' | 'isOrdered'> & Record<'allowed' | 'ordered' | 'now', number>
   const { rows } = await sql<Row & { readonly status: string | null; readonly event: string }>`
-    with term as materialized (select * from ${eventTerms(system, catalog)} terms)
+    with ${eventTerms(system, catalog)}
     select s.id as "subscriptionId", s.endpoint, s.revision, s.secret, s.previous_secrets as "previousSecrets",
       s.failures, case when ${isPostable(system, settings)} then null else s.open_until end as "openUntil",
       s.failing_since as "failingSince", s.status, s.event, s.ordered,

@@ -1,8 +1,8 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import { jsonRows, jsonStrings, nowOnce, type System, type SystemTables } from '../../store/index.ts'
-import { findEvent, scopesOf, type EventCatalog } from './catalog.ts'
-import { isCreatorActive, isScopeEffective } from '../expressions.ts'
+import type { EventCatalog } from './catalog.ts'
+import { eventTerms, isRecipientAllowed } from '../expressions.ts'
 
 /** The most deliveries that one transaction creates. */
 const chunkSize = 1000
@@ -133,24 +133,18 @@ async function loadSubscribers(
   trx: Transaction<SystemTables>,
   { message, catalog, limit }: { message: PendingMessage; catalog: EventCatalog; limit: number },
 ): Promise<SubscriberPage> {
-  const scopes = scopesOf(findEvent(catalog, message.event) ?? {})
-  const isActive = sql<boolean>`(s.status = 'active' or (s.status = 'paused' and s.paused_at >= ${message.created_at}))`
-  const isGranted =
-    scopes.length === 0
-      ? sql<boolean>`true`
-      : sql<boolean>`exists (
-          select 1 from waypost_user_scope granted where granted.user_id = u.id
-            and granted.scope in ${jsonStrings(system, JSON.stringify(scopes))} and ${isScopeEffective(system)})`
+  const { created_at: dispatchedAt, event } = message
+  const isActive = sql<boolean>`(s.status = 'active' or (s.status = 'paused' and s.paused_at >= ${dispatchedAt}))`
   const isNext = message.fan_cursor === null ? sql`true` : sql`id > ${message.fan_cursor}`
   const isFor = message.users === null ? sql`true` : sql`user_id in ${jsonStrings(system, message.users)}`
   // The page first, so that no join changes the order in which subscriptions are read.
   const { rows } = await sql<SubscriberPage['rows'][number] & { readonly receives: number }>`
-    with s as materialized (
-      select * from waypost_subscription where event = ${message.event} and ${isNext} and ${isFor}
+    with ${eventTerms(system, { [event]: catalog[event]! })}, s as materialized (
+      select * from waypost_subscription where event = ${event} and ${isNext} and ${isFor}
       order by event, id limit ${limit}
     )
     select s.id, s.lane, s.created_at, s.paused_at,
-      case when ${isActive} and u.status = 'active' and ${isCreatorActive} and ${isGranted} then 1 else 0 end as receives
+      case when ${isActive} and ${isRecipientAllowed(system)} then 1 else 0 end as receives
     from s left join waypost_user u on u.id = s.user_id left join waypost_client creator on creator.id = s.client_id
     order by s.id`.execute(trx)
   const next = rows.length < limit ? undefined : rows.at(-1)!.id
