@@ -25,6 +25,12 @@ export const errors = defineErrors({
     message: 'waypost dev does not accept requests for the host "{host}"',
     hint: 'Use localhost, or start it with: waypost dev --allow-host {host}',
   },
+  WP_RUNTIME_HOSTS: {
+    kind: 'user',
+    status: 400,
+    message: 'The request has more than one Host header',
+    hint: 'Send one. If a proxy adds it, let the proxy replace it.',
+  },
   WP_RUNTIME_SERVICE_WORKER: {
     kind: 'user',
     status: 403,

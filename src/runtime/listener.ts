@@ -72,8 +72,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 
   const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, (request, response, ended) => {
-    resolveTarget(request)
-    const refusal = isClosing ? errors.WP_RUNTIME_CLOSING() : findRefusal(request, options)
+    const refusal = isClosing ? errors.WP_RUNTIME_CLOSING() : (resolveTarget(request) ?? findRefusal(request, options))
     if (refusal !== undefined) return rejectRequest(response, refusal)
     const released = holds.released()
     if (released === undefined || isLivenessRequest(request)) return answer(request, response, ended)
@@ -130,14 +129,16 @@ const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/is
 /**
  * Replaces a target in absolute form, such as `GET http://example.com/a`, by its path. Its host replaces the `Host` header
  * (RFC 9112, section 3.2.2).
+ * @returns why a request is rejected: of two `Host` headers, a proxy may have checked the other one
  */
-function resolveTarget(request: IncomingMessage): void {
-  const { url = '' } = request
-  if (url.startsWith('/')) return
-  const [, host, path = ''] = absoluteForm.exec(url) ?? []
-  if (host === undefined) return
-  request.headers.host = host
+function resolveTarget(request: IncomingMessage): WaypostError | undefined {
+  const { url = '', headers } = request
+  if (headers.host?.includes(', ')) return errors.WP_RUNTIME_HOSTS() // as Node joins several
+  const [, host, path = ''] = url.startsWith('/') ? [] : (absoluteForm.exec(url) ?? [])
+  if (host === undefined) return undefined
+  headers.host = host
   request.url = path.startsWith('/') ? path : `/${path}`
+  return undefined
 }
 
 function isLivenessRequest({ url }: IncomingMessage): boolean {

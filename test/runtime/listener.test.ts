@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { Pool } from 'undici'
 import { openTestProject } from '../../src/project/index.ts'
@@ -175,6 +176,19 @@ test('a target in absolute form is answered as its path, and its host is checked
   ])
     assert.equal(await ask(target, target === '/a' ? 'evil.example' : 'localhost'), 421, target)
   assert.equal(events.length, 8)
+})
+
+test('a request with more than one Host header is rejected', async () => {
+  const { generation, events } = makeGeneration('answer')
+  await using listener = await open(generation)
+  for (const target of ['/a', 'http://localhost/a']) {
+    const socket = connect(listener.port, '127.0.0.1')
+    socket.end(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nHost: other.example\r\nConnection: close\r\n\r\n`)
+    const response = await text(socket)
+    assert.match(response, /^HTTP\/1\.1 400 /)
+    assert.match(response, /WP_RUNTIME_HOSTS/)
+  }
+  assert.deepEqual(events, [])
 })
 
 test('a port that is taken is named, with another one to try', async () => {
