@@ -114,7 +114,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   })
   const cronjobs = await serveCronjobs(shared)
   opened.defer(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
-  opened.defer(() => options.traffic?.endStreams())
+  opened.defer(() => options.traffic?.close())
   const closing = opened.move()
   return {
     host,

@@ -106,9 +106,18 @@ test('deliveries of an event are streamed while the stream is open; then the sub
   const before = await followPath(url, headers)
   await world.deploy({ 'src/todo.ts': actionFile('return { changed: 1 }') })
   await before.ended
-  await until('it is removed', async () => (await endpoints()).length === 0)
+  assert.equal((await endpoints()).length, 1, 'the page opens another stream')
+  const [same] = await endpoints()
+  const between = { ...post, headers: { ...post.headers, 'webhook-id': 'dlv_2' }, body: '{"id":2}' }
+  assert.equal((await fetch(same!, between)).status, 204)
   const last = await followPath(url, headers)
-  await Promise.all([world.server.close(), last.ended])
+  await until('what arrived meanwhile is streamed', () => last.lines.length === 1)
+  assert.equal(last.lines[0]!['id'], 'dlv_2')
+  assert.deepEqual(await endpoints(), [same], 'the subscription is continued')
+  const other = await followPath(url, headers)
+  assert.equal((await endpoints()).length, 2, 'another page has its own')
+  await Promise.all([world.server.close(), last.ended, other.ended])
+  assert.deepEqual(await endpoints(), [], 'both are removed when the server closes')
 })
 
 test('an event is listened to only in dev, if it exists and the caller has its scopes', async () => {

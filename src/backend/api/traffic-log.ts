@@ -18,24 +18,48 @@ export interface TrafficLog {
    * @param format makes the value of a line
    */
   stream(after: number, format: (entry: TrafficEntry) => object): Readable
-  /** Starts another stream of lines, which ends like those of requests. */
-  follow(stream: Readable): void
+  /**
+   * Streams the lines of a source. If the stream is ended, the next one with the same key within a moment continues the
+   * source, so that no line is lost. If its reader leaves, the source is closed.
+   */
+  streamSource(key: string, open: OpenSource): Promise<Readable>
   /** Ends all streams: they would keep the server and replaced generations open. */
   endStreams(): void
+  /** Ends all streams and closes their sources. */
+  close(): Promise<void>
+}
+
+/** Opens what passes lines to a stream, such as a subscription, and returns a function that closes it. */
+export type OpenSource = (push: (line: object) => void) => Promise<() => Promise<void>>
+
+interface Source {
+  readonly key: string
+  stream: Readable | undefined
+  /** Lines for the next stream, if that one has been ended. */
+  readonly waiting: string[]
+  closing: NodeJS.Timeout | undefined
+  close(): Promise<void>
 }
 
 const maxEntries = 500
 const maxText = 2048
 /** Less than the lifetime of tokens, which are checked when a stream begins. */
 const maxStreamMs = 5 * 60_000
+/** How long a source waits for its next stream. Longer than a reload takes. */
+const maxGapMs = 30_000
 
 /** @param start the number before that of the first request: the time, so that numbers also increase after a restart */
 export function makeTrafficLog(start = 0): TrafficLog {
   let entries: TrafficEntry[] = []
   let number = start
   const streams = new Map<Readable, () => void>()
+  const sources = new Set<Source>()
+  const end = (stream: Readable) => {
+    streams.delete(stream)
+    stream.push(null)
+  }
   const follow = (stream: Readable, pushNew = () => {}) => {
-    const ending = setTimeout(() => stream.push(null), maxStreamMs).unref()
+    const ending = setTimeout(end, maxStreamMs, stream).unref()
     stream.once('close', () => {
       clearTimeout(ending)
       streams.delete(stream)
@@ -43,8 +67,40 @@ export function makeTrafficLog(start = 0): TrafficLog {
     stream.push('\n') // sends the headers
     streams.set(stream, pushNew)
   }
+  const openSource = async (key: string, open: OpenSource) => {
+    const source: Source = { key, stream: undefined, waiting: [], closing: undefined, close: async () => {} }
+    const close = await open((line) => {
+      const text = `${JSON.stringify(line)}\n`
+      if (source.stream !== undefined && streams.has(source.stream)) source.stream.push(text)
+      else if (source.waiting.length < maxEntries) source.waiting.push(text)
+    })
+    source.close = async () => {
+      clearTimeout(source.closing)
+      if (sources.delete(source)) await close()
+    }
+    return source
+  }
+  const closeSource = (source: Source) => void source.close().catch(() => undefined) // the next listener removes the rest
+  const endStreams = () => {
+    for (const stream of streams.keys()) end(stream)
+  }
   return {
-    follow: (stream) => follow(stream),
+    async streamSource(key, open) {
+      const isIdle = ({ stream }: Source) => !streams.has(stream!)
+      const source = [...sources].find((one) => one.key === key && isIdle(one)) ?? (await openSource(key, open))
+      clearTimeout(source.closing)
+      const stream = new Readable({ read() {} })
+      source.stream = stream
+      sources.add(source)
+      follow(stream)
+      for (const text of source.waiting.splice(0)) stream.push(text)
+      stream.once('close', () => {
+        if (source.stream !== stream) return // the next one continues it
+        if (!stream.readableEnded) closeSource(source)
+        else source.closing = setTimeout(closeSource, maxGapMs, source).unref()
+      })
+      return stream
+    },
     add(report, at) {
       number += 1
       entries.push({
@@ -76,9 +132,10 @@ export function makeTrafficLog(start = 0): TrafficLog {
       follow(stream, pushNew)
       return stream
     },
-    endStreams() {
-      for (const stream of streams.keys()) stream.push(null)
-      streams.clear()
+    endStreams,
+    async close() {
+      endStreams()
+      await Promise.allSettled([...sources].map((source) => source.close()))
     },
   }
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { listenToEvent } from '../../../operate/index.ts'
 import { errors } from '../../errors.ts'
@@ -22,20 +21,16 @@ const listen = defineRoute({
   }),
   async handle({ host, params: { name }, principal, traffic }) {
     if (traffic === undefined) throw errors.WP_BACKEND_TRAFFIC()
-    const listening = await listenToEvent(host, {
-      event: name,
-      user: principal.user.name,
-      port: 0,
-      answer: 204,
-      onDelivery({ id, body, problem = null }) {
-        stream.push(`${JSON.stringify({ at: formatTime(host.clock.now()), id, body, problem })}\n`)
-      },
+    return traffic.streamSource(`${principal.user.id} ${name}`, async (push) => {
+      const listening = await listenToEvent(host, {
+        event: name,
+        user: principal.user.name,
+        port: 0,
+        answer: 204,
+        onDelivery: ({ id, body, problem = null }) => push({ at: formatTime(host.clock.now()), id, body, problem }),
+      })
+      return listening.close
     })
-    const stream = new Readable({ read() {} })
-    // The next listener removes a subscription that remains, for example because the server is stopping.
-    stream.once('close', () => void listening.close().catch(() => undefined))
-    traffic.follow(stream)
-    return stream
   },
 })
 
