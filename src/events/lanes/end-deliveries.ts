@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
-import { cancelDeliveries, isOneOf, type System } from '../../store/index.ts'
+import { cancelDeliveries, isOneOf, jsonRows, type System } from '../../store/index.ts'
 
 // Deliveries that end without a POST.
 
@@ -47,9 +47,18 @@ export function endLost(
   system: System,
   deliveries: readonly { readonly id: string; readonly turn: number }[],
 ): Promise<readonly EndedDelivery[]> {
-  const turns = new Map(deliveries.map(({ id, turn }) => [id, turn]))
-  const isLost = isOneOf(system, sql`d.id`, [...turns.keys()])
-  return end(system, 'lost', isLost, ({ id, turn }) => turns.get(id) === turn)
+  const rows = deliveries.map(({ id, turn }) => [id, turn])
+  const isLost = sql<boolean>`exists (
+    select 1 from ${jsonRows(system, rows)} where value ->> 0 = d.id and cast(value ->> 1 as int) = d.turn)`
+  return end(
+    system,
+    'lost',
+    sql`${isOneOf(
+      system,
+      sql`d.id`,
+      deliveries.map(({ id }) => id),
+    )} and ${isLost}`,
+  )
 }
 
 /** The outcome in the attempt log of a delivery that expired. */
@@ -67,22 +76,14 @@ export function endOverdue(system: System, subscriptionId: string): Promise<read
   return end(system, expiredOutcome, isOverdue)
 }
 
-type Row = EndedDelivery & { readonly turn: number; readonly now: number }
-
-async function end(
-  system: System,
-  outcome: string,
-  isChosen: RawBuilder<boolean>,
-  isStill: (row: Row) => boolean = () => true,
-): Promise<readonly EndedDelivery[]> {
+async function end(system: System, outcome: string, isChosen: RawBuilder<boolean>): Promise<readonly EndedDelivery[]> {
   return system.transaction(async (trx) => {
     const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
-    const { rows: found } = await sql<Row>`
-      select d.id, d.failures, d.turn, coalesce(m.event, '') as event, ${system.now()} as now
+    const { rows } = await sql<EndedDelivery & { readonly now: number }>`
+      select d.id, d.failures, coalesce(m.event, '') as event, ${system.now()} as now
       from waypost_delivery d left join waypost_message m on m.id = d.message_id
       where ${isChosen} and d.status || '' = 'pending'
       order by d.message_id limit ${sql.lit(maxExpired)} ${lock}`.execute(trx)
-    const rows = found.filter(isStill)
     if (rows.length === 0) return rows
     await trx
       .updateTable('waypost_delivery')

@@ -1,6 +1,6 @@
-import { CompiledQuery, sql, type Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { makeNextId, isStorable } from '../../kit/index.ts'
-import type { System, SystemTables } from '../../store/index.ts'
+import { jsonRows, type System, type SystemTables } from '../../store/index.ts'
 import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
 import { errors } from '../errors.ts'
 
@@ -44,14 +44,18 @@ export function makeDispatcher(system: System, catalog: EventCatalog, check?: Da
     },
 
     /**
-     * Stores messages, in a transaction of System if given. Writes one row for each, regardless of the number of
-     * subscribers.
+     * Stores messages with one statement, in a transaction of System if given. Writes one row for each, regardless of
+     * the number of subscribers.
      */
-    store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void> {
-      if (transaction !== undefined) return storeMessages(system, transaction as Kysely<SystemTables>, messages)
-      // A single statement is its own transaction.
-      if (messages.length <= maxRowsPerInsert) return storeMessages(system, system.db, messages)
-      return system.transaction((trx) => storeMessages(system, trx, messages))
+    async store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void> {
+      if (messages.length === 0) return
+      const rows = messages.map(({ event, data, users }) => {
+        const id = makeNextId('msg_', Date.now()) // the order for ordered subscriptions; fan-out uses created_at
+        return [id, event, data, users === undefined ? null : JSON.stringify(users)]
+      })
+      await sql`insert into waypost_message (id, event, data, users, created_at)
+        select value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${system.now()}
+        from ${jsonRows(system, rows)}`.execute((transaction as Kysely<SystemTables> | undefined) ?? system.db)
     },
   }
 }
@@ -76,43 +80,6 @@ function assertMatchesSchema(check: DataCheck, { event, data }: PreparedMessage)
   const shown = problems.slice(0, maxProblems).map(({ path, message }) => `${path} ${message}`)
   const more = problems.length > maxProblems ? [`and ${problems.length - maxProblems} more`] : []
   throw errors.WP_EVENTS_SCHEMA({ event, problems: [...shown, ...more].join('; ') })
-}
-
-/** The number of parameters of a statement is limited. */
-const maxRowsPerInsert = 500
-
-async function storeMessages(
-  system: System,
-  db: Kysely<SystemTables>,
-  messages: readonly PreparedMessage[],
-): Promise<void> {
-  for (let start = 0; start < messages.length; start += maxRowsPerInsert) {
-    const rows = messages.slice(start, start + maxRowsPerInsert).map(({ event, data, users }) => {
-      const id = makeNextId('msg_', Date.now()) // the order for ordered subscriptions; fan-out uses created_at
-      return [id, event, data, users === undefined ? null : JSON.stringify(users)] as const
-    })
-    await db.executeQuery(rows.length === 1 ? compileOne(system, rows[0]!) : compile(system, rows))
-  }
-}
-
-type Row = readonly [id: string, event: string, data: string, users: string | null]
-
-/** The SQL that inserts one message. Building it takes as long as running it. */
-const singleInsertSql = new WeakMap<System, string>()
-
-function compileOne(system: System, row: Row): CompiledQuery {
-  const cached = singleInsertSql.get(system)
-  if (cached !== undefined) return CompiledQuery.raw(cached, [...row])
-  const compiled = compile(system, [row])
-  if (compiled.parameters.length === row.length) singleInsertSql.set(system, compiled.sql) // the time is an SQL expression, not a parameter
-  return compiled
-}
-
-function compile(system: System, rows: readonly Row[]): CompiledQuery {
-  const values = rows.map((row) => sql`(${sql.join([...row, system.now()])})`)
-  return sql`insert into waypost_message (id, event, data, users, created_at) values ${sql.join(values)}`.compile(
-    system.db,
-  )
 }
 
 function toJson(event: string, data: unknown): string {

@@ -60,8 +60,8 @@ export class Host<One> {
     this.#silentSince ??= now
   }
 
-  /** @param hasResponse whether it got an HTTP response, with any status */
-  end(posting: object, endpoint: string, hasResponse: boolean): void {
+  /** `hasResponse`: whether it got an HTTP response, with any status. */
+  end(posting: object, { endpoint, hasResponse }: { endpoint: string; hasResponse: boolean }): void {
     this.#lastMs = this.#clock.monotonic() - this.#postings.get(posting)!
     this.#postings.delete(posting)
     const others = this.postingTo(endpoint) - 1
@@ -160,9 +160,9 @@ export class Hosts<One extends Waiting<One>> {
   }
 
   /** Ends a POST, so that others may begin. */
-  end(host: Host<One>, posting: object, { endpoint, hasResponse }: { endpoint: string; hasResponse: boolean }): void {
+  end(host: Host<One>, posting: object, of: { endpoint: string; hasResponse: boolean }): void {
     const wasHung = host.pace === 'hung'
-    host.end(posting, endpoint, hasResponse)
+    host.end(posting, of)
     // Others that hang may have waited for its place.
     for (const one of wasHung ? [host, ...this.#listHung()] : [host]) if (one.ready.size > 0) this.#ready.add(one)
   }

@@ -6,24 +6,41 @@ import { attemptColumns, successColumns } from '../attempts.ts'
 import { renewLease } from '../lanes/member.ts'
 import type { Breaker } from '../lanes/breaker.ts'
 
-/** An attempt that changes its delivery, in the form that the statements read: a value for each column. */
-type Entry = readonly (string | number | null)[]
+type Value = string | number | null
 
-const entryColumns = [
-  ['id', 'text'], // of a failed attempt
-  ['delivery_id', 'text'],
-  ['turn', 'int'], // that was posted
-  ['verdict', 'text'],
-  ['delay_ms', 'bigint'], // until the next attempt; null if `due_at` stays
-  ['started_at', 'bigint'],
-  ['latency_ms', 'int'],
-  ['bucket', 'int'], // of the latency
-  ['status', 'int'],
-  ['outcome', 'text'], // of a failed attempt
-  ['answer', 'text'],
-  ['headers', 'text'], // JSON; null without a response
-  ['hidden', 'int'],
-] as const
+/** What the statements read of a completion: the names, types and values of columns. */
+const entryColumns: readonly (readonly [name: string, type: string, valueOf: (completion: Completion) => Value])[] = [
+  ['id', 'text', (one) => (isDelivered(one) ? null : makeSortedId('att_', one.startedAt))], // of a failed attempt
+  ['delivery_id', 'text', ({ delivery }) => delivery.id],
+  ['turn', 'int', ({ delivery }) => delivery.turn], // that was posted
+  ['verdict', 'text', ({ verdict }) => verdict.outcome],
+  ['delay_ms', 'bigint', (one) => (isPutOff(one) ? one.verdict.delayMs : null)], // otherwise `due_at` stays
+  ['started_at', 'bigint', ({ startedAt }) => startedAt],
+  ['latency_ms', 'int', ({ result }) => result.latencyMs],
+  ['bucket', 'int', ({ result }) => bucketOf(result.latencyMs)],
+  ['status', 'int', ({ result }) => result.status ?? null],
+  ['outcome', 'text', (one) => storable(isDelivered(one) ? undefined : failureOf(one))], // of a failed attempt
+  ['answer', 'text', ({ result }) => storable(result.answer)],
+  ['headers', 'text', ({ result }) => storable(result.headers && JSON.stringify(result.headers))],
+  ['hidden', 'int', ({ result }) => (result.hidden === true ? 1 : 0)],
+]
+
+function isDelivered({ verdict }: Completion): boolean {
+  return verdict.outcome === 'delivered'
+}
+
+/** A failed delivery of an ordered subscription stays the next one, and the subscription waits. */
+function isPutOff({ delivery, verdict }: Completion): boolean {
+  return verdict.outcome === 'retrying' && !(delivery.of.recipient.isOrdered && delivery.dueAt === 0)
+}
+
+function failureOf({ result }: Completion): string {
+  return result.failure ?? `status ${result.status}`
+}
+
+function storable(text: string | undefined): string | null {
+  return text === undefined ? null : toStorable(text)
+}
 
 /** A breaker to store, if it is still as it was read. */
 export interface BreakerChange {
@@ -51,11 +68,8 @@ export interface Recorded {
   readonly now: number
 }
 
-interface Result {
-  readonly now: number
-  /** Deliveries whose turn is another one; null if there are none. */
-  readonly others?: readonly string[] | null
-}
+/** `others`: deliveries whose turn is another one; null if there are none. */
+type Result = Pick<Recorded, 'now'> & { readonly others?: readonly string[] | null }
 
 /**
  * Renews the lease of a worker, replaces its note, counts attempts, and finishes or reschedules their deliveries, all or
@@ -64,37 +78,13 @@ interface Result {
  * @returns undefined if the worker's row is gone: nothing is recorded
  */
 export async function record(system: System, recording: Recording): Promise<Recorded | undefined> {
-  const { completions } = recording
-  const entries = completions.map(entryOf)
   const result =
     system.kind === 'postgresql'
-      ? await recordInOneStatement(system, recording, entries)
-      : await system.transaction((trx) => recordInTransaction(system, trx, recording, entries))
+      ? await recordInOneStatement(system, recording)
+      : await system.transaction((trx) => recordInTransaction(system, trx, recording))
   if (result === undefined) return undefined
   const others = new Set(result.others)
-  return { now: result.now, completions: completions.filter(({ delivery }) => !others.has(delivery.id)) }
-}
-
-/** Returns the values of `entryColumns`. */
-function entryOf({ delivery, result, startedAt, verdict }: Completion): Entry {
-  const { outcome, delayMs } = verdict
-  // A failed delivery of an ordered subscription stays the next one, and the subscription waits.
-  const staysFresh = delivery.of.recipient.isOrdered && delivery.dueAt === 0
-  return [
-    outcome === 'delivered' ? null : makeSortedId('att_', startedAt),
-    delivery.id,
-    delivery.turn,
-    outcome,
-    outcome === 'retrying' && !staysFresh ? delayMs : null,
-    startedAt,
-    result.latencyMs,
-    bucketOf(result.latencyMs),
-    result.status ?? null,
-    outcome === 'delivered' ? null : toStorable(result.failure ?? `status ${result.status}`),
-    result.answer === undefined ? null : toStorable(result.answer),
-    result.headers === undefined ? null : toStorable(JSON.stringify(result.headers)),
-    result.hidden === true ? 1 : 0,
-  ]
+  return { now: result.now, completions: recording.completions.filter(({ delivery }) => !others.has(delivery.id)) }
 }
 
 /** Upper bounds of the latency buckets, in milliseconds. One more bucket counts everything slower. */
@@ -111,15 +101,16 @@ function bucketOf(latencyMs: number): number {
  */
 async function recordInOneStatement(
   system: System,
-  { worker, note, shard, breakers }: Recording,
-  entries: readonly Entry[],
+  { worker, note, shard, breakers, completions }: Recording,
 ): Promise<Result | undefined> {
   const parts = [sql`fence as (${renewLease(system, worker, note)})`]
   const isAlive = sql`exists (select 1 from fence)`
-  const columns = entryColumns.map(([, type], place) => sql`cast(${toArray(entries, place)} as ${sql.raw(type)}[])`)
-  if (entries.length > 0) {
+  if (completions.length > 0) {
+    // As arrays, which cost half as much as JSON.
+    const columns = entryColumns.map(([, type, valueOf]) => {
+      return sql`cast(${toArray(completions.map(valueOf))} as ${sql.raw(type)}[])`
+    })
     parts.push(
-      // As arrays, which cost half as much as JSON.
       sql`entry as materialized (
         select * from unnest(${sql.join(columns)}) as entry (${sql.join(entryColumns.map(([name]) => sql.ref(name)))})
       )`,
@@ -144,27 +135,25 @@ async function recordInOneStatement(
     )
   }
   const outcome =
-    entries.length > 0
+    completions.length > 0
       ? sql`(select json_agg(delivery_id) from entry where delivery_id not in (select delivery_id from finished)) as others`
       : sql`set_config('synchronous_commit', 'off', true)`
   const { rows } = await sql<Result>`with ${sql.join(parts)} select now, ${outcome} from fence`.execute(system.db)
   return rows[0]
 }
 
-/** The values of a column as the text of an array of PostgreSQL; null if all are null, which costs nothing. */
-function toArray(entries: readonly Entry[], place: number): string | null {
-  if (entries.every((entry) => entry[place] === null)) return null
+/** Values as the text of an array of PostgreSQL; null if all are null, which costs nothing. */
+function toArray(values: readonly Value[]): string | null {
+  if (values.every((value) => value === null)) return null
   const escape = (text: string) => text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)
-  const textOf = (value: Entry[number]) => (typeof value === 'string' ? `"${escape(value)}"` : (value ?? 'null'))
-  return `{${entries.map((entry) => textOf(entry[place] ?? null)).join(',')}}`
+  return `{${values.map((value) => (typeof value === 'string' ? `"${escape(value)}"` : (value ?? 'null'))).join(',')}}`
 }
 
 /** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same rows. */
 async function recordInTransaction(
   system: System,
   trx: Kysely<SystemTables>,
-  { worker, note, shard, breakers }: Recording,
-  entries: readonly Entry[],
+  { worker, note, shard, breakers, completions }: Recording,
 ): Promise<Result | undefined> {
   const { rows: fence } = await renewLease(system, worker, note).execute(trx)
   if (fence.length === 0) return undefined
@@ -174,17 +163,18 @@ async function recordInTransaction(
       where waypost_subscription.id = change.id and waypost_subscription.revision = change.revision
         and waypost_subscription.failures = change.before`.execute(trx)
   }
-  if (entries.length === 0) return { now }
+  if (completions.length === 0) return { now }
+  const rows = completions.map((one) => entryColumns.map(([, , valueOf]) => valueOf(one)))
   const columns = entryColumns.map(([name], place) => sql`value ->> ${sql.lit(place)} as ${sql.ref(name)}`)
-  const entry = sql`(select ${sql.join(columns)} from ${jsonRows(system, entries)}) as entry`
+  const entry = sql`(select ${sql.join(columns)} from ${jsonRows(system, rows)}) as entry`
   const isTurn = sql`waypost_delivery.id = entry.delivery_id and waypost_delivery.turn = entry.turn`
   const posted = sql`${entry} where exists (select 1 from waypost_delivery where ${isTurn})`
-  const { rows } = await sql<{ id: string }>`select delivery_id as id from ${entry}
+  const { rows: others } = await sql<{ id: string }>`select delivery_id as id from ${entry}
     where not exists (select 1 from waypost_delivery where ${isTurn})`.execute(trx)
   await addFailed(posted).execute(trx)
   await addTotals(posted, shard).execute(trx)
   await sql`update waypost_delivery set ${deliveryChanges(system)} from ${entry} where ${isTurn}`.execute(trx)
-  return { now, others: rows.map(({ id }) => id) }
+  return { now, others: others.map(({ id }) => id) }
 }
 
 /** The changes of breakers as a table `change`. */
