@@ -64,6 +64,20 @@ onEachDatabase('an ordered subscription', (world) => {
     assert.deepEqual(bodies(receiver.received), [2, 1])
   })
 
+  test('posts one again whose outcome was not recorded, before the next', async () => {
+    const receiver = await world().openReceiver()
+    const { db } = world().system
+    // As if another worker, whose note contained them, had been ended after they were read.
+    receiver.choose = (count) => async (response) => {
+      if (count === 1) await db.updateTable('waypost_delivery').set({ turn: 1 }).where('turn', '=', 0).execute()
+      response.writeHead(204).end()
+    }
+    await subscribeOrdered(receiver.url)
+    for (const number of [1, 2, 3]) await world().dispatch('note', number)
+    await world().execute()
+    assert.deepEqual(bodies(receiver.received), [1, 1, 2, 3])
+  })
+
   test('can become unordered, and ordered again', async () => {
     const receiver = await world().openReceiver()
     const { id, user } = await subscribeOrdered(receiver.url)

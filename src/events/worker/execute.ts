@@ -347,7 +347,10 @@ class Worker {
     for (const change of breakers) memory.breakerSaved(change)
     this.#outcomes.splice(0, batch.length)
     if (this.#singles > 0) this.#singles--
-    for (const { delivery, verdict } of batch) memory.release(delivery, verdict.outcome !== 'retrying')
+    const isRecorded = new Set(recorded.completions.map(({ delivery }) => delivery))
+    for (const { delivery, verdict } of batch) {
+      memory.release(delivery, isRecorded.has(delivery) && verdict.outcome !== 'retrying')
+    }
     memory.confirmNote(noted)
     for (const { delivery, result, verdict } of recorded.completions) {
       this.summary.attempted++
