@@ -111,7 +111,7 @@ onEachDatabase('a reading', (world) => {
       const reading = await read(world(), { maxSubscriptions: 10, ...(hands === undefined ? {} : { hands }) })
       hands = reading.hands
       found.push(...reading.deliveries.map((row) => row.subscription))
-      assert.equal(reading.isPartial, found.length === 0 || hands[0]!.after !== '')
+      assert.ok(found.length > 0 || hands[0]!.after !== '', 'the lane was not read to its end')
     }
     assert.deepEqual(found, [last])
     assert.equal(paused.length, 250)
@@ -137,7 +137,7 @@ onEachDatabase('a reading', (world) => {
       const reading = await read(world(), { maxLater: 10, ...(hands === undefined ? {} : { hands }) })
       hands = reading.hands
       found.push(...reading.deliveries.map((row) => row.id))
-      assert.equal(reading.isPartial, round < 2)
+      assert.equal(hands[0]!.later[0] !== 0, round < 2, 'whether the lane was read to its end')
     }
     assert.equal(found.length, 24)
     assert.equal(new Set(found).size, 24)

@@ -48,17 +48,10 @@ export function endLost(
   deliveries: readonly { readonly id: string; readonly turn: number }[],
 ): Promise<readonly EndedDelivery[]> {
   const rows = deliveries.map(({ id, turn }) => [id, turn])
-  const isLost = sql<boolean>`exists (
+  const ids = deliveries.map(({ id }) => id)
+  const isLost = sql<boolean>`${isOneOf(system, sql`d.id`, ids)} and exists (
     select 1 from ${jsonRows(system, rows)} where value ->> 0 = d.id and cast(value ->> 1 as int) = d.turn)`
-  return end(
-    system,
-    'lost',
-    sql`${isOneOf(
-      system,
-      sql`d.id`,
-      deliveries.map(({ id }) => id),
-    )} and ${isLost}`,
-  )
+  return end(system, 'lost', isLost)
 }
 
 /** The outcome in the attempt log of a delivery that expired. */
@@ -85,17 +78,9 @@ async function end(system: System, outcome: string, isChosen: RawBuilder<boolean
       where ${isChosen} and d.status || '' = 'pending'
       order by d.message_id limit ${sql.lit(maxExpired)} ${lock}`.execute(trx)
     if (rows.length === 0) return rows
-    await trx
-      .updateTable('waypost_delivery')
-      .set((column) => ({ status: 'dead', finished_at: system.now(), turn: column('turn', '+', 1) }))
-      .where(
-        isOneOf(
-          system,
-          sql`id`,
-          rows.map((row) => row.id),
-        ),
-      )
-      .execute()
+    const ids = rows.map(({ id }) => id)
+    await sql`update waypost_delivery set status = 'dead', finished_at = ${system.now()}, turn = turn + 1
+      where ${isOneOf(system, sql`id`, ids)}`.execute(trx)
     const attempt = { latency_ms: 0, status: null, outcome, answer: null, headers: null, hidden: 0 as const }
     const attempts = rows.map(({ id, now }) => {
       return { ...attempt, id: makeSortedId('att_', now), delivery_id: id, started_at: now }

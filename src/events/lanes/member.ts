@@ -107,15 +107,11 @@ export class Member {
     this.#forgetUnseen(workers)
     const living: WorkerRow[] = []
     for (const worker of workers) if (worker.id === id || !(await this.#endIfDead(worker))) living.push(worker)
-    this.#adopt(
-      id,
-      lanes.filter((lane) => lane.worker_id === id).map(({ lane }) => lane),
-    )
+    const own = lanes.filter((lane) => lane.worker_id === id).map(({ lane }) => lane)
+    this.#adopt(id, own)
     await this.#setLeaving(id, living, isIsolated)
-    const share = shareOf(
-      id,
-      living.filter((worker) => worker.leaving === 0 || worker.id === id).map((worker) => worker.id),
-    )
+    const staying = living.filter((worker) => worker.leaving === 0 || worker.id === id).map((worker) => worker.id)
+    const share = shareOf(id, staying)
     await this.#adjust(id, { share: this.isLeaving || this.#isIsolated() ? 0 : share, lanes, living })
     return true
   }
@@ -196,15 +192,12 @@ export class Member {
     { share, lanes, living }: { share: number; lanes: readonly LaneRow[]; living: readonly WorkerRow[] },
   ): Promise<void> {
     const own = [...this.#lanes]
-    const isBusy = (lane: number) => this.#holdings.holds(lane)
     // Those that close already, then idle ones.
     const order = own.toSorted((a, b) => this.#rankToRelease(a) - this.#rankToRelease(b))
     this.#closing = new Set(order.slice(0, Math.max(0, own.length - share)))
     for (const lane of this.#closing) this.#holdings.forgetQueued(lane)
-    await this.#release(
-      id,
-      [...this.#closing].filter((lane) => !isBusy(lane)),
-    )
+    const ended = [...this.#closing].filter((lane) => !this.#holdings.holds(lane))
+    await this.#release(id, ended)
     const ids = living.map((worker) => worker.id)
     const free = lanes.filter(({ worker_id: worker }) => worker === null || !ids.includes(worker))
     const start = Math.floor((free.length * ids.indexOf(id)) / ids.length) // others want theirs at the same time
@@ -218,16 +211,10 @@ export class Member {
 
   async #release(id: string, lanes: readonly number[]): Promise<void> {
     if (lanes.length === 0) return
-    await this.#system.db
-      .updateTable('waypost_lane')
-      .set({ worker_id: null })
-      .where('lane', 'in', lanes)
-      .where('worker_id', '=', id)
-      .execute()
-    this.#adopt(
-      id,
-      [...this.#lanes].filter((lane) => !lanes.includes(lane)),
-    )
+    await sql`update waypost_lane set worker_id = null
+      where worker_id = ${id} and lane in (${sql.join(lanes)})`.execute(this.#system.db)
+    const kept = [...this.#lanes].filter((lane) => !lanes.includes(lane))
+    this.#adopt(id, kept)
   }
 
   /** Takes free lanes if they still are as they were seen, and if the own row, which this locks, exists. */

@@ -67,8 +67,6 @@ export interface Reading {
   readonly deliveries: readonly Delivery[]
   /** Where to continue. */
   readonly hands: readonly Hand[]
-  /** Whether a lane was not read to its end. */
-  readonly isPartial: boolean
 }
 
 /**
@@ -89,7 +87,6 @@ export function readDeliveries(system: System, request: ReadRequest): Promise<Re
     return {
       deliveries: [...fresh.flatMap((one) => one.deliveries), ...later.flatMap((one) => one.deliveries)],
       hands: request.hands.map((hand, index) => ({ ...hand, after: fresh[index]!.after, later: later[index]!.later })),
-      isPartial: fresh.some((one) => one.after !== '') || later.some((one) => one.later[0] !== 0),
     }
   })
 }
@@ -291,17 +288,14 @@ export async function loadMessages(
   ids: readonly string[],
   maxBytes: number,
 ): Promise<ReadonlyMap<string, Message | null>> {
-  const wanted = jsonRows(
-    system,
-    ids.map((id) => [id]),
-  )
+  const rows = ids.map((id) => [id])
   const bytes = sql`octet_length(m.data)` // does not read a long body
-  const { rows } = await sql<{ id: string; event: string; data: string | null }>`
+  const { rows: found } = await sql<{ id: string; event: string; data: string | null }>`
     select m.id, m.event, case when total <= cast(${Math.max(maxBytes, 0)} as bigint) or total = bytes then m.data end as data from (
       select m.id, sum(${bytes}) over (order by entry.key) as total, ${bytes} as bytes
-      from ${wanted} join waypost_message m on m.id = entry.value ->> 0
+      from ${jsonRows(system, rows)} join waypost_message m on m.id = entry.value ->> 0
     ) as sized join waypost_message m on m.id = sized.id`.execute(system.db)
-  return new Map(rows.map(({ id, event, data }) => [id, data === null ? null : { event, data }]))
+  return new Map(found.map(({ id, event, data }) => [id, data === null ? null : { event, data }]))
 }
 
 /** Returns the lanes in which a delivery is due that could be posted. */

@@ -45,10 +45,8 @@ export async function changeSubscription(
     const row = await lockOwn(options, trx, which)
     const { status = row.status } = change
     if (status !== row.status) assertMaySetStatus(options, which, { row, status })
-    return viewSubscription(
-      by,
-      await updateSubscription(system, trx, { by, row, change: { ...change, endpoint, status } }),
-    )
+    const changed = await updateSubscription(system, trx, { by, row, change: { ...change, endpoint, status } })
+    return viewSubscription(by, changed)
   })
 }
 

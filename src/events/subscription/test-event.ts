@@ -87,8 +87,6 @@ export async function countSend(system: System, userId: string): Promise<void> {
   const { count, left_ms: leftMs } = rows[0]!
   if (count <= maxSends) return
   const seconds = Math.max(1, Math.ceil(leftMs / 1000))
-  throw errors.WP_EVENTS_SENDS(
-    { limit: maxSends, wait: formatDuration(seconds * 1000) },
-    { retryAfterSeconds: seconds },
-  )
+  const wait = formatDuration(seconds * 1000)
+  throw errors.WP_EVENTS_SENDS({ limit: maxSends, wait }, { retryAfterSeconds: seconds })
 }

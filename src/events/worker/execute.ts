@@ -106,11 +106,8 @@ class Worker {
     this.#keyring = makeKeyring(options.secrets)
     this.#memory = new Memory(options.clock)
     this.#member = new Member(options.system, options.clock, this.#memory)
-    this.#reader = new Reader(options, {
-      member: this.#member,
-      memory: this.#memory,
-      onLost: (deliveries) => this.#reportEnded(deliveries, '', `lost ${maxLost} times`),
-    })
+    const onLost = (lost: readonly EndedDelivery[]) => this.#reportEnded(lost, '', `lost ${maxLost} times`)
+    this.#reader = new Reader({ ...options, member: this.#member, memory: this.#memory, onLost })
   }
 
   /** Works until the end, waits for what is in flight, records it, and releases the lanes. */
@@ -304,7 +301,7 @@ class Worker {
         // A note alone is written again soon, or the lease ends.
         if (this.#outcomes.length === 0 || (isExternal(error) && isLost && failures > 0 && !this.#options.watch)) {
           if (isLost) this.#failures.push(error)
-          this.#dropOutcomes()
+          if (this.#outcomes.length > 0) this.#lose() // others end it, and count what it posted as lost
           return false
         }
         if (isExternal(error)) await sleep(Math.min(100 * 2 ** failures++, maxFlushPauseMs))

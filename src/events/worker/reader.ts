@@ -1,6 +1,6 @@
 import { cancelOf, cancelOrphans, endLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import type { Member } from '../lanes/member.ts'
-import { loadMessages, loadRecipients, readDeliveries, type Hand, type Terms } from '../lanes/read.ts'
+import { loadMessages, loadRecipients, readDeliveries, type Delivery, type Hand, type Terms } from '../lanes/read.ts'
 import type { EventCatalog } from '../message/catalog.ts'
 import { fanOutChunk, findMessages } from '../message/fan-out.ts'
 import type { Clock, Settings } from '../../kit/index.ts'
@@ -24,13 +24,16 @@ export interface ReaderOptions {
   settings(): Settings
 }
 
+interface Parts extends ReaderOptions {
+  readonly member: Member
+  readonly memory: Memory
+  /** Called with deliveries that ended because they lost too many workers. */
+  onLost(deliveries: readonly EndedDelivery[]): void
+}
+
 /** Fills the memory of a worker with what is due in its lanes, and creates the deliveries of messages. */
 export class Reader {
-  readonly #options: ReaderOptions
-  readonly #member: Member
-  readonly #memory: Memory
-  /** Called with deliveries that ended because they lost too many workers. */
-  readonly #onLost: (deliveries: readonly EndedDelivery[]) => void
+  readonly #parts: Parts
   readonly #hands = new Map<number, Hand>()
   #nextMessagesAt = -Infinity
   /** Whether a message was seen whose fan-out is partly done. */
@@ -43,30 +46,24 @@ export class Reader {
   #isPartial = false
   #emptyRounds = 0
 
-  constructor(
-    options: ReaderOptions,
-    { member, memory, onLost }: { member: Member; memory: Memory; onLost(deliveries: readonly EndedDelivery[]): void },
-  ) {
-    this.#options = options
-    this.#member = member
-    this.#memory = memory
-    this.#onLost = onLost
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
   /** Whether memory is low, and more was found the last time. */
   get wantsMore(): boolean {
-    const { queued } = this.#memory
+    const { queued } = this.#parts.memory
     return this.#hasBegun && !this.#isAhead
       ? queued < fanOutWater
       : queued < lowWater && (this.#foundLast || this.#isAhead)
   }
 
   get isLow(): boolean {
-    return this.#memory.queued < lowWater
+    return this.#parts.memory.queued < lowWater
   }
 
   terms(): Terms {
-    return { catalog: this.#options.catalog(), settings: this.#options.settings() }
+    return { catalog: this.#parts.catalog(), settings: this.#parts.settings() }
   }
 
   /** Begins again, after the worker has lost its lanes. */
@@ -79,17 +76,17 @@ export class Reader {
    * part has been looked for, so that other events are never behind all of it.
    */
   async fanOut(): Promise<'done' | 'nothing' | 'locked'> {
-    const { system, catalog, clock } = this.#options
+    const { system, catalog, clock, memory } = this.#parts
     const now = clock.monotonic()
-    const isLow = this.#memory.queued < fanOutWater
-    if (this.#memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
+    const isLow = memory.queued < fanOutWater
+    if (memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
     const { fresh, begun } = await findMessages(system, catalog())
     this.#hasBegun = begun
     this.#nextMessagesAt = isLow && fresh ? now : now + messageIntervalMs
     if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
-    if (!isLow || (this.#isPartial && this.#memory.queued >= 2 * this.#memory.limits.total)) return 'nothing'
+    if (!isLow || (this.#isPartial && memory.queued >= 2 * memory.limits.total)) return 'nothing'
     // A worker without lanes would create deliveries for others, however many of these wait.
-    if (begun && (this.#isAhead || this.#member.lanes.length === 0)) return 'nothing'
+    if (begun && (this.#isAhead || this.#parts.member.lanes.length === 0)) return 'nothing'
     if (begun && (this.#isAhead = await fanOutChunk(system, catalog(), 'begun'))) return 'done'
     return fresh || begun ? 'locked' : 'nothing'
   }
@@ -100,8 +97,9 @@ export class Reader {
    * @returns whether something was found, or may be found by the next reading
    */
   async read(): Promise<boolean> {
-    const now = this.#options.clock.monotonic()
-    if (this.isLow && (this.#foundLast || this.#isAhead || this.#memory.size === 0 || now >= this.#nextReadAt)) {
+    const { clock, memory } = this.#parts
+    const isDue = this.#foundLast || this.#isAhead || memory.size === 0 || clock.monotonic() >= this.#nextReadAt
+    if (this.isLow && isDue) {
       this.#foundLast = false
       this.#foundLast = await this.#readLanes()
       if (this.#foundLast) return true
@@ -111,17 +109,17 @@ export class Reader {
   }
 
   async #readLanes(): Promise<boolean> {
-    const memory = this.#memory
-    const { lanes, isLeaving } = this.#member
-    if (lanes.length === 0 || isLeaving || !this.#member.isLive()) return false
+    const { system, clock, memory, member } = this.#parts
+    const { lanes } = member
+    if (lanes.length === 0 || member.isLeaving || !member.isLive()) return false
     const hands = lanes.map((lane) => this.#hands.get(lane) ?? { lane, after: '', later: [0, ''] as const })
-    this.#nextReadAt = this.#options.clock.monotonic() + intervalMs
+    this.#nextReadAt = clock.monotonic() + intervalMs
     memory.beginReading()
     try {
       const growth = 4 ** Math.min(this.#emptyRounds, 3)
       const perLane = (isPartial: (hand: Hand) => boolean) =>
         Math.ceil(((2 * readSize + memory.size) / (hands.filter(isPartial).length || lanes.length)) * growth)
-      const reading = await readDeliveries(this.#options.system, {
+      const reading = await readDeliveries(system, {
         hands,
         held: memory.listHeldSubscriptions(),
         ...this.terms(),
@@ -136,42 +134,40 @@ export class Reader {
       const hasFound = await this.#admit(reading.deliveries)
       this.#emptyRounds = hasFound ? 0 : this.#emptyRounds + 1
       // A round that found nothing is continued until its end.
-      return hasFound || (reading.isPartial && this.#emptyRounds <= maxEmptyRounds)
+      return hasFound || (partial.length > 0 && this.#emptyRounds <= maxEmptyRounds)
     } finally {
       memory.endReading()
     }
   }
 
   /** Takes deliveries into memory, or ends them. @returns whether there were any */
-  async #admit(deliveries: Awaited<ReturnType<typeof readDeliveries>>['deliveries']): Promise<boolean> {
-    const { system } = this.#options
-    const memory = this.#memory
+  async #admit(deliveries: readonly Delivery[]): Promise<boolean> {
+    const { system, memory, member } = this.#parts
     const recipients = await this.#readRecipients(deliveries.map((one) => one.subscription))
     const messages = await this.#readMessages(memory.listUnknownMessages(deliveries))
     const before = memory.size
-    const own = new Set(this.#member.lanes)
-    const { ended, lost, orphans } = memory.admit(
-      deliveries.filter((one) => own.has(one.lane)),
-      { recipients, messages },
-    )
+    const lanes = new Set(member.lanes)
+    const own = deliveries.filter((one) => lanes.has(one.lane))
+    const { ended, lost, orphans } = memory.admit(own, { recipients, messages })
     for (const subscription of ended) await cancelOf(system, subscription)
     if (orphans.length > 0) await cancelOrphans(system, orphans)
-    if (lost.length > 0) this.#onLost(await endLost(system, lost))
+    if (lost.length > 0) this.#parts.onLost(await endLost(system, lost))
     return memory.size > before || ended.length + orphans.length + lost.length > 0
   }
 
   async #readMessages(ids: readonly string[]): Promise<Loaded['messages']> {
-    const found = ids.length === 0 ? [] : await loadMessages(this.#options.system, ids, this.#memory.bodyRoom)
+    const { system, memory } = this.#parts
+    const found = ids.length === 0 ? [] : await loadMessages(system, ids, memory.bodyRoom)
     return new Map([...ids.map((id) => [id, undefined] as const), ...found])
   }
 
   /** Reads subscriptions, and those in memory again before what was read is too old to post on. */
   async #readRecipients(subscriptions: readonly string[]): Promise<Loaded['recipients']> {
-    const memory = this.#memory
+    const { system, clock, memory } = this.#parts
     const asked = memory.listUnread(subscriptions)
     if (asked.length === 0) return new Map()
-    const at = this.#options.clock.monotonic()
-    const { recipients, now } = await loadRecipients(this.#options.system, asked, this.terms())
+    const at = clock.monotonic()
+    const { recipients, now } = await loadRecipients(system, asked, this.terms())
     memory.setTime(now, at)
     const known = recipients.map((one) => [one.subscriptionId, one] as const)
     const found = new Map([...asked.map((id) => [id, undefined] as const), ...known])
