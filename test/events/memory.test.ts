@@ -383,11 +383,11 @@ test('a lane that closes keeps what is under way, until it is recorded', () => {
   const one = memory.startNext()!
   memory.forgetQueued(7)
   assert.deepEqual(idsOf(memory), ['dlv_1', 'dlv_3'])
-  assert.deepEqual([memory.holds(7), memory.holds(8)], [true, true])
+  assert.deepEqual([memory.heldLanes().has(7), memory.heldLanes().has(8)], [true, true])
   end(memory, one)
-  assert.equal(memory.holds(7), true, 'its outcome is not recorded')
+  assert.equal(memory.heldLanes().has(7), true, 'its outcome is not recorded')
   memory.release(one)
-  assert.deepEqual([memory.holds(7), memory.holds(8)], [false, true])
+  assert.deepEqual([memory.heldLanes().has(7), memory.heldLanes().has(8)], [false, true])
 })
 
 test('the result of a POST that was under way when the worker lost its lanes is ignored', () => {

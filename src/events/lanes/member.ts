@@ -25,8 +25,8 @@ export interface Moment {
 
 /** What a worker needs to know of the deliveries that it holds. */
 export interface Holdings {
-  /** Whether it holds a delivery of the lane: in memory, under way, or not recorded. */
-  holds(lane: number): boolean
+  /** Lanes of which it holds a delivery: in memory, under way, or not recorded. */
+  heldLanes(): ReadonlySet<number>
   /** Forgets deliveries of the lane that are not under way. */
   forgetQueued(lane: number): void
 }
@@ -192,21 +192,18 @@ export class Member {
     { share, lanes, living }: { share: number; lanes: readonly LaneRow[]; living: readonly WorkerRow[] },
   ): Promise<void> {
     const own = [...this.#lanes]
-    // Those that close already, then idle ones.
-    const order = own.toSorted((a, b) => this.#rankToRelease(a) - this.#rankToRelease(b))
+    const held = this.#holdings.heldLanes()
+    const rankOf = (lane: number) => (this.#closing.has(lane) ? 0 : held.has(lane) ? 2 : 1)
+    const order = own.toSorted((a, b) => rankOf(a) - rankOf(b)) // those that close already, then idle ones
     this.#closing = new Set(order.slice(0, Math.max(0, own.length - share)))
     for (const lane of this.#closing) this.#holdings.forgetQueued(lane)
-    const ended = [...this.#closing].filter((lane) => !this.#holdings.holds(lane))
+    const busy = this.#holdings.heldLanes()
+    const ended = [...this.#closing].filter((lane) => !busy.has(lane))
     await this.#release(id, ended)
     const ids = living.map((worker) => worker.id)
     const free = lanes.filter(({ worker_id: worker }) => worker === null || !ids.includes(worker))
     const start = Math.floor((free.length * ids.indexOf(id)) / ids.length) // others want theirs at the same time
     await this.#take(id, [...free.slice(start), ...free.slice(0, start)].slice(0, Math.max(0, share - own.length)))
-  }
-
-  #rankToRelease(lane: number): number {
-    if (this.#closing.has(lane)) return 0
-    return this.#holdings.holds(lane) ? 2 : 1
   }
 
   async #release(id: string, lanes: readonly number[]): Promise<void> {

@@ -252,10 +252,6 @@ class Worker {
     }
   }
 
-  #settle(): void {
-    if (--this.#active === 0) this.#wake.notify()
-  }
-
   async #post(row: Held): Promise<void> {
     const memory = this.#memory
     const { signal } = this.#abort
@@ -271,8 +267,7 @@ class Worker {
     }
     this.#startPosts()
     if (this.#outcomes.length >= batchSize || memory.isNoteUsed) this.#batch.notify()
-    if (this.#reader.wantsMore) this.#wake.notify()
-    this.#settle()
+    if (--this.#active === 0 || this.#reader.wantsMore) this.#wake.notify()
   }
 
   // Recording
@@ -332,7 +327,10 @@ class Worker {
     if (worker === undefined) return this.#dropOutcomes()
     const memory = this.#memory
     const batch = this.#outcomes.slice(0, this.#singles > 0 ? 1 : maxBatchSize)
-    const { completions, disabled } = await this.#judge(worker, batch)
+    const disabled = await this.#disableGone(worker, batch)
+    const isDead = ({ delivery, result }: Completion) => result.status === 410 && disabled.has(delivery.of.id)
+    const dead = { outcome: 'dead', delayMs: 0 } as const
+    const completions = batch.map((one) => (isDead(one) ? { ...one, verdict: dead } : one))
     const noted = memory.chooseNoted(new Set(batch.map((one) => one.delivery)))
     const breakers = memory.listChangedBreakers()
     const sentAt = this.#member.now()
@@ -360,40 +358,32 @@ class Worker {
     const tests = recorded.completions.filter(
       ({ delivery, verdict }) => delivery.isTest && verdict.outcome !== 'delivered' && isHalfOpen(delivery.of.breaker),
     )
-    if (disabled.length + tests.length > 0) void this.#endAfter(disabled, tests)
+    if (disabled.size + tests.length > 0) void this.#endAfter(disabled, tests)
   }
 
-  /** A 410 disables the subscription that was posted to, and ends the delivery. */
-  async #judge(
-    worker: string,
-    batch: readonly Completion[],
-  ): Promise<{ completions: readonly Completion[]; disabled: readonly Place[] }> {
-    const disabled = new Map<string, Place>()
+  /** A 410 disables the subscription that was posted to. @returns the lanes of those that are disabled now, by id */
+  async #disableGone(worker: string, batch: readonly Completion[]): Promise<ReadonlyMap<string, number>> {
+    const disabled = new Map<string, number>()
     for (const { delivery, result } of batch) {
       const { id } = delivery.of
       const { revision } = delivery.recipient
       if (result.status !== 410 || disabled.has(id)) continue
       if (!(await disableRevision(this.#options.system, worker, { id, revision }))) continue
-      disabled.set(id, { id, lane: delivery.lane })
+      disabled.set(id, delivery.lane)
       this.#memory.forgetSubscription(delivery.of)
     }
-    const isDead = ({ delivery, result }: Completion) => result.status === 410 && disabled.has(delivery.of.id)
-    const dead = { outcome: 'dead', delayMs: 0 } as const
-    return {
-      completions: batch.map((one) => (isDead(one) ? { ...one, verdict: dead } : one)),
-      disabled: [...disabled.values()],
-    }
+    return disabled
   }
 
   /**
    * Ends deliveries of subscriptions that were disabled or have failed for days. Afterwards, and without delaying the next
    * renewal of the lease, because this may wait for locks or take long.
    */
-  async #endAfter(disabled: readonly Place[], failedTests: readonly Completion[]): Promise<void> {
+  async #endAfter(disabled: ReadonlyMap<string, number>, failedTests: readonly Completion[]): Promise<void> {
     const { system } = this.#options
     this.#active++
     try {
-      for (const { id, lane } of disabled) await cancelOf(system, { id, lane })
+      for (const [id, lane] of disabled) await cancelOf(system, { id, lane })
       for (const { delivery } of failedTests) {
         const ended = await endOverdue(system, delivery.of.id)
         this.#reportEnded(ended, delivery.recipient.endpoint, expiredOutcome)
@@ -401,7 +391,7 @@ class Worker {
     } catch (error) {
       this.#failures.push(error)
     } finally {
-      this.#settle()
+      if (--this.#active === 0) this.#wake.notify()
     }
   }
 
@@ -429,13 +419,14 @@ class Worker {
   #guard(): void {
     const { id, renewedMs } = this.#member
     if (id === undefined) return
-    if (!this.#member.isLive()) this.#abortAll()
+    if (!this.#member.isLive()) {
+      this.#memory.forgetQueued()
+      this.#abortPosts()
+    }
     if (renewedMs >= beatMs) this.#flushSoon(true)
   }
 
-  #abortAll(): void {
-    this.#memory.forgetQueued()
-    if (this.#memory.posting === 0) return
+  #abortPosts(): void {
     this.#abort.abort()
     this.#abort = makeAbort()
   }
@@ -443,8 +434,7 @@ class Worker {
   /** Others declared this worker dead, and may already post what it held. */
   #lose(): void {
     this.#member.lose()
-    this.#abort.abort()
-    this.#abort = makeAbort()
+    this.#abortPosts()
     this.#dropOutcomes()
     this.#memory.forgetAll()
     this.#reader.reset()
@@ -455,12 +445,6 @@ class Worker {
   #dropOutcomes(): void {
     for (const { delivery } of this.#outcomes.splice(0)) this.#memory.release(delivery)
   }
-}
-
-/** A subscription and its lane. */
-interface Place {
-  readonly id: string
-  readonly lane: number
 }
 
 /** Wakes a waiting loop. */

@@ -47,9 +47,8 @@ export interface Subscription extends Waiting<Subscription> {
   readAt: number
   validUntil: number
   breaker: Breaker
-  /** The failures that System stores. */
-  storedFailures: number
-  isBreakerChanged: boolean
+  /** What System stores, and when that was written. */
+  storedBreaker: Breaker
   breakerSavedAt: number
   host: Host<Subscription>
   /** In the order of posting, without those that must be alone. Those that are noted come first. */
@@ -88,7 +87,6 @@ export class Memory implements Holdings {
   readonly #hosts: Hosts<Subscription>
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #held = new Map<string, Held>()
-  readonly #byLane = new Map<number, number>()
   readonly #messages = new Map<string, { readonly content: Message; count: number }>()
   readonly #alone: Held[] = []
   /** What left memory while deliveries are being read; undefined while none are. */
@@ -150,8 +148,8 @@ export class Memory implements Holdings {
     this.#databaseTime = { now, at }
   }
 
-  holds(lane: number): boolean {
-    return (this.#byLane.get(lane) ?? 0) > 0
+  heldLanes(): ReadonlySet<number> {
+    return new Set([...this.#held.values()].map(({ lane }) => lane))
   }
 
   /** Forgets what is not under way, in one lane or in all. */
@@ -235,10 +233,8 @@ export class Memory implements Holdings {
     known.recipient = recipient
     known.validUntil = this.#validUntil(at)
     known.readAt = at
-    if (!known.isBreakerChanged && known.breakerSavedAt < at) {
-      known.breaker = recipient
-      known.storedFailures = recipient.failures
-    }
+    const isUnchanged = known.breaker === known.storedBreaker
+    if (isUnchanged && known.breakerSavedAt < at) known.breaker = known.storedBreaker = recipient
     if (isMoved) {
       const host = this.#hosts.of(recipient.endpoint)
       known.host.ready.delete(known)
@@ -305,8 +301,7 @@ export class Memory implements Holdings {
       readAt: at,
       validUntil: this.#validUntil(at),
       breaker: recipient,
-      storedFailures: recipient.failures,
-      isBreakerChanged: false,
+      storedBreaker: recipient,
       breakerSavedAt: -Infinity,
       host: this.#hosts.of(recipient.endpoint),
       queue: [],
@@ -328,7 +323,6 @@ export class Memory implements Holdings {
     of.size++
     this.#queued++
     this.#keepMessage(row.message, content)
-    this.#byLane.set(row.lane, (this.#byLane.get(row.lane) ?? 0) + 1)
     if (row.dueAt === 0 && row.message > of.after) of.after = row.message
     if (row.lost >= aloneFrom) {
       this.#alone.push(row)
@@ -361,7 +355,6 @@ export class Memory implements Holdings {
     if (!this.#held.delete(row.id)) return
     this.#left?.add(row.id)
     this.#dropMessage(row.message)
-    this.#byLane.set(row.lane, this.#byLane.get(row.lane)! - 1)
     if (row.isQueued) this.#dequeue(row)
     else row.of.busy--
     row.of.size--
@@ -369,7 +362,7 @@ export class Memory implements Holdings {
   }
 
   #dropIfUnused(one: Subscription): void {
-    if (one.size > 0 || one.isBreakerChanged) return
+    if (one.size > 0 || one.breaker !== one.storedBreaker) return
     this.#subscriptions.delete(one.id)
     one.host.ready.delete(one)
     one.host.users--
@@ -486,22 +479,20 @@ export class Memory implements Holdings {
     const breaker = waits ? { ...counted, openUntil: Math.max(counted.openUntil ?? 0, now + delayMs) } : counted
     if (breaker === of.breaker) return
     of.breaker = breaker
-    of.isBreakerChanged = true
     if (isOpen(breaker, now)) this.forgetSubscription(of)
   }
 
   /** Breakers that must be stored. */
   listChangedBreakers() {
-    const changed = [...this.#subscriptions.values()].filter((one) => one.isBreakerChanged)
+    const changed = [...this.#subscriptions.values()].filter((one) => one.breaker !== one.storedBreaker)
     return changed.map((of) => {
-      const { recipient, storedFailures: failuresBefore, breaker } = of
-      return { of, subscription: of.id, revision: recipient.revision, failuresBefore, breaker }
+      const { id, recipient, storedBreaker, breaker } = of
+      return { of, subscription: id, revision: recipient.revision, failuresBefore: storedBreaker.failures, breaker }
     })
   }
 
   breakerSaved({ of, breaker }: { readonly of: Subscription; readonly breaker: Breaker }): void {
-    if (of.breaker === breaker) of.isBreakerChanged = false
-    of.storedFailures = breaker.failures
+    of.storedBreaker = breaker
     of.breakerSavedAt = this.#clock.monotonic()
     this.#dropIfUnused(of)
   }

@@ -35,7 +35,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   'nothing is aborted when the lease ends': {
     file: execute,
-    text: 'if (this.#memory.posting === 0) return\n    this.#abort.abort()',
+    text: '      this.#memory.forgetQueued()\n      this.#abortPosts()',
     replacement: '',
     faults: ['outage'],
   },
