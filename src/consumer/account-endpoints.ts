@@ -1,3 +1,4 @@
+import { formatTime } from '../kit/index.ts'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Type, type Static } from 'typebox'
 import {
@@ -14,7 +15,7 @@ import {
   listOwnGrants,
   withdrawGrant,
 } from '../auth/index.ts'
-import { authorizeCallers, limitBodies, maxAnonymousBodyBytes, preventCaching, formatTime } from './callers.ts'
+import { authorizeCallers, limitBodies, maxAnonymousBodyBytes, preventCaching } from './callers.ts'
 
 const email = Type.String({ maxLength: 254, format: 'email' })
 const passwordText = Type.String({ minLength: 1, maxLength: 1024 })

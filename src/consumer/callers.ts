@@ -68,8 +68,3 @@ export function preventCaching(app: FastifyInstance): void {
     reply.header('cache-control', 'no-store')
   })
 }
-
-/** Formats milliseconds since 1970 as ISO text; null stays null. */
-export function formatTime<Time extends number | null>(ms: Time): Time extends null ? string | null : string {
-  return (ms === null ? null : new Date(ms).toISOString()) as never
-}

@@ -1,3 +1,4 @@
+import { formatTime } from '../kit/index.ts'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { Type, type Static } from 'typebox'
 import {
@@ -11,7 +12,7 @@ import {
   type OwnClient,
   type TokenIssuer,
 } from '../auth/index.ts'
-import { authorizeCallers, preventCaching, formatTime } from './callers.ts'
+import { authorizeCallers, preventCaching } from './callers.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 64 })
 const scopes = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100 })

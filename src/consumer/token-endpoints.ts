@@ -1,3 +1,4 @@
+import { formatTime } from '../kit/index.ts'
 import type { FastifyPluginAsync } from 'fastify'
 import { Type, type Static } from 'typebox'
 import {
@@ -10,7 +11,7 @@ import {
   type TokenCursor,
   type TokenIssuer,
 } from '../auth/index.ts'
-import { authorizeCallers, preventCaching, formatTime } from './callers.ts'
+import { authorizeCallers, preventCaching } from './callers.ts'
 import { errors } from './errors.ts'
 import { pageFields, parsePage, writePage } from './paging.ts'
 

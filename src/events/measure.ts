@@ -130,20 +130,17 @@ function freshMessagesSql({ kind }: System): RawBuilder<unknown> {
       ? sql`json_array_elements_text(cast(m.users as json)) as chosen(value)`
       : sql`json_each(m.users) as chosen`
   return sql`
-    moment as (
+    audiences as (select '' as audience union all select null
+    ), moment as (
       select event, '' as audience, at, 1 as place, 0 as opened, 0 as held, count(*) as messages
       from message where users is null and fan_cursor is null group by event, at
       union all
       select m.event, chosen.value, m.at, 1, 0, 0, count(distinct m.id)
       from message m cross join ${eachUser} where m.users is not null group by m.event, chosen.value, m.at
       union all
-      select event, '', created_at, 0, is_open, 1 - is_open, 0 from subscriber
+      select event, coalesce(audience, user_id), created_at, 0, is_open, 1 - is_open, 0 from subscriber, audiences
       union all
-      select event, '', paused_at, 2, 0, -1, 0 from subscriber where paused_at is not null
-      union all
-      select event, user_id, created_at, 0, is_open, 1 - is_open, 0 from subscriber
-      union all
-      select event, user_id, paused_at, 2, 0, -1, 0 from subscriber where paused_at is not null
+      select event, coalesce(audience, user_id), paused_at, 2, 0, -1, 0 from subscriber, audiences where paused_at is not null
     ), fresh as (
       select at, messages, sum(opened) over w as opened, sum(held) over w as held from moment
       window w as (partition by event, audience order by at, place rows between unbounded preceding and current row)

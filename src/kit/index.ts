@@ -17,7 +17,7 @@ export {
   type VariableValue,
 } from './declared-variable.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
-export { formatDuration, parseDuration } from './time.ts'
+export { formatDuration, formatTime, parseDuration } from './time.ts'
 export {
   exportVariables,
   readEnvFile,

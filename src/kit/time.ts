@@ -53,3 +53,8 @@ export function parseSince(text: string): Since | undefined {
   const atMs = isoTime.test(text) ? Date.parse(text.replace(' ', 'T')) : Number.NaN
   return Number.isNaN(atMs) ? undefined : { atMs }
 }
+
+/** Formats milliseconds since 1970 as ISO text; null stays null. */
+export function formatTime<Time extends number | null>(ms: Time): Time extends null ? string | null : string {
+  return (ms === null ? null : new Date(ms).toISOString()) as never
+}

@@ -1,5 +1,5 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
-import { isWaypostError, parseSince, type Since } from '../../kit/index.ts'
+import { formatTime, isWaypostError, parseSince, type Since } from '../../kit/index.ts'
 import type { Page } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
@@ -15,11 +15,6 @@ export const text = Type.String()
 export const time = Type.String({ format: 'date-time' })
 
 export const maybeText = Type.Union([text, Type.Null()])
-
-/** Converts milliseconds since 1970. */
-export function formatTime(ms: number): string {
-  return new Date(ms).toISOString()
-}
 
 /** A text to filter by. PostgreSQL rejects NUL characters. */
 export const filterText = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$' })

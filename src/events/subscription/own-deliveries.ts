@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { isStorable } from '../../kit/index.ts'
+import { formatTime, isStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { allAttempts, allPending, dueTimeOf } from '../attempts.ts'
 import { errors } from '../errors.ts'
@@ -169,8 +169,4 @@ function viewAttempt({ started_at: startedAt, outcome, status, latency_ms, answe
   if (hidden === 0) return { started, outcome, status, latency_ms, answer }
   const hiddenFields = { status: null, latency_ms: null, answer: null, answer_hidden: true } as const
   return { started, outcome: outcome === 'delivered' ? outcome : 'failed', ...hiddenFields }
-}
-
-function formatTime<Time extends number | null>(ms: Time): Time extends null ? string | null : string {
-  return (ms === null ? null : new Date(ms).toISOString()) as never
 }

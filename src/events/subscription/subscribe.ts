@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { makeSortedId, isStorable } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
 import { findEvent, mayReceive } from '../message/catalog.ts'
@@ -59,7 +59,9 @@ export async function subscribe(
     await lockToken(system, trx, by)
     const duplicate = await findDuplicate(system, trx, wanted)
     if (duplicate !== undefined) {
-      if (needsScopeUpdate(options, by, duplicate)) await updateScopes(trx, by, duplicate)
+      if (needsScopeUpdate(options, by, duplicate)) {
+        await sql`update waypost_subscription set scope = ${scopeOf(by)} where id = ${duplicate.id}`.execute(trx)
+      }
       return { created: false, subscription: viewSubscription(by, duplicate) }
     }
     await assertBelowLimit(trx, by.id, options.settings().subscription_limit)
@@ -99,19 +101,8 @@ function needsScopeUpdate({ catalog }: SubscriptionsOptions, by: Subscriber, row
   return !mayReceive(findEvent(catalog(), row.event) ?? {}, row.scope.split(' '))
 }
 
-async function updateScopes(trx: Transaction<SystemTables>, by: Subscriber, { id }: SubscriptionRow): Promise<void> {
-  await trx
-    .updateTable('waypost_subscription')
-    .set({ scope: scopeOf(by) })
-    .where('id', '=', id)
-    .execute()
-}
-
 async function assertBelowLimit(trx: Transaction<SystemTables>, userId: string, limit: number): Promise<void> {
-  const { count } = await trx
-    .selectFrom('waypost_subscription')
-    .select((query) => query.fn.countAll<number>().as('count'))
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow()
-  if (count >= limit) throw errors.WP_EVENTS_LIMIT({ limit })
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from waypost_subscription where user_id = ${userId}`.execute(trx)
+  if (rows[0]!.count >= limit) throw errors.WP_EVENTS_LIMIT({ limit })
 }

@@ -9,7 +9,7 @@ import {
   scopesOf,
   type EventCatalog,
 } from '../message/catalog.ts'
-import { type Settings, isStorable } from '../../kit/index.ts'
+import { formatTime, isStorable, type Settings } from '../../kit/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
 
 /** The caller: a user with one of their tokens. */
@@ -226,10 +226,6 @@ export function viewSubscription(by: Subscriber, row: SubscriptionRow): Subscrip
     ...(status === 'disabled' && row.disabled_by !== null ? { disabled_by: 'administrator' } : {}),
     ...(openUntil !== null && openUntil > now ? { postponed_until: formatTime(openUntil) } : {}),
   }
-}
-
-function formatTime(ms: number): string {
-  return new Date(ms).toISOString()
 }
 
 /** Dependencies of the subscription functions. `catalog` and `settings` return the values of the active release. */

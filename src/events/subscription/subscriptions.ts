@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Since } from '../../kit/index.ts'
 import { cancelOf } from '../lanes/end-deliveries.ts'
 import { changeSubscription, type SubscriptionChange } from './change-subscription.ts'
@@ -57,12 +58,9 @@ export function makeSubscriptions(options: SubscriptionsOptions) {
     /** Deletes a subscription and cancels its pending deliveries. */
     async remove(which: OwnSubscription) {
       const { id, lane } = await findOwn(options, db, which)
-      const { numDeletedRows } = await db
-        .deleteFrom('waypost_subscription')
-        .where('id', '=', id)
-        .where('user_id', '=', which.by.id)
-        .executeTakeFirstOrThrow()
-      if (numDeletedRows === 0n) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
+      const { numAffectedRows } = await sql`
+        delete from waypost_subscription where id = ${id} and user_id = ${which.by.id}`.execute(db)
+      if (numAffectedRows === 0n) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
       await cancelOf(system, { id, lane })
     },
 

@@ -9,18 +9,8 @@ import {
   type ListedClient,
 } from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
-import {
-  filterText,
-  formatTime,
-  listMatching,
-  listQuery,
-  maybeText,
-  pageOf,
-  readLimit,
-  record,
-  text,
-  time,
-} from '../shapes.ts'
+import { formatTime } from '../../../kit/index.ts'
+import { filterText, listMatching, listQuery, maybeText, pageOf, readLimit, record, text, time } from '../shapes.ts'
 import { accessStatus, adminOnly, endedAccess, scopeList } from './users.ts'
 
 const client = record({

@@ -14,11 +14,11 @@ import {
   type ListedMessage,
 } from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
+import { formatTime } from '../../../kit/index.ts'
 import {
   filterQuery,
   filterText,
   formatMaybeTime,
-  formatTime,
   maybeText,
   maybeTime,
   oneOf,

@@ -8,7 +8,8 @@ import type { Planned, SavedChange } from '../../draft/save-changes.ts'
 import { SystemDraft } from '../../draft/system/system-draft.ts'
 import { errors, ProblemWith } from '../../errors.ts'
 import { type AdminSources } from '../route.ts'
-import { formatTime, maybeText, oneOf, record, text, time } from '../shapes.ts'
+import { formatTime } from '../../../kit/index.ts'
+import { maybeText, oneOf, record, text, time } from '../shapes.ts'
 
 // Parts of the schemas of the routes below /draft.
 

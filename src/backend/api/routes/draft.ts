@@ -23,7 +23,8 @@ import { etagOfValue, keysOf, pointerOf } from '../../draft/values.ts'
 import { errors, ProblemWith } from '../../errors.ts'
 import { findLastPublication } from '../../publish/publications.ts'
 import { defineRoute, type AdminSources } from '../route.ts'
-import { formatMaybeTime, formatTime, maybeText, maybeTime, oneOf, record, text, time } from '../shapes.ts'
+import { formatTime } from '../../../kit/index.ts'
+import { formatMaybeTime, maybeText, maybeTime, oneOf, record, text, time } from '../shapes.ts'
 import { conflict, formatConflict } from './draft-server.ts'
 import {
   answerSaved,

@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { listenToEvent } from '../../../operate/index.ts'
 import { errors } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
-import { formatTime, maybeText, record, text, time } from '../shapes.ts'
+import { formatTime } from '../../../kit/index.ts'
+import { maybeText, record, text, time } from '../shapes.ts'
 
 const listen = defineRoute({
   name: 'listenToEvent',

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { listHostAudit, listHostCronjobRuns, listHostCronjobs, runHostCronjob } from '../../../operate/index.ts'
 import type { AuditFacts } from '../../../store/index.ts'
 import { defineRoute } from '../route.ts'
+import { formatTime } from '../../../kit/index.ts'
 import {
   filterText,
   formatMaybeTime,
-  formatTime,
   listQuery,
   maybeText,
   maybeTime,

@@ -4,7 +4,8 @@ import { rollBack, type ListedActivation } from '../../../release/index.ts'
 import { exposeErrors } from '../../deploy/release-receiver.ts'
 import { rollBackToDraft } from '../../publish/roll-back-to-draft.ts'
 import { defineRoute } from '../route.ts'
-import { formatTime, maybeText, record, text, time } from '../shapes.ts'
+import { formatTime } from '../../../kit/index.ts'
+import { maybeText, record, text, time } from '../shapes.ts'
 import { systemDraftOf } from './draft-shapes.ts'
 
 const releaseId = Type.String({ pattern: '^[0-9a-f]{4,64}$' })

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { makeTimetable } from '../../../host/index.ts'
-import { isTimezone, parseSchedule } from '../../../kit/index.ts'
+import { formatTime, isTimezone, parseSchedule } from '../../../kit/index.ts'
 import { defineRoute } from '../route.ts'
-import { formatTime, maybeText, record, time } from '../shapes.ts'
+import { maybeText, record, time } from '../shapes.ts'
 
 const maxRuns = 5
 

@@ -10,7 +10,8 @@ import {
 } from '../../../operate/index.ts'
 import { errors } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
-import { formatTime, record, text, time } from '../shapes.ts'
+import { formatTime } from '../../../kit/index.ts'
+import { record, text, time } from '../shapes.ts'
 
 const traffic = {
   requests: Type.Integer(),

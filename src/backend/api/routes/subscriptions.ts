@@ -13,10 +13,10 @@ import {
 } from '../../../operate/index.ts'
 import { eventErrors } from '../../../events/index.ts'
 import { defineRoute } from '../route.ts'
+import { formatTime } from '../../../kit/index.ts'
 import {
   filterText,
   formatMaybeTime,
-  formatTime,
   listQuery,
   maybeText,
   maybeTime,

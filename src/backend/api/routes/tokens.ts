@@ -7,9 +7,9 @@ import {
   revokeHostTokens,
 } from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
+import { formatTime } from '../../../kit/index.ts'
 import {
   filterText,
-  formatTime,
   listMatching,
   listQuery,
   maybeText,

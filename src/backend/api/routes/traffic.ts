@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { errors } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
-import { formatTime, maybeText, record, text, time } from '../shapes.ts'
+import { formatTime } from '../../../kit/index.ts'
+import { maybeText, record, text, time } from '../shapes.ts'
 
 const traffic = defineRoute({
   name: 'streamTraffic',

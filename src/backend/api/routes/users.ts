@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { makeSecret } from '../../../kit/index.ts'
+import { formatTime, makeSecret } from '../../../kit/index.ts'
 import {
   addHostUser,
   changeHostUser,
@@ -10,7 +10,7 @@ import {
   type ListedUser,
 } from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
-import { filterText, formatTime, listQuery, maybeText, pageOf, readLimit, record, text, time } from '../shapes.ts'
+import { filterText, listQuery, maybeText, pageOf, readLimit, record, text, time } from '../shapes.ts'
 
 /** The scope of all routes of access. */
 export const adminOnly = ['backend.admin'] as const

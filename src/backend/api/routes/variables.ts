@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { listHostVariables, setHostVariable, unsetHostVariable, type ListedVariable } from '../../../operate/index.ts'
 import { defineRoute } from '../route.ts'
-import { formatTime, maybeText, record, text, time } from '../shapes.ts'
+import { formatTime } from '../../../kit/index.ts'
+import { maybeText, record, text, time } from '../shapes.ts'
 
 const source = Type.Union([Type.Literal('environment'), Type.Literal('.env'), Type.Literal('System')])
 
