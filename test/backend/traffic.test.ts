@@ -120,6 +120,44 @@ test('deliveries of an event are streamed while the stream is open; then the sub
   assert.deepEqual(await endpoints(), [], 'both are removed when the server closes')
 })
 
+test('a page continues its own subscription after a reload, if it may still receive the event', async () => {
+  await using live = await openLive()
+  const { world, headers } = live
+  const url = `${world.url}/backend/event/todo_created/listen`
+  const { db } = world.host.system
+  const endpoints = async () => {
+    const rows = await db.selectFrom('waypost_subscription').select('endpoint').orderBy('id').execute()
+    return rows.map(({ endpoint }) => endpoint)
+  }
+  const pages = [await followPath(`${url}?reader=a`, headers)]
+  const [first] = await endpoints()
+  pages.push(await followPath(`${url}?reader=b`, headers))
+  const second = (await endpoints()).find((endpoint) => endpoint !== first)!
+  await world.deploy({ 'src/todo.ts': actionFile('return { changed: 2 }') })
+  await Promise.all(pages.map((page) => page.ended))
+  const post = async (endpoint: string, id: string) => {
+    const of = { 'webhook-id': id, 'waypost-event': 'todo_created' }
+    assert.equal((await fetch(endpoint, { method: 'POST', headers: of, body: '{}' })).status, 204)
+  }
+  await post(first!, 'dlv_a')
+  await post(second, 'dlv_b')
+  const [b, a] = [await followPath(`${url}?reader=b`, headers), await followPath(`${url}?reader=a`, headers)]
+  await until('each has its own', () => a.lines.length === 1 && b.lines.length === 1)
+  assert.deepEqual([a.lines[0]!['id'], b.lines[0]!['id']], ['dlv_a', 'dlv_b'])
+
+  await db.deleteFrom('waypost_subscription').where('endpoint', '=', first!).execute()
+  const changed = files['waypost.yml'].replace('todo_created: { scopes: [todo] }', 'todo_created: { scopes: [other] }')
+  await world.deploy({ 'src/todo.ts': actionFile('return { changed: 3 }') })
+  await Promise.all([a.ended, b.ended])
+  const again = await followPath(`${url}?reader=a`, headers)
+  assert.deepEqual((await endpoints()).toSorted(), [first, second].toSorted(), 'it is made again')
+  await world.deploy({ 'waypost.yml': changed })
+  await again.ended
+  const { status } = await send(world.port, { path: '/backend/event/todo_created/listen?reader=a', headers })
+  assert.equal(status, 403)
+  await until('it is removed', async () => !(await endpoints()).includes(first!))
+})
+
 test('an event is listened to only in dev, if it exists and the caller has its scopes', async () => {
   await using live = await openLive()
   const { world, headers } = live

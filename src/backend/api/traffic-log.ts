@@ -21,6 +21,8 @@ export interface TrafficLog {
   /**
    * Streams the lines of a source. If the stream is ended, the next one with the same key within a moment continues the
    * source, so that no line is lost. If its reader leaves, the source is closed.
+   * @param key one for each reader
+   * @throws what `open` or `confirm` throws
    */
   streamSource(key: string, open: OpenSource): Promise<Readable>
   /** Ends all streams: they would keep the server and replaced generations open. */
@@ -29,16 +31,23 @@ export interface TrafficLog {
   close(): Promise<void>
 }
 
-/** Opens what passes lines to a stream, such as a subscription, and returns a function that closes it. */
-export type OpenSource = (push: (line: object) => void) => Promise<() => Promise<void>>
+/** Opens what passes lines to a stream, such as a subscription. */
+export type OpenSource = (push: (line: object) => void) => Promise<{
+  /** Called before another stream continues it. @throws if it may not */
+  confirm(): Promise<void>
+  close(): Promise<void>
+}>
 
 interface Source {
   readonly key: string
-  stream: Readable | undefined
-  /** Lines for the next stream, if that one has been ended. */
+  /** Undefined until it is open. */
+  opened?: Awaited<ReturnType<OpenSource>>
+  /** The stream that reads it, or read it last. */
+  stream?: Readable
+  isTaken: boolean
+  /** Lines for the next stream. */
   readonly waiting: string[]
-  closing: NodeJS.Timeout | undefined
-  close(): Promise<void>
+  closing?: NodeJS.Timeout
 }
 
 const maxEntries = 500
@@ -67,38 +76,46 @@ export function makeTrafficLog(start = 0): TrafficLog {
     stream.push('\n') // sends the headers
     streams.set(stream, pushNew)
   }
-  const openSource = async (key: string, open: OpenSource) => {
-    const source: Source = { key, stream: undefined, waiting: [], closing: undefined, close: async () => {} }
-    const close = await open((line) => {
-      const text = `${JSON.stringify(line)}\n`
-      if (source.stream !== undefined && streams.has(source.stream)) source.stream.push(text)
-      else if (source.waiting.length < maxEntries) source.waiting.push(text)
-    })
-    source.close = async () => {
-      clearTimeout(source.closing)
-      if (sources.delete(source)) await close()
-    }
-    return source
+  const push = ({ stream, waiting }: Source, line: object) => {
+    const text = `${JSON.stringify(line)}\n`
+    if (stream !== undefined && streams.has(stream)) stream.push(text)
+    else if (waiting.length < maxEntries) waiting.push(text)
   }
-  const closeSource = (source: Source) => void source.close().catch(() => undefined) // the next listener removes the rest
+  const closeSource = async (source: Source) => {
+    clearTimeout(source.closing)
+    if (sources.delete(source)) await source.opened?.close()
+  }
   const endStreams = () => {
     for (const stream of streams.keys()) end(stream)
   }
   return {
     async streamSource(key, open) {
-      const isIdle = ({ stream }: Source) => !streams.has(stream!)
-      const source = [...sources].find((one) => one.key === key && isIdle(one)) ?? (await openSource(key, open))
+      const known = [...sources].find((one) => one.key === key && !one.isTaken)
+      const source: Source = known ?? { key, isTaken: true, waiting: [] }
+      source.isTaken = true
       clearTimeout(source.closing)
+      sources.add(source)
+      const leave = () => void closeSource(source).catch(() => undefined) // the next listener removes the rest
+      try {
+        if (source === known) await source.opened?.confirm()
+        else source.opened = await open((line) => push(source, line))
+      } catch (error) {
+        leave()
+        throw error
+      }
       const stream = new Readable({ read() {} })
       source.stream = stream
-      sources.add(source)
       follow(stream)
       for (const text of source.waiting.splice(0)) stream.push(text)
       stream.once('close', () => {
-        if (source.stream !== stream) return // the next one continues it
-        if (!stream.readableEnded) closeSource(source)
-        else source.closing = setTimeout(closeSource, maxGapMs, source).unref()
+        source.isTaken = false
+        if (stream.readableEnded) source.closing = setTimeout(leave, maxGapMs).unref()
+        else leave()
       })
+      if (!sources.has(source)) {
+        end(stream) // the server has closed meanwhile
+        if (source !== known) await source.opened?.close()
+      }
       return stream
     },
     add(report, at) {
@@ -135,7 +152,7 @@ export function makeTrafficLog(start = 0): TrafficLog {
     endStreams,
     async close() {
       endStreams()
-      await Promise.allSettled([...sources].map((source) => source.close()))
+      await Promise.allSettled([...sources].map(closeSource))
     },
   }
 }

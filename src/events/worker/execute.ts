@@ -113,6 +113,7 @@ class Worker {
   /** Works until the end, waits for what is in flight, records it, and releases the lanes. */
   async run(): Promise<void> {
     const { watch, signal, onError } = this.#options
+    let onFailure = watch ? onError : undefined
     if (!watch && (await this.#isNothingDue())) return // without joining, which would move lanes
     const guard = setInterval(() => this.#guard(), guardMs)
     const stop = () => this.#stop()
@@ -126,28 +127,30 @@ class Worker {
           else errors++
           return 'again' as const
         })
-        if (this.#failures.length > 0) {
-          if (!watch || onError === undefined) stop()
-          else {
-            for (const error of this.#failures.splice(0)) onError(error)
-            await this.#wake.wait(Math.min(idleMs * 2 ** errors++, maxPauseMs))
-            continue
+        if (this.#failures.length > 0 && onFailure !== undefined) {
+          try {
+            for (const error of this.#failures.splice(0)) onFailure(error)
+          } catch (error) {
+            onFailure = undefined
+            this.#failures.push(error)
           }
+          await this.#wake.wait(Math.min(idleMs * 2 ** errors++, maxPauseMs))
+          continue
         }
+        if (this.#failures.length > 0) stop()
         if (next === 'end') stop()
         else if (next !== 'again') errors = 0
         if (next === 'idle') await this.#wake.wait(idleMs)
         else if (next === 'contended') await sleep(5 + Math.random() * 20)
         else await yieldToEventLoop() // with SQLite, nothing else lets signals and timers run
       }
-      await this.#member.leave()
-    } catch (error) {
-      this.#failures.push(error) // others take the lanes when the lease is over
+      // If this fails, others take the lanes when the lease is over.
+      await this.#member.leave().catch((error: unknown) => void this.#failures.push(error))
     } finally {
       signal?.removeEventListener('abort', stop)
       clearInterval(guard)
     }
-    if (this.#failures.length > 0 && (!watch || onError === undefined)) throw this.#failures[0]
+    if (this.#failures.length > 0 && onFailure === undefined) throw this.#failures[0]
   }
 
   /** Starts nothing more. */

@@ -39,6 +39,11 @@ export interface EventListener {
   readonly endpoint: string
   /** Name of the subscribed user. */
   readonly user: string
+  /**
+   * Subscribes again if the subscription is gone, by the active release.
+   * @throws WP_EVENTS_UNKNOWN, WP_EVENTS_SCOPE
+   */
+  confirm(): Promise<void>
   /** Removes the subscription and its pending deliveries. */
   close(): Promise<void>
 }
@@ -53,14 +58,14 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
   const { secrets, isDevelopment } = await openIdentity(host)
   if (!isDevelopment) throw errors.WP_SERVER_LISTEN_DEVELOPMENT({ target: system.target })
   const user = await resolveUser(system, request.user ?? (await readDevelopmentUser(host)))
-  const { catalog, settings } = await loadTerms(host)
+  let terms = await loadTerms(host)
   const outbound = openOutbound({ clock, allow: () => [], loopback: true })
   const subscriptions = makeSubscriptions({
     system,
     secrets,
     outbound,
-    catalog: () => catalog,
-    settings: () => settings,
+    catalog: () => terms.catalog,
+    settings: () => terms.settings,
   })
   let secret = ''
   const receiver = await openReceiver(request.port, (post) => {
@@ -73,14 +78,22 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
   }
   try {
     await removeAbandoned(system, subscriptions)
-    const by = asSubscriber(user.id, await loadUserScopes(system.db, user.id))
-    const made = await subscriptions.subscribe(by, { event: request.event, endpoint: receiver.endpoint })
-    secret = made.secret ?? ''
+    const subscribe = async () => {
+      const by = asSubscriber(user.id, await loadUserScopes(system.db, user.id))
+      const made = await subscriptions.subscribe(by, { event: request.event, endpoint: receiver.endpoint })
+      secret = made.secret ?? secret
+      return { by, id: made.subscription.id }
+    }
+    let which = await subscribe()
     return {
       endpoint: receiver.endpoint,
       user: user.name,
+      async confirm() {
+        terms = await loadTerms(host)
+        which = await subscribe()
+      },
       async close() {
-        await remove(subscriptions, { by, id: made.subscription.id }).finally(close)
+        await remove(subscriptions, which).finally(close)
       },
     }
   } catch (error) {

@@ -354,8 +354,10 @@ class Model {
   }
 
   #join(isOneShot = false): void {
-    const living = this.#workers.filter((worker) => worker.process.state !== 'killed' && !worker.hasEnded)
-    if (living.length >= 4) return
+    const staying = this.#workers.filter(({ process, abort, hasEnded }) => {
+      return process.state !== 'killed' && !hasEnded && !abort.signal.aborted
+    })
+    if (staying.length >= 4) return
     const process = new Process(this.simulation, `W${this.#workers.length + 1}`)
     const abort = new AbortController()
     const worker: Worker = { process, abort, ids: [], isOneShot, hasEnded: false }

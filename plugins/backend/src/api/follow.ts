@@ -38,7 +38,8 @@ export function followTraffic(after: number, signal: AbortSignal, follower: Foll
  * @throws Problem if the server rejects it, SignInCancelled
  */
 export function followEvent(event: string, signal: AbortSignal, follower: Follower<Received>): Promise<void> {
-  const open = () => sendForResponse('GET', `event/${encodeURIComponent(event)}/listen`, { signal })
+  const query = { reader: crypto.randomUUID() }
+  const open = () => sendForResponse('GET', `event/${encodeURIComponent(event)}/listen`, { query, signal })
   return follow(open, signal, follower)
 }
 

@@ -1234,6 +1234,7 @@ export interface Operations {
   /** Subscribes the caller to an event and streams its deliveries until the stream is closed. Only in dev. */
   'GET /event/:name/listen': {
     params: { name: string }
+    query: { reader?: string }
     lines: { at: string; id: string; body: string; problem: string | null }
   }
   /** A token of the caller, without scopes of administration, for the pages of the backend to try routes. */

@@ -12,6 +12,8 @@ const listen = defineRoute({
   path: '/event/:name/listen',
   scopes: ['backend.operate'],
   params: record({ name: Type.String({ maxLength: 200 }) }),
+  /** Any text that the reader sends each time it continues. Another reader has another one. */
+  query: record({ reader: Type.Optional(Type.String({ maxLength: 64 })) }),
   lines: record({
     at: time,
     /** The id of the delivery. */
@@ -20,18 +22,17 @@ const listen = defineRoute({
     /** What is wrong with the signature; null if it is valid. */
     problem: maybeText,
   }),
-  async handle({ host, params: { name }, principal, traffic }) {
+  async handle({ host, params: { name }, query: { reader = '' }, principal, traffic }) {
     if (traffic === undefined) throw errors.WP_BACKEND_TRAFFIC()
-    return traffic.streamSource(`${principal.user.id} ${name}`, async (push) => {
-      const listening = await listenToEvent(host, {
+    return traffic.streamSource(JSON.stringify([principal.user.id, name, reader]), (push) =>
+      listenToEvent(host, {
         event: name,
         user: principal.user.name,
         port: 0,
         answer: 204,
         onDelivery: ({ id, body, problem = null }) => push({ at: formatTime(host.clock.now()), id, body, problem }),
-      })
-      return listening.close
-    })
+      }),
+    )
   },
 })
 
