@@ -132,6 +132,27 @@ onEachDatabase('what fails', (world) => {
     assert.ok(errors.length >= 1 && errors.length < 5, String(errors.length))
   })
 
+  test('an error in the listener of errors ends the run, after what was under way is recorded', async () => {
+    const receiver = await world().openReceiver()
+    const broken = breakable(world().system)
+    receiver.choose = () => (response) => {
+      broken.fail(3)
+      setTimeout(() => response.writeHead(204).end(), 600)
+    }
+    await world().subscribe(await world().addUser(), 'note', receiver.url)
+    await world().dispatch('note', 1)
+    const onError = () => {
+      throw new Error('no more paper')
+    }
+    const run = world().execute({ system: broken.system, watch: true, onError })
+    await assert.rejects(run, /^Error: no more paper$/)
+    assert.deepEqual(
+      (await world().deliveries()).map(({ status }) => status),
+      ['delivered'],
+    )
+    assert.deepEqual(await world().system.db.selectFrom('waypost_worker').selectAll().execute(), [])
+  })
+
   test('an error in the attempt listener ends the run without a hang', async () => {
     await prepare(world(), 3)
     const onAttempt = () => {
