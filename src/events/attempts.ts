@@ -23,14 +23,10 @@ export async function moveSuccess(db: Kysely<SystemTables>, delivery: string): P
     select started_at from waypost_delivery where id = ${delivery} and started_at is not null`.execute(db)
   if (rows.length === 0) return
   await sql`insert into waypost_attempt (${attemptColumns})
-    select ${makeSortedId('att_', rows[0]!.started_at)}, id, ${successValues} from waypost_delivery where id = ${delivery}`.execute(
-    db,
-  )
-  await db
-    .updateTable('waypost_delivery')
-    .set(Object.fromEntries(successColumns.map((column) => [column, null])))
-    .where('id', '=', delivery)
-    .execute()
+    select ${makeSortedId('att_', rows[0]!.started_at)}, id, ${successValues}
+    from waypost_delivery where id = ${delivery}`.execute(db)
+  const empty = successColumns.map((column) => sql`${sql.ref(column)} = null`)
+  await sql`update waypost_delivery set ${sql.join(empty)} where id = ${delivery}`.execute(db)
 }
 
 /** All pending deliveries, as two indexes find them. */

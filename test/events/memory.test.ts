@@ -104,10 +104,13 @@ test('subscriptions that may receive nothing anymore end, those that wait do not
     ['paused', { ...recipientOf('paused'), isAllowed: false, isHeld: true }],
   ])
   const { ended } = admit(rows, recipients)
-  assert.deepEqual(ended, [
-    { id: 'gone', lane: 0 },
-    { id: 'lost_scope', lane: 1 },
-  ])
+  assert.deepEqual(
+    [...ended],
+    [
+      ['gone', 0],
+      ['lost_scope', 1],
+    ],
+  )
   assert.equal(memory.size, 0)
 })
 

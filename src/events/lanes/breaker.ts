@@ -78,15 +78,11 @@ export async function closeBreakers(
   system: System,
   { since, event, subscription }: Partial<DeadFilter>,
 ): Promise<void> {
+  const hasDied = sql`exists (select 1 from waypost_delivery d
+    where d.subscription_id = waypost_subscription.id and d.status = 'dead' and d.finished_at >= ${since})`
   await sql`update waypost_subscription set failures = 0, open_until = null, failing_since = null
     where (failures > 0 or open_until is not null)
       ${event === undefined ? sql`` : sql`and event = ${event}`}
       ${subscription === undefined ? sql`` : sql`and id = ${subscription}`}
-      ${
-        since === undefined
-          ? sql``
-          : sql`and exists (
-        select 1 from waypost_delivery d
-        where d.subscription_id = waypost_subscription.id and d.status = 'dead' and d.finished_at >= ${since})`
-      }`.execute(system.db)
+      ${since === undefined ? sql`` : sql`and ${hasDied}`}`.execute(system.db)
 }

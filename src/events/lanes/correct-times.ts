@@ -19,10 +19,8 @@ export async function correctTimes(system: System, lanes: readonly number[]): Pr
     and ${isAhead(sql`scheduled_at`)}`
   const subscription = isAhead(sql`created_at`)
   const { rows } = await sql<{ wrong: number }>`
-    select case when exists (select 1 from waypost_delivery where ${delivery})
-      or exists (select 1 from waypost_subscription where ${subscription}) then 1 else 0 end as wrong`.execute(
-    system.db,
-  )
+    select case when exists (select 1 from waypost_delivery where ${delivery}) or exists (
+      select 1 from waypost_subscription where ${subscription}) then 1 else 0 end as wrong`.execute(system.db)
   if (rows[0]?.wrong !== 1) return // write nothing in the normal case
   await sql`update waypost_delivery set due_at = ${now} + (due_at - scheduled_at), scheduled_at = ${now}
     where ${delivery}`.execute(system.db)

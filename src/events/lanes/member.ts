@@ -218,7 +218,9 @@ export class Member {
   async #take(id: string, free: readonly LaneRow[]): Promise<void> {
     if (free.length === 0) return
     const seen = sql.join(
-      free.map(({ lane, worker_id: worker }) => sql`(lane = ${sql.lit(lane)} and ${isSame(worker)})`),
+      free.map(
+        ({ lane, worker_id: worker }) => sql`(lane = ${sql.lit(lane)} and worker_id is not distinct from ${worker})`,
+      ),
       sql` or `,
     )
     const take = (own: RawBuilder<unknown>, chosen: RawBuilder<unknown>) => sql<{ lane: number }>`
@@ -234,10 +236,6 @@ export class Member {
     const { rows } = await statement.execute(this.#system.db)
     this.#adopt(id, [...this.#lanes, ...rows.map(({ lane }) => lane)])
   }
-}
-
-function isSame(worker: string | null): RawBuilder<boolean> {
-  return worker === null ? sql<boolean>`worker_id is null` : sql<boolean>`worker_id = ${worker}`
 }
 
 type LaneRow = SystemTables['waypost_lane']
@@ -284,11 +282,8 @@ async function endWorker(system: System, { id, beat }: WorkerRow): Promise<boole
   return system.transaction(async (trx) => {
     const { rows } = await remove.execute(trx)
     if (rows.length === 0) return false
-    await sql`update waypost_delivery set lost = lost + 1, turn = turn + 1
-      where id in (select value ->> 0 from json_each(${rows[0]!.note})) and status = 'pending' and turn = (
-        select value ->> 1 from json_each(${rows[0]!.note}) as entry where entry.value ->> 0 = waypost_delivery.id)`.execute(
-      trx,
-    )
+    await sql`update waypost_delivery set lost = lost + 1, turn = turn + 1 from json_each(${rows[0]!.note}) as entry
+      where waypost_delivery.id = entry.value ->> 0 and turn = entry.value ->> 1 and status = 'pending'`.execute(trx)
     return true
   })
 }

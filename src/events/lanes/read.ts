@@ -261,9 +261,8 @@ export async function loadRecipients(
     from (select 1) as one left join (
       select * from waypost_subscription where ${isOneOf(system, sql`id`, ids)}
     ) s on true
-    left join waypost_user u on u.id = s.user_id left join waypost_client creator on creator.id = s.client_id`.execute(
-    system.db,
-  )
+    left join waypost_user u on u.id = s.user_id
+    left join waypost_client creator on creator.id = s.client_id`.execute(system.db)
   const found = rows.filter(({ status }) => status !== null)
   const recipients = found.map(({ status, event, ordered, allowed, ...row }) => {
     const isHeld = status === 'paused' || (status === 'active' && !Object.hasOwn(catalog, event))

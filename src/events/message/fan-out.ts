@@ -1,4 +1,4 @@
-import { sql, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type RawBuilder, type Selectable, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import { jsonRows, jsonStrings, nowOnce, type System, type SystemTables } from '../../store/index.ts'
 import type { EventCatalog } from './catalog.ts'
@@ -37,28 +37,22 @@ function eventsOf(system: System, catalog: EventCatalog): RawBuilder<string> {
   return jsonStrings(system, JSON.stringify(Object.keys(catalog)))
 }
 
-/** A message that fan-out reads. */
-interface PendingMessage {
-  readonly id: string
-  readonly event: string
-  /** JSON array of the ids of the users who receive it; null means all. */
-  readonly users: string | null
-  readonly created_at: number
-  /** Id of the last subscription that was processed. */
-  readonly fan_cursor: string | null
-  /** The database's time. */
-  readonly now: number
-}
+/**
+ * A message that fan-out reads. `users`: JSON array of the ids of the users who receive it; null means all. `fan_cursor`:
+ * id of the last subscription that was processed. `now`: the database's time.
+ */
+type PendingMessage = Pick<
+  Selectable<SystemTables['waypost_message']>,
+  'id' | 'event' | 'users' | 'created_at' | 'fan_cursor'
+> & { readonly now: number }
 
 /** A part of the subscriptions of an event, in order of their ids. */
 interface SubscriberPage {
   /** Those that may receive it: they are active, or were when it was dispatched, and so are their users and clients. */
-  readonly rows: readonly {
-    readonly id: string
-    readonly lane: number
-    readonly created_at: number
-    readonly paused_at: number | null
-  }[]
+  readonly rows: readonly Pick<
+    Selectable<SystemTables['waypost_subscription']>,
+    'id' | 'lane' | 'created_at' | 'paused_at'
+  >[]
   /** The id after which the next page begins; undefined if this is the last one. */
   readonly next: string | undefined
 }

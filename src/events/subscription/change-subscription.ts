@@ -50,25 +50,19 @@ export async function changeSubscription(
   })
 }
 
-interface SubscriptionUpdate {
-  /** The owner. */
-  readonly by: Subscriber
-  /** Locked. */
-  readonly row: SubscriptionRow
-  /** With a checked endpoint. */
-  readonly change: Omit<SubscriptionChange, 'status'> & { readonly status?: SubscriptionRow['status'] | undefined }
-}
+/** The endpoint is checked. */
+type Update = Omit<SubscriptionChange, 'status'> & { readonly status?: SubscriptionRow['status'] | undefined }
 
-/** Writes a permitted change. @throws WP_EVENTS_SUBSCRIPTION_SAME */
+/** Writes a permitted change of a locked subscription of its owner. @throws WP_EVENTS_SUBSCRIPTION_SAME */
 export async function updateSubscription(
   system: System,
   trx: Transaction<SystemTables>,
-  { by, row, change: { endpoint = row.endpoint, status, ordered } }: SubscriptionUpdate,
+  { by, row, change }: { readonly by: Subscriber; readonly row: SubscriptionRow; readonly change: Update },
 ): Promise<SubscriptionRow> {
+  const { endpoint = row.endpoint, status, ordered } = change
   const isMoved = endpoint !== row.endpoint
-  const duplicate = isMoved
-    ? await findDuplicate(system, trx, { ...row, by, clientId: row.client_id, endpoint })
-    : undefined
+  const wanted = { ...row, by, clientId: row.client_id, endpoint }
+  const duplicate = isMoved ? await findDuplicate(system, trx, wanted) : undefined
   if (duplicate !== undefined) throw errors.WP_EVENTS_SUBSCRIPTION_SAME({ id: duplicate.id })
   const isSet = status !== undefined && status !== row.status
   const closesBreaker = isMoved || (isSet && status === 'active')

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { isStorable } from '../../kit/index.ts'
 import type { Secrets, System, SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
@@ -20,14 +20,12 @@ async function lockAny<Value>(system: System, id: string, work: (locked: Locked)
   const unknown = () => errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id: id.slice(0, 64) })
   if (!isStorable(id)) throw unknown()
   return system.transaction(async (trx) => {
-    const owner = await trx
-      .selectFrom('waypost_subscription')
-      .select(['user_id', 'client_id'])
-      .where('id', '=', id)
-      .executeTakeFirst()
-    if (owner === undefined) throw unknown()
-    await lockUser(system, trx, owner.user_id)
-    const by = { id: owner.user_id, scopes: [], client: { id: owner.client_id ?? '', isLogin: true } }
+    const { rows } = await sql<Pick<SubscriptionRow, 'user_id' | 'client_id'>>`
+      select user_id, client_id from waypost_subscription where id = ${id}`.execute(trx)
+    const [found] = rows
+    if (found === undefined) throw unknown()
+    await lockUser(system, trx, found.user_id)
+    const by = { id: found.user_id, scopes: [], client: { id: found.client_id ?? '', isLogin: true } }
     const row = await selectOwn(system, trx, { by })
       .where('subscription.id', '=', id)
       .$if(system.kind === 'postgresql', (query) => query.forUpdate('subscription'))

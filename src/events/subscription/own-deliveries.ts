@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import { formatTime, isStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import { allAttempts, allPending, dueTimeOf } from '../attempts.ts'
@@ -143,23 +143,14 @@ async function selectDeliveries(system: System, page: DeliveryPage): Promise<rea
   return rows
 }
 
-interface AttemptRow {
-  readonly delivery_id: string
-  readonly started_at: number
-  readonly outcome: string
-  readonly status: number | null
-  readonly latency_ms: number
-  readonly answer: string | null
-  readonly hidden: number
-}
+type AttemptRow = Selectable<SystemTables['waypost_attempt']>
 
 async function selectAttempts(system: System, ids: readonly string[]): Promise<readonly AttemptRow[]> {
   if (ids.length === 0) return []
-  const list: RawBuilder<unknown> = sql.join(ids)
   const { rows } = await sql<AttemptRow>`
     select * from (
       select a.*, row_number() over (partition by delivery_id order by started_at desc, id desc) as place
-      from ${allAttempts} a where delivery_id in (${list})
+      from ${allAttempts} a where delivery_id in (${sql.join(ids)})
     ) as ranked where place <= ${maxAttempts} order by started_at, id`.execute(system.db)
   return rows
 }

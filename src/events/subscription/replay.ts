@@ -23,16 +23,8 @@ export async function replayDelivery(
   which: { delivery: string; subscription?: string | undefined },
 ): Promise<void> {
   const { delivery: id, subscription } = which
-  if (!isStorable(id)) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
-  const found = await system.db
-    .selectFrom('waypost_delivery as delivery')
-    .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')
-    .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
-    .select(['delivery.status', 'delivery.subscription_id as of', 'subscription.status as state', 'message.event'])
-    .where('delivery.id', '=', id)
-    .$if(subscription !== undefined, (query) => query.where('delivery.subscription_id', '=', subscription!))
-    .executeTakeFirst()
-  if (found === undefined) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
+  const found = await findDelivery(system, id)
+  if (found === undefined || found.of !== (subscription ?? found.of)) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
   if (found.status === 'pending') throw errors.WP_EVENTS_DELIVERY_PENDING({ id })
   if (found.state === null || found.state === 'disabled') {
     throw errors.WP_EVENTS_REPLAY_STOPPED({ id, state: found.state ?? 'deleted' })
@@ -54,14 +46,7 @@ export async function replayDelivery(
  * @throws WP_EVENTS_DELIVERY_UNKNOWN, WP_EVENTS_DELIVERY_FINISHED, WP_EVENTS_DELIVERY_SENDING, WP_EVENTS_RETRY_STOPPED
  */
 export async function retryDelivery(system: System, id: string): Promise<void> {
-  const find = () =>
-    system.db
-      .selectFrom('waypost_delivery as delivery')
-      .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
-      .select(['delivery.status', 'delivery.subscription_id as of', 'subscription.status as state'])
-      .where('delivery.id', '=', id)
-      .executeTakeFirst()
-  const found = isStorable(id) ? await find() : undefined
+  const found = await findDelivery(system, id)
   if (found === undefined) throw errors.WP_EVENTS_DELIVERY_UNKNOWN({ id })
   if (found.status !== 'pending') throw errors.WP_EVENTS_DELIVERY_FINISHED({ id, status: found.status })
   if (found.state !== 'active') throw errors.WP_EVENTS_RETRY_STOPPED({ id, state: found.state ?? 'deleted' })
@@ -73,10 +58,21 @@ export async function retryDelivery(system: System, id: string): Promise<void> {
     where id = ${id} and status || '' = 'pending' and not exists (
       select 1 from waypost_worker where note like ${`%"${id}"%`})`.execute(system.db)
   if (numAffectedRows > 0n) return
-  const status = (await find())?.status ?? 'deleted' // a worker was faster
+  const status = (await findDelivery(system, id))?.status ?? 'deleted' // a worker was faster
   throw status === 'pending'
     ? errors.WP_EVENTS_DELIVERY_SENDING({ id })
     : errors.WP_EVENTS_DELIVERY_FINISHED({ id, status })
+}
+
+async function findDelivery({ db }: System, id: string) {
+  if (!isStorable(id)) return undefined
+  return db
+    .selectFrom('waypost_delivery as delivery')
+    .leftJoin('waypost_message as message', 'message.id', 'delivery.message_id')
+    .leftJoin('waypost_subscription as subscription', 'subscription.id', 'delivery.subscription_id')
+    .select(['delivery.status', 'delivery.subscription_id as of', 'subscription.status as state', 'message.event'])
+    .where('delivery.id', '=', id)
+    .executeTakeFirst()
 }
 
 /**

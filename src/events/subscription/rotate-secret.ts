@@ -56,12 +56,10 @@ export async function replaceSecret(
   const stored = { subscriptionId: id, secret: row.secret, previousSecrets: row.previous_secrets }
   const previous = sealPrevious(secrets, stored, { now, until })
   if (previous === undefined) throw errors.WP_EVENTS_ROTATIONS({ id, limit: maxPrevious })
+  const sealed = secrets.seal(secret, secretLocation(id))
   const changed = await trx
     .updateTable('waypost_subscription')
-    .set({
-      secret: secrets.seal(secret, secretLocation(id)),
-      previous_secrets: previous,
-    })
+    .set({ secret: sealed, previous_secrets: previous })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()

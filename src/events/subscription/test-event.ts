@@ -15,14 +15,9 @@ export const testEvent = 'waypost.test'
  * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, WP_EVENTS_SUBSCRIPTION_STOPPED, WP_EVENTS_UNKNOWN
  */
 export async function sendOperatorTest(system: System, catalog: EventCatalog, id: string): Promise<string> {
-  const row = isStorable(id)
-    ? await system.db
-        .selectFrom('waypost_subscription')
-        .select(['id', 'event', 'status', 'lane'])
-        .select(system.now().as('now'))
-        .where('id', '=', id)
-        .executeTakeFirst()
-    : undefined
+  const select = sql<Pick<SubscriptionRow, 'id' | 'event' | 'status' | 'lane' | 'now'>>`
+    select id, event, status, lane, ${system.now()} as now from waypost_subscription where id = ${id}`
+  const [row] = isStorable(id) ? (await select.execute(system.db)).rows : []
   if (row === undefined) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
   assertIsActive(row)
   const { event } = row
@@ -45,23 +40,13 @@ export async function insertTestEvent(
   await closeBreakers(system, { subscription: id })
   const [message, delivery] = [makeSortedId('msg_', now), makeSortedId('dlv_', now)]
   const data = JSON.stringify({ subscription: id, event, sent: new Date(now).toISOString() })
-  const state = {
-    status: 'pending' as const,
-    created_at: now,
-    due_at: now,
-    scheduled_at: now,
-    failures: 0,
-    lost: 0,
-    lane,
-  }
+  const state = { status: 'pending', failures: 0, lost: 0, lane } as const
+  const times = { created_at: now, due_at: now, scheduled_at: now }
   await system.transaction(async (trx) => {
     const row = { id: message, event: testEvent, data, created_at: now, fanned_out_at: now }
     await trx.insertInto('waypost_message').values(row).execute()
-    const of = { message_id: message, subscription_id: id }
-    await trx
-      .insertInto('waypost_delivery')
-      .values({ ...state, ...of, id: delivery })
-      .execute()
+    const pending = { ...state, ...times, id: delivery, message_id: message, subscription_id: id }
+    await trx.insertInto('waypost_delivery').values(pending).execute()
   })
   return delivery
 }

@@ -13,20 +13,14 @@ export interface AttemptOptions {
   settings(): Settings
 }
 
-/** Where and when an attempt is made. */
-interface Circumstances {
-  readonly keyring: ReturnType<typeof makeKeyring>
-  /** The database's time. */
-  readonly startedAt: number
-  /** Aborts it. */
-  readonly signal: AbortSignal
-}
-
-/** Sends one signed POST with exactly the dispatched data. Never throws; the result contains the failure. */
+/**
+ * Sends one signed POST with exactly the dispatched data. Never throws; the result contains the failure.
+ * @param startedAt the database's time
+ */
 export async function deliver(
   options: AttemptOptions,
   { id, content, recipient }: Held,
-  { keyring, startedAt, signal }: Circumstances,
+  { keyring, startedAt, signal }: { keyring: ReturnType<typeof makeKeyring>; startedAt: number; signal: AbortSignal },
 ): Promise<PostResult> {
   let problem = 'the secret cannot be read: '
   try {

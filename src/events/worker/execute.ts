@@ -25,8 +25,6 @@ const batchSize = 250
 const maxBatchSize = 500
 const batchWaitMs = 20
 const maxFlushPauseMs = 2000
-/** Enough shards that two workers rarely count in the same rows. */
-const shards = 64
 /** How long a run without `watch` waits for what is due in lanes of other workers. */
 const othersMs = 2000
 /** Tries to fan out messages that others have locked, and to post what cannot be posted, before such a run ends. */
@@ -45,9 +43,7 @@ export interface ExecuteOptions extends AttemptOptions, ReaderOptions {
   readonly concurrency?: number
   /** Called after each recorded attempt, and for a delivery that ended because it lost too many workers. */
   onAttempt?(attempt: AttemptReport): void
-  /**
-   * With `watch`, called when System is unavailable; the run then tries again. Without `watch`, the error ends the run.
-   */
+  /** With `watch`, called when System is unavailable; the run then tries again. Without, the error ends it. */
   onError?(error: unknown): void
 }
 
@@ -63,10 +59,8 @@ export interface Summary {
  * Delivers until nothing is due or, with `watch`, until the signal aborts. Any number of these may run concurrently.
  * @throws the database error, after the attempts in flight have finished
  */
-export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
-  const worker = new Worker(options)
-  await worker.run()
-  return worker.summary
+export function executeEvents(options: ExecuteOptions): Promise<Summary> {
+  return new Worker(options).run()
 }
 
 /**
@@ -74,14 +68,14 @@ export async function executeEvents(options: ExecuteOptions): Promise<Summary> {
  * a renewed lease and the next note.
  */
 class Worker {
-  readonly summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
+  readonly #summary: Summary = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
   readonly #options: ExecuteOptions
   readonly #keyring: ReturnType<typeof makeKeyring>
   readonly #member: Member
   readonly #memory: Memory
   readonly #wake = makeWakeSignal()
   readonly #reader: Reader
-  readonly #shard = randomInt(shards)
+  readonly #shard = randomInt(64) // so many that two workers rarely count in the same rows
   /** POSTs in flight, and deliveries that are being ended after a recording. */
   #active = 0
   /** Outcomes that are not recorded, oldest first. */
@@ -111,10 +105,10 @@ class Worker {
   }
 
   /** Works until the end, waits for what is in flight, records it, and releases the lanes. */
-  async run(): Promise<void> {
+  async run(): Promise<Summary> {
     const { watch, signal, onError } = this.#options
     let onFailure = watch ? onError : undefined
-    if (!watch && (await this.#isNothingDue())) return // without joining, which would move lanes
+    if (!watch && (await this.#isNothingDue())) return this.#summary // without joining, which would move lanes
     const guard = setInterval(() => this.#guard(), guardMs)
     const stop = () => this.#stop()
     signal?.addEventListener('abort', stop, { once: true })
@@ -151,6 +145,7 @@ class Worker {
       clearInterval(guard)
     }
     if (this.#failures.length > 0 && onFailure === undefined) throw this.#failures[0]
+    return this.#summary
   }
 
   /** Starts nothing more. */
@@ -177,9 +172,11 @@ class Worker {
   }
 
   async #step(): Promise<'work' | 'idle' | 'contended' | 'again' | 'end'> {
-    const { options, memory } = { options: this.#options, memory: this.#memory }
+    const options = this.#options
+    const memory = this.#memory
     await options.refresh?.()
-    this.#applySettings()
+    const { delivery_concurrency: total, delivery_concurrency_per_endpoint: perEndpoint } = options.settings()
+    memory.limits = { total: options.concurrency ?? total, perEndpoint }
     if (options.clock.monotonic() >= this.#nextCompareAt) await this.#compare()
     await this.#correctTimes(this.#member.lanes)
     memory.scheduleAlone()
@@ -197,12 +194,6 @@ class Worker {
     if (fanned === 'locked' && this.#triesLeft-- > 0) return 'contended'
     if (options.watch || !isIdle) return 'idle'
     return (await this.#isFinished()) ? 'end' : 'idle'
-  }
-
-  #applySettings(): void {
-    const { settings, concurrency } = this.#options
-    const { delivery_concurrency: total, delivery_concurrency_per_endpoint: perEndpoint } = settings()
-    this.#memory.limits = { total: concurrency ?? total, perEndpoint }
   }
 
   async #correctTimes(lanes: readonly number[]): Promise<void> {
@@ -351,8 +342,8 @@ class Worker {
     }
     memory.confirmNote(noted)
     for (const { delivery, result, verdict } of recorded.completions) {
-      this.summary.attempted++
-      this.summary[verdict.outcome]++
+      this.#summary.attempted++
+      this.#summary[verdict.outcome]++
       const { id, content, recipient, failures } = delivery
       const of = { delivery: id, event: content.event, endpoint: recipient.endpoint, attempt: failures + 1 }
       this.#report({ ...of, ...verdict, result })
@@ -402,7 +393,7 @@ class Worker {
   #reportEnded(deliveries: readonly EndedDelivery[], endpoint: string, failure: string): void {
     const result = { failure, latencyMs: 0 }
     for (const { id, event, failures } of deliveries) {
-      this.summary.dead++
+      this.#summary.dead++
       this.#report({ delivery: id, event, endpoint, attempt: failures + 1, outcome: 'dead', delayMs: 0, result })
     }
   }

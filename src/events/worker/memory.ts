@@ -73,8 +73,8 @@ export interface Loaded {
 
 /** What cannot be taken into memory because something else must happen with it. */
 export interface Rejected {
-  /** Subscriptions that are gone, disabled or no longer allowed to receive their event. */
-  readonly ended: readonly { readonly id: string; readonly lane: number }[]
+  /** The lanes of subscriptions that are gone, disabled or no longer allowed to receive their event. */
+  readonly ended: ReadonlyMap<string, number>
   /** Deliveries with which too many workers were lost. */
   readonly lost: readonly Delivery[]
   /** Deliveries whose message does not exist. */
@@ -290,7 +290,7 @@ export class Memory implements Holdings {
       if (isHung) hung++
       this.#add(delivery, content, known ?? this.#addSubscription(recipient))
     }
-    return { ended: [...ended].map(([id, lane]) => ({ id, lane })), lost, orphans }
+    return { ended, lost, orphans }
   }
 
   #addSubscription(recipient: Recipient): Subscription {

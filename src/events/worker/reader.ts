@@ -149,10 +149,10 @@ export class Reader {
     const lanes = new Set(member.lanes)
     const own = deliveries.filter((one) => lanes.has(one.lane))
     const { ended, lost, orphans } = memory.admit(own, { recipients, messages })
-    for (const subscription of ended) await cancelOf(system, subscription)
+    for (const [id, lane] of ended) await cancelOf(system, { id, lane })
     if (orphans.length > 0) await cancelOrphans(system, orphans)
     if (lost.length > 0) this.#parts.onLost(await endLost(system, lost))
-    return memory.size > before || ended.length + orphans.length + lost.length > 0
+    return memory.size > before || ended.size + orphans.length + lost.length > 0
   }
 
   async #readMessages(ids: readonly string[]): Promise<Loaded['messages']> {
