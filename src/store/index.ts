@@ -28,7 +28,6 @@ export { sealedColumns } from './secrets.ts'
 export { makeSecrets, type SealedLocation, type Secrets } from './secrets.ts'
 export { resealAll, type ResealCounts } from './reseal.ts'
 export {
-  idleLimitMs,
   openSystem,
   type Change,
   type ChangeKind,

@@ -150,7 +150,7 @@ test('a page continues its own subscription after a reload, if it may still rece
   await world.deploy({ 'src/todo.ts': actionFile('return { changed: 3 }') })
   await Promise.all([a.ended, b.ended])
   const again = await followPath(`${url}?reader=a`, headers)
-  assert.deepEqual((await endpoints()).toSorted(), [first, second].toSorted(), 'it is made again')
+  assert.deepEqual(new Set(await endpoints()), new Set([first, second]), 'it is made again')
   await world.deploy({ 'waypost.yml': changed })
   await again.ended
   const { status } = await send(world.port, { path: '/backend/event/todo_created/listen?reader=a', headers })

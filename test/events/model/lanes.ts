@@ -501,7 +501,7 @@ class Model {
     }
     if (row!.ordered === 1) {
       const other = this.posts.find(
-        (one) => one.isOpen && one.subscription === row!.subscription && one.of.process.isRunning,
+        (one) => one.isOpen && one.subscription === row!.subscription && isAlert(one, simulation.now),
       )
       const isSure = other !== undefined && !isExcused && !this.#isExcused(other.worker)
       if (isSure) this.#fail(`${what}: beside post-${other.number}`)
