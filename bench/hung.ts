@@ -67,7 +67,7 @@ async function measureIn(world: World): Promise<Figure[]> {
 async function makeDue({ system }: World, without: string | undefined): Promise<void> {
   await system.db.deleteFrom('waypost_attempt').execute()
   await system.db.updateTable('waypost_subscription').set({ failures: 0, open_until: null }).execute()
-  const fresh = { failures: 0, lost: 0, claim_id: null, lease_until: null, finished_at: null, due_at: 1 }
+  const fresh = { failures: 0, lost: 0, finished_at: null, due_at: 1 }
   await system.db
     .updateTable('waypost_delivery')
     .set({ ...fresh, status: 'pending' })
