@@ -48,12 +48,7 @@ export interface ExecuteOptions extends AttemptOptions, ReaderOptions {
 }
 
 /** What a worker did. */
-export interface Summary {
-  attempted: number
-  delivered: number
-  retrying: number
-  dead: number
-}
+export type Summary = Record<'attempted' | 'delivered' | 'retrying' | 'dead', number>
 
 /**
  * Delivers until nothing is due or, with `watch`, until the signal aborts. Any number of these may run concurrently.

@@ -35,6 +35,8 @@ export class Host<One> {
   #triedAt = -Infinity
   /** Deliveries in memory that are not in flight. */
   queued = 0
+  /** Whether deliveries were left out because it had not responded yet. */
+  isCut = false
   /** Subscriptions in memory that have it. */
   users = 0
   /** What may have a delivery to start, in turn. */

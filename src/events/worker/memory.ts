@@ -10,6 +10,8 @@ const maxHeld = 2000
 const maxBodies = 16 * 2 ** 20
 /** Of one subscription. */
 const minTake = 16
+/** Of a host that has not responded yet. Fewer than those below which more are read, because it may hang. */
+const maxUntried = 250
 /** Posted alone from this number of lost workers on, so that only a delivery that crashes workers becomes dead. */
 const aloneFrom = 3
 /** How long these are posted while others wait, and how long the others then are. */
@@ -100,6 +102,8 @@ export class Memory implements Holdings {
   /** Since the last note. */
   #ended = 0
   #bodies = 0
+  /** Whether a host has responded of which deliveries were left out before. */
+  hasRoomAgain = false
   limits: Limits = { total: 1, perEndpoint: 1 }
   /** While set, only deliveries that must be alone are posted, one at a time. */
   #isAlone = false
@@ -114,10 +118,6 @@ export class Memory implements Holdings {
 
   get size(): number {
     return this.#held.size
-  }
-
-  get posting(): number {
-    return this.#posting
   }
 
   /** Deliveries that wait to be posted. */
@@ -169,6 +169,7 @@ export class Memory implements Holdings {
   /** From now on, `admit` leaves out what is held or leaves memory. */
   beginReading(): void {
     this.#left = new Set()
+    this.hasRoomAgain = false
   }
 
   endReading(): void {
@@ -284,10 +285,11 @@ export class Memory implements Holdings {
       if (isHalfOpen(breaker) && known !== undefined && known.size > 0) continue // one at a time
       if (this.#held.size >= maxHeld) break
       const host = known?.host ?? this.#hosts.of(recipient.endpoint)
-      const isHung = host.pace === 'hung'
-      if (isHung && hung >= maxHung) continue
-      if (host.isSlow && host.queued + host.posting >= maxHung) continue
-      if (isHung) hung++
+      const { pace } = host
+      const inMemory = host.queued + host.posting
+      if (pace === 'unknown' && inMemory >= maxUntried) host.isCut = true
+      if (inMemory >= { quick: Infinity, unknown: maxUntried, slow: maxHung, hung: maxHung }[pace]) continue
+      if (pace === 'hung' && hung++ >= maxHung) continue
       this.#add(delivery, content, known ?? this.#addSubscription(recipient))
     }
     return { ended, lost, orphans }
@@ -461,6 +463,8 @@ export class Memory implements Holdings {
     this.#hosts.end(row.host, row, { endpoint: row.recipient.endpoint, hasResponse })
     this.#posting--
     this.#ended++
+    if (row.host.isCut) this.hasRoomAgain = true
+    row.host.isCut = false
     if (this.#held.get(row.id) !== row) return false
     row.of.finished++
     this.#wake(row.of)

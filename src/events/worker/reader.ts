@@ -52,10 +52,10 @@ export class Reader {
 
   /** Whether memory is low, and more was found the last time. */
   get wantsMore(): boolean {
-    const { queued } = this.#parts.memory
+    const { queued, hasRoomAgain } = this.#parts.memory
     return this.#hasBegun && !this.#isAhead
       ? queued < fanOutWater
-      : queued < lowWater && (this.#foundLast || this.#isAhead)
+      : queued < lowWater && (this.#foundLast || this.#isAhead || hasRoomAgain)
   }
 
   get isLow(): boolean {
@@ -98,8 +98,8 @@ export class Reader {
    */
   async read(): Promise<boolean> {
     const { clock, memory } = this.#parts
-    const isDue = this.#foundLast || this.#isAhead || memory.size === 0 || clock.monotonic() >= this.#nextReadAt
-    if (this.isLow && isDue) {
+    const isUseful = this.#foundLast || this.#isAhead || memory.size === 0 || memory.hasRoomAgain
+    if (this.isLow && (isUseful || clock.monotonic() >= this.#nextReadAt)) {
       this.#foundLast = false
       this.#foundLast = await this.#readLanes()
       if (this.#foundLast) return true

@@ -353,11 +353,11 @@ class Model {
       .finally(() => this.#underway--)
   }
 
-  #join(isOneShot = false): void {
+  #join(isOneShot = false, most = 4): void {
     const staying = this.#workers.filter(({ process, abort, hasEnded }) => {
       return process.state !== 'killed' && !hasEnded && !abort.signal.aborted
     })
-    if (staying.length >= 4) return
+    if (staying.length >= most) return
     const process = new Process(this.simulation, `W${this.#workers.length + 1}`)
     const abort = new AbortController()
     const worker: Worker = { process, abort, ids: [], isOneShot, hasEnded: false }
@@ -401,8 +401,7 @@ class Model {
     this.database.lossRate = 0
     this.database.slowRate = 0
     for (const { process } of this.#workers) process.thaw()
-    this.#join()
-    this.#join()
+    for (let count = 0; count < 2; count++) this.#join(false, Infinity)
   }
 
   #outboundOf(worker: Worker): Outbound {
