@@ -71,7 +71,7 @@ export async function fanOutChunk(system: System, catalog: EventCatalog, part: F
     if (system.kind === 'postgresql') await sql`set local enable_bitmapscan = off`.execute(trx)
     const messages = await selectMessages(system, trx, { catalog, part })
     const pages = new Map<string, SubscriberPage>()
-    const deliveries: NewDelivery[] = []
+    const deliveries: (readonly [id: string, message: string, subscription: string, lane: number])[] = []
     const done: string[] = []
     for (const message of messages) {
       const room = (part === 'begun' ? begunChunkSize : chunkSize) - deliveries.length
@@ -86,7 +86,15 @@ export async function fanOutChunk(system: System, catalog: EventCatalog, part: F
       if (cursor === undefined) done.push(message.id)
       else await trx.updateTable('waypost_message').set({ fan_cursor: cursor }).where('id', '=', message.id).execute()
     }
-    if (deliveries.length > 0) await insertDeliveries(system, trx, deliveries)
+    if (deliveries.length > 0) {
+      const now = nowOnce(system)
+      // One JSON text for any number of rows: a query builder would create a parameter and a node for each value.
+      await sql`insert into waypost_delivery
+        (id, message_id, subscription_id, lane, status, due_at, scheduled_at, failures, lost, created_at)
+        select value ->> 0, value ->> 1, value ->> 2, cast(value ->> 3 as int), 'pending', 0, ${now}, 0, 0, ${now}
+        from ${jsonRows(system, deliveries)} where true
+        on conflict (message_id, subscription_id) do nothing`.execute(trx)
+    }
     if (done.length > 0) {
       await trx.updateTable('waypost_message').set({ fanned_out_at: system.now() }).where('id', 'in', done).execute()
     }
@@ -100,8 +108,6 @@ export async function fanOutChunk(system: System, catalog: EventCatalog, part: F
 function isForAll({ users, fan_cursor: cursor }: PendingMessage): boolean {
   return users === null && cursor === null
 }
-
-type NewDelivery = readonly [id: string, message: string, subscription: string, lane: number]
 
 function selectMessages(
   system: System,
@@ -160,18 +166,4 @@ function chooseSubscriptions(
   const older = rows.filter((row) => isOlder(row.created_at) && wasActive(row.paused_at))
   if (older.length > room) return { subscriptions: older.slice(0, room), cursor: older[room - 1]!.id }
   return { subscriptions: older, cursor: next }
-}
-
-async function insertDeliveries(
-  system: System,
-  trx: Transaction<SystemTables>,
-  deliveries: readonly NewDelivery[],
-): Promise<void> {
-  const now = nowOnce(system)
-  // One JSON text for any number of rows: a query builder would create a parameter and a node for each value.
-  await sql`insert into waypost_delivery
-    (id, message_id, subscription_id, lane, status, due_at, scheduled_at, failures, lost, created_at)
-    select value ->> 0, value ->> 1, value ->> 2, cast(value ->> 3 as int), 'pending', 0, ${now}, 0, 0, ${now}
-    from ${jsonRows(system, deliveries)} where true
-    on conflict (message_id, subscription_id) do nothing`.execute(trx)
 }

@@ -21,13 +21,9 @@ export interface PreviousSecret {
 /** The most signatures beside the newest one, so that the header stays short. */
 export const maxPrevious = 4
 
-/** The location of a subscription's encrypted secret. */
-export function secretLocation(id: string) {
-  return { table: 'waypost_subscription', row: id, column: 'secret' } as const
-}
-
-function previousLocation(id: string) {
-  return { table: 'waypost_subscription', row: id, column: 'previous_secrets' } as const
+/** The location of a subscription's encrypted secret, or of the replaced ones. */
+export function secretLocation(id: string, column: 'secret' | 'previous_secrets' = 'secret') {
+  return { table: 'waypost_subscription', row: id, column } as const
 }
 
 /** Returns when the last replaced secret stops signing; undefined if none signs. */
@@ -49,13 +45,15 @@ export function sealPrevious(
   const before = openPrevious(secrets, stored, now).map((one) => ({ ...one, until: Math.min(one.until, until) }))
   const previous = [replaced, ...before]
   if (previous.length > maxPrevious) return undefined
-  return secrets.seal(JSON.stringify(previous), previousLocation(stored.subscriptionId))
+  return secrets.seal(JSON.stringify(previous), secretLocation(stored.subscriptionId, 'previous_secrets'))
 }
 
 function openPrevious(secrets: SecretOpener, stored: StoredSecrets, now: number): readonly PreviousSecret[] {
   const { previousSecrets, subscriptionId } = stored
   if (previousSecrets === null) return []
-  const previous = JSON.parse(secrets.unseal(previousSecrets, previousLocation(subscriptionId))) as PreviousSecret[]
+  const previous = JSON.parse(
+    secrets.unseal(previousSecrets, secretLocation(subscriptionId, 'previous_secrets')),
+  ) as PreviousSecret[]
   return previous.filter(({ until }) => until > now)
 }
 
