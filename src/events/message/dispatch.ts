@@ -59,7 +59,7 @@ export function makeDispatcher(system: System, catalog: EventCatalog, check?: Da
       })
       const db = (transaction as Kysely<SystemTables> | undefined) ?? system.db
       const isFixed = rows.length === 1 && insertOne.parameters.length === 4 // a test's clock is a parameter too
-      if (isFixed) await db.executeQuery(CompiledQuery.raw(insertOne.sql, rows[0]!))
+      if (isFixed) await db.executeQuery(CompiledQuery.raw(insertOne.sql, rows[0]))
       else
         await sql`${insertMessages} select value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${system.now()}
           from ${jsonRows(system, rows)}`.execute(db)
