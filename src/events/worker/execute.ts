@@ -99,7 +99,7 @@ class Worker {
     this.#reader = new Reader({ ...options, member: this.#member, memory: this.#memory, onLost })
   }
 
-  /** Works until the end, waits for what is in flight, records it, and releases the lanes. */
+  /** Works until the end, waits for what is in flight, records it, and leaves. */
   async run(): Promise<Summary> {
     const { watch, signal, onError } = this.#options
     let onFailure = watch ? onError : undefined

@@ -23,8 +23,8 @@ export function jsonStrings(system: System, json: string): RawBuilder<string> {
 }
 
 /**
- * Whether a column is one of the values, with one parameter for all of them. PostgreSQL looks up each element of an array by index; for a
- * subquery it may scan the table.
+ * Whether a column is one of the values, with one parameter for all of them. PostgreSQL looks up each element of an array
+ * by index; for a subquery it may scan the table.
  */
 export function isOneOf(system: System, column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<boolean> {
   const strings = jsonStrings(system, JSON.stringify(values))
