@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP } from 'node:net'
-import { Agent, buildConnector, fetch } from 'undici'
+import { Agent, buildConnector, fetch, Pool } from 'undici'
 import type { AddressPolicy } from './addresses.ts'
 import { errors } from './errors.ts'
 
@@ -36,7 +36,8 @@ export function openAgent(policy: AddressPolicy, lookup: Lookup, onOpened: (host
   let connections = 0
   const agent = new Agent({
     connect: countSockets(guardedConnector(policy, lookup, onOpened), (change) => (connections += change)),
-    allowH2: false, // a stalled stream must not block others
+    // A stalled stream of HTTP/2 must not block others. As an option of the agent, this would slow down each request.
+    factory: (origin, options) => new Pool(origin, { ...options, allowH2: false }),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs, // regardless of the server's hint
     maxHeaderSize: 16 * 1024,

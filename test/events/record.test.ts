@@ -45,6 +45,47 @@ onEachDatabase('a batch of outcomes', (world) => {
     assert.deepEqual(written.toSorted(), ['delivered, 200', 'status 500, 500', 'status 500, 500'])
   })
 
+  test('is recorded with its answer and failure, whatever characters they contain', async () => {
+    const texts = [
+      '',
+      'null',
+      '{}',
+      '"',
+      '\\',
+      '\\n',
+      '\n',
+      '\t"\\\u0007\\u0007,{"a":1}',
+      'ä→😀\u2028\u007f',
+      '\ud83d',
+      '\0',
+    ]
+    const { held, member } = await hold(world(), 2 * texts.length)
+    const completions = held.map((delivery, index): Completion => {
+      const text = texts[index >> 1]!
+      const result = { status: 200, latencyMs: 1, answer: text, headers: [['x-text', text] as const] }
+      if (index % 2 === 0) return { delivery, verdict: succeeded, startedAt: 1000, result }
+      return { delivery, verdict: died, startedAt: 1000, result: { ...result, failure: text } }
+    })
+    assert.equal((await recordAll(world(), member, { completions }))?.completions.length, held.length)
+    const stored = texts.map((text) => text.replaceAll('\0', '').toWellFormed())
+    const rows = await world().attemptRows()
+    const of = (isFailed: boolean) => rows.filter((row) => (row.outcome !== 'delivered') === isFailed)
+    assert.deepEqual(
+      of(false)
+        .map(({ answer }) => answer)
+        .toSorted(),
+      stored.toSorted(),
+    )
+    assert.deepEqual(
+      of(true)
+        .map(({ outcome }) => outcome)
+        .toSorted(),
+      stored.toSorted(),
+    )
+    const headers = of(true).map((row) => JSON.parse((row as { headers?: string }).headers!) as string[][])
+    assert.deepEqual(headers.map(([header]) => header![1]).toSorted(), texts.toSorted())
+  })
+
   test('changes nothing if it is recorded a second time, as after a lost acknowledgement', async () => {
     const { held, member } = await hold(world(), 3)
     const completions = [complete(held[0]!, 200, succeeded), complete(held[1]!, 500, failed)]

@@ -14,34 +14,35 @@ export interface AttemptOptions {
 }
 
 /**
- * Sends one signed POST with exactly the dispatched data. Never throws; the result contains the failure.
+ * Sends one signed POST with exactly the dispatched data.
  * @param startedAt the database's time
+ * @returns the result, which contains the failure of the POST
+ * @throws if the secret cannot be read
  */
-export async function deliver(
+export function deliver(
   options: AttemptOptions,
   { id, content, recipient }: Held,
   { keyring, startedAt, signal }: { keyring: ReturnType<typeof makeKeyring>; startedAt: number; signal: AbortSignal },
 ): Promise<PostResult> {
-  let problem = 'the secret cannot be read: '
+  let keys
   try {
-    const keys = keyring(recipient, startedAt)
-    problem = ''
-    return await options.outbound.post({
-      url: recipient.endpoint,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': options.userAgent,
-        'waypost-event': content.event,
-        ...signatureHeaders({ id, body: content.data, keys, nowMs: startedAt }),
-      },
-      body: content.data,
-      timeoutMs: options.settings().delivery_timeout,
-      startedAt,
-      signal,
-    })
+    keys = keyring(recipient, startedAt)
   } catch (error) {
-    return { failure: problem + messageOf(error), latencyMs: 0 }
+    throw new Error(`the secret cannot be read: ${messageOf(error)}`, { cause: error })
   }
+  return options.outbound.post({
+    url: recipient.endpoint,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': options.userAgent,
+      'waypost-event': content.event,
+      ...signatureHeaders({ id, body: content.data, keys, nowMs: startedAt }),
+    },
+    body: content.data,
+    timeoutMs: options.settings().delivery_timeout,
+    startedAt,
+    signal,
+  })
 }
 
 export type Outcome = 'delivered' | 'retrying' | 'dead'

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises'
-import { isWaypostError } from '../../kit/index.ts'
+import { isWaypostError, messageOf } from '../../kit/index.ts'
+import type { PostResult } from '../../outbound/index.ts'
 import { isHalfOpen } from '../lanes/breaker.ts'
 import { correctTimes } from '../lanes/correct-times.ts'
 import { loadOwners, Member } from '../lanes/member.ts'
@@ -245,7 +246,12 @@ class Worker {
     const memory = this.#memory
     const { signal } = this.#abort
     const startedAt = memory.now()
-    const result = await deliver(this.#options, row, { keyring: this.#keyring, startedAt, signal })
+    let result: PostResult
+    try {
+      result = await deliver(this.#options, row, { keyring: this.#keyring, startedAt, signal })
+    } catch (error) {
+      result = { failure: messageOf(error), latencyMs: 0 }
+    }
     const isHeld = memory.end(row, result.status !== undefined)
     if (isHeld && signal.aborted) memory.release(row)
     else if (isHeld) {

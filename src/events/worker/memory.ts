@@ -30,6 +30,8 @@ const rereadMs = 1000
 export interface Held extends Delivery {
   readonly content: Message
   readonly of: Subscription
+  /** Whether it is still in memory. */
+  isHeld: boolean
   /** Otherwise in flight, or with an outcome that is not recorded. */
   isQueued: boolean
   /** What it is posted with, from the moment it begins. */
@@ -320,7 +322,8 @@ export class Memory implements Holdings {
 
   #add(delivery: Delivery, content: Message, of: Subscription): void {
     const { recipient, host } = of
-    const row: Held = { ...delivery, content, of, isQueued: true, recipient, host, isNoted: false, isTest: false }
+    const state = { isHeld: true, isQueued: true, isNoted: false, isTest: false }
+    const row: Held = { ...state, ...delivery, content, of, recipient, host }
     this.#held.set(row.id, row)
     of.size++
     this.#queued++
@@ -354,7 +357,9 @@ export class Memory implements Holdings {
   }
 
   #remove(row: Held): void {
-    if (!this.#held.delete(row.id)) return
+    if (!row.isHeld) return
+    row.isHeld = false
+    this.#held.delete(row.id)
     this.#left?.add(row.id)
     this.#dropMessage(row.message)
     if (row.isQueued) this.#dequeue(row)
@@ -465,7 +470,7 @@ export class Memory implements Holdings {
     this.#ended++
     if (row.host.isCut) this.hasRoomAgain = true
     row.host.isCut = false
-    if (this.#held.get(row.id) !== row) return false
+    if (!row.isHeld) return false
     row.of.finished++
     this.#wake(row.of)
     return true
@@ -558,7 +563,7 @@ export class Memory implements Holdings {
   /** The note is committed. */
   confirmNote(rows: readonly Held[]): void {
     for (const row of rows) {
-      if (!row.isQueued || this.#held.get(row.id) !== row) continue
+      if (!row.isQueued || !row.isHeld) continue
       this.#setNoted(row, true)
       this.#wake(row.of)
     }

@@ -145,8 +145,11 @@ async function recordInOneStatement(
 /** Values as the text of an array of PostgreSQL; null if all are null, which costs nothing. */
 function toArray(values: readonly Value[]): string | null {
   if (values.every((value) => value === null)) return null
-  const escape = (text: string) => text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)
-  return `{${values.map((value) => (typeof value === 'string' ? `"${escape(value)}"` : (value ?? 'null'))).join(',')}}`
+  const json = JSON.stringify(values).slice(1, -1)
+  if (!/\\[^"\\]/.test(json)) return `{${json}}`
+  // PostgreSQL reads no other escapes than these two.
+  const unescape = (found: string) => (/["\\]$/.test(found) ? found : (JSON.parse(`"${found}"`) as string))
+  return `{${json.replaceAll(/\\(?:u[\da-f]{4}|.)/g, unescape)}}`
 }
 
 /** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same rows. */
