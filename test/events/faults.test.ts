@@ -26,7 +26,7 @@ onEachDatabase('what fails', (world) => {
     assert.ok(receiver.received.every((one) => one.path === '/good'))
     const failed = (await world().attemptRows()).filter((row) => row.outcome !== 'delivered')
     assert.equal(failed.length, 6)
-    assert.ok(failed.every((row) => row.outcome.startsWith('the secret cannot be read')))
+    assert.ok(failed.every((row) => row.outcome.startsWith('A secret in System cannot be decrypted')))
   })
 
   test('a POST that throws instead of failing is a failed attempt, and the worker ends', async () => {

@@ -1,4 +1,4 @@
-import { messageOf, type Settings } from '../../kit/index.ts'
+import type { Settings } from '../../kit/index.ts'
 import type { Outbound, PostResult } from '../../outbound/index.ts'
 import type { makeKeyring } from '../signing/signing-secrets.ts'
 import { signatureHeaders } from '../signing/signature.ts'
@@ -17,26 +17,20 @@ export interface AttemptOptions {
  * Sends one signed POST with exactly the dispatched data.
  * @param startedAt the database's time
  * @returns the result, which contains the failure of the POST
- * @throws if the secret cannot be read
+ * @throws WP_STORE_SEALED
  */
 export function deliver(
   options: AttemptOptions,
   { id, content, recipient }: Held,
   { keyring, startedAt, signal }: { keyring: ReturnType<typeof makeKeyring>; startedAt: number; signal: AbortSignal },
 ): Promise<PostResult> {
-  let keys
-  try {
-    keys = keyring(recipient, startedAt)
-  } catch (error) {
-    throw new Error(`the secret cannot be read: ${messageOf(error)}`, { cause: error })
-  }
   return options.outbound.post({
     url: recipient.endpoint,
     headers: {
       'content-type': 'application/json',
       'user-agent': options.userAgent,
       'waypost-event': content.event,
-      ...signatureHeaders({ id, body: content.data, keys, nowMs: startedAt }),
+      ...signatureHeaders({ id, body: content.data, keys: keyring(recipient, startedAt), nowMs: startedAt }),
     },
     body: content.data,
     timeoutMs: options.settings().delivery_timeout,

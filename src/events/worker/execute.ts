@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises'
 import { isWaypostError, messageOf } from '../../kit/index.ts'
 import type { PostResult } from '../../outbound/index.ts'
@@ -77,7 +76,7 @@ class Worker {
   /** Outcomes that are not recorded, oldest first. */
   readonly #outcomes: Completion[] = []
   readonly #failures: unknown[] = []
-  #abort = makeAbort()
+  #abort = new AbortController()
   #isStopping = false
   /** The current flush; undefined while none runs. */
   #flushing: Promise<void> | undefined
@@ -423,7 +422,7 @@ class Worker {
 
   #abortPosts(): void {
     this.#abort.abort()
-    this.#abort = makeAbort()
+    this.#abort = new AbortController()
   }
 
   /** Others declared this worker dead, and may already post what it held. */
@@ -463,12 +462,6 @@ function makeWakeSignal() {
       isNotified = false
     },
   }
-}
-
-function makeAbort(): AbortController {
-  const abort = new AbortController()
-  setMaxListeners(0, abort.signal) // one for each POST
-  return abort
 }
 
 function isExternal(error: unknown): boolean {
