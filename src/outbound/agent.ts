@@ -37,7 +37,7 @@ export function openAgent(policy: AddressPolicy, lookup: Lookup, onOpened: (host
   const agent = new Agent({
     connect: countSockets(guardedConnector(policy, lookup, onOpened), (change) => (connections += change)),
     // A stalled stream of HTTP/2 must not block others. As an option of the agent, this would slow down each request.
-    factory: (origin, options) => new Pool(origin, { ...options, allowH2: false }),
+    factory: (origin, options: Pool.Options) => new Pool(origin, { ...options, allowH2: false }),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs, // regardless of the server's hint
     maxHeaderSize: 16 * 1024,
