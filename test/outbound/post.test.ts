@@ -140,6 +140,16 @@ describe('a POST to the outside', () => {
     assert.match((await post(open(), await listen(server))).failure ?? '', /does not match the HTTP\/1.1 protocol/)
   })
 
+  test('never offers HTTP/2, in which a stalled stream delays others', async () => {
+    const offered: (readonly string[])[] = []
+    const server = createSecureServer({ ...selfSigned, ALPNCallback: ({ protocols }) => void offered.push(protocols) })
+    const url = `https://127.0.0.1:${await listen(server)}/`
+    const outbound = open()
+    await outbound.post({ url, headers: {}, body: '', timeoutMs: abortTimeoutMs })
+    await assert.rejects(outbound.fetch(url))
+    assert.deepEqual(offered, [['http/1.1'], ['http/1.1']])
+  })
+
   test('rejects an untrusted certificate', async () => {
     const server = createSecureServer({ ...selfSigned }, (_request, response) => response.end())
     const port = await listen(server)
