@@ -31,10 +31,17 @@ onEachDatabase('what fails', (world) => {
 
   test('a POST that throws instead of failing is a failed attempt, and the worker ends', async () => {
     await world().subscribe(await world().addUser(), 'note', 'http://127.0.0.1:1/')
-    await world().dispatch('note', 1)
-    const outbound = { ...world().outbound, post: () => Promise.reject(new Error('it is broken')) }
-    assert.deepEqual(await world().execute({ outbound }), { attempted: 1, delivered: 0, retrying: 1, dead: 0 })
-    assert.partialDeepStrictEqual(await world().attemptRows(), [{ outcome: 'it is broken', status: null }])
+    const broken = new Error('it is broken')
+    const fail = (): never => {
+      throw broken
+    }
+    for (const post of [() => Promise.reject(broken), fail]) {
+      await world().dispatch('note', 1)
+      const outbound = { ...world().outbound, post }
+      assert.deepEqual(await world().execute({ outbound }), { attempted: 1, delivered: 0, retrying: 1, dead: 0 })
+    }
+    const failed = { outcome: 'it is broken', status: null }
+    assert.partialDeepStrictEqual(await world().attemptRows(), [failed, failed])
   })
 
   test('an endpoint that now resolves to a blocked address is a failed attempt, and others continue', async () => {

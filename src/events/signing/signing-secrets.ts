@@ -68,18 +68,18 @@ const maxKept = 10_000
  * @throws WP_STORE_SEALED
  */
 export function makeKeyring(secrets: SecretOpener): (stored: StoredSecrets, now: number) => readonly KeyObject[] {
-  const kept = new Map<string, StoredSecrets & { readonly keys: readonly KeyObject[]; readonly until: number }>()
+  const kept = new Map<string, StoredSecrets & { readonly keys: readonly { key: KeyObject; until: number }[] }>()
   return (stored, now) => {
     const { subscriptionId, secret, previousSecrets } = stored
-    const found = kept.get(secret)
-    const isSame = found?.subscriptionId === subscriptionId && found.previousSecrets === previousSecrets
-    if (isSame && found.until > now) return found.keys
-    const previous = openPrevious(secrets, stored, now)
-    const all = [secrets.unseal(secret, secretLocation(subscriptionId)), ...previous.map((one) => one.secret)]
-    const keys = all.map((one) => createSecretKey(keyOf(one)))
-    const until = Math.min(...previous.map((one) => one.until))
-    if (found === undefined && kept.size >= maxKept) kept.delete(kept.keys().next().value!)
-    kept.set(secret, { subscriptionId, secret, previousSecrets, keys, until })
-    return keys
+    let found = kept.get(secret)
+    if (found?.subscriptionId !== subscriptionId || found.previousSecrets !== previousSecrets) {
+      const newest = { secret: secrets.unseal(secret, secretLocation(subscriptionId)), until: Infinity }
+      const all = [newest, ...openPrevious(secrets, stored, now)]
+      const keys = all.map(({ secret, until }) => ({ key: createSecretKey(keyOf(secret)), until }))
+      found = { subscriptionId, secret, previousSecrets, keys }
+      if (kept.size >= maxKept) kept.delete(kept.keys().next().value!)
+      kept.set(secret, found)
+    }
+    return found.keys.filter(({ until }) => until > now).map(({ key }) => key)
   }
 }

@@ -249,7 +249,7 @@ class Worker {
     try {
       result = await deliver(this.#options, row, { keyring: this.#keyring, startedAt, signal })
     } catch (error) {
-      result = { failure: messageOf(error), latencyMs: 0 }
+      result = await Promise.resolve({ failure: messageOf(error), latencyMs: 0 }) // later: this starts the next POST
     }
     const isHeld = memory.end(row, result.status !== undefined)
     if (isHeld && signal.aborted) memory.release(row)

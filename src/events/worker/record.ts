@@ -146,9 +146,9 @@ async function recordInOneStatement(
 function toArray(values: readonly Value[]): string | null {
   if (values.every((value) => value === null)) return null
   const json = JSON.stringify(values).slice(1, -1)
-  // PostgreSQL reads no other escapes than these two.
-  const unescape = (found: string) => (/["\\]$/.test(found) ? found : (JSON.parse(`"${found}"`) as string))
-  return `{${/\\[^"\\]/.test(json) ? json.replaceAll(/\\(?:u[\da-f]{4}|.)/g, unescape) : json}}`
+  if (!/\\[^"\\]/.test(json)) return `{${json}}` // PostgreSQL reads no other escapes than these two
+  const quote = (text: string) => `"${text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)}"`
+  return `{${values.map((value) => (typeof value === 'string' ? quote(value) : (value ?? 'null'))).join(',')}}`
 }
 
 /** SQLite cannot do this in one statement. A write transaction runs alone there, so all statements see the same rows. */
