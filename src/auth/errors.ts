@@ -55,7 +55,7 @@ export const errors = defineErrors({
   WP_AUTH_REQUEST_LATE: {
     kind: 'external',
     status: 503,
-    message: 'The request waited {seconds} s for this server, longer than refresh_grace, and was not processed',
+    message: 'The request waited {seconds} s for this server and was not processed',
     hint: 'Send it again.',
   },
   WP_AUTH_USER_EXISTS: {

@@ -57,7 +57,9 @@ export interface StallWatch {
   stop(): void
 }
 
-const stallCheckMs = 500
+/** Short against a stall, because a stall that begins just after a check counts from that check. */
+const stallCheckMs = 100
+/** Shorter than the timeout of any client. */
 const minStallMs = 1000
 /** Requests that arrived during a stall have been read after this time. */
 const stallReadMs = 3000
@@ -68,7 +70,7 @@ export function watchStalls(clock: Clock = systemClock): StallWatch {
   let stall = { ms: 0, until: -Infinity }
   function checkForStall(): number {
     const { now, monotonic } = { now: clock.now(), monotonic: clock.monotonic() }
-    const ms = Math.max(now - last.now, monotonic - last.monotonic) - stallCheckMs
+    const ms = Math.max(now - last.now, monotonic - last.monotonic)
     const before = last.monotonic < stall.until ? stall.ms : 0
     if (ms > minStallMs) stall = { ms: before + ms, until: monotonic + stallReadMs }
     last = { now, monotonic }

@@ -11,7 +11,7 @@ import { bearer, issuer } from '../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
 
 /** A caller that waits for the response. */
-const caller = { assertStillWaiting: async () => undefined }
+const caller = { assertStillWaiting: async () => undefined, assertOnTime: () => undefined }
 const redirectUri = 'https://app.example.com/cb'
 
 for (const kind of chooseKinds('sqlite')) {

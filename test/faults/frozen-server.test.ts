@@ -13,7 +13,7 @@ import { send } from '../support/send.ts'
 import { basic, bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import type { Order } from './mortal-server.ts'
-import { chooseKinds } from '../support/forms.ts'
+import { chooseKinds, longTest } from '../support/forms.ts'
 
 for (const kind of chooseKinds('postgresql')) {
   describe(`a server that is frozen, on ${kind}`, () => {
@@ -22,34 +22,20 @@ for (const kind of chooseKinds('postgresql')) {
     let port: number
     before(async () => {
       world = await openWorld(kind)
-      child = fork(path.join(import.meta.dirname, 'mortal-server.ts'), {
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      })
-      const { folder, variables } = world.host
-      child.send({ folder, variables, config: { refresh_grace: '2s' } } satisfies Order)
-      port = ((await once(child, 'message')) as [{ port: number }])[0].port
+      ;({ child, port } = await startServer(world, { refresh_grace: '2s' }))
     })
     after(async () => {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
+      await end(child)
       await world.close()
     })
 
     const begin = async () => (await world.token(world.app, { grant_type: 'client_credentials' })).body.refresh_token
-    const refreshForm = (token: string) => ({ grant_type: 'refresh_token', refresh_token: token })
     const refresh = async (token: string): Promise<string> => {
       const { status, text, body } = await world.token(world.app, refreshForm(token))
       assert.equal(status, 200, text)
       return body.refresh_token
     }
-    const askChild = (form: Readonly<Record<string, string>>) =>
-      send(port, {
-        method: 'POST',
-        path: '/authorization/token',
-        headers: { ...basic(world.app.id, world.app.secret), 'content-type': 'application/x-www-form-urlencoded' },
-        body: new URLSearchParams(form).toString(),
-      })
+    const askChild = (form: Readonly<Record<string, string>>) => sendForm(port, world.app, form)
     /** Lets it go on, until what it read before has been processed. */
     const wake = async () => {
       child.kill('SIGCONT')
@@ -95,7 +81,7 @@ for (const kind of chooseKinds('postgresql')) {
 
     test('rejects a refresh that waited longer than refresh_grace and does not change its token', async () => {
       const login = await world.logIn({ json: { username: 'ann', password } })
-      const renewal = { method: 'PUT', path: '/consumer/login', body: { refresh_token: login.body.refresh_token } }
+      const renewal = renewalOf(login.body.refresh_token)
       const first = await begin()
       await freeze(world.system, child.pid!)
       const late = [askChild(refreshForm(first)), send(port, renewal)]
@@ -107,6 +93,125 @@ for (const kind of chooseKinds('postgresql')) {
       await until('it serves again', async () => (await send(port, renewal)).status === 200)
       assert.equal((await askChild(refreshForm(first))).status, 200)
     })
+  })
+}
+
+for (const kind of chooseKinds('postgresql')) {
+  // The callers reach it through a proxy, which keeps the connection when they give up.
+  describe(`a server behind a proxy that stands still, on ${kind}`, () => {
+    let world: World
+    let child: ChildProcess
+    let port: number
+    before(async () => {
+      world = await openWorld(kind)
+      ;({ child, port } = await startServer(world, {}))
+    })
+    after(async () => {
+      await end(child)
+      await world.close()
+    })
+
+    for (const { seconds, declare } of [
+      { seconds: 2, declare: test },
+      { seconds: 5, declare: longTest },
+      { seconds: 8, declare: longTest },
+      { seconds: 12, declare: longTest }, // longer than refresh_grace
+    ]) {
+      declare(`revokes nothing after ${seconds} s when callers repeated their requests elsewhere`, async () => {
+        const site = await world.addClient({
+          grants: ['authorization_code', 'refresh_token'],
+          redirectUris: [callback],
+        })
+        const code = await obtainCode(world, requestOf(site))
+        const exchange = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: callback }
+        const app = (await world.token(world.app, { grant_type: 'client_credentials' })).body
+        const login = (await world.logIn()).body
+        await freeze(world.system, child.pid!)
+        const startedAt = performance.now()
+        const late = [
+          sendForm(port, world.app, refreshForm(app.refresh_token)),
+          sendForm(port, site, exchange),
+          send(port, renewalOf(login.refresh_token)),
+        ]
+        await pause(1000)
+        const refreshTwice = async (client: Credentials, token: string): Promise<string> => {
+          const first = (await world.token(client, refreshForm(token))).body
+          return (await world.token(client, refreshForm(first.refresh_token))).body.refresh_token
+        }
+        const exchanged = (await world.token(site, exchange)).body
+        const next = {
+          app: await refreshTwice(world.app, app.refresh_token),
+          site: await refreshTwice(site, exchanged.refresh_token),
+          login: await renewTwice(world, login.refresh_token),
+        }
+        await pause(seconds * 1000 - (performance.now() - startedAt))
+        child.kill('SIGCONT')
+        for (const answer of await Promise.all(late)) {
+          assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '1'], answer.text)
+        }
+        for (const [client, token] of [
+          [world.app, next.app],
+          [site, next.site],
+        ] as const) {
+          const { status, text } = await world.token(client, refreshForm(token))
+          assert.equal(status, 200, text)
+        }
+        const renewed = await world.send('PUT /consumer/login', { json: { refresh_token: next.login } })
+        assert.equal(renewed.status, 200, renewed.text)
+      })
+    }
+
+    test('detects a reuse again a few seconds later', async () => {
+      const { refresh_token: first } = (await world.token(world.app, { grant_type: 'client_credentials' })).body
+      await freeze(world.system, child.pid!)
+      await pause(1500)
+      child.kill('SIGCONT')
+      const { refresh_token: second } = (await world.token(world.app, refreshForm(first))).body
+      const { refresh_token: third } = (await world.token(world.app, refreshForm(second))).body
+      await until('it rejects the reuse', async () => {
+        const { status } = await sendForm(port, world.app, refreshForm(first))
+        return status === 400
+      })
+      assert.equal((await world.token(world.app, refreshForm(third))).status, 400)
+    })
+  })
+}
+
+async function startServer(world: World, config: Readonly<Record<string, unknown>>) {
+  const child = fork(path.join(import.meta.dirname, 'mortal-server.ts'), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const { folder, variables } = world.host
+  child.send({ folder, variables, config } satisfies Order)
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { child, port }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
+function refreshForm(token: string) {
+  return { grant_type: 'refresh_token', refresh_token: token }
+}
+
+function renewalOf(token: string) {
+  return { method: 'PUT', path: '/consumer/login', body: { refresh_token: token } }
+}
+
+async function renewTwice(world: World, token: string): Promise<string> {
+  const renew = (one: string) => world.send('PUT /consumer/login', { json: { refresh_token: one } })
+  return (await renew((await renew(token)).body.refresh_token)).body.refresh_token
+}
+
+function sendForm(port: number, app: Credentials, form: Readonly<Record<string, string>>) {
+  return send(port, {
+    method: 'POST',
+    path: '/authorization/token',
+    headers: { ...basic(app.id, app.secret), 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
   })
 }
 

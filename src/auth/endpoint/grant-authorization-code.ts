@@ -112,6 +112,7 @@ async function revokeReused(issuer: TokenIssuer, { hash }: Code, caller: Caller)
       .where('family.revoked_at', 'is', null)
       .executeTakeFirst()
     if (family === undefined) return
+    caller.assertOnTime()
     await revokeInTransaction(issuer.system, trx, { which: { familyId: family.id }, now: issuer.clock.now() })
     await caller.assertStillWaiting()
   })

@@ -13,6 +13,12 @@ export interface Caller {
    * @throws WP_AUTH_CALLER_GONE, WP_AUTH_REQUEST_LATE
    */
   assertStillWaiting(): Promise<void>
+  /**
+   * Call before a reuse revokes tokens. The caller of a request that waited for longer than a client does may have
+   * repeated it on another server and used what it got, so that this request only looks like a reuse.
+   * @throws WP_AUTH_REQUEST_LATE
+   */
+  assertOnTime(): void
 }
 
 /** Shorter than the timeout of any client. */
@@ -30,14 +36,18 @@ export function watchCaller({ clock, settings, stalledMs }: TokenIssuer, { raw: 
   /** By the clock that advanced more: some clocks stop while the machine is suspended. */
   const isOld = ({ now, monotonic }: Readonly<{ now: number; monotonic: number }>) =>
     Math.max(clock.now() - now, clock.monotonic() - monotonic) > maxReadAgeMs
+  function assertWaitedAtMost(maxMs: number): void {
+    const waitedMs = Math.max(waitedBefore + clock.monotonic() - startedAt, stalledMs())
+    if (waitedMs <= maxMs) return
+    throw errors.WP_AUTH_REQUEST_LATE({ seconds: Math.round(waitedMs / 1000) }, { retryAfterSeconds: 1 })
+  }
   return {
+    assertOnTime: () => assertWaitedAtMost(minClientTimeoutMs),
     async assertStillWaiting() {
       if (readAt === undefined || isOld(readAt) || stalledMs() > 0) await readSockets()
       readAt = { now: clock.now(), monotonic: clock.monotonic() }
       if (socket.destroyed || !socket.writable) throw errors.WP_AUTH_CALLER_GONE({}, { retryAfterSeconds: 1 })
-      const waitedMs = Math.max(waitedBefore + clock.monotonic() - startedAt, stalledMs())
-      if (waitedMs <= Math.max(settings().refresh_grace, minClientTimeoutMs)) return
-      throw errors.WP_AUTH_REQUEST_LATE({ seconds: Math.round(waitedMs / 1000) }, { retryAfterSeconds: 1 })
+      assertWaitedAtMost(Math.max(settings().refresh_grace, minClientTimeoutMs))
     },
   }
 }

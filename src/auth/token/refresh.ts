@@ -110,6 +110,7 @@ async function rotate(
   await lockFamily(issuer, trx, family)
   const successor = await findSuccessor(issuer, trx, { request, family, now })
   if (successor === undefined) {
+    request.caller.assertOnTime()
     await revokeInTransaction(issuer.system, trx, { which: { familyId: family.id }, now })
     return undefined
   }
