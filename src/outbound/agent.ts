@@ -1,6 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP } from 'node:net'
 import { Agent, buildConnector, fetch, Pool } from 'undici'
+import { acceptContinue } from './accept-continue.ts'
 import type { AddressPolicy } from './addresses.ts'
 import { errors } from './errors.ts'
 
@@ -35,9 +36,11 @@ export interface GuardedAgent {
 export function openAgent(policy: AddressPolicy, lookup: Lookup, onOpened: (host: string) => void): GuardedAgent {
   let connections = 0
   const agent = new Agent({
-    connect: countSockets(guardedConnector(policy, lookup, onOpened), (change) => (connections += change)),
-    // A stalled stream of HTTP/2 must not block others. As an option of the agent, this would slow down each request.
-    factory: (origin, options: Pool.Options) => new Pool(origin, { ...options, allowH2: false }),
+    connect: acceptContinue(
+      countSockets(guardedConnector(policy, lookup, onOpened), (change) => (connections += change)),
+    ),
+    // A stalled stream of HTTP/2 must not block others. As options of the agent, these would slow down each request.
+    factory: (origin, options: Pool.Options) => new Pool(origin, { ...options, allowH2: false, useMilo: false }),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs, // regardless of the server's hint
     maxHeaderSize: 16 * 1024,

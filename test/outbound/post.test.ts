@@ -122,6 +122,54 @@ describe('a POST to the outside', () => {
     assert.ok(sent < 16 * 1024 * 1024, `${sent} bytes were sent`)
   })
 
+  const informational = [
+    { name: '100', head: ['100 Continue'] },
+    { name: '102', head: ['102 Processing'] },
+    { name: '103', head: ['103 Early Hints\r\nlink: </a>; rel=preload'] },
+    { name: 'several', head: ['100 Continue', '103 Early Hints', '100 Continue', '102 Processing', '199 Other'] },
+  ]
+  for (const { name, head } of informational) {
+    test(`skips informational responses: ${name}`, async () => {
+      const before = head.map((line) => `HTTP/1.1 ${line}\r\n\r\n`).join('')
+      let received = 0
+      let connections = 0
+      const port = await listen(
+        createSocketServer((socket) => {
+          connections += 1
+          socket.on('data', () => {
+            received += 1
+            socket.write(before.slice(0, 20))
+            setTimeout(() => {
+              socket.write(
+                `${before.slice(20)}HTTP/1.1 200 OK\r\ncontent-length: 24\r\n\r\nHTTP/1.1 100 Continue\r\n\r`,
+              )
+            }, 20)
+          })
+        }),
+      )
+      const outbound = open()
+      for (let count = 0; count < 3; count++) {
+        const { status, failure, answer } = await post(outbound, port)
+        assert.deepEqual([status, failure, answer], [200, undefined, 'HTTP/1.1 100 Continue\r\n\r'])
+      }
+      const answer = await outbound.fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'a' })
+      assert.deepEqual([answer.status, await answer.text()], [200, 'HTTP/1.1 100 Continue\r\n\r'])
+      assert.equal(received, 4)
+      assert.ok(connections <= 2, 'the connection stays open')
+    })
+  }
+
+  test('fails at its time limit when only informational responses come', async () => {
+    const port = await listen(
+      createSocketServer((socket) => {
+        const sending = setInterval(() => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), 10)
+        socket.on('close', () => clearInterval(sending))
+      }),
+    )
+    const { status, failure } = await post(open(), port, { timeoutMs: 300 })
+    assert.deepEqual([status, failure], [undefined, 'timeout 0.3 s'])
+  })
+
   test('limits the size of headers', async () => {
     const port = await serve((_request, response) => response.writeHead(200, { long: 'z'.repeat(40_000) }).end())
     assert.match((await post(open(), port)).failure ?? '', /HEADERS_OVERFLOW|HPE_/)
