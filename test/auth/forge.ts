@@ -75,5 +75,10 @@ export async function forge(forger: Forger, { header = {}, claims = {}, key: sig
   const good = { client_id: world.app.id, scope, iss: issuer, aud: issuer, sub: world.annId, jti }
   const all = { ...good, iat: now(), exp: Math.floor(later / 1000), ...claims }
   const protectedHeader = { alg: 'ES256', typ: 'at+jwt', kid: keys.signer.kid, ...header } as JWTHeaderParameters
-  return new SignJWT(all).setProtectedHeader(protectedHeader).sign(signingKey ?? keys.signer.key)
+  for (;;) {
+    const token = await new SignJWT(all).setProtectedHeader(protectedHeader).sign(signingKey ?? keys.signer.key)
+    // A signature of ECDSA is random. Half of them have the larger S, which is rejected for that alone.
+    const signature = Buffer.from(token.slice(token.lastIndexOf('.') + 1), 'base64url')
+    if (signature.length !== 64 || signature[32]! < 0x7f) return token
+  }
 }

@@ -72,6 +72,23 @@ for (const kind of defaultKinds) {
       assertInvalidToken(await get('/todo', `${header}.${payload}.${der}`)) // DER is no JWS signature
     })
 
+    test('accepts one text of a token only: the smaller S, and no unused bits', async () => {
+      const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+      const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+      for (let count = 0; count < 8; count++) {
+        const token = (await world.token(world.app, { grant_type: 'client_credentials' })).body.access_token as string
+        const begin = token.slice(0, token.lastIndexOf('.') + 1)
+        const signature = Buffer.from(token.slice(begin.length), 'base64url')
+        const s = order - BigInt(`0x${signature.toString('hex', 32)}`)
+        const other = Buffer.concat([signature.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')])
+        const last = alphabet[alphabet.indexOf(token.at(-1)!) + 1]!
+        for (const variant of [begin + other.toString('base64url'), token.slice(0, -1) + last, `${token}=`]) {
+          assertInvalidToken(await get('/todo', variant))
+        }
+        assert.equal((await get('/todo', token)).status, 200)
+      }
+    })
+
     test('rejects malformed tokens', async () => {
       for (const token of malformed) assertInvalidToken(await get('/todo', token))
     })

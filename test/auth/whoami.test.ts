@@ -25,6 +25,7 @@ for (const kind of defaultKinds) {
       assert.equal(answer.status, 200)
       assert.equal(answer.headers.get('cache-control'), 'no-store')
       assert.deepEqual(answer.body, {
+        sub: world.annId,
         user: { id: world.annId, name: 'ann' },
         client: { id: world.app.id, name: 'app' },
         scope: 'todo',

@@ -28,7 +28,10 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     await app.register(formbody, { bodyLimit })
     await app.register(cookie)
     configurePageResponses(app)
-    app.addHook('onRequest', async (request) => assertNavigation(request))
+    app.addHook('onRequest', async (request) => {
+      assertNavigation(request)
+      if (request.method === 'POST') assertOwnForm(request, issuer)
+    })
     app.get('/authorization/authorize', { exposeHeadRoute: false }, (request, reply) =>
       authorize(visit(request, reply)),
     )
@@ -68,6 +71,22 @@ function assertNavigation({ headers }: FastifyRequest): void {
   throw new PageError('This request was not sent by a window', 'These pages only work in windows of a browser.', {
     status: 403,
     hint: 'Open the address in a window or tab.',
+  })
+}
+
+/**
+ * Rejects a form that a page of another origin sent, also if it knows the form token. A page without a referrer sends
+ * `Origin: null`, which says nothing.
+ * @throws PageError
+ */
+function assertOwnForm({ headers, host }: FastifyRequest, issuer: string): void {
+  const { origin = 'null', 'sec-fetch-site': site = 'same-origin' } = headers
+  // A proxy may have replaced the host; `dev` has several.
+  const isOwn = origin === 'null' || [host, new URL(issuer).host].includes(URL.parse(origin)?.host ?? '')
+  if (isOwn && (site === 'same-origin' || site === 'none')) return
+  throw new PageError('This form was sent by another site', 'Forms are only accepted from the pages of this server.', {
+    status: 403,
+    hint: 'Go back to the app and start again.',
   })
 }
 

@@ -31,6 +31,7 @@ export function mountWhoami(app: FastifyInstance, issuer: TokenIssuer, guard: Gu
       const { jti, iat = 0, exp = 0 } = decodeJwt(readToken(header)) // the guard has verified it
       reply.header('cache-control', 'no-store')
       return {
+        sub: user.id, // where libraries look for it, as in a userinfo response
         user,
         client: { id: client.id, name: known?.name },
         scope: scopes.join(' '), // without scopes that were removed since

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { addUser, addUserScopes, docsClientId, removeUserScopes } from '../../../src/auth/index.ts'
 import { defaultKinds } from '../../support/forms.ts'
 import { issuer, type TestAnswer } from '../../support/server.ts'
+import { send } from '../../support/send.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
 import {
   callback,
@@ -169,6 +170,37 @@ for (const kind of defaultKinds) {
           assert.equal(answer.headers.get('location'), null)
         }
         assert.equal(await isAsked(), true)
+      })
+    }
+
+    for (const name of ['consent', 'login', 'logout', 'register', 'first-run']) {
+      test(`is rejected, as every form, from a page of another site: ${name}`, async () => {
+        const page = await ask()
+        const form = { ...readHidden(page, 'consent'), decision: 'allow' }
+        const cookie = [...visitor.cookies].map(([key, value]) => `${key}=${value}`).join('; ')
+        const submit = (headers: Readonly<Record<string, string>>) =>
+          send(world.server.port, {
+            method: 'POST',
+            path: `/authorization/${name}`,
+            headers: { cookie, 'content-type': 'application/x-www-form-urlencoded', ...headers },
+            body: new URLSearchParams(form).toString(),
+          })
+        const window = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+        for (const headers of [
+          { origin: 'https://evil.example' },
+          { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site', ...window },
+          { origin: 'null', 'sec-fetch-site': 'cross-site', ...window },
+          { 'sec-fetch-site': 'same-site', ...window },
+        ]) {
+          const answer = await submit(headers)
+          assert.equal(answer.status, 403, JSON.stringify(headers))
+          assert.ok(answer.text.includes('sent by another site'))
+        }
+        if (name !== 'consent') return
+        for (const origin of ['null', new URL(issuer).origin]) {
+          const answer = await submit({ origin, 'sec-fetch-site': 'same-origin', ...window })
+          assert.equal(answer.status, 303, answer.text)
+        }
       })
     }
 
