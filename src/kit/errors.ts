@@ -88,7 +88,15 @@ export function isWaypostError(value: unknown): value is WaypostError {
   return value instanceof Error && value.name === 'WaypostError' && 'code' in value && 'kind' in value
 }
 
-/** Returns the message of a thrown value. */
+/** Returns the message of a thrown value, with the cause of one of `fetch`, which only says that it failed. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  const { message, cause } = error
+  return message === 'fetch failed' && cause !== undefined ? `${message}: ${describeCause(cause)}` : message
+}
+
+/** An AggregateError, with one error per address of a host, has a code but no message. */
+function describeCause(cause: unknown): string {
+  const { code } = cause as { readonly code?: unknown }
+  return messageOf(cause) || (typeof code === 'string' ? code : 'unknown cause')
 }

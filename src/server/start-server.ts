@@ -76,6 +76,7 @@ export interface WaypostServer {
 export async function startServer(options: ServerOptions): Promise<WaypostServer> {
   const { host, identity } = options
   let terms = defaultTerms
+  let allowedRanges = terms.settings.delivery_allow
   await using opened = new AsyncDisposableStack()
   const feed = await startFeed(host.system, {
     clock: host.clock,
@@ -83,7 +84,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   })
   opened.defer(() => feed.close())
   const outbound = openOutbound({
-    allow: () => terms.settings.delivery_allow,
+    allow: () => allowedRanges,
     loopback: identity.isDevelopment,
     clock: host.clock,
     tracePost: options.tracing?.post,
@@ -130,15 +131,18 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       const loaded = artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts))
       const toServe = { release, artifacts: loaded, signal }
       const changed = changedVariables && { names: changedVariables, plugins: generation.plugins }
-      await cronjobs.follow(toServe, async () => {
-        const next = termsOf(release, host.variables)
+      const next = termsOf(release, host.variables)
+      // Connections are opened and checked before the release is served, while the one before is still served.
+      allowedRanges = [...new Set([...terms.settings.delivery_allow, ...next.settings.delivery_allow])]
+      const activate = async () => {
         const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))
         if (!isUpdated) generation = await buildForRelease(shared, toServe, changed)
         terms = next
         if (isUpdated) return
         listener.swap(generation)
         options.traffic?.endStreams()
-      })
+      }
+      await cronjobs.follow(toServe, activate).finally(() => (allowedRanges = terms.settings.delivery_allow))
       const started = generation.plugins.filter(({ isKept }) => changed === undefined || !isKept)
       void runPluginHooks(started, 'generation:ready', (error) => options.logger.warn({ err: error }, error.message))
     },

@@ -29,6 +29,8 @@ export interface ProjectServerOptions {
   readonly systemUrl?: string
   readonly variables?: Readonly<Record<string, string>>
   readonly clock?: Clock
+  /** Replaces what System says of itself, such as that it is one of development, which opens loopback addresses. */
+  readonly identity?: { readonly isDevelopment: boolean }
   /** Check results, as in `dev`; false by default. */
   readonly isDevelopment?: boolean
   /** Keep the definition files with each activation, as `deploy` does. */
@@ -85,7 +87,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
     await prepareTestHost(host)
     const server = await startServer({
       host,
-      identity: await openIdentity(host),
+      identity: { ...(await openIdentity(host)), ...options.identity },
       logger,
       isDevelopment: options.isDevelopment ?? false,
       traffic: options.traffic,
