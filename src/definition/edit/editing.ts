@@ -51,8 +51,8 @@ function readText({ root, texts }: Editing, file: string): string | undefined {
   return found !== undefined && 'text' in found ? found.text : undefined
 }
 
-/** The texts of a file that are kept parsed: before and after an edit. */
-const keptTexts = 2
+/** The texts of a file that are kept parsed: what the changes are relative to, and those before and after an edit. */
+const keptTexts = 3
 
 /** Parses a text, unless the cache has it. */
 export function parseFile(cache: SourceCache, file: string, whole: string): EditedFile {

@@ -58,8 +58,8 @@ export class SystemDraft implements Draft {
   constructor(host: Host, nameOf: () => string) {
     this.#host = host
     this.#nameOf = nameOf
-    this.#versions = new DraftVersions(host.system)
-    this.#builder = new DraftBuilder(host, this.#versions)
+    this.#versions = new DraftVersions(host.system, this.#edited)
+    this.#builder = new DraftBuilder(host, this.#versions, this.#edited)
     this.tables = makeSystemTables(host, this)
   }
 
