@@ -61,10 +61,12 @@ export function parseFile(cache: SourceCache, file: string, whole: string): Edit
   const text = hasMark ? whole.slice(1) : whole
   const known = kept.find((one) => one.text === text && one.hasMark === hasMark)
   if (known !== undefined) return known
-  const source = cache.sources.get(file)
-  const isParsed = source?.text === text && source.content !== undefined
-  const tree = isParsed ? makeTree(source.content, text) : undefined
-  return keepFile(cache, new EditedFile({ file, text, hasMark, tree }))
+  const findTree = () => {
+    const source = cache.sources.get(file)
+    const isParsed = source?.text === text && source.content !== undefined
+    return isParsed ? makeTree(source.content, text) : undefined
+  }
+  return keepFile(cache, new EditedFile({ file, text, hasMark, findTree }))
 }
 
 /** Adds a parsed text to the cache. */
