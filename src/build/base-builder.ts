@@ -1,4 +1,10 @@
-import { makeSourceCache, type LoadedDefinition, type PluginUse, type Texts } from '../definition/index.ts'
+import {
+  makeSourceCache,
+  type LoadedDefinition,
+  type PluginUse,
+  type SourceCache,
+  type Texts,
+} from '../definition/index.ts'
 import { hasErrors, version, type Diagnostic } from '../kit/index.ts'
 import { builtInPlugins, joinPlugins, loadBuiltInPlugins } from '../plugin/index.ts'
 import type { Artifact, BuiltRelease, Manifest, ManifestAction, ManifestPlugin } from '../release/index.ts'
@@ -44,16 +50,18 @@ export interface BaseBuilder {
   close(): void
 }
 
-/** @param options `base` is undefined before the first deployment; `folder` contains the installed plugins */
-export function openBaseBuilder({
-  base,
-  folder,
-}: {
+export interface BaseBuilderOptions {
+  /** Undefined before the first deployment. */
   readonly base: Base | undefined
+  /** Contains the installed plugins. */
   readonly folder: string
-}): BaseBuilder {
+  /** Parsed files; not of a builder for another base. */
+  readonly cache?: SourceCache
+}
+
+export function openBaseBuilder({ base, folder, cache = makeSourceCache() }: BaseBuilderOptions): BaseBuilder {
   const code = listCode(base?.manifest)
-  const cache = makeSourceCache()
+  const actionFiles = new Set(listActions(base?.manifest).map(({ file }) => normalizeFile(file)))
   const known: MigrationCache = { parsed: new Map() }
   const process = openPluginProcess()
   let artifacts: Promise<readonly Artifact[]> | undefined
@@ -92,7 +100,7 @@ export function openBaseBuilder({
       const load = async () =>
         loadDescribed(undefined, {
           texts,
-          code: new Set(code.keys()),
+          code: actionFiles,
           cache,
           builtIn,
           plugins: (await findPlugins(listed)).plugins,
@@ -149,17 +157,21 @@ function namesOf(plugins: readonly PluginUse[]): string {
 /** Returns the artifacts of the code of a release: actions and migrations. */
 function listCode(manifest: Manifest | undefined): ReadonlyMap<string, string> {
   if (manifest === undefined) return new Map()
-  const actions: readonly ManifestAction[] = [
-    ...manifest.routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
-    ...Object.values(manifest.cronjobs).map(({ action }) => action),
-  ]
   const migrations = manifest.migrations.filter(({ declared }) => declared === undefined)
   return new Map([
-    ...actions.flatMap((action) =>
-      'artifact' in action ? [[normalizeFile(action.file), action.artifact] as const] : [],
-    ),
+    ...listActions(manifest).map(({ file, artifact }) => [normalizeFile(file), artifact] as const),
     ...migrations.map(({ connection, name, artifact }) => [`migrations/${connection}/${name}.ts`, artifact] as const),
   ])
+}
+
+/** Returns the actions with code of a release. */
+function listActions(manifest: Manifest | undefined) {
+  const { routes = [], cronjobs = {} } = manifest ?? {}
+  const actions: readonly ManifestAction[] = [
+    ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
+    ...Object.values(cronjobs).map(({ action }) => action),
+  ]
+  return actions.filter((action) => 'artifact' in action)
 }
 
 /** Returns artifacts and the ones that they import by hash or by alias. */

@@ -11,7 +11,7 @@ import {
 } from 'yaml'
 import { hasReferences } from '../kit/index.ts'
 import { findTagBefore, openTarget, parseTarget, spanOfInclude, type LocatedNode } from './include.ts'
-import { maxValues, includeSiteOf, type LoadContext } from './load-context.ts'
+import { maxRepeated, maxValues, includeSiteOf, type LoadContext } from './load-context.ts'
 import type { BrokenNode, CutText, Entry, MapNode, Node } from './node.ts'
 import type { Origin, Span } from './source.ts'
 import { maxDepth } from './check-yaml.ts'
@@ -21,6 +21,8 @@ export interface ComposeContext {
   readonly origin: Origin
   /** The nodes that contain this value. Meeting one of them again is a cycle. */
   readonly path: Set<YamlNode>
+  /** Whether an alias leads to this value. */
+  readonly isRepeated?: boolean
 }
 
 /** Converts the parser's result to nodes, with includes and aliases replaced by their targets. */
@@ -28,7 +30,7 @@ export function compose(node: YamlNode | null | undefined, context: ComposeConte
   const { origin, loading } = context
   if (node === null || node === undefined) return { kind: 'scalar', value: null, origin, start: 0, end: 0 }
   const span = spanOf(node, origin)
-  if (!spendBudget(loading, span)) return makeBroken(span)
+  if (!spendBudget(context, span)) return makeBroken(span)
   if (isScalar(node)) return node.tag === '!include' ? composeInclude(node, context) : composeScalar(node, context)
   if (isAlias(node)) return composeAlias(node.source, node, context)
   if (context.path.size >= maxDepth) {
@@ -56,10 +58,13 @@ function descend(node: YamlNode, { path }: ComposeContext, work: () => Node): No
   }
 }
 
-function spendBudget({ budget, report }: LoadContext, at: Span): boolean {
+function spendBudget({ loading: { budget, report }, isRepeated = false }: ComposeContext, at: Span): boolean {
   budget.remaining -= 1
+  if (isRepeated) budget.repeated -= 1
   if (budget.remaining === -1) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at, parameters: { limit: maxValues } })
-  return budget.remaining >= 0
+  if (isRepeated && budget.repeated === -1)
+    report.add({ code: 'WP_DEFINITION_ALIASES', at, parameters: { limit: maxRepeated } })
+  return budget.remaining >= 0 && budget.repeated >= 0
 }
 
 function spanOf(node: YamlNode, origin: Origin): Span {
@@ -113,7 +118,7 @@ function composeAlias(name: string, node: YamlNode, context: ComposeContext): No
   const { aliases } = context.origin.source
   const target = isAlias(node) ? aliases.get(node) : undefined
   if (target !== undefined && context.path.has(target)) return reportCycle(node, context)
-  if (target !== undefined) return compose(target, context)
+  if (target !== undefined) return compose(target, { ...context, isRepeated: true })
   const at = spanOf(node, context.origin)
   context.loading.report.add({ code: 'WP_DEFINITION_ALIAS_UNKNOWN', at, parameters: { name } })
   return makeBroken(at)
@@ -143,13 +148,15 @@ function composeLocated(node: Scalar, { node: to, origin }: LocatedNode, context
 
 /** Includes a whole file. An unchanged file has the same nodes as in the last run. */
 function composeFile(node: Scalar, located: LocatedNode, context: ComposeContext): Node {
-  const { loading, path } = context
+  const { loading, path, isRepeated = false } = context
   const { budget, cache, composed, includes, references, report } = loading
   const { source, includedAt } = located.origin
   const key = JSON.stringify([source.file, includedAt, path.size])
   const known = cache.composed.get(key)
-  if (known?.source === source && known.values <= budget.remaining) {
+  const repeated = isRepeated ? known?.values : known?.repeated
+  if (known?.source === source && known.values <= budget.remaining && repeated! <= budget.repeated) {
     budget.remaining -= known.values
+    budget.repeated -= repeated!
     includes.count += 1
     references.push(...known.references)
     composed.set(key, known)
@@ -157,9 +164,9 @@ function composeFile(node: Scalar, located: LocatedNode, context: ComposeContext
   }
   const before = { ...budget, problems: report.count(), includes: includes.count, references: references.length }
   const included = composeLocated(node, located, context)
-  if (report.count() === before.problems && includes.count === before.includes + 1) {
-    const values = before.remaining - budget.remaining
-    composed.set(key, { source, node: included, references: references.slice(before.references), values })
+  if (report.count() === before.problems && includes.count === before.includes + 1 && !isRepeated) {
+    const spent = { values: before.remaining - budget.remaining, repeated: before.repeated - budget.repeated }
+    composed.set(key, { source, node: included, references: references.slice(before.references), ...spent })
   }
   return included
 }

@@ -37,6 +37,11 @@ export const errors = defineErrors({
     message: 'With includes and aliases expanded, the definition has more than {limit} values',
     hint: 'Use fewer aliases and !include tags; name shared schemas instead',
   },
+  WP_DEFINITION_ALIASES: {
+    ...user,
+    message: 'Aliases and merge keys repeat more than {limit} values',
+    hint: 'Write what is repeated as a named schema, action or scope, or in a file of its own',
+  },
   WP_DEFINITION_TOO_MANY: {
     ...user,
     message: 'More than {limit} problems; the rest are not shown',

@@ -31,7 +31,7 @@ export interface LoadContext {
   /** How many includes were followed. */
   readonly includes: { count: number }
   /** The remaining number of values. Aliases and includes can multiply the contents of files. */
-  readonly budget: { remaining: number; characters: number; parts: number }
+  readonly budget: { remaining: number; repeated: number; characters: number; parts: number }
 }
 
 export interface TextWithReference {
@@ -42,6 +42,9 @@ export interface TextWithReference {
 }
 
 export const maxValues = 1_000_000
+
+/** Values that aliases repeat: a few lines of nested aliases can stand for millions. */
+export const maxRepeated = 20_000
 
 const maxCharacters = 8 * 1024 * 1024
 
@@ -62,7 +65,7 @@ export function createLoadContext(
     references: [],
     composed: new Map(),
     includes: { count: 0 },
-    budget: { remaining: maxValues, characters: maxCharacters, parts: maxParts },
+    budget: { remaining: maxValues, repeated: maxRepeated, characters: maxCharacters, parts: maxParts },
   }
 }
 
@@ -86,8 +89,9 @@ export interface ComposedFile {
   readonly source: Source
   readonly node: Node
   readonly references: readonly TextWithReference[]
-  /** How many values it has. */
+  /** How many values it has, and how many of them are repeated by aliases. */
   readonly values: number
+  readonly repeated: number
 }
 
 /** What the classes of the methods of a route describe. */

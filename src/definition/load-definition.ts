@@ -75,7 +75,7 @@ export async function loadDefinition(root: string | undefined, options: LoadOpti
   const { cache = makeSourceCache(), changed, texts, code } = options
   const loading = createLoadContext({ folder, report, cache, changed, texts, code })
   const node = loadRoot(loading)
-  if (node === undefined || loading.budget.remaining < 0) {
+  if (node === undefined || loading.budget.remaining < 0 || loading.budget.repeated < 0) {
     pruneCache(loading)
     return finish(loading)
   }

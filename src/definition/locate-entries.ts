@@ -94,18 +94,30 @@ export function findPointers(edit: Editing, places: readonly Place[]): readonly 
   const root = places.length === 0 ? undefined : load(edit)
   if (root === undefined) return places.map(() => undefined)
   const found = places.map((): string | undefined => undefined)
-  const byFile = Map.groupBy(places.keys(), (index) => places[index]!.file)
-  const visit = (node: Node, pointer: string, start: Place & { readonly isKey: boolean }) => {
-    const { source } = node.origin
-    const end = positionOf(node, Math.max(node.start, node.end))
-    for (const index of byFile.get(source.file) ?? []) {
-      const from = start.file === source.file && start.isKey ? start : positionOf(node)
-      if (isBefore(from, places[index]!) && isBefore(places[index]!, end)) found[index] = pointer
+  const byFile = new Map(
+    [...Map.groupBy(places.keys(), (index) => places[index]!.file)].map(([file, own]) => [
+      file,
+      own.toSorted((a, b) => comparePlaces(places[a]!, places[b]!)),
+    ]),
+  )
+  /** Sets the pointer of the places from one to another, both included. */
+  const mark = (file: string, from: Position, to: Position, pointer: string) => {
+    const sorted = byFile.get(file) ?? []
+    for (
+      let next = findFirst(sorted, (index) => comparePlaces(from, places[index]!) <= 0);
+      next < sorted.length;
+      next++
+    ) {
+      if (comparePlaces(places[sorted[next]!]!, to) > 0) return
+      found[sorted[next]!] = pointer
     }
+  }
+  const visit = (node: Node, pointer: string, start: Place & { readonly isKey: boolean }) => {
+    const { file } = node.origin.source
+    const end = positionOf(node, Math.max(node.start, node.end))
+    if (byFile.has(file)) mark(file, start.file === file && start.isKey ? start : positionOf(node), end, pointer)
     // The key, also if the value is in another file.
-    if (start.isKey && start.file !== source.file)
-      for (const index of byFile.get(start.file) ?? [])
-        if (places[index]!.line === start.line && isBefore(start, places[index]!)) found[index] = pointer
+    if (start.isKey && start.file !== file) mark(start.file, start, { line: start.line, column: Infinity }, pointer)
     if (node.kind === 'map')
       for (const { key, keySpan, value } of node.entries.values())
         visit(value, `${pointer}/${escapeStep(key)}`, { ...includeSiteOf(keySpan), isKey: true })
@@ -117,8 +129,21 @@ export function findPointers(edit: Editing, places: readonly Place[]): readonly 
   return found
 }
 
-function isBefore(one: Omit<Place, 'file'>, other: Omit<Place, 'file'>): boolean {
-  return one.line < other.line || (one.line === other.line && one.column <= other.column)
+type Position = Omit<Place, 'file'>
+
+function comparePlaces(one: Position, other: Position): number {
+  return one.line - other.line || one.column - other.column
+}
+
+/** Returns the index of the first item of a sorted list that fits. */
+function findFirst<Item>(sorted: readonly Item[], fits: (item: Item) => boolean): number {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (fits(sorted[middle]!)) to = middle
+    else from = middle + 1
+  }
+  return from
 }
 
 function load({ root, texts, cache }: Editing): Node | undefined {

@@ -52,6 +52,16 @@ function readClassUse({ actionNodes }: DefinitionContext, node: MapNode): ClassU
 function makeFileUse(context: DefinitionContext, node: ScalarNode, text: string): ActionUse | undefined {
   const { report, files } = context.loading
   const file = path.posix.normalize(text)
+  if (/^migrations\/[^/]+\/[^/]+\.ts$/.test(file)) {
+    const hint = 'Name a file with the class of an action, for example src/todo/insert.ts'
+    report.add({
+      code: 'WP_DEFINITION_ACTION_INVALID',
+      at: node,
+      parameters: { problem: `${file} is a migration` },
+      hint,
+    })
+    return undefined
+  }
   const isRelative = !path.posix.isAbsolute(text) && !text.includes('\\') && !/^[a-z][a-z0-9+.-]*:/i.test(text)
   const known = context.actionFiles.get(file)
   if (known === true) return { file, at: locationOf(node) }

@@ -44,6 +44,16 @@ describe('the changes of a draft', () => {
     assert.deepEqual(changesTo(withValue), ['/routes/~1todo/methods/POST resources/todo.yml changed'])
   })
 
+  test('are files if aliases repeat too many values, and can be discarded', () => {
+    const repeated = `schema:\n  A: &a { type: string }\n  B:\n${'    <<: *a\n'.repeat(20_000)}`
+    const draft = { ...base, 'resources/schema.yml': repeated.replace('schema:\n', '') }
+    assert.deepEqual(changesTo(draft), ['resources/schema.yml resources/schema.yml changed'])
+    assert.deepEqual(filesOf(selectChanges({ base: toTexts(base), draft: toTexts(draft) }, [])), filesOf(toTexts(base)))
+    const [only] = namesOf(toTexts(base), toTexts(draft))
+    const undone = selectChanges({ base: toTexts(draft), draft: toTexts(base) }, [only!])
+    assert.deepEqual(filesOf(undone), filesOf(toTexts(base)))
+  })
+
   test('are one change if entries only moved to other files', () => {
     const moved = {
       ...replaced('waypost.yml', 'resources/schema.yml', 'resources/schemas.yml'),

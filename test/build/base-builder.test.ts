@@ -171,6 +171,23 @@ test('code and plugins that the base does not have are problems, with the place'
   )
 })
 
+test('the code of a migration cannot be used as an action', async () => {
+  const file = 'migrations/System/20261101-a.ts'
+  const code = 'export default class A { async up() {} async down() {} async handle() { return 1 } }\n'
+  await using project = await makeProject({ ...withCode, [file]: code })
+  const built = await build(project.root)
+  const builder = openOn(built)
+  after(() => builder.close())
+  const source = withCode['waypost.yml'].replace('src/a.ts', file)
+  const texts = new Map([...built.texts, ['waypost.yml', source]])
+  const { definition, diagnostics } = await builder.load(texts)
+  assert.equal(definition, undefined)
+  assert.deepEqual(
+    diagnostics.map(({ code: one, message }) => [one, message]),
+    [['WP_DEFINITION_ACTION_INVALID', `${file} is a migration`]],
+  )
+})
+
 test('migrations are checked with the definition', async () => {
   const builder = openBaseBuilder({ base: undefined, folder: templates })
   after(() => builder.close())

@@ -153,7 +153,11 @@ suite('files of unexpected kinds', () => {
 
 suite('content that would never end', () => {
   const bombs: Readonly<Record<string, { readonly files: Readonly<Record<string, string>>; readonly code: string }>> = {
-    'aliases that multiply': { files: { 'waypost.yml': makeAliases() }, code: 'WP_DEFINITION_TOO_LARGE' },
+    'aliases that multiply': { files: { 'waypost.yml': makeAliases() }, code: 'WP_DEFINITION_ALIASES' },
+    'very many merge keys': {
+      files: { 'waypost.yml': `schema:\n  A: &a { type: string }\n  B:\n${'    <<: *a\n'.repeat(20_000)}` },
+      code: 'WP_DEFINITION_ALIASES',
+    },
     'includes that multiply': { files: makeIncludes(), code: 'WP_DEFINITION_TOO_LARGE' },
     'lists in lists': { files: { 'waypost.yml': `plugins: ${'['.repeat(20_000)}` }, code: 'WP_DEFINITION_TOO_DEEP' },
     'closed lists in lists': {

@@ -37,7 +37,7 @@ export const largeFiles: Readonly<Record<string, readonly [text: string, code?: 
   aliases: [`- &a x\n${fill('- *a\n', scaled(400_000))}`, 'VALUE_INVALID'],
   'merge keys': [
     `a: &a { ${items(2000, (index) => `k${index}: 1`)} }\n${fill('b: {<<: *a}\n', scaled(100_000))}`,
-    'TOO_LARGE',
+    'ALIASES',
   ],
   'required names that look like properties': [
     `schema:\n A: { type: object, properties: { ${items(scaled(10_000), (index) => `prop${index}: true`)} }, required: [${items(scaled(10_000), (index) => `prup${index}`)}] }\n`,

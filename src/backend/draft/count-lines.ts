@@ -26,13 +26,16 @@ function splitLines(text = ''): readonly string[] {
 
 /** The smallest number of lines to add and remove. */
 function findDistance(a: readonly string[], b: readonly string[]): number {
-  const furthest = new Map([[1, 0]])
+  // By diagonal, from -maxDistance - 1.
+  const furthest = new Int32Array(2 * maxDistance + 3).fill(-1)
+  const middle = maxDistance + 1
+  furthest[middle + 1] = 0
   for (let distance = 0; distance <= maxDistance; distance += 1) {
     for (let diagonal = -distance; diagonal <= distance; diagonal += 2) {
-      const [below, above] = [furthest.get(diagonal + 1) ?? -1, furthest.get(diagonal - 1) ?? -1]
+      const [below, above] = [furthest[middle + diagonal + 1]!, furthest[middle + diagonal - 1]!]
       let x = diagonal === -distance || (diagonal !== distance && above < below) ? below : above + 1
       while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x += 1
-      furthest.set(diagonal, x)
+      furthest[middle + diagonal] = x
       if (x >= a.length && x - diagonal >= b.length) return distance
     }
   }

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { escapeStep, parsePointer } from '../../schema/index.ts'
 import type { Location } from '../definition.ts'
-import { makeSourceCache, type SourceCache, type Texts } from '../load-context.ts'
+import { makeSourceCache, maxRepeated, type SourceCache, type Texts } from '../load-context.ts'
 import { openFolder, readProjectFile, type ProjectFolder } from '../read-file.ts'
 import { EditRefused } from './edit-refused.ts'
 import { EditedFile, makeTree, type EntryTree, type Reference, type Tree } from './source-tree.ts'
@@ -51,8 +51,8 @@ function readText({ root, texts }: Editing, file: string): string | undefined {
   return found !== undefined && 'text' in found ? found.text : undefined
 }
 
-/** The texts of a file that are kept parsed: before and after an edit. */
-const keptTexts = 2
+/** The texts of a file that are kept parsed: what the changes are relative to, and those before and after an edit. */
+const keptTexts = 3
 
 /** Parses a text, unless the cache has it. */
 export function parseFile(cache: SourceCache, file: string, whole: string): EditedFile {
@@ -61,10 +61,12 @@ export function parseFile(cache: SourceCache, file: string, whole: string): Edit
   const text = hasMark ? whole.slice(1) : whole
   const known = kept.find((one) => one.text === text && one.hasMark === hasMark)
   if (known !== undefined) return known
-  const source = cache.sources.get(file)
-  const isParsed = source?.text === text && source.content !== undefined
-  const tree = isParsed ? makeTree(source.content, text) : undefined
-  return keepFile(cache, new EditedFile({ file, text, hasMark, tree }))
+  const findTree = () => {
+    const source = cache.sources.get(file)
+    const isParsed = source?.text === text && source.content !== undefined
+    return isParsed ? makeTree(source.content, text) : undefined
+  }
+  return keepFile(cache, new EditedFile({ file, text, hasMark, findTree }))
 }
 
 /** Adds a parsed text to the cache. */
@@ -98,6 +100,10 @@ export function linksOf(editing: Editing, { file, steps }: Cursor): readonly Lin
     links.push({ tree: child, start: start + child.start })
   }
   return links
+}
+
+function treeAt(editing: Editing, cursor: Cursor): Tree {
+  return linksOf(editing, cursor).at(-1)!.tree
 }
 
 /** @throws WP_DEFINITION_EDIT_REFUSED */
@@ -183,7 +189,7 @@ export function follow(editing: Editing, from: Cursor, passed: Crossing[] = []):
     const { tree } = linksOf(editing, at).at(-1)!
     if (tree.kind === 'alias') {
       passed.push({ kind: 'alias', from: at })
-      at = findAnchor(editing, at, tree.name)
+      at = findAnchor(editing, at)
     } else if (tree.kind === 'include') {
       passed.push({ kind: 'include', from: at })
       at = openInclude(editing, at.file, { target: tree.target, passed })
@@ -248,62 +254,114 @@ function listMerged(editing: Editing, from: Cursor): readonly Cursor[] {
   return tree.items.flatMap((_, index) => follow(editing, { file: at.file, steps: [...at.steps, index] }) ?? [])
 }
 
+/** Shorter maps are searched. */
+const maxSearched = 16
+
+/** The indexes of the entries of long maps. */
+const indexes = new WeakMap<readonly EntryTree[], ReadonlyMap<string, number>>()
+
 /** Returns the index of an entry or item; -1 if there is none. */
 export function indexOf(tree: Tree, key: string): number {
-  if (tree.kind === 'map') return tree.entries.findIndex((entry) => entry.key === key && !isMerge(entry))
+  if (tree.kind === 'map') return indexOfEntry(tree.entries, key)
   const index = tree.kind === 'list' && /^(0|[1-9]\d{0,8})$/.test(key) ? Number(key) : -1
   return tree.kind === 'list' && index < tree.items.length ? index : -1
+}
+
+function indexOfEntry(entries: readonly EntryTree[], key: string): number {
+  if (entries.length <= maxSearched) return entries.findIndex((entry) => entry.key === key && !isMerge(entry))
+  const known = indexes.get(entries)
+  if (known !== undefined) return known.get(key) ?? -1
+  const made = new Map<string, number>()
+  for (const [index, entry] of entries.entries())
+    if (!isMerge(entry) && !made.has(entry.key)) made.set(entry.key, index)
+  indexes.set(entries, made)
+  return made.get(key) ?? -1
 }
 
 export function isMerge({ key, problem }: EntryTree): boolean {
   return key === '<<' && problem !== undefined
 }
 
+/** The targets of the aliases of a file, by the tree of its root. */
+const targets = new WeakMap<Tree, ReadonlyMap<Tree, readonly number[]>>()
+
 /** Finds the value of an alias: the last one before it with the anchor. */
-function findAnchor(editing: Editing, alias: Cursor, name: string): Cursor | undefined {
-  let found: readonly number[] | undefined
-  let isOver = false
-  const end = alias.steps.join('.')
-  const search = (tree: Tree, steps: readonly number[]): void => {
-    if (isOver || (isOver = steps.join('.') === end)) return
-    if (tree.anchor === name) found = steps
-    for (const [index, { value }] of childrenOf(tree).entries()) search(value, [...steps, index])
+function findAnchor(editing: Editing, alias: Cursor): Cursor | undefined {
+  const root = treeOf(editing, alias.file)
+  const found = targets.get(root) ?? listTargets(root)
+  targets.set(root, found)
+  const steps = found.get(linksOf(editing, alias).at(-1)!.tree)
+  return steps === undefined ? undefined : { file: alias.file, steps }
+}
+
+function listTargets(root: Tree): ReadonlyMap<Tree, readonly number[]> {
+  const found = new Map<Tree, readonly number[]>()
+  const anchors = new Map<string, readonly number[]>()
+  const steps: number[] = []
+  const visit = (tree: Tree): void => {
+    if (tree.anchor !== undefined) anchors.set(tree.anchor, [...steps])
+    const target = tree.kind === 'alias' ? anchors.get(tree.name) : undefined
+    if (target !== undefined) found.set(tree, target)
+    for (const [index, { value }] of childrenOf(tree).entries()) {
+      steps.push(index)
+      visit(value)
+      steps.pop()
+    }
   }
-  search(treeOf(editing, alias.file), [])
-  return found === undefined ? undefined : { file: alias.file, steps: found }
+  visit(root)
+  return found
 }
 
 const maxValues = 1_000_000
 
-/** Returns a value as JSON. Includes, aliases and merge keys are resolved; what cannot be read is null. */
+/**
+ * Returns a value as JSON. Includes, aliases and merge keys are resolved; what cannot be read is null.
+ * @throws WP_DEFINITION_EDIT_REFUSED if aliases repeat more values than a definition may have
+ */
 export function toPlain(editing: Editing, cursor: Cursor): unknown {
   let remaining = maxValues
-  const convert = (given: Cursor, depth: number): unknown => {
+  let repeated = maxRepeated
+  /** The number of aliases that lead to a value. */
+  let aliases = 0
+  const convert = (given: Cursor, tree: Tree, depth: number): unknown => {
     remaining -= 1
+    if (aliases > 0 && (repeated -= 1) < 0)
+      throw refuse(editing, given, `aliases and merge keys repeat more than ${maxRepeated} values`)
     if (remaining < 0 || depth > maxHops) return null
+    if (tree.kind === 'scalar') return tree.value
+    if (tree.kind !== 'alias' && tree.kind !== 'include') return expand(given, tree, depth)
     const at = follow(editing, given)
-    const tree = at === undefined ? undefined : linksOf(editing, at).at(-1)!.tree
-    return at === undefined || tree === undefined ? null : expand(at, tree, depth)
+    if (at === undefined) return null
+    return tree.kind === 'alias'
+      ? repeat(() => expand(at, treeAt(editing, at), depth))
+      : expand(at, treeAt(editing, at), depth)
+  }
+  const repeat = (work: () => unknown): unknown => {
+    aliases += 1
+    const value = work()
+    aliases -= 1
+    return value
   }
   const expand = (at: Cursor, tree: Tree, depth: number): unknown => {
     if (tree.kind === 'scalar') return tree.value
     const child = (index: number): Cursor => ({ file: at.file, steps: [...at.steps, index] })
-    if (tree.kind === 'list') return tree.items.map((_, index) => convert(child(index), depth + 1))
+    if (tree.kind === 'list') return tree.items.map(({ value }, index) => convert(child(index), value, depth + 1))
     if (tree.kind !== 'map') return null
     const entries = new Map<string, unknown>()
     for (const [index, entry] of tree.entries.entries())
-      if (!isMerge(entry) && !entries.has(entry.key)) entries.set(entry.key, convert(child(index), depth + 1))
+      if (!isMerge(entry) && !entries.has(entry.key))
+        entries.set(entry.key, convert(child(index), entry.value, depth + 1))
     for (const [index, entry] of tree.entries.entries()) {
       if (!isMerge(entry)) continue
       for (const from of listMerged(editing, child(index))) {
-        const merged = convert(from, depth + 1)
+        const merged = repeat(() => convert(from, treeAt(editing, from), depth + 1))
         if (typeof merged !== 'object' || merged === null || Array.isArray(merged)) continue
         for (const [key, value] of Object.entries(merged)) if (!entries.has(key)) entries.set(key, value)
       }
     }
     return Object.fromEntries(entries)
   }
-  return convert(cursor, 0)
+  return convert(cursor, treeAt(editing, cursor), 0)
 }
 
 /** Returns the value at keys of `waypost.yml` as JSON, through includes; undefined if there is none. */

@@ -57,8 +57,8 @@ export function listDifferences(
     })
   const moved = rest.filter(({ file }) => included.has(file) && !isSameValue(readFile(old, file), readFile(now, file)))
   if (moved.length === 0) return [...entries, ...rest]
-  const others = rest.filter((one) => !moved.includes(one))
   const files = moved.map(({ file }) => file)
+  const others = rest.filter(({ file }) => !files.includes(file))
   if (entries.length === 0) return [{ keys: undefined, file: rootFile, status: 'changed', files }, ...others]
   return [...entries.map((one) => ({ ...one, files: [...one.files, ...files] })), ...others]
 }

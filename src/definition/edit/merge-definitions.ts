@@ -273,14 +273,16 @@ function mergeMaps({ base, theirs, mine }: Versions<WritableMap>, merging: Mergi
 
 /** Returns the keys of a map, and those of another one behind the key that precedes them there. */
 function joinKeys(map: WritableMap, other: WritableMap): readonly string[] {
-  const keys = Object.keys(map)
-  let place = 0
+  const added = new Map<string | undefined, string[]>()
+  let previous: string | undefined
   for (const key of Object.keys(other)) {
-    const index = keys.indexOf(key)
-    if (index === -1) keys.splice(place, 0, key)
-    place = (index === -1 ? place : index) + 1
+    const list = added.get(previous)
+    if (Object.hasOwn(map, key)) previous = key
+    else if (list === undefined) added.set(previous, [key])
+    else list.push(key)
   }
-  return keys
+  const after = (key: string | undefined) => added.get(key) ?? []
+  return [...after(undefined), ...Object.keys(map).flatMap((key) => [key, ...after(key)])]
 }
 
 interface Place {

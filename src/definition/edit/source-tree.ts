@@ -84,20 +84,22 @@ export class EditedFile {
   readonly hasMark: boolean
   readonly newline: string
   #tree: Tree | TreeProblem | undefined
+  readonly #findTree: (() => Tree | undefined) | undefined
   /** The files that it includes or refers to, once they are known. */
   references?: readonly Reference[]
 
-  constructor({ file, text, hasMark = false, newline, tree }: EditedText) {
+  constructor({ file, text, hasMark = false, newline, tree, findTree }: EditedText) {
     this.file = file
     this.text = text
     this.hasMark = hasMark
     this.newline = newline ?? (text.includes('\r\n') ? '\r\n' : '\n')
     this.#tree = tree
+    this.#findTree = findTree
   }
 
   /** Parsed when it is needed first. */
   get tree(): Tree | TreeProblem {
-    return (this.#tree ??= parseTree(this.file, this.text))
+    return (this.#tree ??= this.#findTree?.() ?? parseTree(this.file, this.text))
   }
 }
 
@@ -108,6 +110,8 @@ interface EditedText {
   /** By default that of the text. */
   readonly newline?: string
   readonly tree?: Tree | TreeProblem | undefined
+  /** Called when the tree is needed: it may have been parsed meanwhile. */
+  readonly findTree?: () => Tree | undefined
 }
 
 /** An `!include`, or a `$ref` to a file. */

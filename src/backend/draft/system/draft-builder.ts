@@ -1,5 +1,5 @@
 import { openBaseBuilder, type BaseBuilder, type LoadedTexts } from '../../../build/index.ts'
-import type { Texts } from '../../../definition/index.ts'
+import { makeSourceCache, type SourceCache, type Texts } from '../../../definition/index.ts'
 import type { Host } from '../../../host/index.ts'
 import { loadArtifacts, loadDraftRows, loadManifest, type BuiltRelease } from '../../../release/index.ts'
 import type { DraftVersions } from './draft-versions.ts'
@@ -17,12 +17,14 @@ export function withRoot(texts: Texts, text: string): Texts {
 export class DraftBuilder {
   readonly #host: Host
   readonly #versions: DraftVersions
+  readonly #sources: SourceCache
   readonly #loaded = new Map<string, Promise<LoadedTexts>>()
   #builder: { readonly release: string | undefined; readonly opened: BaseBuilder } | undefined
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(host: Host, versions: DraftVersions) {
+  constructor(host: Host, versions: DraftVersions, sources: SourceCache) {
     this.#host = host
+    this.#sources = sources
     this.#versions = versions
   }
 
@@ -56,10 +58,12 @@ export class DraftBuilder {
 
   async #openBuilder(release: string | undefined): Promise<BaseBuilder> {
     const { system, folder } = this.#host
-    if (release === undefined) return openBaseBuilder({ base: undefined, folder })
+    const { sources, edited } = this.#sources
+    const cache = { ...makeSourceCache(), sources, edited }
+    if (release === undefined) return openBaseBuilder({ base: undefined, folder, cache })
     const manifest = await loadManifest(system, release)
     const base = { manifest, loadArtifacts: () => loadArtifacts(system, { id: release }, manifest.artifacts) }
-    return openBaseBuilder({ base, folder })
+    return openBaseBuilder({ base, folder, cache })
   }
 
   close(): void {

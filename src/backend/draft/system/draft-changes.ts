@@ -53,6 +53,19 @@ function listChangedFiles(one: Texts, other: Texts): readonly string[] {
   return files.filter((file) => one.get(file) !== other.get(file)).toSorted()
 }
 
+/** Returns the names of changes that other changes are within, contain, or whose file these change. */
+export function listTouched(names: readonly string[], edited: readonly ListedChange[]): readonly string[] {
+  const own = new Set(edited.map(({ name }) => name))
+  const outer = new Set(edited.flatMap(({ name, files }) => [...listOuter(name), ...files]))
+  return names.filter((name) => outer.has(name) || listOuter(name).some((one) => own.has(one)))
+}
+
+/** Returns a name and the names that it is within. */
+function listOuter(name: string): readonly string[] {
+  const steps = name.split('/')
+  return steps.map((_, index) => steps.slice(0, index + 1).join('/'))
+}
+
 /**
  * Returns the files of a release with some changes of a draft. Files whose changes are all taken become those of the
  * draft, with their comments.

@@ -1,4 +1,4 @@
-import { makeDifferenceCache, type Texts } from '../../../definition/index.ts'
+import { makeDifferenceCache, type DifferenceCache, type SourceCache, type Texts } from '../../../definition/index.ts'
 import { isWaypostError, sha256, shortId } from '../../../kit/index.ts'
 import {
   hashFileList,
@@ -45,13 +45,15 @@ export class DraftVersions {
   readonly #system: System
   /** The hashes of the files of a version. */
   readonly #hashes = new WeakMap<Texts, FileHashes>()
-  readonly #compared = makeDifferenceCache()
+  readonly #compared: DifferenceCache
   /** The last versions, by the hash of their list. */
   readonly #versions = new Map<string, Promise<Texts>>()
   #state: DraftState | undefined
 
-  constructor(system: System) {
+  /** @param sources parsed files, also of edits and checks: a text is parsed once */
+  constructor(system: System, sources: SourceCache) {
     this.#system = system
+    this.#compared = { ...makeDifferenceCache(), sources }
   }
 
   /** @throws WP_RELEASE_NO_FILES if the active release was deployed without its definition, WP_BACKEND_DRAFT_DAMAGED */

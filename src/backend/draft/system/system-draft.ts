@@ -30,7 +30,7 @@ import { assertWritable, keepMigrations } from './draft-files.ts'
 import { DraftVersions, type DraftState, type FilesVersion } from './draft-versions.ts'
 import { makeSystemTables } from './system-tables.ts'
 import { listStagedVariables, stageVariable } from './staged-variables.ts'
-import { rebase, selectChanges, type RebaseSide } from './draft-changes.ts'
+import { listTouched, rebase, selectChanges, type RebaseSide } from './draft-changes.ts'
 
 /** A change that was not discarded. */
 export interface KeptChange {
@@ -58,8 +58,8 @@ export class SystemDraft implements Draft {
   constructor(host: Host, nameOf: () => string) {
     this.#host = host
     this.#nameOf = nameOf
-    this.#versions = new DraftVersions(host.system)
-    this.#builder = new DraftBuilder(host, this.#versions)
+    this.#versions = new DraftVersions(host.system, this.#edited)
+    this.#builder = new DraftBuilder(host, this.#versions, this.#edited)
     this.tables = makeSystemTables(host, this)
   }
 
@@ -214,9 +214,7 @@ export class SystemDraft implements Draft {
   ): Promise<boolean> {
     const names = this.#versions.listChanges(base.texts, texts).map(({ name }) => name)
     const edited = this.#versions.listChanges(state.texts, texts)
-    const made = names.filter((name) =>
-      edited.some((one) => isWithin(one.name, name) || isWithin(name, one.name) || one.files.includes(name)),
-    )
+    const made = listTouched(names, edited)
     const stored = new Set(
       [state.active, state.base, state].flatMap((one) => Object.values(this.#versions.hash(one.texts))),
     )
@@ -330,8 +328,4 @@ function isError({ severity }: Diagnostic): boolean {
 
 function isSameTexts(one: Texts, other: Texts): boolean {
   return one.size === other.size && [...one].every(([file, text]) => other.get(file) === text)
-}
-
-function isWithin(name: string, outer: string): boolean {
-  return name === outer || name.startsWith(`${outer}/`)
 }
