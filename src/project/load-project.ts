@@ -84,6 +84,15 @@ export async function loadProject(project: Project, options: LoadProjectOptions 
   }
 }
 
+/** Loads a project as if the files of actions that are missing existed, since the caller does not need their code. */
+export async function loadDespiteMissing(project: Project, options: LoadProjectOptions = {}): Promise<LoadedProject> {
+  const loaded = await loadProject(project, options)
+  const isMissing = (file: string) => /\.[tj]s$/.test(file) && !existsSync(path.join(project.root, file))
+  const missing = loaded.definition === undefined ? loaded.files.filter(isMissing) : []
+  if (missing.length === 0) return loaded
+  return loadProject(project, { ...options, texts: new Map(missing.map((file) => [file, ''])) })
+}
+
 /** A class may be unknown because its plugin is broken. */
 function withoutFollowing(diagnostics: readonly Diagnostic[], isBroken: boolean): readonly Diagnostic[] {
   return isBroken ? diagnostics.filter(({ code }) => code !== 'WP_DEFINITION_CLASS_UNKNOWN') : diagnostics
