@@ -1,4 +1,4 @@
-import { Flags, WaypostCommand, migrationFlags, printDiagnostics } from '../bin/cli/index.ts'
+import { Flags, WaypostCommand, migrationFlags, plural, printDiagnostics } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 
 export default class Migrate extends WaypostCommand {
@@ -25,6 +25,14 @@ export default class Migrate extends WaypostCommand {
     const { flags } = await this.parse(Migrate)
     const folder = process.cwd()
     const isDry = flags['dry-run']
+    const own = { count: 0, ms: 0 }
+    // One line, because people have not written these migrations.
+    const showOwn = () => {
+      if (own.count === 0) return
+      const what = `Waypost's own tables (${plural(own.count, 'migration')})`
+      this.print(isDry ? `  Would run  ${what}` : `  Migrated   ${what}   ${own.ms.toFixed(0)} ms`)
+      own.count = 0
+    }
     const { migrateProject } = await import('../src/project/index.ts')
     const report = await migrateProject({
       folder,
@@ -34,6 +42,12 @@ export default class Migrate extends WaypostCommand {
       dryRun: isDry,
       onTarget: (target) => this.note(`  Target     ${target}`),
       onApplied: ({ connection, name, ms, sql }) => {
+        if (connection === 'waypost') {
+          own.count += 1
+          own.ms += ms
+          return
+        }
+        showOwn()
         this.print(
           isDry ? `  Would run  ${connection}/${name}` : `  Migrated   ${connection}/${name}   ${ms.toFixed(0)} ms`,
         )
@@ -41,6 +55,7 @@ export default class Migrate extends WaypostCommand {
       },
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
+    showOwn()
     for (const file of report.written) this.print(`  Wrote      ${file}`)
     if (report.applied.length === 0) this.print('  Nothing to do: all migrations are applied.')
     return report

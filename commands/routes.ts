@@ -1,4 +1,4 @@
-import { WaypostCommand, formatTable, plural, printDiagnostics, shortenEnd, shortenPath } from '../bin/cli/index.ts'
+import { WaypostCommand, formatTable, plural, printDiagnostics } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 import type { ListedRoute } from '../src/project/index.ts'
 
@@ -37,16 +37,16 @@ function format(routes: readonly ListedRoute[]): string[] {
   return formatTable(
     [
       { title: 'METHOD', cells: cells(({ method }) => method) },
-      { title: 'PATH', cells: cells(({ path }) => path), shorten: shortenEnd, order: 3, minWidth: 12 },
-      { title: 'ACCESS', cells: cells(nameAccess), shorten: shortenEnd, order: 2, minWidth: 10 },
+      { title: 'PATH', cells: cells(({ path }) => path), narrow: 'wrap', order: 3, minWidth: 12 },
+      { title: 'ACCESS', cells: cells(nameAccess), narrow: 'wrap', order: 2, minWidth: 10 },
       {
         title: 'ACTION',
         cells: cells(({ action, plugin = '' }) => action ?? `plugin ${plugin}`),
-        shorten: shortenPath,
+        narrow: 'wrap',
         order: 0,
         minWidth: 18,
       },
-      { title: 'SOURCE', cells: cells(({ source }) => source), shorten: shortenPath, order: 1, minWidth: 18 },
+      { title: 'SOURCE', cells: cells(({ source }) => source), narrow: 'wrap', order: 1, minWidth: 18 },
     ],
     // Not shortened if the output is piped or saved.
     process.stdout.columns ?? Number.POSITIVE_INFINITY,

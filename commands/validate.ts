@@ -32,13 +32,16 @@ export default class Validate extends WaypostCommand {
     const { checkTypes, validateProject } = await import('../src/project/index.ts')
     const system = flags.env ? await this.#readSystem(folder) : undefined
     const report = await validateProject(folder, system?.variables)
-    const types = flags.types && report.ok ? await checkTypes(folder) : { ok: true, output: '', diagnostics: [] }
+    const types =
+      flags.types && report.ok ? await checkTypes(folder) : { ok: true, output: '', diagnostics: [], rest: '' }
     const isSound = report.ok && !(flags.strict && report.diagnostics.length > 0)
     if (!isSound || !types.ok) process.exitCode = 1
 
     if (!this.jsonEnabled()) {
       if (flags.format === 'github') printAnnotations([...report.diagnostics, ...types.diagnostics], folder)
       else this.#printProblems(report, types)
+      if (report.types === 'unwritable')
+        this.note('The types in .waypost were not updated, because the folder cannot be written')
       if (system !== undefined) this.note(describeSystem(system, report))
       this.#printResult(report, types.ok, performance.now() - startedAt)
     }
@@ -55,9 +58,9 @@ export default class Validate extends WaypostCommand {
     return readSystemVariables({ folder, variables: readEnvironment(folder) })
   }
 
-  #printProblems({ diagnostics }: ValidationReport, { output }: TypeReport): void {
-    printDiagnostics(diagnostics, process.stdout)
-    if (output !== '') this.print(output)
+  #printProblems({ diagnostics }: ValidationReport, types: TypeReport): void {
+    printDiagnostics([...diagnostics, ...types.diagnostics], process.stdout)
+    if (types.rest !== '') this.print(types.rest)
   }
 
   #printResult({ diagnostics, counts }: ValidationReport, areTypesOk: boolean, elapsedMs: number): void {

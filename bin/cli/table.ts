@@ -1,10 +1,10 @@
-/** A column of a table. If the table is too wide, columns with `shorten` are shortened in order. */
+/** A column of a table. If the table is too wide, columns with `narrow` become narrower in order. */
 export interface Column {
   readonly title: string
   readonly cells: readonly string[]
-  /** Shortens a text to a width. */
-  readonly shorten?: (text: string, width: number) => string
-  /** Columns with a lower order are shortened first; 0 is first. */
+  /** `wrap` continues a text that people need whole, such as a path, on the next line. `cut` keeps its beginning. */
+  readonly narrow?: 'wrap' | 'cut'
+  /** Columns with a lower order become narrower first; 0 is first. */
   readonly order?: number
   readonly minWidth?: number
 }
@@ -15,16 +15,35 @@ const gap = 2
 export function formatTable(columns: readonly Column[], width: number): string[] {
   const widths = fitWidths(columns, width)
   const rows = [columns.map(({ title }) => title), ...transpose(columns)]
-  return rows.map((row) =>
-    row
-      .map((text, index) => {
-        const { shorten } = columns[index]!
-        const room = widths[index]!
-        return (text.length > room && shorten !== undefined ? shorten(text, room) : text).padEnd(room + gap)
-      })
-      .join('')
-      .trimEnd(),
-  )
+  return rows.flatMap((row) => {
+    const cells = row.map((text, index) => fitCell(text, widths[index]!, columns[index]!.narrow))
+    const height = Math.max(...cells.map(({ length }) => length))
+    return Array.from({ length: height }, (_, line) =>
+      cells
+        .map((lines, index) => (lines[line] ?? '').padEnd(widths[index]! + gap))
+        .join('')
+        .trimEnd(),
+    )
+  })
+}
+
+function fitCell(text: string, width: number, narrow: Column['narrow']): readonly string[] {
+  if (text.length <= width || narrow === undefined) return [text]
+  return narrow === 'cut' ? [`${text.slice(0, width - 1)}…`] : wrapText(text, width)
+}
+
+/** Breaks lines after punctuation, or anywhere in a longer word. */
+function wrapText(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  let rest = text
+  while (rest.length > width) {
+    const end = /^.*[^\w$](?=\S)/.exec(rest.slice(0, width + 1))?.[0].length ?? 0
+    // A break near the beginning would waste the line.
+    const length = end > width / 3 && end <= width ? end : width
+    lines.push(rest.slice(0, length).trimEnd())
+    rest = rest.slice(length).trimStart()
+  }
+  return [...lines, rest]
 }
 
 function transpose(columns: readonly Column[]): string[][] {
@@ -36,11 +55,11 @@ function fitWidths(columns: readonly Column[], width: number): number[] {
   const widths = columns.map(({ title, cells }) => Math.max(title.length, ...cells.map(({ length }) => length)))
   let surplus = widths.reduce((sum, one) => sum + one + gap, -gap) - width
   const shrinking = columns
-    .map(({ shorten, order = 0, minWidth = 8 }, index) => ({
+    .map(({ narrow, order = 0, minWidth = 8 }, index) => ({
       index,
       order,
       minWidth,
-      canShrink: shorten !== undefined,
+      canShrink: narrow !== undefined,
     }))
     .filter(({ canShrink }) => canShrink)
     .toSorted((a, b) => a.order - b.order)
@@ -50,16 +69,4 @@ function fitWidths(columns: readonly Column[], width: number): number[] {
     surplus -= cut
   }
   return widths
-}
-
-/** Keeps the beginning. */
-export function shortenEnd(text: string, width: number): string {
-  return `${text.slice(0, width - 1)}…`
-}
-
-/** Keeps the end, with whole folders of a path if one fits. */
-export function shortenPath(text: string, width: number): string {
-  const tail = text.slice(text.length - width + 1)
-  const slash = tail.indexOf('/')
-  return `…${slash === -1 ? tail : tail.slice(slash)}`
 }

@@ -1,4 +1,4 @@
-import { Flags, HostCommand, limitFlag, shortenEnd, sinceFlag, toPrintable } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, limitFlag, sinceFlag, toPrintable } from '../../bin/cli/index.ts'
 import type { ListedAudit } from '../../src/operate/index.ts'
 
 export default class AuditList extends HostCommand {
@@ -38,16 +38,16 @@ export default class AuditList extends HostCommand {
     const cells = (of: (entry: ListedAudit) => string) => entries.map(of)
     this.printTable([
       { title: 'TIME (UTC)', cells: cells(({ at }) => new Date(at).toISOString().slice(0, 16).replace('T', ' ')) },
-      { title: 'USER', cells: cells(({ user }) => toPrintable(user.name)), shorten: shortenEnd, order: 2, minWidth: 6 },
+      { title: 'USER', cells: cells(({ user }) => toPrintable(user.name)), narrow: 'wrap', order: 2, minWidth: 6 },
       { title: 'HOW', cells: cells(({ how }) => how) },
       { title: 'ACTION', cells: cells(({ action }) => action) },
       {
         title: 'SUBJECT',
         cells: cells(({ subject }) => toPrintable(subject?.name ?? '-')),
-        shorten: shortenEnd,
+        narrow: 'wrap',
         order: 1,
       },
-      { title: 'CHANGE', cells: cells((entry) => toPrintable(describeChange(entry))), shorten: shortenEnd },
+      { title: 'CHANGE', cells: cells((entry) => toPrintable(describeChange(entry))), narrow: 'cut' },
     ])
   }
 }

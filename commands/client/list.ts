@@ -1,4 +1,4 @@
-import { Flags, HostCommand, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, limitFlag } from '../../bin/cli/index.ts'
 import type { ListedClient } from '../../src/operate/index.ts'
 
 export default class ClientList extends HostCommand {
@@ -31,10 +31,10 @@ export default class ClientList extends HostCommand {
     const cells = (of: (client: ListedClient) => string) => clients.map(of)
     this.printTable([
       { title: 'CLIENT', cells: cells(({ id }) => id) },
-      { title: 'NAME', cells: cells(nameWithState), shorten: shortenEnd, order: 3, minWidth: 8 },
-      { title: 'USER', cells: cells(({ user }) => user ?? '-'), shorten: shortenEnd, order: 2, minWidth: 6 },
-      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, order: 1 },
-      { title: 'GRANTS', cells: cells(({ grants }) => grants.join(', ') || '-'), shorten: shortenEnd, order: 0 },
+      { title: 'NAME', cells: cells(nameWithState), narrow: 'wrap', order: 3, minWidth: 8 },
+      { title: 'USER', cells: cells(({ user }) => user ?? '-'), narrow: 'wrap', order: 2, minWidth: 6 },
+      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), narrow: 'wrap', order: 1 },
+      { title: 'GRANTS', cells: cells(({ grants }) => grants.join(', ') || '-'), narrow: 'wrap', order: 0 },
     ])
   }
 }

@@ -1,4 +1,4 @@
-import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
+import { HostCommand } from '../../bin/cli/index.ts'
 import type { ListedVariable } from '../../src/operate/index.ts'
 
 export default class EnvList extends HostCommand {
@@ -29,7 +29,7 @@ precedence on this host.`
     this.printTable([
       { title: 'NAME', cells: cells(({ name }) => name) },
       { title: 'SET IN', cells: cells(describeSet) },
-      { title: 'USED BY', cells: cells(({ uses }) => uses.join(', ') || '-'), shorten: shortenEnd, order: 0 },
+      { title: 'USED BY', cells: cells(({ uses }) => uses.join(', ') || '-'), narrow: 'wrap', order: 0 },
     ])
     const missing = variables.filter(({ isMissing }) => isMissing)
     if (missing.length > 0)

@@ -6,7 +6,6 @@ import {
   formatSpan,
   limitFlag,
   toPrintable,
-  shortenEnd,
   sinceFlag,
 } from '../../bin/cli/index.ts'
 import type { DeliveryDetails, ListedDelivery } from '../../src/operate/index.ts'
@@ -73,7 +72,7 @@ export default class EventDeliveries extends HostCommand {
         {
           title: 'RESULT',
           cells: cells(({ outcome }) => toPrintable(outcome)),
-          shorten: shortenEnd,
+          narrow: 'wrap',
           order: 1,
           minWidth: 12,
         },
@@ -81,7 +80,7 @@ export default class EventDeliveries extends HostCommand {
         {
           title: 'ANSWER',
           cells: cells(({ answer }) => toPrintable(answer || '-')),
-          shorten: shortenEnd,
+          narrow: 'wrap',
           minWidth: 16,
         },
       ])
@@ -103,9 +102,9 @@ export default class EventDeliveries extends HostCommand {
     this.printTable([
       { title: 'DELIVERY', cells: cells(({ id }) => id) },
       { title: 'STATE', cells: cells(({ state }) => state) },
-      { title: 'EVENT', cells: cells(({ event }) => event ?? '-'), shorten: shortenEnd, order: 1 },
-      { title: 'ENDPOINT', cells: cells(describeEndpoint), shorten: shortenEnd, order: 0 },
-      { title: 'LAST', cells: cells(describeLast), shorten: shortenEnd, order: 2, minWidth: 7 },
+      { title: 'EVENT', cells: cells(({ event }) => event ?? '-'), narrow: 'wrap', order: 1 },
+      { title: 'ENDPOINT', cells: cells(describeEndpoint), narrow: 'wrap', order: 0 },
+      { title: 'LAST', cells: cells(describeLast), narrow: 'cut', order: 2, minWidth: 7 },
       { title: 'WHEN', cells: cells((delivery) => describeTime(delivery, now)) },
     ])
   }

@@ -1,4 +1,4 @@
-import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
+import { HostCommand } from '../../bin/cli/index.ts'
 import type { ListedEvent } from '../../src/operate/index.ts'
 
 export default class EventList extends HostCommand {
@@ -24,13 +24,13 @@ export default class EventList extends HostCommand {
     }
     const cells = (of: (event: ListedEvent) => string) => events.map(of)
     this.printTable([
-      { title: 'EVENT', cells: cells(({ name }) => name), shorten: shortenEnd, order: 3, minWidth: 16 },
+      { title: 'EVENT', cells: cells(({ name }) => name), narrow: 'wrap', order: 3, minWidth: 16 },
       { title: 'SUBSCRIPTIONS', cells: cells(describeSubscriptions) },
       { title: 'WAITING', cells: cells(({ messages, pending }) => String(messages + pending)) },
       { title: 'DEAD', cells: cells(({ dead }) => String(dead)) },
-      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, order: 2 },
+      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), narrow: 'wrap', order: 2 },
       { title: 'SCHEMA', cells: cells(({ hasSchema }) => (hasSchema ? 'yes' : '-')) },
-      { title: 'DESCRIPTION', cells: cells(describe), shorten: shortenEnd, minWidth: 11 },
+      { title: 'DESCRIPTION', cells: cells(describe), narrow: 'cut', minWidth: 11 },
     ])
     const left = events.filter((event) => !event.isReleased && event.messages + event.pending > 0)
     const names = left.map(({ name }) => name).join(', ')

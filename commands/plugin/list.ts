@@ -1,4 +1,4 @@
-import { WaypostCommand, formatTable, printDiagnostics, shortenEnd } from '../../bin/cli/index.ts'
+import { WaypostCommand, formatTable, printDiagnostics } from '../../bin/cli/index.ts'
 import type { ListedPlugin } from '../../src/project/index.ts'
 
 export default class PluginList extends WaypostCommand {
@@ -22,10 +22,10 @@ export default class PluginList extends WaypostCommand {
     const cells = (of: (plugin: ListedPlugin) => string) => plugins.map(of)
     const lines = formatTable(
       [
-        { title: 'PLUGIN', cells: cells(({ name, from = name }) => from), shorten: shortenEnd, order: 1, minWidth: 12 },
+        { title: 'PLUGIN', cells: cells(({ name, from = name }) => from), narrow: 'wrap', order: 1, minWidth: 12 },
         { title: 'VERSION', cells: cells(({ version = '' }) => version) },
         { title: 'SOURCE', cells: cells(({ source }) => sources[source]) },
-        { title: 'PROVIDES', cells: cells(describe), shorten: shortenEnd, order: 0, minWidth: 18 },
+        { title: 'PROVIDES', cells: cells(describe), narrow: 'wrap', order: 0, minWidth: 18 },
       ],
       process.stdout.columns ?? Number.POSITIVE_INFINITY,
     )

@@ -5,7 +5,6 @@ import {
   paint,
   toPrintable,
   shortenCommit,
-  shortenEnd,
   wrap,
   shortId,
 } from '../../bin/cli/index.ts'
@@ -49,12 +48,12 @@ export default class ReleaseList extends HostCommand {
       {
         title: 'BY',
         cells: cells(({ activatedBy }) => toPrintable(activatedBy)),
-        shorten: shortenEnd,
+        narrow: 'wrap',
         order: 1,
         minWidth: 12,
       },
       { title: 'COMMIT', cells: cells(({ commit }) => (commit === undefined ? '-' : shortenCommit(commit))) },
-      { title: 'MESSAGE', cells: cells(({ message }) => toPrintable(message ?? '-')), shorten: shortenEnd, order: 0 },
+      { title: 'MESSAGE', cells: cells(({ message }) => toPrintable(message ?? '-')), narrow: 'cut', order: 0 },
     ])
   }
 
@@ -62,7 +61,7 @@ export default class ReleaseList extends HostCommand {
     const cells = (of: (server: ListedServer) => string) => servers.map(of)
     this.print()
     this.printTable([
-      { title: 'SERVER', cells: cells(({ name }) => toPrintable(name)), shorten: shortenEnd, order: 0, minWidth: 12 },
+      { title: 'SERVER', cells: cells(({ name }) => toPrintable(name)), narrow: 'wrap', order: 0, minWidth: 12 },
       { title: 'WAYPOST', cells: cells(({ version }) => version) },
       { title: 'SERVES', cells: cells(({ release }) => (release === null ? '-' : shortId(release))) },
       { title: 'STATE', cells: cells(({ state }) => state) },

@@ -1,4 +1,4 @@
-import { HostCommand, shortenEnd } from '../../bin/cli/index.ts'
+import { HostCommand } from '../../bin/cli/index.ts'
 import type { ListedScope } from '../../src/operate/index.ts'
 
 export default class ScopeList extends HostCommand {
@@ -21,13 +21,13 @@ export default class ScopeList extends HostCommand {
     const cells = (of: (scope: ListedScope) => string | number) => scopes.map((scope) => String(of(scope)))
     const usesPlugins = scopes.some(({ plugins }) => plugins.length > 0)
     this.printTable([
-      { title: 'SCOPE', cells: cells(({ name }) => name), shorten: shortenEnd, order: 1, minWidth: 16 },
+      { title: 'SCOPE', cells: cells(({ name }) => name), narrow: 'wrap', order: 1, minWidth: 16 },
       { title: 'ROUTES', cells: cells(({ routes }) => routes) },
       { title: 'EVENTS', cells: cells(({ events }) => events) },
       { title: 'USERS', cells: cells(({ users }) => users) },
       { title: 'CLIENTS', cells: cells(({ clients }) => clients) },
       ...(usesPlugins ? [{ title: 'PLUGINS', cells: cells(({ plugins }) => plugins.join(', ')) }] : []),
-      { title: 'DESCRIPTION', cells: cells(({ description = '' }) => description), shorten: shortenEnd, order: 0 },
+      { title: 'DESCRIPTION', cells: cells(({ description = '' }) => description), narrow: 'wrap', order: 0 },
     ])
     const missing = scopes.filter(({ routes, events, users }) => routes + events > 0 && users === 0)
     if (missing.length === 0) return

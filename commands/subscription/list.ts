@@ -1,4 +1,4 @@
-import { Flags, HostCommand, formatEndpoint, limitFlag, toPrintable, shortenEnd } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, formatEndpoint, limitFlag, toPrintable } from '../../bin/cli/index.ts'
 import type { ListedSubscription } from '../../src/operate/index.ts'
 
 const states = ['active', 'paused', 'disabled'] as const
@@ -44,10 +44,10 @@ export default class SubscriptionList extends HostCommand {
         title: 'STATE',
         cells: cells(({ status, isBarred }) => (isBarred ? `${status} (by an administrator)` : status)),
       },
-      { title: 'EVENT', cells: cells(({ event }) => event), shorten: shortenEnd, order: 1 },
-      { title: 'USER', cells: cells(({ user }) => user ?? '-'), shorten: shortenEnd, order: 3, minWidth: 6 },
-      { title: 'CLIENT', cells: cells(describeClient), shorten: shortenEnd, order: 2, minWidth: 6 },
-      { title: 'ENDPOINT', cells: cells(({ endpoint }) => formatEndpoint(endpoint)), shorten: shortenEnd, order: 0 },
+      { title: 'EVENT', cells: cells(({ event }) => event), narrow: 'wrap', order: 1 },
+      { title: 'USER', cells: cells(({ user }) => user ?? '-'), narrow: 'wrap', order: 3, minWidth: 6 },
+      { title: 'CLIENT', cells: cells(describeClient), narrow: 'wrap', order: 2, minWidth: 6 },
+      { title: 'ENDPOINT', cells: cells(({ endpoint }) => formatEndpoint(endpoint)), narrow: 'wrap', order: 0 },
     ])
   }
 }

@@ -1,4 +1,4 @@
-import { Flags, HostCommand, formatSpan, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, formatSpan, limitFlag } from '../../bin/cli/index.ts'
 import type { ListedToken } from '../../src/operate/index.ts'
 
 export default class TokenList extends HostCommand {
@@ -35,9 +35,9 @@ export default class TokenList extends HostCommand {
     const cells = (of: (token: ListedToken) => string) => tokens.map(of)
     this.printTable([
       { title: 'JTI', cells: cells(({ jti }) => jti) },
-      { title: 'USER', cells: cells(({ user }) => user), shorten: shortenEnd, order: 2, minWidth: 6 },
-      { title: 'CLIENT', cells: cells(({ client }) => client.name), shorten: shortenEnd, order: 1, minWidth: 6 },
-      { title: 'SCOPE', cells: cells(({ scopes }) => scopes.join(' ') || '-'), shorten: shortenEnd, minWidth: 6 },
+      { title: 'USER', cells: cells(({ user }) => user), narrow: 'wrap', order: 2, minWidth: 6 },
+      { title: 'CLIENT', cells: cells(({ client }) => client.name), narrow: 'wrap', order: 1, minWidth: 6 },
+      { title: 'SCOPE', cells: cells(({ scopes }) => scopes.join(' ') || '-'), narrow: 'wrap', minWidth: 6 },
       { title: 'LEFT', cells: cells(({ expiresAt }) => formatSpan(expiresAt - now)) },
       { title: 'USED', cells: cells(({ usedAt }) => (usedAt === null ? '-' : `${formatSpan(now - usedAt)} ago`)) },
     ])

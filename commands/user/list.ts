@@ -1,4 +1,4 @@
-import { Flags, HostCommand, formatDay, limitFlag, shortenEnd } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, formatDay, limitFlag } from '../../bin/cli/index.ts'
 import type { ListedUser } from '../../src/operate/index.ts'
 
 export default class UserList extends HostCommand {
@@ -37,10 +37,10 @@ export default class UserList extends HostCommand {
     }
     const cells = (of: (user: ListedUser) => string) => users.map(of)
     this.printTable([
-      { title: 'NAME', cells: cells(({ name }) => name), shorten: shortenEnd, order: 2, minWidth: 12 },
+      { title: 'NAME', cells: cells(({ name }) => name), narrow: 'wrap', order: 2, minWidth: 12 },
       { title: 'STATUS', cells: cells(({ status }) => status) },
-      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), shorten: shortenEnd, minWidth: 20 },
-      { title: 'EMAIL', cells: cells(({ email }) => email ?? '-'), shorten: shortenEnd, order: 1, minWidth: 12 },
+      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), narrow: 'wrap', minWidth: 20 },
+      { title: 'EMAIL', cells: cells(({ email }) => email ?? '-'), narrow: 'wrap', order: 1, minWidth: 12 },
       { title: 'CREATED', cells: cells(({ createdAt }) => formatDay(createdAt)) },
     ])
   }

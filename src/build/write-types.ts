@@ -1,24 +1,41 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeId } from '../kit/index.ts'
 
+/** `unwritable`: the types differ, but the folder is read-only, as in a container. */
+export type WrittenTypes = 'written' | 'unchanged' | 'unwritable'
+
 /**
  * Writes `.waypost/types.d.ts` of a project if it changed, because editors recheck everything after a write. The write
- * is atomic. Returns whether it was written.
+ * is atomic.
  */
-export async function writeTypes(root: string, text: string): Promise<boolean> {
+export async function writeTypes(root: string, text: string): Promise<WrittenTypes> {
   const file = path.join(root, '.waypost', 'types.d.ts')
-  if ((await loadText(file)) === text) return false
-  await mkdir(path.dirname(file), { recursive: true })
+  if ((await loadText(file)) === text) return 'unchanged'
   const temporary = `${file}.${makeId('')}`
   try {
+    await mkdir(path.dirname(file), { recursive: true })
     await writeFile(temporary, text)
     await rename(temporary, file)
   } catch (error) {
+    if (await isReadOnly(root, error)) return 'unwritable'
     await rm(temporary, { force: true })
     throw error
   }
-  return true
+  return 'written'
+}
+
+/** A recursive `mkdir` in a read-only folder fails with ENOENT. */
+async function isReadOnly(root: string, error: unknown): Promise<boolean> {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') return true
+  return (
+    code === 'ENOENT' &&
+    !(await access(root, constants.W_OK).then(
+      () => true,
+      () => false,
+    ))
+  )
 }
 
 async function loadText(file: string): Promise<string | undefined> {

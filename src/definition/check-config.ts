@@ -7,18 +7,8 @@ import {
   type SettingProblem,
   type Variables,
 } from '../kit/index.ts'
-import { recordScopes, type DefinitionContext } from './definition-context.ts'
-import {
-  describeNode,
-  hintForCut,
-  isEmpty,
-  itemsOf,
-  toValue,
-  valueOf,
-  type Entry,
-  type MapNode,
-  type Node,
-} from './node.ts'
+import { configOf, recordScopes, type DefinitionContext } from './definition-context.ts'
+import { describeNode, hintForCut, isEmpty, itemsOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Span } from './source.ts'
 
 export interface CheckedConfig {
@@ -42,7 +32,7 @@ export function checkConfig(
   const written: [string, unknown][] = []
   const known: [string, unknown][] = []
   for (const { key, value } of config.entries.values()) {
-    const plain = toValue(value)
+    const plain = configOf(context, value)
     written.push([key, plain])
     const { value: resolved, missing } = resolveReferences(plain, variables)
     const isBroken = value.kind === 'broken' || (missing.length === 0 && hasReferences(JSON.stringify(resolved)))

@@ -1,4 +1,11 @@
-import { describeMismatch, parseReferences, parseVariable, variable, type Variables } from '../kit/index.ts'
+import {
+  canBeDefault,
+  describeMismatch,
+  parseReferences,
+  parseVariable,
+  variable,
+  type Variables,
+} from '../kit/index.ts'
 import type { VariableUse } from './definition.ts'
 import type { TextWithReference } from './load-context.ts'
 import type { DefinitionContext } from './definition-context.ts'
@@ -75,8 +82,14 @@ function checkText(
       continue
     }
     const known = found.get(name)
-    found.set(name, { ...known, optional: fallback !== undefined && known?.optional !== false })
-    const isMissing = values !== undefined && fallback === undefined && variable(values, name) === undefined
+    const declared = known?.declared?.default
+    if (fallback === undefined && declared !== undefined && !canBeDefault(String(declared))) {
+      report.add({ code: 'WP_DEFINITION_ENV_DEFAULT', at: place, parameters: { name } })
+      continue
+    }
+    const hasDefault = fallback !== undefined || declared !== undefined
+    found.set(name, { ...known, optional: hasDefault && known?.optional !== false })
+    const isMissing = values !== undefined && !hasDefault && variable(values, name) === undefined
     if (isMissing) report.add({ code: 'WP_DEFINITION_ENV_MISSING', at: place, parameters: { name } })
   }
 }

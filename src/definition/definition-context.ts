@@ -1,7 +1,7 @@
-import { hasReferences, type DeclaredVariable } from '../kit/index.ts'
+import { canBeDefault, fillReferences, hasReferences, type DeclaredVariable } from '../kit/index.ts'
 import type { ClassUse, Location } from './definition.ts'
 import { includeSiteOf, type LoadContext } from './load-context.ts'
-import { textOf, type MapNode, type Node } from './node.ts'
+import { textOf, toValue, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import type { Schemas } from './schemas.ts'
 import { didYouMean, type Section } from './section.ts'
@@ -72,4 +72,12 @@ export function omitUndefined<Value extends object>(
   const kept: Record<string, unknown> = {}
   for (const key in value) if (value[key] !== undefined) kept[key] = value[key]
   return kept as never
+}
+
+/** Returns the value of a place in which variables are allowed. Their declared defaults are written into it. */
+export function configOf({ declared }: DefinitionContext, node: Node): unknown {
+  return fillReferences(toValue(node), (name) => {
+    const fallback = declared.get(name)?.variable.default
+    return fallback === undefined || !canBeDefault(String(fallback)) ? undefined : String(fallback)
+  })
 }

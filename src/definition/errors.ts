@@ -82,6 +82,11 @@ export const errors = defineErrors({
     message: '"{reference}" is not a valid variable reference',
     hint: 'Write ${env.NAME} or ${env.NAME:-default}',
   },
+  WP_DEFINITION_ENV_DEFAULT: {
+    ...user,
+    message: 'The default of "{name}" cannot be used in a config: it contains a brace',
+    hint: 'Change the default under env:, or remove it and set {name} on each server',
+  },
   WP_DEFINITION_ENV_RESERVED: {
     ...user,
     message: 'The variable "{name}" is reserved for Waypost',

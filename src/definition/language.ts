@@ -203,7 +203,7 @@ const variable = closed('a variable', {
   default: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
       title: 'a string, a number, or true or false',
-      description: 'Value if the variable is not set; a variable without a default is required',
+      description: 'Value if the variable is not set, also of `${env.NAME}`; a variable without a default is required',
     }),
   ),
   secret: Type.Optional(Type.Boolean({ description: 'Keeps the value out of logs; the only allowed default is ""' })),

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { ActionUse, ClassUse } from './definition.ts'
-import { locationOf, type DefinitionContext } from './definition-context.ts'
-import { textOf, toValue, valueOf, type MapNode, type Node, type ScalarNode } from './node.ts'
+import { configOf, locationOf, type DefinitionContext } from './definition-context.ts'
+import { textOf, valueOf, type MapNode, type Node, type ScalarNode } from './node.ts'
 import { checkProjectFile, isLink, type FileProblem } from './read-file.ts'
 import { checkName } from './section.ts'
 
@@ -36,16 +36,16 @@ export function makeClassUse(
   return readClassUse(context, node)
 }
 
-function readClassUse({ actionNodes }: DefinitionContext, node: MapNode): ClassUse | undefined {
+function readClassUse(context: DefinitionContext, node: MapNode): ClassUse | undefined {
   const name = textOf(valueOf(node, 'class'))
   if (name === undefined) return undefined
   const config = valueOf(node, 'config')
   const use = {
     class: name,
-    config: config?.kind === 'map' ? (toValue(config) as Record<string, unknown>) : {},
+    config: config?.kind === 'map' ? (configOf(context, config) as Record<string, unknown>) : {},
     at: locationOf(node),
   }
-  actionNodes.set(use, node)
+  context.actionNodes.set(use, node)
   return use
 }
 

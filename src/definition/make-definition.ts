@@ -32,6 +32,7 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   const context = makeContext(loading, root)
   const section = (key: string): Node | undefined => valueOf(root, key)
 
+  declareVariables(context, section('env'))
   describeScopes(context, section('scope'))
   checkActions(context, section('action'))
   const rates = makeRates(context, section('rate'))
@@ -39,7 +40,6 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   const events = makeEvents(context, section('event'))
   const routes = makeRoutes(context, section('routes'))
   const cronjobs = makeCronjobs(context, section('cronjob'), variables)
-  declareVariables(context, section('env'))
   const plugins = makePlugins(context, section('plugins'))
   const { written: config, defaultScopes } = checkConfig(context, section('config'), variables)
 

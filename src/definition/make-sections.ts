@@ -12,7 +12,7 @@ import {
 import { checkCronjobTimeout, checkSchedule, checkTimezone } from './check-cron.ts'
 import type { ClassUse, Cronjob, EventDefinition, PluginUse, Rate } from './definition.ts'
 import { makeAction, makeClassUse } from './make-action.ts'
-import { locationOf, omitUndefined, recordScopes, type DefinitionContext } from './definition-context.ts'
+import { configOf, locationOf, omitUndefined, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { describeNode, entriesOf, itemsOf, textOf, textsOf, toValue, valueOf, type Entry, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import { makeSchema } from './schemas.ts'
@@ -87,9 +87,10 @@ export function makeCronjobs(
     const action = makeAction(context, valueOf(value, 'action'))
     if (action !== undefined && 'class' in action)
       context.cronjobClasses.push({ name: action.class, at: valueOf(value, 'action')! })
-    const text = textOf(schedule)
+    const text = cronTextOf(context, schedule)
     if (text === undefined || action === undefined) return undefined
-    return omitUndefined({ schedule: text, timezone: textOf(timezone), timeout: textOf(timeout), action })
+    const [zone, limit] = [timezone, timeout].map((at) => cronTextOf(context, at))
+    return omitUndefined({ schedule: text, timezone: zone, timeout: limit, action })
   })
 }
 
@@ -101,8 +102,13 @@ interface Known {
   readonly variables: Variables
 }
 
-function checkCron({ context: { loading }, variables }: Known, at: Node | undefined, check: CronCheck): void {
-  const written = textOf(at)
+function cronTextOf(context: DefinitionContext, node: Node | undefined): string | undefined {
+  return node === undefined || textOf(node) === undefined ? undefined : (configOf(context, node) as string)
+}
+
+function checkCron({ context, variables }: Known, at: Node | undefined, check: CronCheck): void {
+  const { loading } = context
+  const written = cronTextOf(context, at)
   if (at === undefined || written === undefined) return
   const { value: text } = resolveReferences(written, variables)
   if (hasReferences(text)) return
@@ -211,7 +217,7 @@ export function makePlugins(context: DefinitionContext, node: Node | undefined):
     plugins.set(name, {
       name,
       ...(host && { host }),
-      config: config?.kind === 'map' ? (toValue(config) as Record<string, unknown>) : {},
+      config: config?.kind === 'map' ? (configOf(context, config) as Record<string, unknown>) : {},
       at: locationOf(at),
     })
   }

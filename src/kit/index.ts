@@ -49,7 +49,13 @@ export { compilePattern, type LinearPattern } from './linear-pattern.ts'
 export { findReservedPath, isJsonType } from './http.ts'
 export { nearest } from './nearest.ts'
 export { type SettingProblem } from './parse-setting.ts'
-export { hasReferences, parseReferences, resolveReferences } from './variable-references.ts'
+export {
+  canBeDefault,
+  fillReferences,
+  hasReferences,
+  parseReferences,
+  resolveReferences,
+} from './variable-references.ts'
 export { isTimezone, parseCronjobTimeout, parseSchedule, type Schedule } from './schedule.ts'
 export { defaultSettings, parseSettings, removedSettings } from './settings.ts'
 export { parseSince, type Since } from './time.ts'

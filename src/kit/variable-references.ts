@@ -55,7 +55,8 @@ export function resolveReferences<Value>(
   variables: Variables,
 ): { readonly value: Value; readonly missing: readonly string[] } {
   const missing = new Set<string>()
-  return { value: resolveValue(value, { variables, missing }) as Value, missing: [...missing] }
+  const resolve = (text: string) => resolveText(text, { variables, missing })
+  return { value: mapTexts(value, resolve) as Value, missing: [...missing] }
 }
 
 interface ResolveState {
@@ -63,11 +64,12 @@ interface ResolveState {
   readonly missing: Set<string>
 }
 
-function resolveValue(value: unknown, state: ResolveState): unknown {
-  if (typeof value === 'string') return hasReferences(value) ? resolveText(value, state) : value
-  if (Array.isArray(value)) return value.map((item) => resolveValue(item, state))
+/** Replaces the texts with references in a value, at any depth. */
+function mapTexts(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return hasReferences(value) ? replace(value) : value
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, replace))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolveValue(item, state)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, replace)]))
 }
 
 function resolveText(text: string, { variables, missing }: ResolveState): string {
@@ -80,4 +82,26 @@ function resolveText(text: string, { variables, missing }: ResolveState): string
     end = next
   }
   return resolved + text.slice(end)
+}
+
+/**
+ * Writes defaults into the references without one, at any depth, as if `${env.NAME:-default}` had been written.
+ * @param defaultOf returns undefined for a name without a default; `canBeDefault` is true for each that it returns
+ */
+export function fillReferences<Value>(value: Value, defaultOf: (name: string) => string | undefined): Value {
+  return mapTexts(value, (text) => {
+    let filled = ''
+    let end = 0
+    for (const { name, fallback, start, end: next } of parseReferences(text).references) {
+      const known = fallback ?? defaultOf(name)
+      filled += text.slice(end, start) + (known === undefined ? text.slice(start, next) : `\${env.${name}:-${known}}`)
+      end = next
+    }
+    return filled + text.slice(end)
+  }) as Value
+}
+
+/** Whether a text can be the default of a reference: its end would not be found otherwise. */
+export function canBeDefault(text: string): boolean {
+  return !text.includes('}') && !text.includes('${')
 }

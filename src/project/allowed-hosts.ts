@@ -29,7 +29,7 @@ export function makeHostCheck({ listening, baseUrl, allowed }: HostCheckOptions)
     if (header === undefined) return undefined // HTTP/1.0, which browsers do not use
     const host = readHost(header)
     if (host === undefined) return header
-    return isLoopback(host) || names.has(host) || (isEvery && isAddress(host)) ? undefined : host
+    return isLoopbackHost(host) || names.has(host) || (isEvery && isAddress(host)) ? undefined : host
   }
 }
 
@@ -52,7 +52,8 @@ function readAllowed(value: string): string {
   return host
 }
 
-function isLoopback(host: string): boolean {
+/** Whether the host of a URL is this machine, by an address or a reserved name. */
+export function isLoopbackHost(host: string): boolean {
   const isName = host === 'localhost' || host.endsWith('.localhost')
   return isName || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -10,8 +10,10 @@ export interface TypeReport {
   readonly ok: boolean
   /** The compiler's output. */
   readonly output: string
-  /** The errors in the output that have a location. */
+  /** The errors in the output that have a location. The message is the innermost reason, the hint the first line. */
   readonly diagnostics: readonly Diagnostic[]
+  /** The parts of the output without a location. */
+  readonly rest: string
 }
 
 /**
@@ -34,9 +36,9 @@ export async function checkTypes(folder: string): Promise<TypeReport> {
   })
   const text = output.join('').trimEnd()
   const missing = code === 0 ? [] : await findMissingTableTypes(folder)
-  if (missing.length === 0) return { ok: code === 0, output: text, diagnostics: parseTypeErrors(text) }
+  if (missing.length === 0) return { ok: code === 0, output: text, ...parseTypeErrors(folder, text) }
   const lines = missing.map(({ message, hint = '' }) => `${message}. ${hint}`)
-  return { ok: false, output: lines.join('\n'), diagnostics: missing }
+  return { ok: false, output: lines.join('\n'), diagnostics: missing, rest: '' }
 }
 
 /** Reports the connections that have migrations but no `tables.ts`. The rows of their tables have the type `any`. */
@@ -60,13 +62,45 @@ function findCompiler(folder: string): string {
   }
 }
 
-/** Parses the errors that TypeScript prints without `--pretty`. Indented lines continue the previous message. */
-export function parseTypeErrors(output: string): Diagnostic[] {
-  const entries = output.split(/\r?\n(?=\S)/).map((entry) => /^(.+?)\((\d+),(\d+)\): error (TS\d+): (.*)$/s.exec(entry))
-  return entries.flatMap((found) => {
-    if (found === null) return []
-    const [, file = '', line, column, code = '', message = ''] = found
-    const position = { line: Number(line), column: Number(column) }
-    return { code, severity: 'error', message, file, range: { start: position, end: position } } as const
-  })
+/**
+ * Parses the errors that TypeScript prints without `--pretty`. Indented lines continue the previous message, each with
+ * the reason of the line before.
+ */
+function parseTypeErrors(folder: string, output: string): Pick<TypeReport, 'diagnostics' | 'rest'> {
+  const diagnostics: Diagnostic[] = []
+  const rest: string[] = []
+  const sources = new Map<string, readonly string[]>()
+  for (const entry of output.split(/\r?\n(?=\S)/)) {
+    const found = /^(.+?)\((\d+),(\d+)\): error (TS\d+): (.*)$/s.exec(entry)
+    if (found === null) {
+      if (entry !== '') rest.push(entry)
+      continue
+    }
+    const [, file = '', line, column, code = '', text = ''] = found
+    const [first = '', ...reasons] = text.split(/\r?\n/).map((one) => one.trim())
+    const start = { line: Number(line), column: Number(column) }
+    const source = linesOf(folder, file, sources)[start.line - 1]
+    const length = /^[\w$]+/.exec(source?.slice(start.column - 1) ?? '')?.[0].length ?? 1
+    const range = { start, end: { line: start.line, column: start.column + length } }
+    const reason = reasons.findLast((one) => one !== '')
+    const names = reasons.flatMap((one) => /^(?:Types of property|The types of) '(.+?)' are /.exec(one)?.[1] ?? [])
+    const place = names.length === 0 ? '' : `"${names.join('.')}": `
+    const message = reason === undefined ? { message: first } : { message: `${place}${reason}`, hint: first }
+    diagnostics.push({ code, severity: 'error', ...message, file, range, ...(source !== undefined && { source }) })
+  }
+  return { diagnostics, rest: rest.join('\n') }
+}
+
+function linesOf(folder: string, file: string, known: Map<string, readonly string[]>): readonly string[] {
+  const lines = known.get(file) ?? readLines(path.resolve(folder, file))
+  known.set(file, lines)
+  return lines
+}
+
+function readLines(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/)
+  } catch {
+    return []
+  }
 }

@@ -194,8 +194,9 @@ export const errors = defineErrors({
   WP_PROJECT_TEST_CONNECTION: {
     kind: 'user',
     status: 500,
-    message: 'The connection "{name}" has the class "{class}", which createTestApp cannot isolate',
-    hint: 'Use the option connections of createTestApp to replace it with a test config or a fake client.',
+    message:
+      'The test must replace the connection "{name}", because createTestApp cannot create a test system for the class "{class}"',
+    hint: 'Pass a fake client or a test config with the option connections of createTestApp.',
   },
   WP_PROJECT_TEST_REPLACED: {
     kind: 'user',

@@ -32,7 +32,12 @@ export type { TestProject } from './test-project.ts'
 export type { RunningDev } from './dev-server-file.ts'
 export type { Pull, PullOptions } from './pull-project.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
-export { generateAction, type GenerateActionOptions, type GeneratedAction } from './generate/generate-action.ts'
+export {
+  generateAction,
+  listMissingActions,
+  type GenerateActionOptions,
+  type GeneratedAction,
+} from './generate/generate-action.ts'
 export { generateRoute, type GeneratedRoute, type GenerateRouteOptions } from './generate/generate-route.ts'
 export { generateTable, type GeneratedTable, type GenerateTableOptions } from './generate/generate-table.ts'
 export { listPlugins, type ListedPlugin } from './list-plugins.ts'

@@ -1,9 +1,10 @@
 import path from 'node:path'
-import type { ConnectionClass } from '../contract/index.ts'
-import { makeUuid, nearest, variable, type Variables } from '../kit/index.ts'
+import type { ConnectionClass, OpenConnection } from '../contract/index.ts'
+import { isWaypostError, makeUuid, nearest, resolveReferences, variable, type Variables } from '../kit/index.ts'
 import { findVariableUses, type Manifest } from '../release/index.ts'
 import type { TestDatabases } from '../server/index.ts'
 import type { LoadedPlugin } from '../plugin/index.ts'
+import { isLoopbackHost } from './allowed-hosts.ts'
 import { errors } from './errors.ts'
 import type { LoadedRelease } from './migrate.ts'
 
@@ -24,8 +25,8 @@ export interface Isolation {
 
 /**
  * Gives each connection of a built project its own database, so that tests never use the configured one. Connections of
- * other classes must be replaced.
- * @throws WP_PROJECT_TEST_CONNECTION, WP_PROJECT_TEST_REPLACED, WP_PROJECT_TEST_VARIABLE, and the errors of
+ * other classes throw when they are used, unless the test replaces them.
+ * @throws WP_PROJECT_TEST_REPLACED, WP_PROJECT_TEST_VARIABLE, and the errors of
  * `TestDatabases.create`
  */
 export async function isolateConnections(
@@ -40,16 +41,16 @@ export async function isolateConnections(
   const connections: Record<string, Manifest['connections'][string]> = {}
   const withoutMigrations = new Set<string>()
   for (const [name, use] of Object.entries(manifest.connections)) {
-    const replacement = isolation.replacements[name]
-    if (replacement !== undefined && 'client' in replacement) {
-      const fake = `test client ${name}`
-      classes.set(fake, { class: makeFake(replacement.client), by: testPlugin })
-      connections[name] = { class: fake, config: {} }
-      withoutMigrations.add(name)
-    } else {
-      const config = replacement?.config ?? (await isolateConfig(name, use, isolation))
-      connections[name] = { class: use.class, config }
+    const replacement = isolation.replacements[name] ?? (await isolateConnection(name, use, isolation))
+    if ('config' in replacement) {
+      connections[name] = { class: use.class, config: replacement.config }
+      continue
     }
+    const fake = `test client ${name}`
+    const fakeClass = 'client' in replacement ? makeFake(replacement.client) : makeUnusable(replacement.error)
+    classes.set(fake, { class: fakeClass, by: testPlugin })
+    connections[name] = { class: fake, config: {} }
+    withoutMigrations.add(name)
   }
   const migrations = manifest.migrations.filter(({ connection }) => !withoutMigrations.has(connection))
   const rates = Object.fromEntries(Object.entries(manifest.rates).map(([name, rate]) => [name, countHere(rate)]))
@@ -58,14 +59,27 @@ export async function isolateConnections(
   return { release: { ...release, manifest: isolated }, plugins: { ...plugins, connections: classes } }
 }
 
-async function isolateConfig(
+/** A connection that cannot be isolated has an error, which is thrown when it is used: most tests use other ones. */
+async function isolateConnection(
   name: string,
   use: Manifest['connections'][string],
-  { home, databases }: Isolation,
-): Promise<Readonly<Record<string, unknown>>> {
-  if (use.class === 'sqlite') return { ...use.config, file: path.join(home, `${makeUuid()}.db`) }
-  if (use.class !== 'postgresql') throw errors.WP_PROJECT_TEST_CONNECTION({ name, class: use.class })
-  return { ...use.config, url: await databases.create(`The connection "${name}"`) }
+  { home, databases, variables }: Isolation,
+): Promise<{ readonly config: Readonly<Record<string, unknown>> } | { readonly error: Error }> {
+  if (use.class === 'sqlite') return { config: { ...use.config, file: path.join(home, `${makeUuid()}.db`) } }
+  if (use.class === 'http' && isLocal(use.config['url'], variables)) return { config: use.config }
+  if (use.class !== 'postgresql') return { error: errors.WP_PROJECT_TEST_CONNECTION({ name, class: use.class }) }
+  try {
+    return { config: { ...use.config, url: await databases.create(`The connection "${name}"`) } }
+  } catch (error) {
+    if (isWaypostError(error) && error.code === 'WP_SERVER_TEST_SERVER') return { error }
+    throw error
+  }
+}
+
+/** Whether a URL is one of this machine, such as that of a server which the test has started. */
+function isLocal(url: unknown, variables: Variables): boolean {
+  const { value } = resolveReferences(url, variables)
+  return typeof value === 'string' && URL.canParse(value) && isLoopbackHost(new URL(value).hostname)
 }
 
 function assertKnown({ connections }: Manifest, { replacements }: Isolation): void {
@@ -100,14 +114,21 @@ const testPlugin: LoadedPlugin = {
 }
 
 function makeFake(client: object): ConnectionClass {
-  const nothing = async () => undefined
-  return {
-    description: 'A client passed by a test',
-    config: {},
-    clientType: 'unknown',
-    open: async () => ({ client, check: nothing, close: nothing }),
-  }
+  return { ...fakeClass, open: async () => ({ client, ...idle }) }
 }
+
+/** Throws when an action uses the client or opens a transaction. */
+function makeUnusable(error: Error): ConnectionClass {
+  const fail = () => {
+    throw error
+  }
+  const unusable = Object.defineProperties({ ...idle }, { client: { get: fail }, transaction: { get: fail } })
+  return { ...fakeClass, open: async () => unusable as OpenConnection }
+}
+
+const fakeClass = { description: 'A client passed by a test', config: {}, clientType: 'unknown' }
+const nothing = async () => undefined
+const idle = { check: nothing, close: nothing }
 
 /** Drops variables that only replaced connections used. */
 function keepUsedVariables(manifest: Manifest): Manifest {

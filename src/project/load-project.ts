@@ -10,6 +10,7 @@ import {
   type Builder,
   type BuiltPlugin,
   type PluginBuilder,
+  type WrittenTypes,
 } from '../build/index.ts'
 import type { TablesSnapshot } from '../contract/index.ts'
 import type { Definition, LoadedDefinition, LoadOptions } from '../definition/index.ts'
@@ -83,6 +84,15 @@ export async function loadProject(project: Project, options: LoadProjectOptions 
   }
 }
 
+/** Loads a project as if the files of actions that are missing existed, since the caller does not need their code. */
+export async function loadDespiteMissing(project: Project, options: LoadProjectOptions = {}): Promise<LoadedProject> {
+  const loaded = await loadProject(project, options)
+  const isMissing = (file: string) => /\.[tj]s$/.test(file) && !existsSync(path.join(project.root, file))
+  const missing = loaded.definition === undefined ? loaded.files.filter(isMissing) : []
+  if (missing.length === 0) return loaded
+  return loadProject(project, { ...options, texts: new Map(missing.map((file) => [file, ''])) })
+}
+
 /** A class may be unknown because its plugin is broken. */
 function withoutFollowing(diagnostics: readonly Diagnostic[], isBroken: boolean): readonly Diagnostic[] {
   return isBroken ? diagnostics.filter(({ code }) => code !== 'WP_DEFINITION_CLASS_UNKNOWN') : diagnostics
@@ -113,8 +123,8 @@ export function countErrors(diagnostics: readonly Diagnostic[]): string {
 export interface BuiltProject extends LoadedProject {
   /** Undefined if a diagnostic is an error. */
   readonly release?: BuiltRelease
-  /** Whether `.waypost/types.d.ts` changed. */
-  readonly typesWritten: boolean
+  /** What happened to `.waypost/types.d.ts`; undefined if there is nothing to write. */
+  readonly types?: WrittenTypes
 }
 
 /**
@@ -129,20 +139,23 @@ export async function buildProject(
   const loaded = await loadProject(project, { pluginBuilder: builder.plugins, ...options })
   if (loaded.definition === undefined) {
     const found = loaded.partial === undefined ? [] : await checkSources(project.root, loaded.partial)
-    return { ...loaded, diagnostics: [...loaded.diagnostics, ...found], typesWritten: false }
+    return { ...loaded, diagnostics: [...loaded.diagnostics, ...found] }
   }
-  const typesWritten = options.describes !== false && (await writeProjectTypes(loaded, loaded.definition))
+  const types = options.describes === false ? undefined : await writeProjectTypes(loaded, loaded.definition)
   const { release, diagnostics } = await builder.build(loaded.definition, { plugins: loaded.plugins })
   return {
     ...loaded,
-    typesWritten,
+    ...(types && { types }),
     diagnostics: [...loaded.diagnostics, ...diagnostics],
     ...(release === undefined ? {} : { release }),
   }
 }
 
-/** Writes the types of a project if they changed. */
-export async function writeProjectTypes({ project, plugins }: LoadedProject, definition: Definition): Promise<boolean> {
+/** Writes the types of a project if they changed and the folder can be written. */
+export async function writeProjectTypes(
+  { project, plugins }: LoadedProject,
+  definition: Definition,
+): Promise<WrittenTypes> {
   const names = ['System', ...Object.keys(definition.connections)]
   const tables = names.map((name) => [name, existsSync(path.join(project.root, 'migrations', name, 'tables.ts'))])
   const builtIn = joinPlugins(await loadBuiltInPlugins())

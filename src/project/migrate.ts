@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { openBuilder } from '../build/index.ts'
+import { openBuilder, type Builder } from '../build/index.ts'
 import { isWaypostError, systemClock, variable, version, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
@@ -32,7 +32,7 @@ import { writeStep, type DatabaseKind } from '../tables/index.ts'
 import { checkConnection, chooseConnection, commandFor } from './check-connection.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
-import { assertBuilt, buildProject } from './load-project.ts'
+import { assertBuilt, loadDespiteMissing, type BuiltProject, type LoadedProject } from './load-project.ts'
 import type { SessionMigrations } from './session-migrations.ts'
 import { writeTablesOf } from './write-tables-of.ts'
 
@@ -98,8 +98,10 @@ export async function buildForMigration(
   const project = findProject(options.folder)
   const builder = openBuilder({ ...project, version })
   try {
-    const built = await buildProject(project, builder, { describes: false })
-    const release = assertBuilt(built, (diagnostics) => options.onDiagnostics?.(diagnostics))
+    const loaded = await loadDespiteMissing(project, { pluginBuilder: builder.plugins, describes: false })
+    const release = assertBuilt(await buildMigrations(loaded, builder), (diagnostics) =>
+      options.onDiagnostics?.(diagnostics),
+    )
     // Before anything is opened or created, so that invalid migrations and names change nothing.
     const migrations = await loadMigrationModules(release)
     const plugins = await loadReleasePlugins({ folder: options.folder }, release)
@@ -114,6 +116,14 @@ export async function buildForMigration(
   } finally {
     await builder.close()
   }
+}
+
+/** Builds without actions, so that migrations run while the code that will use their tables is being written. */
+async function buildMigrations(loaded: LoadedProject, builder: Builder): Promise<BuiltProject> {
+  const { definition, diagnostics, plugins } = loaded
+  if (definition === undefined) return loaded
+  const built = await builder.build({ ...definition, routes: [], cronjobs: {} }, { plugins })
+  return { ...loaded, ...built, diagnostics: [...diagnostics, ...built.diagnostics] }
 }
 
 /** The connections that can have migrations. */

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf, refreshEnvironment } from '../kit/index.ts'
 import type { DevSession } from './dev-options.ts'
@@ -46,6 +48,23 @@ export async function reloadOnSave(
   let scopes = 'failed' in first ? '' : first.scopes.join(' ')
 
   /** @param isSilent without named files, do not report if nothing changed */
+  /** The snapshots of tables that reloads have written, by file. */
+  const snapshots = new Map<string, string>()
+  const textOf = (file: string) => readFile(path.join(folder, file), 'utf8').catch(() => '')
+
+  /** Leaves out the snapshots that a reload has written itself. Undefined if nothing else has changed. */
+  async function withoutOwn(change: Change): Promise<readonly string[] | undefined> {
+    const isForeign = async (file: string) => !snapshots.has(file) || snapshots.get(file) !== (await textOf(file))
+    const foreign = await Promise.all(change.files.map(isForeign))
+    const files = change.files.filter((_, index) => foreign[index])
+    return files.length > 0 ? files : undefined
+  }
+
+  async function noteSnapshots(written: readonly string[]): Promise<void> {
+    for (const file of written.filter((one) => one.endsWith('.json')))
+      snapshots.set(file.split(path.sep).join('/'), await textOf(file))
+  }
+
   async function reload(change: Change, isSilent: boolean): Promise<void> {
     const startedAt = performance.now()
     const before = last
@@ -58,6 +77,7 @@ export async function reloadOnSave(
     }
     const { files } = await loadSettled(change, onServed)
     draft.reloaded(last)
+    if (!('failed' in last)) await noteSnapshots(last.migration.written)
     const origin = findOrigin(files)
     noteReloaded(files)
     const isQuiet = files.length === 0 ? isSilent : !files.some(isSource)
@@ -113,7 +133,11 @@ export async function reloadOnSave(
   const everything: Change = { files: [], isMove: true }
   const watching = await watchProject(folder, {
     isUsed: (file) => last.assets.has(file),
-    onChange: (change) => tryReload(change),
+    onChange: async (change) => {
+      const foreign = await withoutOwn(change)
+      if (foreign === undefined) noteReloaded(change.files)
+      else await tryReload({ ...change, files: foreign })
+    },
     // Requests wait from the save until it is loaded, so that none uses outdated code.
     onBegin: (file) => (isSource(file) || last.assets.has(file) ? server.hold() : () => undefined),
     onError: (error) => console.warned(`Cannot watch files: ${messageOf(error)}`),

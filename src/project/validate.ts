@@ -1,4 +1,4 @@
-import { openBuilder } from '../build/index.ts'
+import { openBuilder, type WrittenTypes } from '../build/index.ts'
 import type { Definition } from '../definition/index.ts'
 import { readBackendSettings } from '../host/index.ts'
 import { hasErrors, version, type Diagnostic, type Variables } from '../kit/index.ts'
@@ -14,12 +14,15 @@ export interface ValidationReport {
   readonly counts: ProjectCounts
   /** The variables that the project uses or declares. */
   readonly variables: readonly string[]
+  /** What happened to `.waypost/types.d.ts`; undefined after errors. */
+  readonly types?: WrittenTypes
 }
 
 export type ProjectCounts = LoadedProject['counts']
 
 /**
- * Checks everything in a project that needs no server, and writes its types. Runs no project code.
+ * Checks everything in a project that needs no server, and writes its types if its folder can be written. Runs no
+ * project code.
  * @param variables if given, unset variables are errors
  */
 export async function validateProject(folder: string, variables?: Variables): Promise<ValidationReport> {
@@ -29,12 +32,13 @@ export async function validateProject(folder: string, variables?: Variables): Pr
     const built = await buildProject(project, builder, variables && { variables })
     const shared = variables && built.definition ? warnOfSharedOrigin(built.definition, variables) : []
     const diagnostics = [...built.diagnostics, ...collectDefinitionFiles(folder, built).diagnostics, ...shared]
-    const { counts } = built
+    const { counts, types } = built
     return {
       ok: !hasErrors(diagnostics),
       diagnostics,
       counts,
       variables: Object.keys(built.definition?.variables ?? {}),
+      ...(types && { types }),
     }
   } finally {
     await builder.close()

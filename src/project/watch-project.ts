@@ -130,9 +130,9 @@ function stampOf(file: string): string {
   }
 }
 
-/** A change may run migrations, which write `tables.ts` and `tables.json`. */
+/** Migrations write `tables.ts` together with `tables.json`, whose changes are reported. */
 function isIgnored(name: string): boolean {
-  return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.(ts|json)$/.test(name)
+  return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name)
 }
 
 /** Whether a change of a file is reported. */

@@ -56,15 +56,15 @@ export interface TestAppOptions {
    */
   readonly databases?: string
   /**
-   * Replacements of the project's connections. By default each SQLite and PostgreSQL connection gets a new database;
-   * connections of other classes must be replaced.
+   * Replacements of the project's connections. By default each SQLite and PostgreSQL connection gets a new database, and
+   * an `http` connection keeps a loopback URL. An action that uses another connection fails.
    */
   readonly connections?: Readonly<Partial<Record<ConnectionName, TestConnection>>>
 }
 
 /**
  * Builds the project of a folder, migrates new databases and serves the project on a free port.
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_TEST_CONNECTION, WP_PROJECT_TEST_VARIABLE, WP_SERVER_TEST_SERVER
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_TEST_REPLACED, WP_PROJECT_TEST_VARIABLE, WP_SERVER_TEST_SERVER
  */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = path.resolve(options.folder ?? '.')

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatTable, shortenEnd, shortenPath } from '../../bin/cli/index.ts'
+import { formatTable } from '../../bin/cli/index.ts'
 
 const columns = [
-  { title: 'NAME', cells: ['a', 'a-longer-name'], shorten: shortenEnd, order: 1, minWidth: 6 },
-  { title: 'FILE', cells: ['src/one.ts', 'src/folder/another/two.ts'], shorten: shortenPath, order: 0, minWidth: 10 },
+  { title: 'NAME', cells: ['a', 'a-longer-name'], narrow: 'cut' as const, order: 1, minWidth: 6 },
+  {
+    title: 'FILE',
+    cells: ['src/one.ts', 'src/folder/another/two.ts'],
+    narrow: 'wrap' as const,
+    order: 0,
+    minWidth: 10,
+  },
   { title: 'SIZE', cells: ['1', '200'] },
 ]
 
@@ -16,18 +22,28 @@ test('columns are as wide as their contents', () => {
   ])
 })
 
-test('without enough space columns are shortened in order, each down to its minimum width', () => {
+test('without enough space columns become narrower in order, each down to its minimum width', () => {
   assert.deepEqual(formatTable(columns, 38), [
     'NAME           FILE               SIZE',
     'a              src/one.ts         1',
-    'a-longer-name  …/another/two.ts   200',
+    'a-longer-name  src/folder/        200',
+    '               another/two.ts',
   ])
   assert.deepEqual(formatTable(columns, 28), [
     'NAME        FILE        SIZE',
     'a           src/one.ts  1',
-    'a-longer-…  …/two.ts    200',
+    'a-longer-…  src/        200',
+    '            folder/',
+    '            another/',
+    '            two.ts',
   ])
-  assert.deepEqual(formatTable(columns, 10)[2], 'a-lon…  …/two.ts    200')
+  assert.deepEqual(formatTable(columns, 10)[2], 'a-lon…  src/        200')
+})
+
+test('words that are longer than a column are continued too, and nothing is lost', () => {
+  const text = 'orders.read or orders.administrate_everything'
+  const lines = formatTable([{ title: 'SCOPE', cells: [text], narrow: 'wrap', minWidth: 12 }], 12)
+  assert.deepEqual(lines, ['SCOPE', 'orders.read', 'or orders.', 'administrate', '_everything'])
 })
 
 test('a table without rows is its titles', () => {
@@ -41,9 +57,4 @@ test('a table without rows is its titles', () => {
     ),
     ['NAME  SIZE'],
   )
-})
-
-test('a path keeps its end, with complete folders if one fits', () => {
-  assert.equal(shortenPath('resources/routes/todo/collection.yml:3', 24), '…/todo/collection.yml:3')
-  assert.equal(shortenPath('a-very-long-file-name.ts:12', 12), '…-name.ts:12')
 })

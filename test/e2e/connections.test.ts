@@ -158,7 +158,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
         await project.edit('src/order/list.ts', `'paid'`, `'payed'`)
         const { code, stdout } = await project.run('validate --types', { env })
         assert.equal(code, 1)
-        assert.match(stdout, /src\/order\/list\.ts\(5,\d+\): error TS/)
+        assert.match(stdout, /^src\/order\/list\.ts:5:\d+  .* TS\d+$/ms)
         await project.edit('src/order/list.ts', `'payed'`, `'paid'`)
       })
     }

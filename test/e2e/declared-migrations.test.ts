@@ -34,7 +34,7 @@ describe('declared migrations', { concurrency: 1 }, () => {
   it('migrate:create --yaml writes one without steps, which stays pending', async () => {
     assert.match(
       await project.ok('migrate:create create-note --yaml'),
-      /Wrote {2}migrations\/System\/\d{8}-create-note\.yml\n/,
+      /Wrote {2}migrations\/System\/\d{14}-create-note\.yml\n/,
     )
     const files = await readdir(path.join(project.folder, 'migrations/System'))
     file = `migrations/System/${files.find((name) => name.endsWith('.yml'))}`

@@ -1,12 +1,17 @@
 // What `validate` prints, how it ends, and for whom: people, pipelines, editors.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+import { execFile, execFileSync } from 'node:child_process'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { checkout, cleanEnvironment } from '../support/cli.ts'
+import { writeFiles } from '../support/project-server.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { longTest } from '../support/forms.ts'
 
+const launcher = path.join(checkout, 'bin/run.js')
 const collection = 'resources/routes/todo/collection.yml'
 let project: TestProject
 
@@ -68,7 +73,12 @@ test('type errors are annotated too', async () => {
     assert.match(stderr, /^Type errors \(2 routes/)
     const plain = await project.run('validate --types')
     assert.equal(plain.code, 1)
-    assert.match(plain.stdout, /^src\/todo\/delete\.ts\(\d+,\d+\): error TS\d+: /)
+    // The reason comes first, then the line and what follows from it.
+    assert.match(
+      plain.stdout,
+      /^src\/todo\/delete\.ts:\d+:\d+ {2}"message": Type 'number' is not assignable to type 'string'\.\n {2}.*handle.*\n +\^{6}\n {2}Property 'handle' in type [^]* TS\d+\n/,
+    )
+    assert.ok(plain.stdout.split('\n').length <= 6, plain.stdout)
     const { ok, diagnostics, types } = JSON.parse((await project.run('validate --types --json')).stdout)
     assert.deepEqual([ok, diagnostics], [false, []])
     assert.match(types[0], /^src\/todo\/delete\.ts\(/)
@@ -84,7 +94,8 @@ longTest('type errors before the first migrate are one line that names the missi
     const { code, stdout, stderr } = await project.run('validate --types')
     assert.equal(code, 1)
     const line = `${fileName} is missing, so the tables of System have no types and actions cannot be type-checked. Run waypost migrate, which writes the file.`
-    assert.equal(stdout, `${line}\n`)
+    assert.match(stdout, /^migrations\/System\/tables\.ts:1:1 {2}migrations\/System\/tables\.ts is missing/)
+    assert.match(stdout, /Run waypost migrate, which writes the file +WP_PROJECT_NO_TABLE_TYPES\n$/)
     assert.match(stderr, /^Type errors \(2 routes/)
     const annotated = await project.run('validate --types --format=github')
     assert.match(
@@ -124,6 +135,20 @@ test('problems of the definition and of the sources are printed in one pass', as
       assert.match(stderr, /^2 errors in 2 files \(2 routes/)
     })
   })
+})
+
+test('a folder that cannot be written is checked, and only its types are not updated', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-read-only-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const route = 'routes: { /hello: { methods: { GET: { public: true, action: src/hello.ts } } } }\n'
+  await writeFiles(folder, { 'waypost.yml': route, 'src/hello.ts': 'export default class Hello { handle() {} }\n' })
+  await chmod(folder, 0o555)
+  const isRoot = process.getuid?.() === 0
+  const options = { cwd: folder, env: cleanEnvironment({}), ...(isRoot && { uid: 65_534, gid: 65_534 }) }
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [launcher, 'validate'], options)
+  assert.match(stdout, /^No problems: 1 route, /)
+  assert.equal(stderr, 'The types in .waypost were not updated, because the folder cannot be written\n')
+  assert.deepEqual(await readdir(folder), ['src', 'waypost.yml'])
 })
 
 // In CI, other tests validate sound projects.

@@ -85,7 +85,7 @@ test('a table is created, amended while it is empty, and then changed by new mig
     [true, null, [], true],
   )
   const [file] = await migrations()
-  assert.match(file!, /^\d{8}-create-app-todo\.yml$/)
+  assert.match(file!, /^\d{14}-create-app-todo\.yml$/)
   assert.equal(
     await read(`migrations/System/${file}`),
     `create_table:

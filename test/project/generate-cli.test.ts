@@ -58,6 +58,15 @@ test('a route that is generated while dev runs is served immediately, and report
   POST /todo returns 501 until you implement it.
 `,
     )
+    for (const name of ['insert', 'delete']) await rm(path.join(project.folder, `src/todo/${name}.ts`))
+    const all = await project.ok('generate:action --all')
+    assert.match(
+      all,
+      /^ {2}Wrote {2}src\/todo\/delete\.ts for DELETE .*[^]*^ {2}Wrote {2}src\/todo\/insert\.ts for POST /m,
+    )
+    assert.equal(await project.ok('generate:action --all'), '  Nothing to do: all action files exist.\n')
+    assert.equal((await project.run('generate:action --all src/a.ts')).code, 2)
+    assert.equal((await project.run('generate:action')).code, 2)
     const { action, written } = JSON.parse(await project.ok('generate:route GET /order --public --dry-run --json'))
     assert.deepEqual([action, written], ['src/order/collection.ts', false])
     await project.ok('validate --types')

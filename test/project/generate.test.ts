@@ -76,7 +76,7 @@ function changed(before: Files, after: Files): Files {
 async function assertValid({ folder }: Project): Promise<void> {
   const { diagnostics } = await validateProject(folder)
   assert.deepEqual(diagnostics, [])
-  assert.deepEqual(await checkTypes(folder), { ok: true, output: '', diagnostics: [] })
+  assert.deepEqual(await checkTypes(folder), { ok: true, output: '', diagnostics: [], rest: '' })
 }
 
 const action = (name: string, route: string) =>

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { openHost, type Host } from '../../src/host/index.ts'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
 import { writeFiles } from '../support/project-server.ts'
+import { until } from '../support/until.ts'
 
 const file = 'migrations/System/20270101-todo.yml'
 const yaml = (columns: string) => `create_table:\n  app_todo: { columns: { id: id, ${columns} } }\n`
@@ -81,4 +82,16 @@ test('a migration is frozen as soon as a table has a row, and when dev starts ag
   await start()
   await save(yaml('title: text'))
   assert.equal((lastFailure() as { code?: string }).code, 'WP_MIGRATE_EDITED')
+})
+
+test('a tables.json that another process writes is loaded, and one that dev writes is loaded once', async () => {
+  const tables = 'migrations/System/tables.json'
+  await save(yaml('title: text'))
+  const served = () => reports.filter(({ what }) => what === 'reloaded')
+  const isOf = (file: string) => served().some(({ about }) => (about['files'] as string[]).includes(file))
+  assert.equal(isOf(tables), false)
+  const text = await readFile(path.join(root, tables), 'utf8')
+  await writeFiles(root, { [tables]: text.replace('"title"', '"name"') })
+  await until('the snapshot is loaded', () => isOf(tables))
+  assert.equal(served().filter(({ about }) => (about['files'] as string[]).includes(tables)).length, 1)
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import { Client } from 'pg'
@@ -60,6 +62,8 @@ plugins: [box-plugin]
 connection: { Box: { class: box, config: { text: real } }, Reference: { class: sqlite, config: { file: data/reference.db } } }
 routes:
   /box: { methods: { GET: { public: true, action: src/box.ts } } }
+  /plain: { methods: { GET: { public: true, action: src/plain.ts } } }
+  /transaction: { methods: { GET: { public: true, action: src/transaction.ts } } }
   /limited: { methods: { GET: { public: true, rate: few, action: src/box.ts } } }
 rate: { few: { limit: 1, window: 1m, connection: Box } }
 cronjob: { read: { schedule: "0 4 1 1 *", action: src/read.ts } }
@@ -68,6 +72,14 @@ event: { read: { description: Read, scopes: [mine] } }
   'plugin/node_modules/box-plugin/package.json': '{ "name": "box-plugin", "type": "module", "exports": "./index.js" }',
   'plugin/node_modules/box-plugin/index.js': `export default { name: 'box', requires: '^1.0.0', connections: { box: ${box} } }\n`,
   'plugin/src/box.ts': actionFile(`return { text: context.connection('Box').read() }`),
+  'plugin/src/plain.ts': actionFile('return {}'),
+  'plugin/src/transaction.ts': actionFile(`return context.transaction('Box', async () => ({}))`),
+  'http/waypost.yml': `
+env: { STOCK_URL: { default: "https://stock.example.com" } }
+connection: { Stock: { class: http, config: { url: "\${env.STOCK_URL}" } } }
+routes: { /stock: { methods: { GET: { public: true, action: src/stock.ts } } } }
+`,
+  'http/src/stock.ts': actionFile(`return { text: await (await context.connection('Stock').fetch('/')).text() }`),
   'plugin/src/read.ts': actionFile(`await context.dispatch('read', { text: context.connection('Box').read() })`),
 }
 
@@ -144,15 +156,36 @@ test('each connection has a separate database, which is deleted afterwards', asy
   )
 })
 
-test('without a server for test databases, a PostgreSQL connection is rejected with its name', () =>
-  reject(
-    { folder },
-    {
-      code: 'WP_SERVER_TEST_SERVER',
-      message: 'The connection "Orders" needs a PostgreSQL server for test databases',
-      hint: /^Set WAYPOST_TEST_DATABASES=postgresql:\/\/.* as the option databases\. .* the option connections\.$/,
-    },
-  ))
+test('a connection that cannot be isolated fails when it is used, not when the app starts', async (t) => {
+  const lines: string[] = []
+  t.mock.method(process.stderr, 'write', (text: string) => lines.push(text) > 0)
+  {
+    await using app = await createTestApp({ folder })
+    assert.equal((await app.inject('POST /item')).status, 500)
+  }
+  assert.match(lines.splice(0).join(''), /The connection "Orders" needs a PostgreSQL server for test databases/)
+  await using app = await createTestApp({ folder: path.join(folder, 'plugin') })
+  assert.deepEqual([(await app.inject('GET /box')).status, (await app.inject('GET /plain')).status], [500, 200])
+  assert.equal((await app.inject('GET /transaction')).status, 500)
+  const must = /The test must replace the connection "Box", because createTestApp cannot .* for the class "box"/
+  assert.match(lines.join(''), must)
+  assert.equal(lines.join('').match(new RegExp(must, 'g'))?.length, 2)
+})
+
+test('an http connection keeps a loopback URL', async () => {
+  const server = createServer((_, response) => response.end('pong'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const local = path.join(folder, 'http')
+  try {
+    await using app = await createTestApp({ folder: local, env: { STOCK_URL: `http://127.0.0.1:${port}` } })
+    assert.deepEqual((await app.inject('GET /stock')).body, { text: 'pong' })
+  } finally {
+    server.close()
+  }
+  await using app = await createTestApp({ folder: local })
+  assert.equal((await app.inject('GET /stock')).status, 500)
+})
 
 test('a server for test databases that cannot be used is named without its password', async () => {
   const databases = 'postgresql://ann:secret-word@127.0.0.1:9/postgres'
@@ -215,10 +248,8 @@ test('variables come from the environment and from the test; a file is read only
   assert.equal(await originOf({ envFile: '.env' }), 'https://hello.example')
 })
 
-test('a connection of a plugin class is rejected, unless the test replaces it', async () => {
+test('a test replaces a connection by a client or a config', async () => {
   const plugin = path.join(folder, 'plugin')
-  const refused = { code: 'WP_PROJECT_TEST_CONNECTION', message: /^The connection "Box" has the class "box", which/ }
-  await reject({ folder: plugin }, { ...refused, hint: /option connections of createTestApp/ })
   const connections = { Box: { client: { read: () => 'fake' } } }
   const readBoth = async (options: TestAppOptions) => {
     await using app = await createTestApp({ folder: plugin, ...options })

@@ -30,7 +30,7 @@ export async function startBuild(project: Project): Promise<StartedBuild> {
       const found = definition === undefined && partial !== undefined ? await checkSources(project.root, partial) : []
       const { release, diagnostics = found } = (await building) ?? {}
       const all = [...loaded.diagnostics, ...collected.diagnostics, ...diagnostics]
-      const built = { ...loaded, diagnostics: all, typesWritten: false, ...(release === undefined ? {} : { release }) }
+      const built = { ...loaded, diagnostics: all, ...(release === undefined ? {} : { release }) }
       return {
         release: assertBuilt(built, report),
         definition: definition!,

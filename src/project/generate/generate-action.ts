@@ -4,7 +4,7 @@ import type { ActionUse, Definition, Location, Method } from '../../definition/i
 import { nearest, type Diagnostic } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
-import { assertDefinition, loadProject } from '../load-project.ts'
+import { assertDefinition, loadDespiteMissing } from '../load-project.ts'
 import { validateProject } from '../validate.ts'
 import { waitUntilServed } from './wait-until-served.ts'
 import { nameCronjob, nameRoute } from './name-route.ts'
@@ -68,9 +68,33 @@ export async function prepareAction(
 ): Promise<{ readonly use: Use; readonly file: string; readonly text: string }> {
   const project = findProject(options.folder)
   const file = assertFile(project, options.file)
-  const definition = await loadDespiteMissing(project, file, options)
+  const definition = await loadUses(project, options)
   const use = chooseUse(findUses(definition), { file, route: options.route })
   return { use, file, text: writeAction({ ...use, isTypeScript: file.endsWith('.ts') }) }
+}
+
+/** Missing action files are expected here. All other errors are reported. */
+async function loadUses(project: Project, options: Pick<GenerateActionOptions, 'onDiagnostics'>): Promise<Definition> {
+  const loaded = await loadDespiteMissing(project)
+  return assertDefinition(loaded, (diagnostics) => options.onDiagnostics?.(diagnostics))
+}
+
+/**
+ * Lists the action files that routes and cronjobs name and that do not exist. If several routes name a file, the first
+ * one is returned with it.
+ * @throws WP_PROJECT_BROKEN
+ */
+export async function listMissingActions(
+  options: Pick<GenerateActionOptions, 'folder' | 'onDiagnostics'>,
+): Promise<readonly { readonly file: string; readonly route?: string | undefined }[]> {
+  const project = findProject(options.folder)
+  const uses = findUses(await loadUses(project, options)).filter(({ file }) => file !== undefined)
+  const byFile = [...Map.groupBy(uses, ({ file }) => file!)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return byFile.flatMap(([file, naming]) => {
+    if (existsSync(path.join(project.root, file))) return []
+    const route = naming.length === 1 ? undefined : naming.find((use) => use.route !== undefined)?.route
+    return [{ file, route }]
+  })
 }
 
 function assertFile({ root }: Project, given: string): string {
@@ -83,18 +107,6 @@ function assertFile({ root }: Project, given: string): string {
     throw errors.WP_PROJECT_GENERATE({ problem: `${file} already exists`, hint: 'Edit it, or choose another file.' })
   }
   return file
-}
-
-/** Missing action files are expected here. All other errors are reported. */
-async function loadDespiteMissing(
-  project: Project,
-  file: string,
-  options: Pick<GenerateActionOptions, 'onDiagnostics'>,
-): Promise<Definition> {
-  const { files } = await loadProject(project)
-  const missing = files.filter((one) => /\.[tj]s$/.test(one))
-  const loaded = await loadProject(project, { texts: new Map([file, ...missing].map((one) => [one, ''])) })
-  return assertDefinition(loaded, (diagnostics) => options.onDiagnostics?.(diagnostics))
 }
 
 /** The use of an action: a method of a route, or a cronjob. */

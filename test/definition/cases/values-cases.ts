@@ -19,6 +19,32 @@ export const valuesCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a declared default counts wherever its variable is used',
+    files: {
+      'waypost.yml':
+        'env: { DB_FILE: { default: x.db }, DAYS: { type: integer, default: 3 } }\nconnection:\n  Db: { class: sqlite, config: { file: "a/${env.DB_FILE}" } }\nconfig: { refresh_lifetime: "${env.DAYS}d" }\n',
+    },
+    options: { variables: { DB_FILE: '' } },
+    problems: [],
+  },
+  {
+    name: 'a declared default of which a config cannot be made',
+    files: {
+      'waypost.yml':
+        'env: { DB_FILE: { default: "a}b" } }\nconnection:\n  Db: { class: sqlite, config: { file: "${env.DB_FILE}" } }\n',
+    },
+    problems: [
+      'waypost.yml:3:41 «${env.DB_FILE}» WP_DEFINITION_ENV_DEFAULT The default of "DB_FILE" cannot be used in a config: it contains a brace | Change the default under env:, or remove it and set DB_FILE on each server',
+    ],
+  },
+  {
+    name: 'a setting whose declared default has a wrong value',
+    files: { 'waypost.yml': 'env: { TTL: { default: long } }\nconfig:\n  token_lifetime: ${env.TTL}\n' },
+    problems: [
+      'waypost.yml:3:19 «${env.TTL}» WP_DEFINITION_SETTING_INVALID "token_lifetime" must be a duration such as 30s, 10m or 1h, not "long"',
+    ],
+  },
+  {
     name: 'a setting whose variable has a wrong value',
     files: { 'waypost.yml': 'config:\n  token_lifetime: ${env.TTL}\n' },
     options: { variables: { TTL: 'long' } },
