@@ -1,4 +1,6 @@
 import { escapeStep } from '../schema/index.ts'
+import { exactIntegers } from './limit-integers.ts'
+
 /** Texts that `Number` can parse but that are not a few plain digits, by parameter name. */
 export type UnusualNumbers = ReadonlyMap<string, readonly string[]>
 
@@ -54,7 +56,7 @@ export function checkNumbers({ values, unusual, part, isInteger }: NumberCheck):
   })
 }
 
-const limits = `must be a number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+const limits = `must be a number ${exactIntegers}`
 
 function checkNumber(value: number, text: string, isInteger: () => boolean): string | undefined {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return limits

@@ -5,6 +5,8 @@ import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
+import { exactIntegers, isExactLimit, limitIntegers } from './limit-integers.ts'
+import { mentionsObjectNames, movePrototype, ownPropertyOptions } from './object-names.ts'
 import { removeUndeclared } from './remove-undeclared.ts'
 import { withSuggestions } from './suggest-parameters.ts'
 import { addSteps, getMaxSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
@@ -45,10 +47,11 @@ const maxThoroughCheckSteps = 40_000
 export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
   const isCoerced = part === 'path' || part === 'query'
   const budget = isCoerced ? undefined : new StepBudget()
-  const fast = compile(schema, named, { isCoerced, allErrors: false, budget })
+  const isExact = part === 'body'
+  const fast = compile(schema, named, { isCoerced, isExact, allErrors: false, budget })
   let slow: ValidateFunction | undefined
   const findAllErrors = (value: unknown) => {
-    slow ??= compile(schema, named, { isCoerced, allErrors: true, budget })
+    slow ??= compile(schema, named, { isCoerced, isExact, allErrors: true, budget })
     if (budget !== undefined) budget.left = Math.min(budget.left, maxThoroughCheckSteps)
     try {
       return slow(value) ? [] : slow.errors!
@@ -205,6 +208,7 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 }
 
 function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
+  if (mentionsObjectNames(schema, named)) throw new Error('it would write inherited properties')
   const external = mapNamed(named, toDraft07)
   const own = toDraft07(schema)
   // fast-json-stringify writes items after a tuple unchanged, whatever their schema.
@@ -213,7 +217,13 @@ function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
     own as unknown as Schema,
     {
       schema: external,
-      ajv: { ...patternOptions, strict: false, logger: false, keywords: makeExactKeywords({ _, Name }, exactPrefix) },
+      ajv: {
+        ...patternOptions,
+        strict: false,
+        strictNumbers: true,
+        logger: false,
+        keywords: makeExactKeywords({ _, Name }, exactPrefix),
+      },
     } as Parameters<typeof buildSerializer>[1],
   )
 }
@@ -239,6 +249,8 @@ const patternOptions: Options = {
 
 interface CompileOptions {
   readonly isCoerced: boolean
+  /** Whether integers beyond 2^53 are errors. */
+  readonly isExact?: boolean
   readonly allErrors: boolean
   readonly budget?: StepBudget | undefined
 }
@@ -246,11 +258,13 @@ interface CompileOptions {
 function compile(
   schema: JsonSchema,
   named: NamedSchemas,
-  { isCoerced, allErrors, budget }: CompileOptions,
+  { isCoerced, isExact = false, allErrors, budget }: CompileOptions,
 ): ValidateFunction {
   const ajv = new Ajv2020({
     ...(budget === undefined ? patternOptions : { code: { regExp: makePatternEngine(budget) } }),
+    ...ownPropertyOptions(schema, named),
     strict: false, // `validate` has already checked in strict mode
+    strictNumbers: true,
     allErrors,
     coerceTypes: isCoerced ? 'array' : false,
     validateSchema: false,
@@ -261,7 +275,11 @@ function compile(
   ajvFormats.default(ajv)
   useExactKeywords(ajv, { _, Name }, (steps) => budget?.spend(steps))
   if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
-  const prepare = (one: JsonSchema) => (budget === undefined ? toDraft2020(one) : addSteps(toDraft2020(one), allErrors))
+  const prepare = (one: JsonSchema) => {
+    const plain = movePrototype(toDraft2020(one))
+    const limited = isExact ? limitIntegers(plain) : plain
+    return budget === undefined ? limited : addSteps(limited, allErrors)
+  }
   for (const [id, one] of Object.entries(mapNamed(named, prepare))) ajv.addSchema(one, id)
   return ajv.compile(prepare(schema) as object)
 }
@@ -292,6 +310,11 @@ function describe(
         return { path: at, message: `must be one of ${listValues(parameters['allowedValues'])}` }
       case 'type':
         return { path: at, message: describeType(parameters['type'], isRepeated(problem, part, value)) }
+      case 'minimum':
+      case 'maximum':
+        if (isExactLimit(problem.keyword, parameters['limit']))
+          return { path: at, message: `must be an integer ${exactIntegers}` }
+        return { path: at, message: problem.message! }
       default:
         return { path: at, message: problem.message ?? 'does not match its schema' }
     }

@@ -68,6 +68,39 @@ routes:
   /any:
     methods:
       POST: { public: true, request: {}, action: src/echo.ts }
+  /integers:
+    methods:
+      POST:
+        public: true
+        request:
+          type: object
+          properties:
+            one: { type: integer }
+            list: { type: array, items: { type: integer } }
+            either: { type: [integer, string] }
+            named: { $ref: schema:///Line }
+            number: { type: number }
+            small: { type: integer, minimum: 1, maximum: 3 }
+        action: src/echo.ts
+  /named:
+    methods:
+      POST:
+        public: true
+        parameters:
+          constructor: { type: string }
+          valueOf: { type: integer }
+          hasOwnProperty: { type: integer, default: 3 }
+        request:
+          type: object
+          properties: { constructor: { type: string }, valueOf: { type: integer }, toLocaleString: { type: string, default: x } }
+        action: src/echo.ts
+  /required:
+    methods:
+      POST:
+        public: true
+        parameters: { type: object, required: [constructor], properties: { constructor: { type: string } } }
+        request: { type: object, required: [toString], properties: { toString: { type: string } } }
+        action: src/echo.ts
   /list:
     methods:
       POST: { public: true, request: { type: array, items: { type: integer }, maxItems: 3 }, action: src/echo.ts }
@@ -140,6 +173,7 @@ interface Case {
   readonly detail?: RegExp
 }
 
+const exact = 'from -9007199254740991 to 9007199254740991; larger ones must be declared and sent as strings'
 const todo = { title: 'Milk', content: 'Two' }
 const order = { note: 'n', constructor: 'c' }
 const json = { 'content-type': 'application/json' }
@@ -191,9 +225,73 @@ const cases: readonly Case[] = [
       what: `a number that JavaScript cannot hold is refused rather than rounded: ${query}`,
       sent: { path: `/item/7/a?${query}` },
       status: 400,
-      problems: [`query/${query.split('=')[0]} must be a number from -9007199254740991 to 9007199254740991`],
+      problems: [`query/${query.split('=')[0]} must be a number ${exact}`],
     }),
   ),
+  ...['1e400', '-1e309', `1${'0'.repeat(309)}`, '0.0001e313', '1e0000400'].map((number) => ({
+    what: `a number beyond the range of a double is refused in every body: ${number.slice(0, 12)}`,
+    sent: { path: '/any', headers: json, body: `{"a": ["1e400", ${number}]}` },
+    status: 400,
+    detail: /^The JSON body is not valid: a number in it is larger than 1\.8e308/,
+  })),
+  {
+    what: 'the largest and the smallest double, and texts and keys that look like larger numbers',
+    sent: {
+      path: '/any',
+      headers: json,
+      body: `[1.7976931348623157e308, 5e-324, 1e-400, "1e400", {"2E999": "${'1'.repeat(400)}"}, 1${'0'.repeat(308)}]`,
+    },
+    status: 200,
+    got: { body: [1.7976931348623157e308, 5e-324, 0, '1e400', { '2E999': '1'.repeat(400) }, 1e308] },
+  },
+  {
+    what: 'integers that would be rounded are refused in a body, wherever an integer is declared',
+    sent: {
+      path: '/integers',
+      headers: json,
+      body: '{"one": 9007199254740993, "list": [1, -9007199254740992], "either": 9007199254740992, "named": {"next": {"count": 1e20}}}',
+    },
+    status: 400,
+    problems: ['body/one', 'body/list/1', 'body/either', 'body/named/next/count'].map(
+      (path) => `${path} must be an integer ${exact}`,
+    ),
+  },
+  {
+    what: 'the largest exact integers, large numbers, and large integers as texts',
+    sent: {
+      path: '/integers',
+      headers: json,
+      body: '{"one": 9007199254740991, "list": [-9007199254740991], "either": "9007199254740993", "number": 1e300, "small": 3}',
+    },
+    status: 200,
+    got: {
+      body: { one: 9007199254740991, list: [-9007199254740991], either: '9007199254740993', number: 1e300, small: 3 },
+    },
+  },
+  {
+    what: 'limits of its own hold for an integer',
+    sent: { path: '/integers', headers: json, body: '{"small": 4}' },
+    status: 400,
+    problems: ['body/small must be <= 3'],
+  },
+  {
+    what: 'properties that are named as those of all objects may be left out',
+    sent: { path: '/named?other=1', headers: json, body: '{"other": 1}' },
+    status: 200,
+    got: { query: { other: '1', hasOwnProperty: 3 }, body: { other: 1, toLocaleString: 'x' } },
+  },
+  {
+    what: 'properties that are named as those of all objects are checked',
+    sent: { path: '/named?valueOf=a', headers: json, body: '{"constructor": 1, "valueOf": "a"}' },
+    status: 400,
+    problems: ['body/constructor must be string', 'body/valueOf must be integer', 'query/valueOf must be integer'],
+  },
+  {
+    what: 'properties that are named as those of all objects can be required',
+    sent: { path: '/required', headers: json, body: '{}' },
+    status: 400,
+    problems: ['body/toString is required', 'query/constructor is required'],
+  },
   {
     what: 'a price in cents is a multiple of 0.01, in a query',
     sent: { path: '/numbers?price=19.99&prices=0.07&prices=4.35' },
