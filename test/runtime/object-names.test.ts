@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { JsonSchema } from '../../src/contract/index.ts'
-import { compileSerializer, compileValidator } from '../../src/runtime/compile-schema.ts'
+import { compileValidator } from '../../src/runtime/compile-schema.ts'
+import { compileSerializer } from '../../src/runtime/compile-serializer.ts'
 
 interface Group {
   readonly what: string
