@@ -16,15 +16,15 @@ const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 export function findUnusualNumbers(values: unknown): UnusualNumbers | undefined {
   let found: Map<string, readonly string[]> | undefined
   for (const name in values as object) {
-    const given = (values as Record<string, string | string[]>)[name]!
-    if (typeof given === 'string' ? isUnusual(given) : given.some(isUnusual))
-      (found ??= new Map()).set(name, [given].flat())
+    const given = (values as Record<string, unknown>)[name] // numbers if an alternative was read before
+    if (typeof given === 'string' ? isUnusual(given) : Array.isArray(given) && given.some(isUnusual))
+      (found ??= new Map()).set(name, [given as string].flat())
   }
   return found
 }
 
-function isUnusual(text: string): boolean {
-  return text !== '' && !shortInteger.test(text) && !Number.isNaN(Number(text))
+function isUnusual(text: unknown): boolean {
+  return typeof text === 'string' && text !== '' && !shortInteger.test(text) && !Number.isNaN(Number(text))
 }
 
 export interface NumberCheck {

@@ -6,6 +6,7 @@ import { compilePattern, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
 import { exactIntegers, isExactLimit, limitIntegers } from './limit-integers.ts'
 import { movePrototype, ownPropertyOptions } from './object-names.ts'
+import { withAlternatives } from './parameter-alternatives.ts'
 import { withSuggestions } from './suggest-parameters.ts'
 import { addSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
 import { makeDefaults, toDraft2020, unescapeStep, type NamedSchemas } from '../schema/index.ts'
@@ -64,7 +65,8 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
   const nullable = findNullable === undefined ? check : withNulls(check, findNullable)
   const found = part === 'query' ? withSuggestions(nullable, schema, named) : nullable
   const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
-  return hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
+  const strict = hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
+  return withAlternatives(strict, { schema, named, compile: (one, all) => compileValidator(one, all, part) })
 }
 
 function withBudget(check: Validator, budget: StepBudget, part: Part): Validator {
