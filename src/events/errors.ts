@@ -110,7 +110,7 @@ export const errors = defineErrors({
   WP_EVENTS_DATA: {
     kind: 'bug',
     status: 500,
-    message: 'The data dispatched with the event "{event}" cannot be serialized as JSON',
+    message: 'The data dispatched with the event "{event}" cannot be serialized as JSON: {reason}',
   },
   WP_EVENTS_SCHEMA: {
     kind: 'bug',

@@ -37,6 +37,7 @@ export {
   type ErrorRow,
 } from './errors.ts'
 export { findJsonExcess } from './find-json-excess.ts'
+export { findInfiniteNumber, hasInfiniteNumber } from './infinite-numbers.ts'
 export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywords.ts'
 export { formatAnnotations } from './format-diagnostics.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'

@@ -36,7 +36,14 @@ function createValidator(): Ajv.Ajv2020 {
   const require = createRequire(import.meta.url)
   const { Ajv2020, _, Name } = require('ajv/dist/2020.js') as typeof Ajv
   const { default: addFormats } = (require('ajv-formats') as typeof Formats).default
-  const ajv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true, validateSchema: false, logger: false })
+  const ajv = new Ajv2020({
+    strict: false,
+    strictNumbers: true, // a variable may be "1e400" or "Infinity"
+    coerceTypes: true,
+    useDefaults: true,
+    validateSchema: false,
+    logger: false,
+  })
   addFormats(ajv)
   useExactKeywords(ajv, { _, Name })
   return ajv

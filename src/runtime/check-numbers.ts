@@ -1,4 +1,6 @@
 import { escapeStep } from '../schema/index.ts'
+import { exactIntegers } from './limit-integers.ts'
+
 /** Texts that `Number` can parse but that are not a few plain digits, by parameter name. */
 export type UnusualNumbers = ReadonlyMap<string, readonly string[]>
 
@@ -14,15 +16,15 @@ const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 export function findUnusualNumbers(values: unknown): UnusualNumbers | undefined {
   let found: Map<string, readonly string[]> | undefined
   for (const name in values as object) {
-    const given = (values as Record<string, string | string[]>)[name]!
-    if (typeof given === 'string' ? isUnusual(given) : given.some(isUnusual))
-      (found ??= new Map()).set(name, [given].flat())
+    const given = (values as Record<string, unknown>)[name] // numbers if an alternative was read before
+    if (typeof given === 'string' ? isUnusual(given) : Array.isArray(given) && given.some(isUnusual))
+      (found ??= new Map()).set(name, [given as string].flat())
   }
   return found
 }
 
-function isUnusual(text: string): boolean {
-  return text !== '' && !shortInteger.test(text) && !Number.isNaN(Number(text))
+function isUnusual(text: unknown): boolean {
+  return typeof text === 'string' && text !== '' && !shortInteger.test(text) && !Number.isNaN(Number(text))
 }
 
 export interface NumberCheck {
@@ -54,7 +56,7 @@ export function checkNumbers({ values, unusual, part, isInteger }: NumberCheck):
   })
 }
 
-const limits = `must be a number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+const limits = `must be a number ${exactIntegers}`
 
 function checkNumber(value: number, text: string, isInteger: () => boolean): string | undefined {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return limits

@@ -1,21 +1,15 @@
-import type { Options } from 'ajv'
+import type { CodeKeywordDefinition, Options } from 'ajv'
 import { _, Ajv2020, Name, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
-import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
-import { compilePattern, makeExactKeywords, useExactKeywords } from '../kit/index.ts'
+import { compilePattern, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
-import { removeUndeclared } from './remove-undeclared.ts'
+import { exactIntegers, isExactLimit, limitIntegers } from './limit-integers.ts'
+import { movePrototype, ownPropertyOptions } from './object-names.ts'
+import { withAlternatives } from './parameter-alternatives.ts'
 import { withSuggestions } from './suggest-parameters.ts'
-import { addSteps, getMaxSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
-import {
-  unescapeStep,
-  exactPrefix,
-  hasRecursiveAlternatives,
-  makeDefaults,
-  toDraft07,
-  toDraft2020,
-} from '../schema/index.ts'
+import { addSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
+import { makeDefaults, toDraft2020, unescapeStep, type NamedSchemas } from '../schema/index.ts'
 
 /** One mismatch with a schema. `path` is a JSON pointer after the part's name, for example `body/title`. */
 export interface SchemaProblem {
@@ -30,12 +24,8 @@ export interface SchemaProblem {
  */
 export type Validator = (value: unknown, maxSteps?: number) => readonly SchemaProblem[] | undefined
 
-export type Serializer = (value: unknown) => string
-
 /** What a schema describes. Path and query are coerced, query and body get defaults, the others are not changed. */
 export type Part = 'path' | 'query' | 'body' | 'result' | 'data'
-
-export type NamedSchemas = Readonly<Record<string, JsonSchema>>
 
 const maxProblems = 50
 const maxThoroughCheckBytes = 64 * 1024
@@ -45,10 +35,11 @@ const maxThoroughCheckSteps = 40_000
 export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
   const isCoerced = part === 'path' || part === 'query'
   const budget = isCoerced ? undefined : new StepBudget()
-  const fast = compile(schema, named, { isCoerced, allErrors: false, budget })
+  const options = { isCoerced, budget, ...(part === 'body' ? { change: limitIntegers } : {}) }
+  const fast = compile(schema, named, { ...options, allErrors: false })
   let slow: ValidateFunction | undefined
   const findAllErrors = (value: unknown) => {
-    slow ??= compile(schema, named, { isCoerced, allErrors: true, budget })
+    slow ??= compile(schema, named, { ...options, allErrors: true })
     if (budget !== undefined) budget.left = Math.min(budget.left, maxThoroughCheckSteps)
     try {
       return slow(value) ? [] : slow.errors!
@@ -74,7 +65,8 @@ export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: 
   const nullable = findNullable === undefined ? check : withNulls(check, findNullable)
   const found = part === 'query' ? withSuggestions(nullable, schema, named) : nullable
   const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
-  return hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
+  const strict = hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
+  return withAlternatives(strict, { schema, named, compile: (one, all) => compileValidator(one, all, part) })
 }
 
 function withBudget(check: Validator, budget: StepBudget, part: Part): Validator {
@@ -170,87 +162,30 @@ function mentions(type: string, schema: JsonSchema, named: NamedSchemas): boolea
   return text.includes(`"${type}"`) || (type === 'null' && /[:,[]null[,\]}]/.test(text))
 }
 
-/** Compiles a serializer. A schema that fast-json-stringify does not support is interpreted for each result. */
-export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Serializer {
-  let slow: ((value: unknown) => string | undefined) | undefined
-  const writeSlowly = (value: unknown, error: unknown = new Error('it does not match its schema')): string => {
-    slow ??= makeSlowWriter(schema, named)
-    const text = slow(value)
-    if (text === undefined) throw error
-    return text
-  }
-  let fast: Serializer
-  try {
-    fast = buildFast(schema, named)
-  } catch {
-    return writeSlowly
-  }
-  const isRecursive = hasRecursiveAlternatives(schema, named)
-  return (value) => {
-    // To choose an alternative, fast-json-stringify checks it with all that it contains, and that again at each level.
-    if (isRecursive && isDeeperThan(maxFastLevels, value)) return writeSlowly(value)
-    try {
-      return fast(value)
-    } catch (error) {
-      return writeSlowly(value, error) // fast-json-stringify rejects some valid results
-    }
-  }
-}
-
-const maxFastLevels = 4
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((one) => isDeeperThan(levels - 1, one))
-}
-
-function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
-  const external = mapNamed(named, toDraft07)
-  const own = toDraft07(schema)
-  // fast-json-stringify writes items after a tuple unchanged, whatever their schema.
-  if (JSON.stringify([own, external]).includes('"additionalItems":{')) throw new Error('a tuple with additional items')
-  return buildSerializer(
-    own as unknown as Schema,
-    {
-      schema: external,
-      ajv: { ...patternOptions, strict: false, logger: false, keywords: makeExactKeywords({ _, Name }, exactPrefix) },
-    } as Parameters<typeof buildSerializer>[1],
-  )
-}
-
-/** Makes the serializer that interprets the schema. It returns undefined for an invalid result. */
-function makeSlowWriter(schema: JsonSchema, named: NamedSchemas): (value: unknown) => string | undefined {
-  const budget = new StepBudget()
-  const fits = compile(schema, named, { isCoerced: false, allErrors: false, budget })
-  const root = toDraft2020(schema)
-  const all = Object.fromEntries(Object.entries(named).map(([name, one]) => [name, toDraft2020(one)]))
-  return (value) => {
-    const text = JSON.stringify(value) ?? 'null'
-    const plain: unknown = JSON.parse(text)
-    budget.left = getMaxSteps(text.length)
-    return fits(plain) ? JSON.stringify(removeUndeclared(plain, root, all)) : undefined
-  }
-}
-
 /** Patterns run on an engine with linear time, so that no input can block the process. */
-const patternOptions: Options = {
+export const patternOptions: Options = {
   code: { regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: '' }) },
 }
 
-interface CompileOptions {
+export interface CompileOptions {
   readonly isCoerced: boolean
   readonly allErrors: boolean
   readonly budget?: StepBudget | undefined
+  /** Changes each schema before it is compiled. */
+  change?(schema: JsonSchema): JsonSchema
+  readonly keywords?: readonly CodeKeywordDefinition[]
 }
 
-function compile(
+export function compile(
   schema: JsonSchema,
   named: NamedSchemas,
-  { isCoerced, allErrors, budget }: CompileOptions,
+  { isCoerced, allErrors, budget, change = (one) => one, keywords = [] }: CompileOptions,
 ): ValidateFunction {
   const ajv = new Ajv2020({
     ...(budget === undefined ? patternOptions : { code: { regExp: makePatternEngine(budget) } }),
+    ...ownPropertyOptions(schema, named),
     strict: false, // `validate` has already checked in strict mode
+    strictNumbers: true,
     allErrors,
     coerceTypes: isCoerced ? 'array' : false,
     validateSchema: false,
@@ -261,16 +196,23 @@ function compile(
   ajvFormats.default(ajv)
   useExactKeywords(ajv, { _, Name }, (steps) => budget?.spend(steps))
   if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
-  const prepare = (one: JsonSchema) => (budget === undefined ? toDraft2020(one) : addSteps(toDraft2020(one), allErrors))
+  for (const keyword of keywords) ajv.addKeyword(keyword)
+  const prepare = (one: JsonSchema) => {
+    const changed = change(movePrototype(toDraft2020(one)))
+    return budget === undefined ? changed : addSteps(changed, allErrors)
+  }
   for (const [id, one] of Object.entries(mapNamed(named, prepare))) ajv.addSchema(one, id)
   return ajv.compile(prepare(schema) as object)
 }
 
-function mapNamed(named: NamedSchemas, change: (schema: JsonSchema) => JsonSchema): Record<string, Schema> {
+export function mapNamed(
+  named: NamedSchemas,
+  change: (schema: JsonSchema) => JsonSchema,
+): Record<string, Exclude<JsonSchema, boolean>> {
   return Object.fromEntries(
     Object.entries(named).map(([name, one]) => [
       `schema:///${encodeURIComponent(name)}`,
-      change(one) as unknown as Schema,
+      change(one) as Exclude<JsonSchema, boolean>,
     ]),
   )
 }
@@ -292,6 +234,11 @@ function describe(
         return { path: at, message: `must be one of ${listValues(parameters['allowedValues'])}` }
       case 'type':
         return { path: at, message: describeType(parameters['type'], isRepeated(problem, part, value)) }
+      case 'minimum':
+      case 'maximum':
+        if (isExactLimit(problem.keyword, parameters['limit']))
+          return { path: at, message: `must be an integer ${exactIntegers}` }
+        return { path: at, message: problem.message! }
       default:
         return { path: at, message: problem.message ?? 'does not match its schema' }
     }

@@ -83,7 +83,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     frameworkErrors: (error, request, reply) =>
       answerUnparsablePath(error, request, reply.headers(options.securityHeaders.json)),
     ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false },
+      customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false, strictNumbers: true },
       onCreate: (ajv) => useExactKeywords(ajv, { _, Name }),
     },
   })

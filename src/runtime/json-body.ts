@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { findJsonExcess, isStorable } from '../kit/index.ts'
+import { findJsonExcess, hasInfiniteNumber, isStorable } from '../kit/index.ts'
 import { errorCodes, type FastifyInstance, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
 
@@ -14,8 +14,9 @@ declare module 'fastify' {
 const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/
 
 /**
- * Parses JSON bodies. Rejects bodies that are not UTF-8 or that contain text that cannot be stored unchanged:
- * PostgreSQL rejects NUL, and an unpaired surrogate is read back as another character.
+ * Parses JSON bodies. Rejects bodies that are not UTF-8 or that contain what cannot be stored unchanged: PostgreSQL
+ * rejects NUL, an unpaired surrogate is read back as another character, and JSON has no infinity, which is what `1e400`
+ * becomes.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -41,6 +42,11 @@ export function readJsonBodies(app: FastifyInstance): void {
         if (unstorableEscape.test(text) && !isAllStorable(value)) {
           return done(
             errors.WP_RUNTIME_BODY_JSON({ reason: 'a string in it contains a NUL character or an unpaired surrogate' }),
+          )
+        }
+        if (hasInfiniteNumber(text, value)) {
+          return done(
+            errors.WP_RUNTIME_BODY_JSON({ reason: 'a number in it is larger than 1.8e308 or less than -1.8e308' }),
           )
         }
         return done(null, value)

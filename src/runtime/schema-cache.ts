@@ -1,18 +1,15 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { sha256 } from '../kit/index.ts'
-import {
-  compileSerializer,
-  compileValidator,
-  type NamedSchemas,
-  type Part,
-  type Serializer,
-  type Validator,
-} from './compile-schema.ts'
+import type { NamedSchemas } from '../schema/index.ts'
+import { compileResultCheck, type ResultCheck } from './compile-result-check.ts'
+import { compileValidator, type Part, type Validator } from './compile-schema.ts'
+import { compileSerializer, type Serializer } from './compile-serializer.ts'
 
-/** Caches validators and serializers across generations, by the content of a schema and of everything it references. */
+/** Caches validators, serializers and checks of results across generations, by the content of a schema and of everything it references. */
 export interface SchemaCache {
   validator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator
   serializer(schema: JsonSchema, named: NamedSchemas): Serializer
+  resultCheck(schema: JsonSchema, named: NamedSchemas): ResultCheck
   /**
    * Removes entries that were not used since the call before the previous one, so that two successive generations can
    * share entries.
@@ -22,7 +19,7 @@ export interface SchemaCache {
 }
 
 interface Entry {
-  readonly compiled: Validator | Serializer
+  readonly compiled: Validator | Serializer | ResultCheck
   usedIn: number
 }
 
@@ -46,6 +43,10 @@ export function makeSchemaCache(): SchemaCache {
     serializer(schema, named) {
       const { content, used } = findReachable(schema, named)
       return getOrCompile(`write ${content}`, () => compileSerializer(schema, used))
+    },
+    resultCheck(schema, named) {
+      const { content, used } = findReachable(schema, named)
+      return getOrCompile(`check ${content}`, () => compileResultCheck(schema, used))
     },
     beginGeneration() {
       for (const [key, { usedIn }] of entries) if (usedIn < generation) entries.delete(key)

@@ -70,6 +70,7 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
   const isSafe = method.method === 'GET' // other methods have already changed data
   const dispatch = makeResultDispatch(method, action)
   const answer = makeAnswer(sending, sources.pageHeaders)
+  const reportInfinite = makeInfiniteReporter(action)
 
   const prepareNow = ({ result, context, reply }: ActionResult): SendPrepared => {
     const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
@@ -77,6 +78,7 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     const body = explicit === undefined ? result : explicit.body
     const written = write({ status, body, type: explicit?.headers['content-type'] })
     if (written.dropped !== undefined) reportDropped(reply, action, written.dropped)
+    if (written.infinite !== undefined) reportInfinite(reply, written.infinite)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
     if (status < 300) dispatch?.(context, written)
     if (written.payload === undefined) discardResult(body)
@@ -146,6 +148,16 @@ function assertAcceptable({ headers: { accept } }: FastifyRequest, { type }: Wri
 function reportDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {
   request.dropped = { action, fields }
   request.log.warn({ action, dropped: fields }, 'result has fields that are not in its schema')
+}
+
+/** Logs only the first field: if a row has such a number, so has every list with the row. */
+function makeInfiniteReporter(action: string) {
+  let hasReported = false
+  return ({ request }: FastifyReply, field: string): void => {
+    if (hasReported) return
+    hasReported = true
+    request.log.warn({ action, field }, 'result has a number that is NaN or infinite; sent as null')
+  }
 }
 
 /** Dispatches the response body, so that subscribers learn no more than callers. */

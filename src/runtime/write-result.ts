@@ -1,16 +1,20 @@
 import type { Readable } from 'node:stream'
-import { bodylessStatuses, isJsonType, messageOf } from '../kit/index.ts'
+import type { JsonSchema } from '../contract/index.ts'
+import { bodylessStatuses, findInfiniteNumber, isJsonType, messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
+import { mapSubSchemas } from '../schema/index.ts'
+import type { ResultCheck } from './compile-result-check.ts'
 import { errors } from './errors.ts'
 import { asRawBody } from './raw-body.ts'
 import { getMaxSteps } from './step-budget.ts'
-import type { Serializer, Validator } from './compile-schema.ts'
+import type { Validator } from './compile-schema.ts'
+import type { Serializer } from './compile-serializer.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
 export interface WriteSources {
   readonly manifest: Manifest
   readonly schemas: SchemaCache
-  /** Check results against their schemas before they are sent; used in `dev` and in tests. */
+  /** Report fields of results that their schemas do not declare; used in `dev` and in tests. */
   readonly checkResults: boolean
 }
 
@@ -22,6 +26,8 @@ export interface Written {
   readonly isJson: boolean
   /** Fields that the schema does not declare; only if results are checked. */
   readonly dropped?: readonly string[] | undefined
+  /** A field that is NaN or infinite and was written as null. */
+  readonly infinite?: string | undefined
 }
 
 /** A response of an action. */
@@ -56,8 +62,7 @@ export function makeWriter(sources: WriteSources, method: ManifestMethod, action
       throw makeResultError({ action, status }, 'it is a fetch Response; return its body instead')
     const isJson = type === undefined || isJsonType(type)
     if (typeof body === 'string' && !isJson) return { payload: body, type, isJson }
-    const { payload, dropped } = writeJson(answering)
-    return { payload, dropped, type: type ?? jsonType, isJson }
+    return { ...writeJson(answering), type: type ?? jsonType, isJson }
   }
 }
 
@@ -66,35 +71,84 @@ interface ResponseId {
   readonly status: number
 }
 
-function makeJsonWriter({ schemas, manifest, checkResults }: WriteSources, method: ManifestMethod, action: string) {
-  const serializers = new Map<number, Serializer>()
-  const validators = new Map<number, Validator>()
-  for (const [status, schema] of Object.entries(method.responses)) {
-    if (bodyless.has(Number(status))) continue
-    serializers.set(Number(status), schemas.serializer(schema, manifest.schemas))
-    if (checkResults) validators.set(Number(status), schemas.validator(schema, manifest.schemas, 'result'))
+/** What is compiled for the responses of one status. */
+interface StatusWriter {
+  readonly serialize: Serializer
+  readonly validate: Validator
+  readonly fits: ResultCheck
+  /** For results with NaN and infinite numbers, which are written as null. */
+  readonly lenient: Pick<StatusWriter, 'serialize' | 'validate'>
+}
+
+function makeStatusWriter({ schemas, manifest }: WriteSources, schema: JsonSchema): StatusWriter {
+  const serialize = schemas.serializer(schema, manifest.schemas)
+  let validate: Validator | undefined
+  let fits: ResultCheck | undefined
+  let lenient: StatusWriter['lenient'] | undefined
+  const makeLenient = () => {
+    const named = Object.fromEntries(Object.entries(manifest.schemas).map(([name, one]) => [name, allowNulls(one)]))
+    const own = allowNulls(schema)
+    return { serialize: schemas.serializer(own, named), validate: schemas.validator(own, named, 'result') }
   }
-  return ({ status, body }: ResponseToWrite): Pick<Written, 'dropped'> & { readonly payload: string | undefined } => {
-    const at = { action, status }
-    const serialize = serializers.get(status)
-    if (serialize === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
-    if (body === undefined) throw makeResultError(at, 'the result is missing')
-    const validate = validators.get(status)
-    if (validate === undefined) return { payload: write(at, serialize, body) }
-    const plain = checkResult(at, validate, body)
-    const payload = write(at, serialize, body)
-    const dropped = listDropped(plain, JSON.parse(payload))
-    return dropped.length === 0 ? { payload } : { payload, dropped }
+  // Compiled on first use: a server has many routes and needs few of these.
+  return {
+    serialize,
+    get validate() {
+      return (validate ??= schemas.validator(schema, manifest.schemas, 'result'))
+    },
+    get fits() {
+      return (fits ??= schemas.resultCheck(schema, manifest.schemas))
+    },
+    get lenient() {
+      return (lenient ??= makeLenient())
+    },
   }
 }
 
-/** Checks the result after conversion to JSON, because that is what callers get; a Date becomes a text, for example. */
-function checkResult(at: ResponseId, validate: Validator, body: unknown): unknown {
+type WrittenJson = Pick<Written, 'dropped' | 'infinite'> & { readonly payload: string | undefined }
+
+function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: string) {
+  const { checkResults } = sources
+  const writers = new Map<number, StatusWriter>()
+  for (const [status, schema] of Object.entries(method.responses)) {
+    if (!bodyless.has(Number(status))) writers.set(Number(status), makeStatusWriter(sources, schema))
+  }
+  return ({ status, body }: ResponseToWrite): WrittenJson => {
+    const at = { action, status }
+    const writer = writers.get(status)
+    if (writer === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
+    if (body === undefined) throw makeResultError(at, 'the result is missing')
+    if (!checkResults && writer.fits(body)) return { payload: write(at, writer.serialize, body) }
+    const { plain, payload, infinite } = writePlain(at, writer, body)
+    if (!checkResults) return { payload, infinite }
+    const dropped = listDropped(plain, JSON.parse(payload))
+    return { payload, infinite, dropped: dropped.length === 0 ? undefined : dropped }
+  }
+}
+
+/** Checks and writes the JSON form of a result, because that is what callers get; a Date becomes a text, for example. */
+function writePlain(at: ResponseId, writer: StatusWriter, body: unknown) {
   const text = write(at, JSON.stringify, body) ?? 'null'
   const plain: unknown = JSON.parse(text)
-  const problems = validate(plain, getMaxSteps(text.length))
-  if (problems === undefined) return plain
-  throw makeResultError(at, problems.map(({ path, message }) => `${path} ${message}`).join('; '))
+  const maxSteps = getMaxSteps(text.length)
+  const problems = writer.validate(plain, maxSteps)
+  const infinite = text.includes('null') ? findInfiniteNumber(body)?.join('/') : undefined
+  if (problems === undefined) return { plain, payload: write(at, writer.serialize, plain), infinite }
+  if (infinite === undefined || writer.lenient.validate(plain, maxSteps) !== undefined)
+    throw makeResultError(at, problems.map(({ path, message }) => `${path} ${message}`).join('; '))
+  return { plain, payload: write(at, writer.lenient.serialize, plain), infinite }
+}
+
+/** Allows null wherever a schema declares a number. */
+function allowNulls(schema: JsonSchema): JsonSchema {
+  if (typeof schema === 'boolean') return schema
+  const { oneOf, ...inner } = mapSubSchemas(schema, allowNulls)
+  const types = new Set([inner['type']].flat())
+  return {
+    ...inner,
+    ...(types.has('number') || types.has('integer') ? { type: [...types.add('null')] } : {}),
+    ...(oneOf === undefined ? {} : { allOf: [{ anyOf: oneOf }, ...((inner['allOf'] as JsonSchema[]) ?? [])] }), // several may allow null
+  }
 }
 
 function write(at: ResponseId, serialize: Serializer, body: unknown): string {

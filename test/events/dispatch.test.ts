@@ -99,6 +99,18 @@ onEachDatabase('dispatch', (world) => {
     assert.deepEqual(await messages(world()), [])
   })
 
+  test('numbers that JSON does not have are named in an error, instead of becoming null', async () => {
+    const context = makeContext(world())
+    const cases: readonly [unknown, RegExp][] = [
+      [NaN, /: it is NaN or infinite$/],
+      [{ total: { price: [1, -Infinity] } }, /: "total\/price\/1" is NaN or infinite$/],
+    ]
+    for (const [data, message] of cases)
+      await assert.rejects(context.dispatch('note', data), { code: 'WP_EVENTS_DATA', message })
+    const kept = { at: new Date(0), none: null, sum: Object.assign(new Date(0), { cached: NaN }) }
+    await makeContext(world()).dispatch('note', kept)
+  })
+
   test('to users that are not a list of ids throws inside the action', async () => {
     const context = makeContext(world())
     for (const users of ['ann', [1], [undefined], {}]) {

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../support/property.ts'
 import type { JsonSchema } from '../../src/contract/index.ts'
-import { compileSerializer, compileValidator } from '../../src/runtime/compile-schema.ts'
+import type { Manifest, ManifestMethod } from '../../src/release/index.ts'
+import { makeSchemaCache } from '../../src/runtime/index.ts'
+import { compileValidator } from '../../src/runtime/compile-schema.ts'
+import { compileSerializer } from '../../src/runtime/compile-serializer.ts'
+import { makeWriter } from '../../src/runtime/write-result.ts'
 
 const leaf = fc.constantFrom<JsonSchema>(
   { type: 'string' },
@@ -12,6 +16,10 @@ const leaf = fc.constantFrom<JsonSchema>(
   { type: 'string', format: 'date-time' },
   { type: ['string', 'null'], format: 'date' },
   { enum: ['a', 1, null] },
+  { type: 'number', minimum: 0 },
+  { type: 'boolean' },
+  { type: 'string', maxLength: 2 },
+  { const: 'a' },
   {},
   true,
   { $ref: 'schema:///A' },
@@ -65,6 +73,45 @@ test('any schema can be compiled, and a matching result is sent', () => {
         if (typeof result !== 'object' || result === null) assert.equal(written, result)
         else assert.equal(Array.isArray(written), Array.isArray(result))
       }
+    },
+  )
+  fc.assert(property, { numRuns: 60 })
+})
+
+class Price {
+  readonly a = 1
+  toJSON() {
+    return 'a'
+  }
+}
+const rawValues = fc.letrec<{ any: unknown }>((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom<unknown>('a', '', 'abc', '2026-01-31', 1, 1.5, -1, NaN, Infinity, null, true, undefined),
+    fc.constantFrom<unknown>(new Date(0), new Date(NaN), new Date(8e15), () => 1, Symbol('a'), new Price(), /a/),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'secret'), tie('any'), { maxKeys: 3, noNullPrototype: true }),
+    fc.array(tie('any'), { maxLength: 3 }),
+  ),
+}))
+
+test('a result is sent by `serve` as it is by `dev`, or it is an error in both', () => {
+  const results = fc.array(rawValues.any, { minLength: 20, maxLength: 20 })
+  const property = fc.property(
+    fc.record({ schema: schemas.any, A: schemas.object, B: schemas.list, results }),
+    ({ schema, A, B, results: all }) => {
+      const sources = { manifest: { schemas: { A, B } } as unknown as Manifest, schemas: makeSchemaCache() }
+      const method = { responses: { 200: schema } } as unknown as ManifestMethod
+      const [inDev, inServe] = [true, false].map((checkResults) => {
+        const write = makeWriter({ ...sources, checkResults }, method, 'test')
+        return (body: unknown) => {
+          try {
+            return JSON.parse(write({ status: 200, body, type: undefined }).payload as string) as unknown
+          } catch (error) {
+            return (error as { readonly code: string }).code
+          }
+        }
+      })
+      for (const result of all) assert.deepEqual(inServe!(result), inDev!(result))
     },
   )
   fc.assert(property, { numRuns: 60 })

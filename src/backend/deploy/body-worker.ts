@@ -4,7 +4,15 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import type { ClassCatalog } from '../../definition/index.ts'
 import type { CheckedRoutes } from '../../host/index.ts'
-import { findJsonExcess, isStorable, isWaypostError, sha256, shortId, type WaypostError } from '../../kit/index.ts'
+import {
+  findJsonExcess,
+  hasInfiniteNumber,
+  isStorable,
+  isWaypostError,
+  sha256,
+  shortId,
+  type WaypostError,
+} from '../../kit/index.ts'
 import {
   findFilesProblem,
   findPathProblem,
@@ -125,13 +133,20 @@ function parse(bytes: Uint8Array): unknown {
   if (found === 'levels') throw errors.WP_BACKEND_BODY({ reason: 'it is nested too deeply' })
   if (found === 'values') throw errors.WP_BACKEND_BODY({ reason: 'it has too many values' })
   const text = new TextDecoder().decode(bytes)
+  const body = parseJson(text)
+  if (body === undefined || (mayHaveForbiddenKey.test(text) && hasForbiddenKey(body)))
+    throw errors.WP_BACKEND_BODY({ reason: 'it is not valid JSON, or has a forbidden key' })
+  if (hasInfiniteNumber(text, body))
+    throw errors.WP_BACKEND_BODY({ reason: 'a number in it is larger than 1.8e308 or less than -1.8e308' })
+  return body
+}
+
+function parseJson(text: string): unknown {
   try {
-    const body: unknown = JSON.parse(text)
-    if (!mayHaveForbiddenKey.test(text) || !hasForbiddenKey(body)) return body
+    return JSON.parse(text)
   } catch {
-    // reported below
+    return undefined
   }
-  throw errors.WP_BACKEND_BODY({ reason: 'it is not valid JSON, or has a forbidden key' })
 }
 
 const mayHaveForbiddenKey = /"__proto__"|"constructor"|\\u/

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql, type Kysely } from 'kysely'
-import { makeNextId, isStorable } from '../../kit/index.ts'
+import { findInfiniteNumber, isStorable, makeNextId, messageOf } from '../../kit/index.ts'
 import { jsonRows, type System, type SystemTables } from '../../store/index.ts'
 import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
 import { errors } from '../errors.ts'
@@ -90,11 +90,16 @@ function assertMatchesSchema(check: DataCheck, { event, data }: PreparedMessage)
 }
 
 function toJson(event: string, data: unknown): string {
+  let text: unknown
   try {
-    const text = JSON.stringify(data)
-    if (typeof text === 'string') return text
+    text = JSON.stringify(data)
   } catch (cause) {
-    throw errors.WP_EVENTS_DATA({ event }, { cause })
+    throw errors.WP_EVENTS_DATA({ event, reason: messageOf(cause).split('\n', 1)[0]! }, { cause })
   }
-  throw errors.WP_EVENTS_DATA({ event })
+  if (typeof text !== 'string') throw errors.WP_EVENTS_DATA({ event, reason: 'it has no JSON form' })
+  // JSON.stringify writes null for them.
+  const infinite = text.includes('null') ? findInfiniteNumber(data) : undefined
+  if (infinite === undefined) return text
+  const place = infinite.length === 0 ? 'it' : `"${infinite.join('/')}"`
+  throw errors.WP_EVENTS_DATA({ event, reason: `${place} is NaN or infinite` })
 }

@@ -10,8 +10,16 @@ export function digestList(parts: readonly unknown[]): string {
 }
 
 export function writeCursor(digest: string, values: readonly CursorValue[]): string {
-  return Buffer.from(JSON.stringify([digest, ...values])).toString('base64url')
+  const written = values.map((value) => (typeof value === 'number' && !Number.isFinite(value) ? String(value) : value))
+  return Buffer.from(JSON.stringify([digest, ...written])).toString('base64url')
 }
+
+/** Numbers that databases can hold and JSON cannot. NaN remains a text, which only PostgreSQL has and reads. */
+const numbersAsText: ReadonlyMap<unknown, CursorValue> = new Map<unknown, CursorValue>([
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+  ['NaN', 'NaN'],
+])
 
 /**
  * Reads a cursor. Cursors are not signed: they only select where a list continues, and all its conditions are added to the
@@ -26,7 +34,10 @@ export function readCursor(
 ): readonly CursorValue[] | undefined {
   const [found, ...values] = parse(text)
   if (found !== digest || values.length !== columns.length) return undefined
-  return values.every((value, index) => isPossible(value, columns[index]!)) ? (values as CursorValue[]) : undefined
+  const read = values.map((value, index) =>
+    columns[index]!.type === 'number' ? (numbersAsText.get(value) ?? value) : value,
+  )
+  return read.every((value, index) => isPossible(value, columns[index]!)) ? (read as CursorValue[]) : undefined
 }
 
 function parse(text: string): readonly unknown[] {

@@ -144,13 +144,11 @@ export function isOwned({ owner }: TablePlan, principal: Principal | undefined):
  * serialized.
  */
 export function makeRowAnswer({ columns, types, table }: TablePlan): (row: Row, extras: readonly string[]) => Row {
-  const of = (...kinds: readonly string[]) => columns.filter((name) => kinds.includes(types[name]!.type))
-  const [numbers, integers] = [of('number'), of('id', 'integer')]
+  const integers = columns.filter((name) => ['id', 'integer'].includes(types[name]!.type))
   return (row, extras) => {
     const answer = row as Record<string, unknown>
     for (const name of extras) answer[name] = undefined
     for (const name of integers) assertExact(row[name], `"${name}" of "${table}"`, 'Use a column of the type bigint')
-    for (const name of numbers) answer[name] = finite(row[name], types[name]!.null)
     return answer
   }
 }
@@ -162,10 +160,4 @@ export function makeRowAnswer({ columns, types, table }: TablePlan): (row: Row, 
 export function assertExact(value: unknown, name: string, advice: string): void {
   if (typeof value !== 'string' || !/^-?\d+$/.test(value) || Number.isSafeInteger(Number(value))) return
   throw new Error(`${name} is ${value}, which a JSON number cannot represent exactly. ${advice}`)
-}
-
-/** JSON has no NaN and no infinity. The serializer writes null for infinity, even if the schema does not allow null. */
-function finite(value: unknown, isNullable: true | undefined): unknown {
-  if (typeof value !== 'number' || Number.isFinite(value)) return value
-  return isNullable ? null : Infinity
 }

@@ -83,6 +83,31 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       }
     })
 
+    test('continue after numbers that JSON does not have, which are null', async () => {
+      await reset()
+      for (const weight of [1, 2, 3, 4, 5, 6, null, 8]) await insert({ weight })
+      const infinity = kind === 'sqlite' ? '9e999' : `'Infinity'`
+      await api.execute(`update app_order set weight = ${infinity} where weight in (2, 3)`)
+      await api.execute(
+        `update app_order set weight = -${infinity}${kind === 'sqlite' ? '' : '::float8'} where weight in (4, 5)`,
+      )
+      if (kind === 'postgresql') await api.execute(`update app_order set weight = 'NaN' where weight = 6`)
+      for (const sort of ['weight', '-weight', 'weight,-id', '-weight,total,-id']) {
+        const found: (number | null)[] = []
+        let after: string | undefined
+        do {
+          const { status, body } = await list({ sort, limit: 1, ...(after && { after }) })
+          assert.equal(status, 200)
+          for (const { weight } of body.entry) found.push(weight)
+          after = body.next ?? undefined
+        } while (after !== undefined && found.length < 20)
+        const numbers = kind === 'sqlite' ? [1, 6, 8] : [1, 8]
+        const nulls = Array.from({ length: kind === 'sqlite' ? 3 : 4 }, () => null)
+        const sorted = [null, null, ...numbers, ...nulls]
+        assert.deepEqual(found, sort.startsWith('-') ? sorted.toReversed() : sorted, sort)
+      }
+    })
+
     if (kind === 'sqlite') {
       test('that read many rows do not block other requests', async () => {
         await reset()
