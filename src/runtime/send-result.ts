@@ -57,6 +57,9 @@ export interface Sending {
   readonly counter: RouteCounter
 }
 
+/** Writing as many characters takes up to a fifth of a second. */
+const largeResult = 4 * 1024 * 1024
+
 /** Makes the sender of a method. */
 export function makeSender(sources: SendSources, sending: Sending): Sender {
   const { route, method } = sending
@@ -70,6 +73,11 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
   const isSafe = method.method === 'GET' // other methods have already changed data
   const dispatch = makeResultDispatch(method, action)
   const answer = makeAnswer(sending, sources.pageHeaders)
+  let hasWarned = false
+  const warnLarge = (reply: FastifyReply, characters: number) => {
+    hasWarned = true
+    reply.request.log.warn({ action, characters }, 'result is large: writing it delays other requests; return pages')
+  }
 
   const prepareNow = ({ result, context, reply }: ActionResult): SendPrepared => {
     const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
@@ -78,6 +86,8 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     const written = write({ status, body, type: explicit?.headers['content-type'] })
     if (written.dropped !== undefined) reportDropped(reply, action, written.dropped)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
+    const { payload } = written
+    if (!hasWarned && typeof payload === 'string' && payload.length > largeResult) warnLarge(reply, payload.length)
     if (status < 300) dispatch?.(context, written)
     if (written.payload === undefined) discardResult(body)
     return () => {

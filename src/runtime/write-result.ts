@@ -35,6 +35,8 @@ export interface ResponseToWrite {
 /** Writes the body of a response with the schema that the method declares for its status. @throws WP_RUNTIME_RESULT */
 export type Writer = (response: ResponseToWrite) => Written
 
+/** The JSON text of a result whose class has written it by the schema that it derived, as `sql-table` does. */
+const jsonText = Symbol.for('waypost.json-text')
 const jsonType = 'application/json; charset=utf-8'
 const bodyless: ReadonlySet<number> = new Set([...bodylessStatuses].map(Number))
 
@@ -80,6 +82,11 @@ function makeJsonWriter({ schemas, manifest, checkResults }: WriteSources, metho
     if (serialize === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
     if (body === undefined) throw makeResultError(at, 'the result is missing')
     const validate = validators.get(status)
+    const text = (body as { readonly [jsonText]?: string } | null)?.[jsonText]
+    if (text !== undefined) {
+      if (validate !== undefined) checkResult(at, validate, body)
+      return { payload: text }
+    }
     if (validate === undefined) return { payload: write(at, serialize, body) }
     const plain = checkResult(at, validate, body)
     const payload = write(at, serialize, body)
