@@ -72,7 +72,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 
   const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, (request, response, ended) => {
-    const refusal = isClosing ? errors.WP_RUNTIME_CLOSING() : (resolveTarget(request) ?? findRefusal(request, options))
+    const refusal = isClosing
+      ? errors.WP_RUNTIME_CLOSING()
+      : (resolveTarget(request) ?? findRefusal(request, options, connections))
     if (refusal !== undefined) return rejectRequest(response, refusal)
     const released = holds.released()
     if (released === undefined || isLivenessRequest(request)) return answer(request, response, ended)
@@ -118,8 +120,13 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 }
 
-function findRefusal(request: IncomingMessage, options: ListenerOptions): WaypostError | undefined {
+function findRefusal(
+  request: IncomingMessage,
+  options: ListenerOptions,
+  connections: Connections,
+): WaypostError | undefined {
   if (options.pressure?.isHigh() && !isHealthRequest(request)) return errors.WP_RUNTIME_PRESSURE()
+  if (connections.isFull() && !isHealthRequest(request)) return errors.WP_RUNTIME_UNREAD()
   const host = options.refusedHost?.(request.headers.host)
   return host === undefined ? options.protectPages?.(request) : errors.WP_RUNTIME_HOST({ host })
 }
