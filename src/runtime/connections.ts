@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { LeanResponse } from './lean-messages.ts'
 
 export interface ConnectionLimits {
   /** Maximum number of open connections. */
@@ -31,6 +32,8 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, ended:
 interface Connection {
   readonly socket: Socket
   isBusy: boolean
+  /** The current response. */
+  response: ServerResponse | undefined
   /** The bytes in memory when the current response ended. */
   responseBytes: number
   /** The bytes that the client had taken at the last check, and for how many checks it has taken nothing. */
@@ -137,12 +140,18 @@ export class Connections {
     else connection.queue.push({ request, response, position })
   }
 
+  /** Ends the streams that have begun and may never end, because the server shuts down. */
+  stopStreams(): void {
+    for (const { response } of this.#open.values()) if (response instanceof LeanResponse) response.stop()
+  }
+
   #add(socket: Socket): void {
     if (this.#open.size >= this.#limits.maxConnections) this.#makeRoom(socket)
     if (socket.destroyed) return
     const connection: Connection = {
       socket,
       isBusy: false,
+      response: undefined,
       responseBytes: 0,
       progress: { taken: 0, checks: 0 },
       queue: [],
@@ -187,6 +196,7 @@ export class Connections {
 
   #start(connection: Connection, { request, response }: Exchange): void {
     connection.isBusy = true
+    connection.response = response
     this.#idle.delete(connection)
     response.on('prefinish', () => {
       this.#count(connection, connection.socket.writableLength)
@@ -203,6 +213,7 @@ export class Connections {
     if (!this.#open.has(connection.socket)) return
     if (connection.queue.length === 0) {
       connection.isBusy = false
+      connection.response = undefined
       this.#idle.add(connection)
     } else if (this.#mayPipeline()) {
       this.#start(connection, connection.queue.shift()!)

@@ -28,7 +28,10 @@ export interface Listener {
    * to stop.
    */
   drain(): void
-  /** Rejects new requests with 503, waits up to `graceMs` for requests in flight, then closes. */
+  /**
+   * Rejects new requests with 503, ends streams that have begun, waits up to `graceMs` for other requests in flight, then
+   * closes.
+   */
   close(graceMs?: number): Promise<void>
 }
 
@@ -91,7 +94,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       if (isClosing) server.closeIdleConnections() // otherwise the connection would stay open for another request
     })
   }
-  const server = createServer(serverOptions, connections.accept)
+  const server = createServer(serverOptions, connections.accept) as unknown as Server
   connections.watch(server)
   await listen(server, options)
   // Errors of accept, such as a lack of file descriptors or memory
@@ -113,7 +116,11 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     },
     async close(graceMs = 10_000) {
       isClosing = true
+      const stopStreams = () => connections.stopStreams()
+      stopStreams()
+      const stopping = setInterval(stopStreams, streamCheckMs) // requests in flight may still begin some
       await closeServer(server, graceMs)
+      clearInterval(stopping)
       retire(current)
       await Promise.all(retired)
     },
@@ -130,6 +137,8 @@ function findRefusal(
   const host = options.refusedHost?.(request.headers.host)
   return host === undefined ? options.protectPages?.(request) : errors.WP_RUNTIME_HOST({ host })
 }
+
+const streamCheckMs = 200
 
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/is
 
