@@ -1,11 +1,29 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { LeanResponse } from './lean-messages.ts'
 
 export interface ConnectionLimits {
   /** Maximum number of open connections. */
   readonly maxConnections: number
   /** Called when a connection is closed because of the limit, at most once a minute. */
   onFull?(maxConnections: number): void
+  /** Limits of responses that their clients have not read; defaults are for production. */
+  readonly unread?: Partial<UnreadLimits>
+}
+
+/** Limits of responses that their clients have not read. */
+export interface UnreadLimits {
+  /**
+   * Bytes in memory above which clients that have read nothing for three checks are disconnected, longest first. While
+   * pipelined requests wait, all of them are.
+   */
+  readonly maxBytes: number
+  /** Bytes in memory above which requests are rejected. */
+  readonly maxBytesToAccept: number
+  /** Bytes in memory above which a response is not kept that its client does not read at once. */
+  readonly maxBytesToKeep: number
+  /** Repeats the check for stalled clients, by default each second. @returns a function that ends it */
+  repeat(check: () => void): () => void
 }
 
 /** Answers a request, and calls `ended` when the response has ended. */
@@ -14,10 +32,12 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, ended:
 interface Connection {
   readonly socket: Socket
   isBusy: boolean
+  /** The current response. */
+  response: ServerResponse | undefined
   /** The bytes in memory when the current response ended. */
   responseBytes: number
-  /** The bytes that the client had not read at the last check, and for how many checks it has read nothing. */
-  readonly unread: { bytes: number; checks: number }
+  /** The bytes that the client had taken at the last check, and for how many checks it has taken nothing. */
+  readonly progress: { taken: number; checks: number }
   /** Requests that arrived before the previous ones were answered. */
   readonly queue: (Exchange & {
     /** The number of bytes read from the connection when the request arrived. */
@@ -34,19 +54,26 @@ interface Exchange {
 const maxQueuedRequests = 32
 /** Maximum number of bytes read after the first waiting request. */
 const maxQueuedBytes = 128 * 1024
-/** How long a client may read nothing of a response. */
-const stallTimeoutMs = 60_000
-/**
- * Maximum number of response bytes in memory. Above it, or while pipelined requests wait, clients that read nothing for
- * three checks are disconnected.
- */
-const maxUnreadBytes = 64 * 1024 * 1024
+/** How long a connection may be idle. */
+const idleTimeoutMs = 60_000
+const mb = 1024 * 1024
+const defaultUnread: UnreadLimits = {
+  maxBytes: 64 * mb,
+  maxBytesToAccept: 128 * mb,
+  maxBytesToKeep: 256 * mb,
+  repeat(check) {
+    const timer = setInterval(check, 1000).unref()
+    return () => clearInterval(timer)
+  },
+}
+/** For how many checks a client may take nothing of a response, 30 s. */
+const maxStalledChecks = 30
+/** The same while responses take too much memory, or while pipelined requests wait. */
+const maxStalledChecksWhenFull = 3
 /** Maximum number of response bytes in memory when a pipelined request is started. */
-const maxUnreadBytesToPipeline = 16 * 1024 * 1024
+const maxUnreadBytesToPipeline = 16 * mb
 /** Maximum number of pipelined requests that are answered in a turn of the event loop before all connections take turns. */
 const maxPipelinedInTurn = 32
-const unreadCheckIntervalMs = 1000
-const maxStalledChecks = 3
 const warnIntervalMs = 60_000
 
 /** The open connections of a server. Limits their number and the memory that each can use. */
@@ -62,11 +89,20 @@ export class Connections {
   #pipelinedInTurn = 0
   /** The bytes of ended responses in memory. */
   #responseBytes = 0
+  /** The bytes of other responses in memory at the last check: streams. */
+  #streamBytes = 0
+  readonly #unread: UnreadLimits
   #warnedAt = -Infinity
 
   constructor(limits: ConnectionLimits, answer: Answer) {
     this.#limits = limits
     this.#answer = answer
+    this.#unread = { ...defaultUnread, ...limits.unread }
+  }
+
+  /** Whether responses that their clients have not read take so much memory that no further one should be made. */
+  isFull(): boolean {
+    return this.#responseBytes + this.#streamBytes > this.#unread.maxBytesToAccept
   }
 
   /**
@@ -74,10 +110,12 @@ export class Connections {
    * one.
    */
   watch(server: Server): void {
-    server.timeout = stallTimeoutMs
+    server.timeout = idleTimeoutMs
     server.on('connection', (socket: Socket) => this.#add(socket))
-    const checking = setInterval(() => this.#closeStalled(), unreadCheckIntervalMs).unref()
-    server.on('close', () => clearInterval(checking))
+    server.on(
+      'close',
+      this.#unread.repeat(() => this.#closeStalled()),
+    )
     server.on('timeout', (socket: Socket) => {
       // Wait only for actions that are still running.
       const isComputing = this.#open.get(socket)?.isBusy === true && socket.writableLength === 0
@@ -102,36 +140,48 @@ export class Connections {
     else connection.queue.push({ request, response, position })
   }
 
+  /** Ends the streams that have begun and may never end, because the server shuts down. */
+  stopStreams(): void {
+    for (const { response } of this.#open.values()) if (response instanceof LeanResponse) response.stop()
+  }
+
   #add(socket: Socket): void {
     if (this.#open.size >= this.#limits.maxConnections) this.#makeRoom(socket)
     if (socket.destroyed) return
     const connection: Connection = {
       socket,
       isBusy: false,
+      response: undefined,
       responseBytes: 0,
-      unread: { bytes: 0, checks: 0 },
+      progress: { taken: 0, checks: 0 },
       queue: [],
     }
     this.#open.set(socket, connection)
     this.#idle.add(connection)
-    socket.once('close', () => {
-      this.#remove(socket)
-      this.#count(connection, 0)
-    })
+    socket.once('close', () => this.#remove(socket))
   }
 
   #closeStalled(): void {
-    let unreadBytes = 0
-    const stalled: Socket[] = []
+    this.#streamBytes = 0
+    const stalled: Connection[] = []
     for (const connection of this.#open.values()) {
-      const { socket, unread } = connection
-      const bytes = countUnread(socket)
-      unread.checks = bytes > 0 && bytes === unread.bytes ? unread.checks + 1 : 0
-      unread.bytes = bytes
-      unreadBytes += socket.writableLength
-      if (unread.checks >= maxStalledChecks) stalled.push(socket)
+      const { socket, progress } = connection
+      const { writableLength } = socket
+      if (connection.responseBytes > 0) this.#count(connection, writableLength)
+      else this.#streamBytes += writableLength
+      const taken = countTaken(socket)
+      progress.checks = writableLength > 0 && taken === progress.taken ? progress.checks + 1 : 0
+      progress.taken = taken
+      if (progress.checks >= maxStalledChecks) this.#close(socket)
+      else if (progress.checks >= maxStalledChecksWhenFull) stalled.push(connection)
     }
-    if (unreadBytes > maxUnreadBytes || this.#waiting.size > 0) for (const socket of stalled) this.#close(socket)
+    let unreadBytes = this.#responseBytes + this.#streamBytes
+    const limit = this.#waiting.size > 0 ? 0 : this.#unread.maxBytes
+    for (const { socket } of stalled.sort((one, other) => other.progress.checks - one.progress.checks)) {
+      if (unreadBytes <= limit) return
+      unreadBytes -= socket.writableLength
+      this.#close(socket)
+    }
   }
 
   #makeRoom(newcomer: Socket): void {
@@ -146,8 +196,13 @@ export class Connections {
 
   #start(connection: Connection, { request, response }: Exchange): void {
     connection.isBusy = true
+    connection.response = response
     this.#idle.delete(connection)
-    response.on('prefinish', () => this.#count(connection, connection.socket.writableLength))
+    response.on('prefinish', () => {
+      this.#count(connection, connection.socket.writableLength)
+      // Requests that were accepted before memory was full must not exhaust it.
+      if (this.#responseBytes > this.#unread.maxBytesToKeep) setImmediate(() => this.#closeUnread(connection))
+    })
     this.#answer(request, response, () => {
       this.#count(connection, 0)
       this.#startNext(connection)
@@ -158,6 +213,7 @@ export class Connections {
     if (!this.#open.has(connection.socket)) return
     if (connection.queue.length === 0) {
       connection.isBusy = false
+      connection.response = undefined
       this.#idle.add(connection)
     } else if (this.#mayPipeline()) {
       this.#start(connection, connection.queue.shift()!)
@@ -201,6 +257,10 @@ export class Connections {
     if (bytes < was) this.#scheduleStart()
   }
 
+  #closeUnread({ socket, responseBytes }: Connection): void {
+    if (responseBytes > 0 && socket.writableLength > 0) this.#close(socket)
+  }
+
   #close(socket: Socket): void {
     this.#remove(socket)
     socket.destroy()
@@ -212,16 +272,18 @@ export class Connections {
     this.#open.delete(socket)
     this.#idle.delete(connection)
     this.#waiting.delete(connection)
+    this.#count(connection, 0)
     connection.queue.length = 0
   }
 }
 
 /**
- * Returns the bytes that the operating system has not accepted yet. `writableLength` counts a chunk until all of it was
- * accepted, because all of it is in memory.
+ * Returns the bytes that the operating system has accepted, which it only does if the client takes others. `bytesWritten`
+ * of the socket would count those in memory.
  */
-function countUnread(socket: Socket): number {
-  if (socket.writableLength === 0) return 0
-  const { _handle: handle } = socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } }
-  return handle?.writeQueueSize ?? socket.writableLength
+function countTaken(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as {
+    readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null
+  }
+  return handle == null ? socket.bytesWritten : handle.bytesWritten - handle.writeQueueSize
 }

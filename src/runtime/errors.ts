@@ -135,5 +135,10 @@ export const errors = defineErrors({
   WP_RUNTIME_LISTEN: { kind: 'user', status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
   WP_RUNTIME_STARTING: { kind: 'external', status: 503, message: 'The server is starting' },
   WP_RUNTIME_PRESSURE: { kind: 'external', status: 503, message: 'The server is overloaded' },
+  WP_RUNTIME_UNREAD: {
+    kind: 'external',
+    status: 503,
+    message: 'Too many responses have not been read by their clients',
+  },
   WP_RUNTIME_CLOSING: { kind: 'external', status: 503, message: 'The server is shutting down' },
 })

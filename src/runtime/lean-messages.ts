@@ -53,6 +53,32 @@ const longString = 16 * 1024
  * The bytes are freed as soon as they are sent, because the garbage collector lets many of them add up.
  */
 export class LeanResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  #isStopped = false
+
+  /** Whether the server ended the response because it shuts down. */
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /**
+   * Ends a stream that may never end by itself, because the server shuts down. Clients of events connect again after a
+   * normal end. Other streams are cut off, so that no client takes a part for the whole, unless their length is known: these
+   * end by themselves.
+   */
+  stop(): void {
+    if (this.writableEnded || this.#isStopped) return
+    const isEvents = /^text\/event-stream\b/i.test(String(this.getHeader('content-type')))
+    if (!isEvents && (!this.headersSent || this.hasHeader('content-length'))) return
+    this.#isStopped = true
+    if (isEvents) this.end()
+    else this.destroy()
+  }
+
+  // What the source of the stream still writes would be an error after the end.
+  override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+    return !this.#isStopped && super.write(chunk, encoding as BufferEncoding, callback as () => void)
+  }
+
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
     if (typeof chunk !== 'string' || chunk.length <= longString)
       return super.end(chunk, encoding as BufferEncoding, callback)

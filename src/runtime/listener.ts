@@ -28,7 +28,10 @@ export interface Listener {
    * to stop.
    */
   drain(): void
-  /** Rejects new requests with 503, waits up to `graceMs` for requests in flight, then closes. */
+  /**
+   * Rejects new requests with 503, ends streams that have begun, waits up to `graceMs` for other requests in flight, then
+   * closes.
+   */
   close(graceMs?: number): Promise<void>
 }
 
@@ -72,7 +75,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 
   const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, (request, response, ended) => {
-    const refusal = isClosing ? errors.WP_RUNTIME_CLOSING() : (resolveTarget(request) ?? findRefusal(request, options))
+    const refusal = isClosing
+      ? errors.WP_RUNTIME_CLOSING()
+      : (resolveTarget(request) ?? findRefusal(request, options, connections))
     if (refusal !== undefined) return rejectRequest(response, refusal)
     const released = holds.released()
     if (released === undefined || isLivenessRequest(request)) return answer(request, response, ended)
@@ -89,7 +94,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       if (isClosing) server.closeIdleConnections() // otherwise the connection would stay open for another request
     })
   }
-  const server = createServer(serverOptions, connections.accept)
+  const server = createServer(serverOptions, connections.accept) as unknown as Server
   connections.watch(server)
   await listen(server, options)
   // Errors of accept, such as a lack of file descriptors or memory
@@ -111,18 +116,29 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     },
     async close(graceMs = 10_000) {
       isClosing = true
+      const stopStreams = () => connections.stopStreams()
+      stopStreams()
+      const stopping = setInterval(stopStreams, streamCheckMs) // requests in flight may still begin some
       await closeServer(server, graceMs)
+      clearInterval(stopping)
       retire(current)
       await Promise.all(retired)
     },
   }
 }
 
-function findRefusal(request: IncomingMessage, options: ListenerOptions): WaypostError | undefined {
+function findRefusal(
+  request: IncomingMessage,
+  options: ListenerOptions,
+  connections: Connections,
+): WaypostError | undefined {
   if (options.pressure?.isHigh() && !isHealthRequest(request)) return errors.WP_RUNTIME_PRESSURE()
+  if (connections.isFull() && !isHealthRequest(request)) return errors.WP_RUNTIME_UNREAD()
   const host = options.refusedHost?.(request.headers.host)
   return host === undefined ? options.protectPages?.(request) : errors.WP_RUNTIME_HOST({ host })
 }
+
+const streamCheckMs = 200
 
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/is
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log, Principal } from '../contract/index.ts'
+import { LeanResponse } from './lean-messages.ts'
 import { RequestLog } from './request-log.ts'
 
 /** The request-specific part of a context. The signal is created on first use, because few actions use it. */
@@ -25,7 +26,7 @@ export class RequestScope {
     return this.#log
   }
 
-  /** Aborts when the caller disconnects, or when `abort` is called. */
+  /** Aborts when the caller disconnects, when the server ends its stream to shut down, or when `abort` is called. */
   get signal(): AbortSignal {
     this.#controller ??= this.#open()
     return this.#controller.signal
@@ -40,7 +41,8 @@ export class RequestScope {
     const controller = new AbortController()
     const response = this.#response
     const leave = () => {
-      if (!response.writableFinished) controller.abort()
+      const isStopped = response instanceof LeanResponse && response.isStopped
+      if (!response.writableFinished || isStopped) controller.abort()
     }
     if (this.#isAborted) controller.abort()
     else if (response.closed) leave()

@@ -57,6 +57,9 @@ export interface Sending {
   readonly counter: RouteCounter
 }
 
+/** Writing as many characters takes up to a fifth of a second. */
+const largeResult = 4 * 1024 * 1024
+
 /** Makes the sender of a method. */
 export function makeSender(sources: SendSources, sending: Sending): Sender {
   const { route, method } = sending
@@ -71,6 +74,11 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
   const dispatch = makeResultDispatch(method, action)
   const answer = makeAnswer(sending, sources.pageHeaders)
   const reportInfinite = makeInfiniteReporter(action)
+  let hasWarned = false
+  const warnLarge = (reply: FastifyReply, characters: number) => {
+    hasWarned = true
+    reply.request.log.warn({ action, characters }, 'result is large: writing it delays other requests; return pages')
+  }
 
   const prepareNow = ({ result, context, reply }: ActionResult): SendPrepared => {
     const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
@@ -80,6 +88,8 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     if (written.dropped !== undefined) reportDropped(reply, action, written.dropped)
     if (written.infinite !== undefined) reportInfinite(reply, written.infinite)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
+    const { payload } = written
+    if (!hasWarned && typeof payload === 'string' && payload.length > largeResult) warnLarge(reply, payload.length)
     if (status < 300) dispatch?.(context, written)
     if (written.payload === undefined) discardResult(body)
     return () => {

@@ -41,6 +41,8 @@ export interface ResponseToWrite {
 /** Writes the body of a response with the schema that the method declares for its status. @throws WP_RUNTIME_RESULT */
 export type Writer = (response: ResponseToWrite) => Written
 
+/** The JSON text of a result whose class has written it by the schema that it derived, as `sql-table` does. */
+const jsonText = Symbol.for('waypost.json-text')
 const jsonType = 'application/json; charset=utf-8'
 const bodyless: ReadonlySet<number> = new Set([...bodylessStatuses].map(Number))
 
@@ -118,6 +120,9 @@ function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: s
     const writer = writers.get(status)
     if (writer === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
     if (body === undefined) throw makeResultError(at, 'the result is missing')
+    const text = (body as { readonly [jsonText]?: string } | null)?.[jsonText]
+    if (text !== undefined)
+      return { payload: text, infinite: checkResults ? checkWritten(at, writer, { body, text }) : undefined }
     if (!checkResults && writer.fits(body)) return { payload: write(at, writer.serialize, body) }
     const { plain, payload, infinite } = writePlain(at, writer, body)
     if (!checkResults) return { payload, infinite }
@@ -130,13 +135,29 @@ function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: s
 function writePlain(at: ResponseId, writer: StatusWriter, body: unknown) {
   const text = write(at, JSON.stringify, body) ?? 'null'
   const plain: unknown = JSON.parse(text)
+  const { infinite, fits } = checkPlain(at, writer, { body, text, plain })
+  return { plain, payload: write(at, fits ? writer.serialize : writer.lenient.serialize, plain), infinite }
+}
+
+/** Checks a result that its class has written. @returns where it has a number that JSON cannot have */
+function checkWritten(at: ResponseId, writer: StatusWriter, { body, text }: Omit<PlainResult, 'plain'>) {
+  return checkPlain(at, writer, { body, text, plain: JSON.parse(text) }).infinite
+}
+
+interface PlainResult {
+  readonly body: unknown
+  readonly text: string
+  readonly plain: unknown
+}
+
+function checkPlain(at: ResponseId, writer: StatusWriter, { body, text, plain }: PlainResult) {
   const maxSteps = getMaxSteps(text.length)
   const problems = writer.validate(plain, maxSteps)
   const infinite = text.includes('null') ? findInfiniteNumber(body)?.join('/') : undefined
-  if (problems === undefined) return { plain, payload: write(at, writer.serialize, plain), infinite }
+  if (problems === undefined) return { infinite, fits: true }
   if (infinite === undefined || writer.lenient.validate(plain, maxSteps) !== undefined)
     throw makeResultError(at, problems.map(({ path, message }) => `${path} ${message}`).join('; '))
-  return { plain, payload: write(at, writer.lenient.serialize, plain), infinite }
+  return { infinite, fits: false }
 }
 
 /** Allows null wherever a schema declares a number. */

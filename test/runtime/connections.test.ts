@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { ConnectionLimits } from '../../src/runtime/connections.ts'
 import { openListener, openOpsListener, type Listener } from '../../src/runtime/index.ts'
 import { until } from '../support/until.ts'
 import { send } from '../support/send.ts'
@@ -31,7 +32,7 @@ interface Caller {
   readonly closed: Promise<unknown>
 }
 
-async function openSite(most = 1000): Promise<Site> {
+async function openSite(most = 1000, unread: ConnectionLimits['unread'] = {}): Promise<Site> {
   const begun: string[] = []
   const slow: ServerResponse[] = []
   const sockets: Socket[] = []
@@ -39,7 +40,7 @@ async function openSite(most = 1000): Promise<Site> {
   const listener = await openListener({
     host: '127.0.0.1',
     port: 0,
-    connections: { maxConnections: most, onFull: (limit) => full.push(limit) },
+    connections: { maxConnections: most, onFull: (limit) => full.push(limit), unread },
     generation: {
       routes: undefined,
       call: () => Promise.reject(new Error('not used')),
@@ -331,4 +332,115 @@ test('while every connection is busy new ones are rejected, until one is free', 
   site.answerSlow()
   await one.until(/<slow>/)
   assert.equal((await send(site.listener.port, { path: '/again' })).text, '</again>')
+})
+
+const mb = 1024 * 1024
+const big = Buffer.alloc(20 * mb, 'x')
+
+/** A caller that reads nothing before it is told to, with its connection on the server. */
+interface PausedCaller extends Caller {
+  readonly served: Socket
+}
+
+/** A site whose checks for stalled clients are made by a test. Clients of `/big` get more than sockets buffer. */
+async function openStalling(limits: ConnectionLimits['unread'] = {}) {
+  let check: () => void = () => assert.fail('no check')
+  const site = await openSite(1000, { ...limits, repeat: (given) => ((check = given), () => undefined) })
+  const served: Socket[] = []
+  site.onRequest = ({ socket }) => served.push(socket)
+  site.respond = (response, url) => {
+    if (url === '/stream') response.write(big)
+    else response.end(url === '/big' ? big : `<${url}>`)
+  }
+  return {
+    site,
+    check: () => check(),
+    async request(path: string): Promise<PausedCaller> {
+      const caller = await site.open()
+      const before = served.length
+      caller.socket.pause().write(get(path))
+      await until(`${path} is requested`, () => served.length > before)
+      return { ...caller, served: served.at(-1)! }
+    },
+  }
+}
+
+test('a response is ended whose client takes nothing for 30 checks; a client that reads after 20 gets all of it', async () => {
+  const { site, request, check } = await openStalling({ maxBytes: 1000 * mb })
+  await using _ = site
+  const [silent, slow, streaming] = [await request('/big'), await request('/big'), await request('/stream')]
+  const late = await request('/big')
+  for (let count = 0; count < 20; count += 1) check()
+  assert.deepEqual(
+    [silent, slow, streaming, late].map(({ served }) => served.destroyed),
+    [false, false, false, false],
+  )
+  late.socket.resume()
+  await until('the late client has it all', () => late.received().length > big.length)
+  late.socket.write(get('/next'))
+  await late.until(/<\/next>$/)
+  await until('the others are ended', () => {
+    check()
+    slow.socket.read(1)
+    return [silent, slow, streaming].every(({ served }) => served.destroyed)
+  })
+  assert.equal(late.served.destroyed, false)
+})
+
+test('a client that takes a little between the checks is not cut off', async () => {
+  const { site, request, check } = await openStalling()
+  await using _ = site
+  const caller = await request('/big')
+  let taken = 0
+  const take = async () => {
+    const before = taken
+    while (taken - before < 6 * mb && taken < big.length) {
+      const part = caller.socket.read() as string | null
+      if (part === null) await pause(1)
+      else taken += part.length
+    }
+  }
+  for (let times = 0; times < 4; times += 1) {
+    for (let count = 0; count < 25; count += 1) check()
+    await take()
+  }
+  assert.ok(taken >= big.length, `${taken} bytes`)
+})
+
+test('while unread responses fill memory, requests are rejected before they are answered', async () => {
+  const { site, request, check } = await openStalling({ maxBytesToAccept: 10 * mb })
+  await using _ = site
+  for (const path of ['/big', '/stream']) {
+    const silent = await request(path)
+    check()
+    const { status, headers } = await send(site.listener.port, { path: '/work' })
+    assert.deepEqual([status, headers['retry-after']], [503, '1'])
+    assert.equal((await send(site.listener.port, { path: '/health/live' })).status, 200)
+    silent.socket.resume()
+    await until('it is read', () => silent.received().length > big.length)
+    check()
+    assert.equal((await send(site.listener.port, { path: '/after' })).status, 200)
+    silent.socket.destroy()
+  }
+  assert.deepEqual(site.begun, ['/big', '/health/live', '/after', '/stream', '/health/live', '/after'])
+})
+
+test('responses of requests that began before memory was full are not kept for clients that do not read', async () => {
+  const { site, request } = await openStalling({ maxBytesToKeep: 30 * mb })
+  await using _ = site
+  const [first, second] = [await request('/big'), await request('/big')]
+  await until('the second is ended', () => second.served.destroyed)
+  first.socket.resume()
+  await until('the first is read', () => first.received().length > big.length)
+})
+
+test('while unread responses take too much memory, the clients that stall longest are cut off first', async () => {
+  const { site, request, check } = await openStalling({ maxBytes: 30 * mb })
+  await using _ = site
+  const first = await request('/big')
+  for (let count = 0; count < 10; count += 1) check()
+  assert.equal(first.served.destroyed, false)
+  const second = await request('/big')
+  await until('the first is ended', () => (check(), first.served.destroyed))
+  assert.equal(second.served.destroyed, false)
 })

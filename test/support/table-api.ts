@@ -37,6 +37,8 @@ export interface Result {
   // oxlint-disable-next-line typescript/no-explicit-any -- each test knows the type of its response
   readonly body: any
   readonly headers: Readonly<Record<string, string | undefined>>
+  /** The JSON text of a result that has it, as Waypost would send it. */
+  readonly text?: string | undefined
 }
 
 /** An API on a real database, without HTTP: requests are validated like those of a server. */
@@ -147,7 +149,8 @@ async function makeMethod(route: string, { tables, config, requests = {}, isPubl
         const plain = answer.body === undefined ? null : (JSON.parse(JSON.stringify(answer.body)) as unknown)
         const wrong = responses.get(answer.status)?.(plain)
         if (wrong !== undefined) throw new Error(`${route} ${JSON.stringify(wrong)} ${JSON.stringify(plain)}`)
-        return { ...answer, body: plain }
+        const { [Symbol.for('waypost.json-text')]: text } = (answer.body ?? {}) as Record<symbol, string | undefined>
+        return { ...answer, body: plain, text }
       } catch (error) {
         return toProblem(error, { method, request: description.request, body: call.body })
       }

@@ -108,6 +108,16 @@ routes:
           config:
             connection: Orders
             query: "with recursive many(n) as (select 1 union all select n + 1 from many where n < 5000) select n from many order by n desc"
+  /wide:
+    methods:
+      GET:
+        public: true
+        response: { type: array, items: { type: object, properties: { n: { type: integer }, text: { type: string } } } }
+        action:
+          class: sql-query
+          config:
+            connection: Orders
+            query: "with recursive many(n) as (select 1 union all select n + 1 from many where n < 99) select n, ${kind === 'sqlite' ? "printf('%.*c', 100000, 'x')" : "repeat('x', 100000)"} as text from many order by n"
   /broken:
     methods:
       GET:
@@ -275,6 +285,12 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const { body } = await call('/many')
       assert.deepEqual([body.length, body[0], body[999]], [1000, { n: 5000 }, { n: 4001 }])
       assert.ok(server.logs.some(({ msg }) => /more than 1000 rows/.test(String(msg))))
+    })
+
+    test('a list has at most 4 MB of rows', async () => {
+      const { body } = await call('/wide')
+      assert.deepEqual([body.length, body[40].n], [41, 41])
+      assert.ok(server.logs.some(({ msg }) => /more than 4194304 bytes/.test(String(msg))))
     })
 
     test('dev can find statements that the database rejects, without running them', async () => {

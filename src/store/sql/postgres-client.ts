@@ -1,10 +1,11 @@
 import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import type { PoolClient, QueryConfig } from 'pg'
+import { Query, type PoolClient, type QueryConfig } from 'pg'
 import Cursor from 'pg-cursor'
 import { errors } from './errors.ts'
 import type { ConnectionMonitor } from './connection-monitor.ts'
 import { explainStale, isStalePlan, queryTimedOut } from './postgres-errors.ts'
 import { bindPostgresValue } from './postgres-values.ts'
+import { markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
 import type { StatementNames } from './statement-names.ts'
 import { addStatement, renewStack } from './statement-errors.ts'
 
@@ -15,6 +16,32 @@ export class BoundCursor<Row> extends Cursor<Row> {
   constructor(sql: string, parameters: readonly unknown[]) {
     super(sql, parameters.map(bindPostgresValue))
     this.sql = sql
+  }
+}
+
+/** What a query of `pg` inherits that its types omit. */
+interface RowReader {
+  handleDataRow(message: { readonly length: number }): void
+  readonly _result: { readonly rows: readonly unknown[] }
+}
+
+const { handleDataRow: readRow } = Query.prototype as unknown as RowReader
+
+/** A query that skips rows after those with a number of bytes. PostgreSQL still sends them, but none stays in memory. */
+class LimitedQuery extends Query {
+  readonly #bytes: RowBytes
+  #isCutOff = false
+
+  constructor(config: QueryConfig, maxBytes: number, settle: (error: Error | undefined, result: unknown) => void) {
+    super(config, settle)
+    this.#bytes = new RowBytes(maxBytes)
+  }
+
+  handleDataRow(message: { readonly length: number }): void {
+    if (this.#isCutOff) return
+    if (this.#bytes.add(message.length)) return readRow.call(this, message)
+    this.#isCutOff = true
+    markCutOff((this as unknown as RowReader)._result.rows)
   }
 }
 
@@ -93,7 +120,10 @@ export class BoundClient implements PostgresPoolClient {
   async #query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
     const names = this.#names
     const name = names?.nameOf(text, values)
-    const run = (config: QueryConfig) => this.#watch(text, this.#client.query(config) as never)
+    const maxBytes = readMaxBytes(text)
+    const send = (config: QueryConfig): Promise<unknown> =>
+      maxBytes === undefined ? this.#client.query(config) : this.#sendLimited(maxBytes, config)
+    const run = (config: QueryConfig) => this.#watch(text, send(config))
     if (name === undefined) return (await run({ text, values: values as unknown[] })) as PostgresQueryResult<Row>
     const isAlone = !this.#isInTransaction()
     try {
@@ -109,6 +139,13 @@ export class BoundClient implements PostgresPoolClient {
       names!.renew(text)
       return result
     }
+  }
+
+  #sendLimited(maxBytes: number, config: QueryConfig): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const settle = (error: Error | undefined, result: unknown) => (error ? reject(error) : resolve(result))
+      this.#client.query(new LimitedQuery(config, maxBytes, settle))
+    })
   }
 
   #stream<Row>(cursor: BoundCursor<Row>): PostgresCursor<Row> {

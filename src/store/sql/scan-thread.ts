@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { QueryResult } from 'kysely'
 import { urlOfModule } from '../../kit/index.ts'
+import { markCutOff } from './row-bytes.ts'
 import type { ScanFile, ScanResult } from './scan-worker.ts'
 import type { Row, Statement } from './sqlite-handle.ts'
 import { bindSqliteValue } from './sqlite-values.ts'
@@ -29,9 +30,11 @@ export class ScanThread {
     worker.ref()
     worker.postMessage({ sql, parameters: parameters.map(bindSqliteValue) }, [])
     try {
-      const { rows, failure } = await promise
+      const { rows, isCutOff, failure } = await promise
       if (rows === undefined) throw Object.assign(new Error(failure!.message), failure)
-      return { rows: rows.map(restoreBuffers) }
+      const restored = rows.map(restoreBuffers)
+      if (isCutOff) markCutOff(restored)
+      return { rows: restored }
     } finally {
       worker.off('message', resolve).off('error', reject).off('exit', ended)
       worker.unref()

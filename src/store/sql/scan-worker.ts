@@ -1,5 +1,6 @@
 // A thread that runs statements that read many rows of a SQLite file, so that they do not block requests.
 import { parentPort, workerData } from 'node:worker_threads'
+import { cutOff } from './row-bytes.ts'
 import { SqliteHandle, type HandleOptions, type Row, type Statement } from './sqlite-handle.ts'
 
 export interface ScanFile extends Pick<HandleOptions, 'synchronous'> {
@@ -8,6 +9,8 @@ export interface ScanFile extends Pick<HandleOptions, 'synchronous'> {
 
 export interface ScanResult {
   readonly rows?: readonly Row[]
+  /** Whether there were more; cloning drops the mark. */
+  readonly isCutOff?: boolean
   /** An error with the properties of SQLite's. Cloning an error would drop them. */
   readonly failure?: { readonly message: string; readonly code?: unknown; readonly errcode?: unknown }
 }
@@ -20,7 +23,8 @@ parentPort!.on('message', (statement: Statement) => parentPort!.postMessage(run(
 function run(statement: Statement): ScanResult {
   try {
     handle ??= new SqliteHandle(file, { readOnly: true, synchronous })
-    return { rows: handle.execute(statement).rows }
+    const { rows } = handle.execute(statement)
+    return { rows, isCutOff: cutOff in rows }
   } catch (error) {
     const { message, code, errcode } = error as NonNullable<ScanResult['failure']>
     return { failure: { message, code, errcode } }

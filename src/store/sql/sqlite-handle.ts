@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import type { QueryResult } from 'kysely'
 import { errors } from './errors.ts'
+import { markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
 import { bindSqliteValue, readerOf } from './sqlite-values.ts'
 
 const cachedStatements = 200
@@ -79,7 +80,11 @@ export class SqliteHandle {
     const bound = parameters.map(bindSqliteValue)
     const { statement, columns, verb } = prepared
     if (columns.length > 0) {
-      const rows = (statement.all(...bound) as unknown as SQLOutputValue[][]).map((row) => readRow(columns, row))
+      const maxBytes = readMaxBytes(sql)
+      const rows =
+        maxBytes === undefined
+          ? (statement.all(...bound) as unknown as SQLOutputValue[][]).map((row) => readRow(columns, row))
+          : readWithin(maxBytes, columns, statement.iterate(...bound))
       return isWriting(verb) ? { rows, numAffectedRows: BigInt(rows.length) } : { rows }
     }
     const done = statement.run(...bound)
@@ -187,6 +192,24 @@ function readRow(columns: readonly Column[], values: readonly SQLOutputValue[]):
     row[column.name] = column.read(values[index]!)
   }
   return row
+}
+
+/** Reads rows until they have too many bytes. The rows after that are never read. */
+function readWithin(maxBytes: number, columns: readonly Column[], found: Iterable<unknown>): Row[] {
+  const bytes = new RowBytes(maxBytes)
+  const rows: Row[] = []
+  for (const values of found as Iterable<readonly SQLOutputValue[]>) {
+    if (!bytes.add(values.reduce<number>((sum, value) => sum + sizeOf(value), 0))) {
+      markCutOff(rows)
+      break
+    }
+    rows.push(readRow(columns, values))
+  }
+  return rows
+}
+
+function sizeOf(value: SQLOutputValue): number {
+  return typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
 }
 
 function isWriting(verb: string): boolean {

@@ -1,6 +1,7 @@
 import { CompiledQuery, sql, type Kysely, type QueryResult } from 'kysely'
 import type { Action, CheckOptions, Context, MakeOptions, Request } from 'waypost'
-import { assertExact, explain, kindOf, type Row } from '../table/run.ts'
+import { assertExact, explain, isCutOff, kindOf, type Row } from '../table/run.ts'
+import { limitBytes } from '../table/statements.ts'
 import type { DatabaseKind } from '../table/values.ts'
 import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.ts'
 
@@ -8,6 +9,7 @@ import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.t
 type Client = Kysely<any>
 
 const maxRows = 1000
+const maxBytes = 4 * 1024 * 1024
 
 /** Creates the action of one method from its plan. */
 export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
@@ -128,7 +130,7 @@ export function writeStatement({ text, answer, isReading }: QueryPlan, kind: Dat
   const statement = text.map((part) => (typeof part === 'string' ? part : `${mark}${part + 1}`)).join('')
   if (!isReading || answer === 'none') return statement
   const scan = statement.startsWith('/* scan */') ? '/* scan */ ' : ''
-  return `${scan}select * from (\n${statement}\n) as waypost_query limit ${answer === 'row' ? 1 : maxRows + 1}`
+  return `${scan}${limitBytes(maxBytes)}select * from (\n${statement}\n) as waypost_query limit ${answer === 'row' ? 1 : maxRows + 1}`
 }
 
 /** Functions of PostgreSQL can change data; those of SQLite cannot. */
@@ -154,6 +156,7 @@ function makeAnswer(plan: QueryPlan, { rows, numAffectedRows }: QueryResult<unkn
       assertExact(row[name], `The column "${name}"`, 'Declare it as "type: [integer, string]" in the response')
   }
   if (answer === 'rows') {
+    if (isCutOff(rows)) context.log.warn(`sql-query: the statement returned more than ${maxBytes} bytes`)
     if (rows.length > maxRows) context.log.warn(`sql-query: the statement returned more than ${maxRows} rows`)
     return rows.length > maxRows ? rows.slice(0, maxRows) : rows
   }

@@ -17,8 +17,26 @@ export interface TableConfig {
   readonly sort?: readonly string[]
   readonly sortable?: readonly string[]
   readonly filter?: readonly string[]
-  readonly limit?: { readonly default?: number; readonly max?: number }
+  readonly limit?: { readonly default?: number; readonly max?: number; readonly max_bytes?: number }
+  readonly json?: Readonly<Record<string, JsonLimits>>
 }
+
+/** Limits of what callers write into a JSON column. */
+export interface JsonLimits {
+  readonly max_bytes?: number
+  readonly max_depth?: number
+  readonly max_values?: number
+}
+
+/** Reading, checking and writing as many values as these takes a few milliseconds. */
+export const defaultJsonLimits = {
+  max_bytes: 256 * 1024,
+  max_depth: 32,
+  max_values: 10_000,
+} as const satisfies Required<JsonLimits>
+
+/** How many bytes of rows a page of a list has at most, unless its first row alone has more. */
+export const defaultPageBytes = 1024 * 1024
 
 const column = { type: 'string', minLength: 1, 'x-waypost': 'column' }
 const columns = { type: 'array', items: column, uniqueItems: true }
@@ -120,8 +138,46 @@ export const tableConfigSchema = {
       properties: {
         default: { type: 'integer', description: 'By default 16, or the maximum', minimum: 1, maximum: maxLimit },
         max: { type: 'integer', minimum: 1, maximum: maxLimit, default: 100 },
+        max_bytes: {
+          type: 'integer',
+          description: 'The bytes of rows after which a page ends, even if more rows were requested',
+          minimum: 1024,
+          maximum: 64 * 1024 * 1024,
+          default: defaultPageBytes,
+        },
       },
       additionalProperties: false,
+    },
+    json: {
+      ...values,
+      description: 'Limits of the values that callers write into JSON columns, by column',
+      additionalProperties: {
+        type: 'object',
+        properties: {
+          max_bytes: {
+            type: 'integer',
+            description: 'The bytes of the JSON text',
+            minimum: 2,
+            maximum: 64 * 1024 * 1024,
+            default: defaultJsonLimits.max_bytes,
+          },
+          max_depth: {
+            type: 'integer',
+            description: 'The levels of arrays and objects',
+            minimum: 0,
+            maximum: 100,
+            default: defaultJsonLimits.max_depth,
+          },
+          max_values: {
+            type: 'integer',
+            description: 'The number of values, including arrays and objects',
+            minimum: 1,
+            maximum: 1_000_000,
+            default: defaultJsonLimits.max_values,
+          },
+        },
+        additionalProperties: false,
+      },
     },
   },
   additionalProperties: false,

@@ -4,7 +4,7 @@ import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
 import { resolveListing } from './listing.ts'
 import { isLossy, planFormat, valueTypeOf, type ListPlan, type PlanColumn, type TablePlan } from './plan.ts'
 import { describeInput, describeList, describeParameters, describePlain, describeRow } from './schemas.ts'
-import { resolveTableUse, type Report, type TableUse } from './table-use.ts'
+import { checkColumn, columnOf, resolveTableUse, type Report, type TableUse } from './table-use.ts'
 import { resolveWriting, type Writing } from './writing.ts'
 
 /** Describes one method of a route that uses a table. Pure. */
@@ -22,6 +22,7 @@ export function describeTable(
   const { list, scans = table.table.view === true } =
     table.operation === 'list' ? resolveListing(table, writing) : ({} as Partial<ReturnType<typeof resolveListing>>)
   warnAboutNumbers(table, writing)
+  checkJsonLimits(table)
   const isBroken = () => problems.some(({ severity }) => severity !== 'warning')
   if (isBroken()) return { problems }
   const description = describeMethod(table, writing, { params, list, scans })
@@ -115,6 +116,15 @@ function checkKey({ key, params, report, use }: TableUse, { where, owner }: Writ
   }
 }
 
+function checkJsonLimits({ config, table, report }: TableUse): void {
+  for (const name of Object.keys(config.json ?? {})) {
+    const at = `/json/${name}`
+    if (!checkColumn(name, table, report, at)) continue
+    const { type } = columnOf(table, name)!
+    if (type !== 'json') report(at, `The column "${name}" has the type ${type}, not json`, { hint: 'Remove it' })
+  }
+}
+
 function warnAboutNumbers({ table, report, config }: TableUse, { columns }: Writing): void {
   for (const [index, name] of columns.entries()) {
     const column = table.columns[name]!
@@ -149,9 +159,17 @@ function makePlan(
     const hasDefault = column.default ?? (column.type === 'id' || undefined)
     return [
       name,
-      { type: valueTypeOf(column)!, ...(column.null && { null: true }), ...(hasDefault && { default: true }) },
+      {
+        type: valueTypeOf(column)!,
+        ...(column.null && { null: true }),
+        ...(hasDefault && { default: true }),
+        ...(config.json?.[name] && { limits: config.json[name] }),
+      },
     ]
   })
+  // A declared response replaces the derived one, and may look inside the values.
+  const isDeclared = Object.keys(use.declared.responses).some((status) => status.startsWith('2'))
+  const hasJson = columns.some((name) => table.columns[name]!.type === 'json')
   const isTogether = connection === 'System' && use.dispatch !== undefined && use.method !== 'GET'
   return {
     format: planFormat,
@@ -169,6 +187,7 @@ function makePlan(
     set,
     ...(list && { list }),
     ...(scans && { scans }),
+    ...(hasJson && !isDeclared && { jsonAsText: true as const }),
     ...(location !== undefined && { location }),
   } satisfies TablePlan
 }

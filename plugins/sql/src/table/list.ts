@@ -2,7 +2,17 @@ import type { Context } from 'waypost'
 import { comparesRows } from './keyset.ts'
 import { digestList, readCursor, writeCursor, type CursorValue } from './cursor.ts'
 import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
-import { isOwned, makeDatabaseOpener, makeInput, makeRowAnswer, type Handler, type Row } from './run.ts'
+import { JsonText } from './json-column.ts'
+import {
+  isCutOff,
+  isOwned,
+  makeDatabaseOpener,
+  makeInput,
+  makeRowAnswer,
+  makeRowWriter,
+  type Handler,
+  type Row,
+} from './run.ts'
 import { completeSort, parseSort } from './sort.ts'
 import { countAlias, cursorAlias, isConverted, type ListShape, type UsedFilter } from './statements.ts'
 
@@ -11,6 +21,7 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
   const open = makeDatabaseOpener(plan)
   const list = plan.list!
   const answer = makeRowAnswer(plan)
+  const write = makeRowWriter(plan)
   const possible = Object.entries(list.filters).flatMap(([column, operators]) =>
     operators.map((operator) => ({ column, operator, name: nameFilter(column, operator) })),
   )
@@ -45,18 +56,17 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
       database.run(key, (writer) => writer.list(shape), { ...input, rows: limit + 1, ...(after && { after }) }),
       isCounted ? database.run(`count ${nameConditions(shape)}`, (writer) => writer.count(shape), input) : undefined,
     ])
-    const hasNext = rows.length > limit
-    const page = hasNext ? rows.slice(0, limit) : rows
+    const hasNext = rows.length > limit || isCutOff(rows)
+    const page = rows.length > limit ? rows.slice(0, limit) : rows
     const names = sort.map(({ column }, index) =>
       isConverted(plan.types[column]!, database.kind) ? cursorAlias(index) : column,
     )
     const next = hasNext ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
-    return {
-      entry: page.map((row) => answer(row, extras)),
-      next,
-      ...(counted && { count: counted[0]![countAlias] }),
-    }
+    const entry = page.map((row) => answer(row, extras))
+    const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
+    if (write === undefined) return { entry, ...others }
+    return new JsonText(`{"entry":[${entry.map(write).join()}],${JSON.stringify(others).slice(1)}`)
   }
 }
 

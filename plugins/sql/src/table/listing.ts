@@ -17,7 +17,7 @@ export function resolveListing(
   const sortable = (config.sortable ?? []).filter((name, index) =>
     checkSortable(table, writing, { name, at: `/sortable/${index}` }),
   )
-  const { max = 100 } = config.limit ?? {}
+  const { max = 100, max_bytes: bytes } = config.limit ?? {}
   const { default: normal = Math.min(16, max) } = config.limit ?? {}
   if (normal > max) report('/limit/default', `The default limit ${normal} is higher than the maximum ${max}`)
   const unique = key.filter((name) => !isFixed(name, writing))
@@ -25,7 +25,8 @@ export function resolveListing(
     if (writing.columns.includes(name)) continue
     report('/columns', `Lists need the key column "${name}", because "next" contains it`, { hint: 'Add it' })
   }
-  const plan = { sort, sortable, unique, filters: resolveFilters(table, writing), limit: { default: normal, max } }
+  const limit = { default: normal, max, ...(bytes !== undefined && { bytes }) }
+  const plan = { sort, sortable, unique, filters: resolveFilters(table, writing), limit }
   const isMixed = new Set(sort.map(({ descending }) => descending)).size > 1 // an index has one direction
   return { list: plan, scans: !hasIndex(table, writing, plan) || isMixed }
 }

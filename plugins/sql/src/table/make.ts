@@ -1,5 +1,6 @@
 import type { Action, Context, MakeOptions } from 'waypost'
 import type { TableConfig } from './config.ts'
+import { JsonText } from './json-column.ts'
 import { makeListHandler } from './list.ts'
 import { planFormat, type TablePlan } from './plan.ts'
 import { parseEntityTags, readVersions, writeEtag } from './etag.ts'
@@ -8,6 +9,7 @@ import {
   makeDatabaseOpener,
   makeInput,
   makeRowAnswer,
+  makeRowWriter,
   type Handler,
   type Row,
   type TableRequest,
@@ -122,10 +124,14 @@ function notFound(context: Context): Error {
   return context.problem(404, 'Not found')
 }
 
-function makeAnswer(plan: TablePlan): (row: Row) => Row {
+function makeAnswer(plan: TablePlan): (row: Row) => Row | JsonText {
   const answer = makeRowAnswer(plan)
+  const write = makeRowWriter(plan)
   const extras = plan.version === undefined ? [] : [versionAlias]
-  return (row) => answer(row, extras)
+  return (row) => {
+    const answered = answer(row, extras)
+    return write === undefined ? answered : new JsonText(write(answered))
+  }
 }
 
 function etagOf({ version }: TablePlan, row: Row): string | undefined {

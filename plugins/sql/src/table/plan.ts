@@ -1,4 +1,5 @@
 import type { ActionPlan, ColumnSnapshot, ColumnType } from 'waypost'
+import type { JsonLimits } from './config.ts'
 
 export const planFormat = 1
 
@@ -13,6 +14,8 @@ export interface PlanColumn {
   readonly null?: true
   /** An insert may omit it. */
   readonly default?: true
+  /** The limits of a JSON column that differ from the defaults. */
+  readonly limits?: JsonLimits
 }
 
 /** Where the value of a column comes from: a constant, the current time, the id of the caller, or a path parameter. */
@@ -39,7 +42,12 @@ export interface ListPlan {
   /** The columns that make an order unique. */
   readonly unique: readonly string[]
   readonly filters: Readonly<Record<string, readonly FilterOperator[]>>
-  readonly limit: { readonly default: number; readonly max: number }
+  readonly limit: {
+    readonly default: number
+    readonly max: number
+    /** The bytes of a page, if they differ from the default. */
+    readonly bytes?: number
+  }
 }
 
 /** What `make` needs to know about one method. */
@@ -65,6 +73,8 @@ export interface TablePlan extends ActionPlan {
   readonly list?: ListPlan
   /** No index serves the list, or the table is a view. */
   readonly scans?: true
+  /** JSON columns are read as text and sent unchanged, because no declared schema looks inside. */
+  readonly jsonAsText?: true
   /** The column of the key that a new row's path ends with. */
   readonly location?: string
 }

@@ -64,6 +64,13 @@ export function makeDatabaseOpener(plan: TablePlan): (context: Context) => Table
   }
 }
 
+const cutOff = Symbol.for('waypost.rows-cut-off')
+
+/** Whether a query would have returned more rows, but for the limit of bytes. */
+export function isCutOff(rows: readonly unknown[]): boolean {
+  return cutOff in rows
+}
+
 /** Of the databases that Waypost supports, only SQLite has no transactional DDL in Kysely's adapters. */
 export function kindOf(client: Client): DatabaseKind {
   return client.getExecutor().adapter.supportsTransactionalDdl ? 'postgresql' : 'sqlite'
@@ -151,6 +158,20 @@ export function makeRowAnswer({ columns, types, table }: TablePlan): (row: Row, 
     for (const name of integers) assertExact(row[name], `"${name}" of "${table}"`, 'Use a column of the type bigint')
     return answer
   }
+}
+
+/**
+ * Returns a function that writes rows whose JSON columns are texts; undefined if no column is. The texts are not parsed:
+ * that would take long, and would round numbers.
+ */
+export function makeRowWriter({ columns, types, jsonAsText }: TablePlan): ((row: Row) => string) | undefined {
+  if (!jsonAsText) return undefined
+  const parts = columns.map((name) => ({
+    name,
+    prefix: `${JSON.stringify(name)}:`,
+    write: types[name]!.type === 'json' ? (value: unknown) => (value as string | null) ?? 'null' : JSON.stringify,
+  }))
+  return (row) => `{${parts.map(({ name, prefix, write }) => prefix + write(row[name])).join()}}`
 }
 
 /**

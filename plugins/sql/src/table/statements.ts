@@ -1,3 +1,4 @@
+import { defaultPageBytes } from './config.ts'
 import { writeKeyset } from './keyset.ts'
 import { nameFilter, type FilterOperator, type PlanColumn, type SortTerm, type Source, type TablePlan } from './plan.ts'
 import { bindList, makeBind, type Bind, type DatabaseKind } from './values.ts'
@@ -31,6 +32,11 @@ const extraPrefix = '~'
 export const versionAlias = `${extraPrefix}version`
 export const countAlias = `${extraPrefix}count`
 export const cursorAlias = (index: number): string => `${extraPrefix}${index}`
+
+/** Returns the beginning of a query whose rows the drivers of Waypost end after so many bytes; see `isCutOff`. */
+export function limitBytes(bytes: number): string {
+  return `/* at most ${bytes} bytes */ `
+}
 
 /** Which of its forms a list has. Each form has a text of its own. */
 export interface ListShape {
@@ -76,14 +82,14 @@ export class StatementWriter {
     const cursors = shape.sort.flatMap(({ column }, index) =>
       isConverted(this.#plan.types[column]!, this.#kind) ? `${this.#raw(column)} as ${quote(cursorAlias(index))}` : [],
     )
-    const selected = [...columns.map(quote), ...cursors].join(', ')
+    const selected = [...columns.map((name) => this.#select(name)), ...cursors].join(', ')
     const conditions = this.#listConditions(shape)
     if (shape.after !== undefined) conditions.push(this.#after(shape.sort, shape.after))
     const order = shape.sort.map((term) => this.#order(term)).join(', ')
     const limit = shape.rows === undefined ? this.#add(({ rows }) => rows) : String(shape.rows)
     const where = joinConditions(conditions)
     return this.#end(
-      `${this.#mark(shape.isScan)}select ${selected} from ${quote(table)}${where} order by ${order} limit ${limit}`,
+      `${this.#mark(shape.isScan)}${this.#limitBytes()}select ${selected} from ${quote(table)}${where} order by ${order} limit ${limit}`,
     )
   }
 
@@ -189,9 +195,26 @@ export class StatementWriter {
     return isScan && this.#kind === 'sqlite' ? '/* scan */ ' : ''
   }
 
+  /** Makes the driver stop after so many bytes of rows. */
+  #limitBytes(): string {
+    const { columns, types, list } = this.#plan
+    const isLimited = columns.some((name) => ['text', 'json'].includes(types[name]!.type))
+    return isLimited ? limitBytes(list?.limit.bytes ?? defaultPageBytes) : ''
+  }
+
+  /** A column of a response. A text in a JSON column of SQLite that is not JSON is sent as a string. */
+  #select(name: string): string {
+    const column = quote(name)
+    const { types, jsonAsText } = this.#plan
+    if (!jsonAsText || types[name]!.type !== 'json') return column
+    if (this.#kind === 'postgresql') return `${column}::text as ${column}`
+    const text = `cast(${column} as text)`
+    return `case when ${column} is null then null when json_valid(${text}) then ${text} else json_quote(${text}) end as ${column}`
+  }
+
   #answer(): string {
     const { columns, version } = this.#plan
-    const selected = columns.map(quote)
+    const selected = columns.map((name) => this.#select(name))
     if (version !== undefined) selected.push(`${quote(version.column)} as ${quote(versionAlias)}`)
     return selected.join(', ')
   }

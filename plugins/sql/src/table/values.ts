@@ -1,3 +1,4 @@
+import { makeJsonWriter } from './json-column.ts'
 import type { PlanColumn } from './plan.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgresql'
@@ -18,18 +19,19 @@ export function makeBind(name: string, column: PlanColumn, kind: DatabaseKind): 
   return (value) => (value === null && (column.type !== 'json' || column.null) ? null : bind(value))
 }
 
-function makeValueBind({ type }: PlanColumn, kind: DatabaseKind, reject: (expected: string) => never): Bind {
+function makeValueBind({ type, limits }: PlanColumn, kind: DatabaseKind, reject: (expected: string) => never): Bind {
   switch (type) {
     case 'timestamp':
       return (value) => normalizeTime(String(value), kind) ?? reject('an existing time between the years 1 and 9999')
     case 'date':
       return (value) => (String(value) >= '0001' ? value : reject('a date between the years 1 and 9999'))
-    case 'json':
-      return (value) =>
-        // The JSON number 1e400 is parsed as infinity, which would be stored as null.
-        JSON.stringify(value, (_, one: unknown) =>
-          one === Infinity || one === -Infinity ? reject('JSON without numbers beyond 1e308') : one,
-        )
+    case 'json': {
+      const write = makeJsonWriter(limits)
+      return (value) => {
+        const written = write(value)
+        return 'text' in written ? written.text : reject(written.expected)
+      }
+    }
     case 'uuid':
       return (value) => String(value).toLowerCase() // as PostgreSQL stores it; SQLite compares text
     case 'bigint':
