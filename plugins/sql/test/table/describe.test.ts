@@ -64,6 +64,7 @@ function run(
     schemas: {},
     events: {},
     connections: {},
+    actions: {},
     ...more,
   }
   return describeTable(config as TableConfig, use, tables)
@@ -416,7 +417,16 @@ test('columns with unusual names are described like others', () => {
   }
   const { problems, plan } = describeTable(
     { table: 't', columns: 'all' },
-    { method: 'GET', path: '/t', public: true, declared: { responses: {} }, schemas: {}, events: {}, connections: {} },
+    {
+      method: 'GET',
+      path: '/t',
+      public: true,
+      declared: { responses: {} },
+      schemas: {},
+      events: {},
+      connections: {},
+      actions: {},
+    },
     { System: { tables: { t: { columns, key: ['id'] } } } },
   )
   assert.deepEqual([problems, (plan as TablePlan).columns], [[], ['id', 'constructor', 'a"b']])
