@@ -14,6 +14,7 @@ import {
 import { resolveReferences } from './references.ts'
 import { describeInput, describeList, describeParameters, describePlain, describeRow } from './schemas.ts'
 import { resolveTableUse, type Report, type TableUse } from './table-use.ts'
+import { warnAboutUnprotected } from './unprotected.ts'
 import { resolveWriting, type Writing } from './writing.ts'
 
 /** Describes one method of a route that uses a table. Pure. */
@@ -32,6 +33,7 @@ export function describeTable(
   const { list, scans = table.table.view === true } =
     table.operation === 'list' ? resolveListing(table, writing) : ({} as Partial<ReturnType<typeof resolveListing>>)
   warnAboutNumbers(table, writing)
+  warnAboutUnprotected(table, writing)
   const isBroken = () => problems.some(({ severity }) => severity !== 'warning')
   if (isBroken()) return { problems }
   const description = describeMethod(table, writing, { params, list, scans, references })
