@@ -31,7 +31,10 @@ export default class GenerateFromTable extends WaypostCommand {
       description: 'Column that DELETE changes instead of removing the row, for example status (1 becomes 0)',
     }),
     event: Flags.string({ description: 'Event to add, which POST dispatches' }),
-    owner: Flags.string({ description: 'Column with the id of the user who owns a row; others cannot see it' }),
+    owner: Flags.string({
+      description:
+        'Column with the id of the user who owns a row, or that refers to an owned row; others cannot see it',
+    }),
     'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
   }
 

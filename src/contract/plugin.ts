@@ -116,6 +116,11 @@ export interface ActionUse {
   readonly events: Readonly<Record<string, { readonly schema?: JsonSchema }>>
   /** The class of each connection, by the name of the connection. `System` is not included. */
   readonly connections: Readonly<Record<string, string>>
+  /**
+   * The valid configs of all actions of the same class in the project, by name; those without a name by the method that
+   * uses them, for example `GET /todo`.
+   */
+  readonly actions: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 /** A problem in the config of an action, found by `describe`. */

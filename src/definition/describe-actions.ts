@@ -14,7 +14,7 @@ import { checkDefinitionValue } from './check-value.ts'
 import type { ClassUse, Definition, Method, Route } from './definition.ts'
 import type { DescribedRoute } from './load-context.ts'
 import { omitUndefined, type DefinitionContext } from './definition-context.ts'
-import { findNode, quote, textOf, valueOf, type MapNode } from './node.ts'
+import { findNode, quote, textOf, valueOf, type MapNode, type Node } from './node.ts'
 
 /** A method that uses an action class, with a valid config. */
 export interface ActionToDescribe {
@@ -68,10 +68,11 @@ export async function describeActions(
     events: mapValues(events, ({ schema }) => omitUndefined({ schema })),
     connections: mapValues(connections, (connection) => connection.class),
   }
+  const byClass = groupConfigs(context, places, configs)
   const actions = places.map((place) => ({
     class: place.action.class,
     config: configOf(place).value,
-    use: { ...makeUse(context, place), ...shared },
+    use: { ...makeUse(context, place), ...shared, actions: byClass.get(place.action.class)! },
     tablesOf: tablesIn.get(place.node)!.map(({ connection }) => connection),
   }))
   const { results, tables = {} } = await describe(actions, definition)
@@ -117,10 +118,31 @@ function findPlaces({ actionNodes }: DefinitionContext, { routes }: Definition):
   )
 }
 
+/** Returns the configs of all actions by class, then by name. Also those of named actions that no method uses. */
+function groupConfigs(
+  { sections }: DefinitionContext,
+  places: readonly Place[],
+  configs: ClassConfigs,
+): ReadonlyMap<string, DescribedUse['actions']> {
+  const named = [...sections.action.entries].map(([name, { value }]) => [name, value] as const)
+  const known = new Set<Node>(named.map(([, node]) => node))
+  const inline = places.flatMap(({ node, method, route }) =>
+    known.has(node) ? [] : [[`${method.method} ${route.path}`, node] as const],
+  )
+  const all = [...named, ...inline].flatMap(([name, node]) => {
+    const config = configs.get(node)
+    return config === undefined ? [] : [{ name, value: config.value, class: textOf(valueOf(node, 'class')) ?? '' }]
+  })
+  const groups = Map.groupBy(all, (one) => one.class)
+  return new Map(
+    [...groups].map(([name, group]) => [name, Object.fromEntries(group.map((one) => [one.name, one.value]))]),
+  )
+}
+
 function makeUse(
   { plainPaths }: DefinitionContext,
   { route, method }: Place,
-): Omit<DescribedUse, 'schemas' | 'events' | 'connections'> {
+): Omit<DescribedUse, 'schemas' | 'events' | 'connections' | 'actions'> {
   return omitUndefined({
     method: method.method,
     path: route.path,

@@ -17,7 +17,9 @@ export interface ApiOptions {
   readonly schema: readonly string[]
   readonly tables: Readonly<Record<string, TableSnapshot>>
   readonly config: TableConfig
-  /** `GET /order` and so on. */
+  /** The configs of other actions, by name. */
+  readonly actions?: Readonly<Record<string, TableConfig>>
+  /** `GET /order` and so on, and the name of the action if it has another config: `GET /line Lines`. */
   readonly routes: readonly string[]
   /** Schemas of requests that methods declare. */
   readonly requests?: Readonly<Record<string, JsonSchema>>
@@ -101,8 +103,10 @@ interface Received {
   readonly db: unknown
 }
 
-async function makeMethod(route: string, { tables, config, requests = {}, isPublic = false }: ApiOptions) {
-  const [method = '', where = ''] = route.split(' ')
+async function makeMethod(route: string, { tables, requests = {}, isPublic = false, ...options }: ApiOptions) {
+  const [method = '', where = '', name = 'Main'] = route.split(' ')
+  const actions: Readonly<Record<string, TableConfig>> = { Main: options.config, ...options.actions }
+  const config = actions[name]!
   const request = requests[route]
   const use: ActionUse = {
     method,
@@ -112,6 +116,7 @@ async function makeMethod(route: string, { tables, config, requests = {}, isPubl
     schemas: {},
     events: {},
     connections: {},
+    actions: actions as unknown as ActionUse['actions'],
   }
   const found = sqlTable.describe!(config, use, { System: { tables } })
   const errors = (found.problems ?? []).filter(({ severity }) => severity !== 'warning')

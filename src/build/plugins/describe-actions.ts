@@ -30,7 +30,8 @@ interface KnownDescription {
 /** The descriptions of actions from the last load, and the inputs that all of them share. */
 interface KnownDescriptions {
   readonly shared: string
-  readonly byAction: ReadonlyMap<string, KnownDescription>
+  /** By what the action says itself. */
+  readonly byAction: ReadonlyMap<string, KnownDescription & { readonly actions: string }>
 }
 
 const lastKnown = new WeakMap<DescribeSources['builder'], KnownDescriptions>()
@@ -48,29 +49,49 @@ export async function describeActions(
   const { schemas, events, connections } = first?.use ?? {}
   const shared = JSON.stringify([schemas, events, connections, Object.entries(tables).map(textOf)])
   const before = lastKnown.get(builder)
-  const known = new Map(before?.shared === shared ? before.byAction : [])
+  const earlier = before?.shared === shared ? before.byAction : new Map<never, never>()
+  const known = new Map<string, KnownDescription>()
+  const actionTexts = new Map<unknown, string>()
+  const textOfOthers = ({ use }: ActionToDescribe): string => {
+    const text = actionTexts.get(use.actions) ?? JSON.stringify(use.actions)
+    actionTexts.set(use.actions, text)
+    return text
+  }
   const keys = actions.map((action) => keyOf(action, plugins))
   const foreign = new Map<string, { readonly action: ActionToDescribe; readonly plugin: BuiltPlugin }>()
   for (const [index, action] of actions.entries()) {
     const key = keys[index]!
     if (known.has(key)) continue
+    const found = earlier.get(key)
+    if (found?.actions === textOfOthers(action)) {
+      known.set(key, found)
+      continue
+    }
     const own = builtIn.get(action.class)?.class
     const plugin = findPlugin(plugins, action)
-    if (own !== undefined) known.set(key, describeOwn(own, action, tables))
+    if (own !== undefined) known.set(key, keepEqual(describeOwn(own, action, tables), found))
     else if (plugin !== undefined) foreign.set(key, { action, plugin })
   }
   if (foreign.size > 0) {
     const found = await describeForeign([...foreign.values()], sources)
-    for (const [index, key] of [...foreign.keys()].entries()) known.set(key, found[index]!)
+    for (const [index, key] of [...foreign.keys()].entries()) known.set(key, keepEqual(found[index]!, earlier.get(key)))
   }
   const found = keys.map((key) => known.get(key) ?? { described: { description: {} }, used: new Set<string>() })
   const kept = keys.flatMap((key, index) =>
-    'problem' in found[index]!.described ? [] : [[key, found[index]!] as const],
+    'problem' in found[index]!.described
+      ? []
+      : [[key, { ...found[index]!, actions: textOfOthers(actions[index]!) }] as const],
   )
   lastKnown.set(builder, { shared, byAction: new Map(kept) })
   const used = new Set<string>()
   for (const one of found) for (const connection of one.used) used.add(connection)
   return { results: found.map(({ described }) => described), used }
+}
+
+/** Keeps the description of the last load if it is the same, because checking the schemas of a new one takes longer. */
+function keepEqual(found: KnownDescription, earlier: KnownDescription | undefined): KnownDescription {
+  const isSame = earlier !== undefined && JSON.stringify(earlier.described) === JSON.stringify(found.described)
+  return isSame ? { ...found, described: earlier.described } : found
 }
 
 /** The texts of snapshots, which are the same objects as in the last load if no migration has changed. */
@@ -88,7 +109,7 @@ function findPlugin(plugins: readonly BuiltPlugin[], { class: name }: ActionToDe
 
 /** Actions with equal keys have equal descriptions if their shared inputs are equal too. */
 function keyOf(action: ActionToDescribe, plugins: readonly BuiltPlugin[]): string {
-  const { schemas: _, events: __, connections: ___, ...use } = action.use
+  const { schemas: _, events: __, connections: ___, actions: ____, ...use } = action.use
   return JSON.stringify([findPlugin(plugins, action)?.source.key, action.class, action.config, use])
 }
 

@@ -23,8 +23,9 @@ export function makeTableConfig(
   const [created, changed] = [timeOf(createdNames), timeOf(changedNames)]
   const isVersioned = ['integer', 'bigint'].includes(table.columns['version']?.type ?? '')
   const { key = [], index = [] } = table
+  const through = owner !== undefined && isReference(owner, table)
   const columns = [...new Set([...key, ...order, ...Object.keys(table.columns)])].filter(
-    (column) => column !== owner && (table.columns[column]?.type ?? 'other') !== 'other',
+    (column) => (column !== owner || through) && (table.columns[column]?.type ?? 'other') !== 'other',
   )
   const given = [...path.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter!)
   const [existing, deleted] = softDelete === undefined ? [] : valuesOf(softDelete, table)
@@ -50,7 +51,7 @@ export function makeTableConfig(
     table: name,
     columns,
     ...(write === undefined || table.view ? {} : { write }),
-    ...(owner === undefined ? {} : { owner }),
+    ...(owner === undefined ? {} : { owner: through ? { through: owner } : owner }),
     ...(created === undefined ? {} : { set: { [created]: now, ...(changed && { [changed]: now }) } }),
     ...(changed === undefined ? {} : { set_on_update: { [changed]: now } }),
     ...(Object.keys(where).length === 0 ? {} : { where }),
@@ -60,6 +61,12 @@ export function makeTableConfig(
   }
   const compared = [...fixed].filter((column) => column !== undefined)
   return { config, index: findMissingIndex(table, compared, created === undefined ? key : [created, ...key]) }
+}
+
+/** Whether a column refers to a row with an owner instead of naming the owner itself. */
+function isReference(owner: string, { columns: known, references = [] }: TableSnapshot): boolean {
+  const namesUser = ['text', 'uuid'].includes(known[owner]?.type ?? '') && /user|owner|account|author/i.test(owner)
+  return !namesUser && references.some(({ columns }) => columns.length === 1 && columns[0] === owner)
 }
 
 /** Returns the index for lists that compare columns and sort by others, if the table lacks it. */

@@ -10,7 +10,7 @@ export interface TableRequest {
   readonly scopes?: readonly string[] | undefined
   /** By default all that the table allows. */
   readonly methods?: readonly TableMethod[] | undefined
-  /** The column with the id of the user to whom a row belongs. */
+  /** The column with the id of the user to whom a row belongs, or that refers to a row with an owner. */
   readonly owner?: string | undefined
   /** DELETE sets a value instead of removing the row. */
   readonly softDelete?: SoftDelete | undefined

@@ -123,7 +123,7 @@ export const tableEditor = {
     ownerText: 'Others get 404. Methods with an owner are never public.',
     ownerColumn: 'Column with the id of the user',
     ownerOfReferences:
-      'References are not checked: a user can refer to rows of other users. To prevent that, write an action class.',
+      'References to tables with an owner are checked: a user can only refer to rows that the user has access to.',
     noOwner: 'Add a column of type uuid, such as user_id, to use this.',
     delete: 'DELETE',
     deleteRow: 'removes the row',

@@ -12,7 +12,9 @@ export interface TableConfig {
   readonly set_on_update?: ValueMap
   readonly where?: ValueMap
   readonly delete?: ValueMap
-  readonly owner?: string | { readonly column: string; readonly unless: string }
+  readonly owner?: string | { readonly column: string; readonly unless: string } | { readonly through: string }
+  /** By column: the action whose rows it may refer to, or `any`. */
+  readonly parents?: Readonly<Record<string, string>>
   readonly version?: string | { readonly column: string; readonly required?: boolean }
   readonly sort?: readonly string[]
   readonly sortable?: readonly string[]
@@ -108,7 +110,27 @@ export const tableConfigSchema = {
           },
           additionalProperties: false,
         },
+        {
+          title: 'Through a reference',
+          type: 'object',
+          required: ['through'],
+          properties: {
+            through: {
+              ...column,
+              description: 'The row belongs to whoever owns the row that this column refers to',
+            },
+          },
+          additionalProperties: false,
+        },
       ],
+    },
+    parents: {
+      type: 'object',
+      description:
+        'Which rows a column may refer to: those of an action with "owner", or "any". By default those that the caller has access to',
+      propertyNames: { 'x-waypost': 'column' },
+      minProperties: 1,
+      additionalProperties: { type: 'string', minLength: 1 },
     },
     version: {
       description: 'The integer column that counts the changes of a row, for ETag and If-Match',

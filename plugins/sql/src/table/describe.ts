@@ -2,9 +2,19 @@ import type { ActionDescription, ActionUse, ConfigProblem, JsonSchema, TablesSna
 import type { TableConfig } from './config.ts'
 import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
 import { resolveListing } from './listing.ts'
-import { isLossy, planFormat, valueTypeOf, type ListPlan, type PlanColumn, type TablePlan } from './plan.ts'
+import {
+  isLossy,
+  planFormat,
+  valueTypeOf,
+  type ListPlan,
+  type PlanColumn,
+  type ReferencePlan,
+  type TablePlan,
+} from './plan.ts'
+import { resolveReferences } from './references.ts'
 import { describeInput, describeList, describeParameters, describePlain, describeRow } from './schemas.ts'
 import { checkColumn, columnOf, resolveTableUse, type Report, type TableUse } from './table-use.ts'
+import { warnAboutUnprotected } from './unprotected.ts'
 import { resolveWriting, type Writing } from './writing.ts'
 
 /** Describes one method of a route that uses a table. Pure. */
@@ -18,14 +28,16 @@ export function describeTable(
   const table = resolveTableUse(config, use, { tables, report })
   if (table === undefined) return { problems }
   const writing = resolveWriting(table)
+  const references = resolveReferences(table, writing)
   const params = describeParams(table, writing)
   const { list, scans = table.table.view === true } =
     table.operation === 'list' ? resolveListing(table, writing) : ({} as Partial<ReturnType<typeof resolveListing>>)
   warnAboutNumbers(table, writing)
   checkJsonLimits(table)
+  warnAboutUnprotected(table, writing)
   const isBroken = () => problems.some(({ severity }) => severity !== 'warning')
   if (isBroken()) return { problems }
-  const description = describeMethod(table, writing, { params, list, scans })
+  const description = describeMethod(table, writing, { params, list, scans, references })
   checkDeclared(table, description)
   return isBroken() ? { problems } : { ...description, problems }
 }
@@ -34,19 +46,20 @@ interface Parts {
   readonly params: JsonSchema | undefined
   readonly list: ListPlan | undefined
   readonly scans: boolean
+  readonly references: readonly ReferencePlan[]
 }
 
-function describeMethod(table: TableUse, writing: Writing, { params, list, scans }: Parts): ActionDescription {
+function describeMethod(table: TableUse, writing: Writing, { params, ...parts }: Parts): ActionDescription {
   const { declared } = table.use
   const request = describeRequest(table, writing)
   return {
     ...(params !== undefined && { params }),
-    ...(list !== undefined && {
-      parameters: narrowSchema(describeParameters(list, table.table.columns), declared.parameters),
+    ...(parts.list !== undefined && {
+      parameters: narrowSchema(describeParameters(parts.list, table.table.columns), declared.parameters),
     }),
     ...(request !== undefined && { request: narrowRequest(request, table.use) }),
     responses: describeResponses(table, writing),
-    plan: makePlan(table, writing, { list, scans }),
+    plan: makePlan(table, writing, parts),
   }
 }
 
@@ -109,7 +122,8 @@ function describeParams(table: TableUse, writing: Writing): JsonSchema | undefin
 
 function checkKey({ key, params, report, use }: TableUse, { where, owner }: Writing): void {
   for (const name of key) {
-    const isKnown = params.includes(name) || Object.hasOwn(where, name) || owner?.column === name
+    const isKnown =
+      params.includes(name) || Object.hasOwn(where, name) || (owner?.column === name && owner.parent === undefined)
     if (isKnown) continue
     const hint = `Add ":${name}" to the path, or "${name}" to "where"`
     report('', `${use.path} does not identify one row, because the key column "${name}" has no value`, { hint })
@@ -140,10 +154,10 @@ function warnAboutNumbers({ table, report, config }: TableUse, { columns }: Writ
 function makePlan(
   { use, config, connection, operation, table, key, params }: TableUse,
   writing: Writing,
-  { list, scans }: Omit<Parts, 'params'>,
+  { list, scans, references }: Omit<Parts, 'params'>,
 ) {
   const { columns, where, owner, version, write, set } = writing
-  const fixed = new Set([...Object.keys(where), owner?.column])
+  const fixed = new Set([...Object.keys(where), owner?.parent === undefined ? owner?.column : undefined])
   const free = key.filter((name) => !fixed.has(name))
   const location = operation === 'insert' && free.length === 1 && columns.includes(free[0]!) ? free[0] : undefined
   const used = new Set([
@@ -152,6 +166,7 @@ function makePlan(
     ...write,
     ...Object.keys(set),
     ...key,
+    ...references.flatMap((one) => one.columns).filter((name) => valueTypeOf(table.columns[name]!) !== undefined),
     ...[owner, version].flatMap((one) => (one === undefined ? [] : [one.column])),
   ])
   const types = [...used].sort().map((name): [string, PlanColumn] => {
@@ -181,6 +196,7 @@ function makePlan(
     columns,
     where,
     ...(owner && { owner }),
+    ...(references.length > 0 && { references }),
     ...(version && { version }),
     key: ['list', 'insert'].includes(operation) ? [] : key.filter((name) => params.includes(name)),
     write,

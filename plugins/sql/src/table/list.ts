@@ -5,7 +5,7 @@ import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
 import { JsonText } from './json-column.ts'
 import {
   isCutOff,
-  isOwned,
+  makeAccess,
   makeDatabaseOpener,
   makeInput,
   makeRowAnswer,
@@ -14,11 +14,22 @@ import {
   type Row,
 } from './run.ts'
 import { completeSort, parseSort } from './sort.ts'
-import { countAlias, cursorAlias, isConverted, type ListShape, type UsedFilter } from './statements.ts'
+import {
+  countAlias,
+  cursorAlias,
+  isConverted,
+  isOwned,
+  isTrue,
+  type ListShape,
+  type StatementWriter,
+  type UsedFilter,
+} from './statements.ts'
 
 /** Makes the handler of a list. */
 export function makeListHandler(plan: TablePlan, path: string): Handler {
   const open = makeDatabaseOpener(plan)
+  const accessOf = makeAccess(plan)
+  const parents = plan.references ?? []
   const list = plan.list!
   const answer = makeRowAnswer(plan)
   const write = makeRowWriter(plan)
@@ -40,7 +51,7 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
         : digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), nameSort(sort)])
     const after = cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context })
     const conditions = {
-      isOwned: isOwned(plan, context.principal),
+      access: accessOf(context.principal),
       filters: used.map(({ column, operator, name }) => describeFilter({ column, operator }, query[name])),
       sort,
       after: after?.map((value) => value === null),
@@ -56,6 +67,12 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
       database.run(key, (writer) => writer.list(shape), { ...input, rows: limit + 1, ...(after && { after }) }),
       isCounted ? database.run(`count ${nameConditions(shape)}`, (writer) => writer.count(shape), input) : undefined,
     ])
+    if (rows.length === 0 && parents.length > 0) {
+      const { access } = shape
+      const check = (writer: StatementWriter) => writer.findReferences(parents, [], access)
+      const [seen] = await database.run(`parents ${access.join()}`, check, input)
+      if (Object.values(seen!).some((found) => !isTrue(found))) throw context.problem(404, 'Not found')
+    }
     const hasNext = rows.length > limit || isCutOff(rows)
     const page = rows.length > limit ? rows.slice(0, limit) : rows
     const names = sort.map(({ column }, index) =>
@@ -90,8 +107,8 @@ function describeFilter({ column, operator }: Pick<UsedFilter, 'column' | 'opera
 
 /** Whether no index serves a list in the default order, as far as is known. */
 function readsManyRows({ scans, owner, types }: TablePlan, shape: Omit<ListShape, 'isScan' | 'rows'>): boolean {
-  const { isOwned, filters, sort, after } = shape
-  if (scans === true || filters.length > 0 || (owner !== undefined && !isOwned)) return true
+  const { access, filters, sort, after } = shape
+  if (scans === true || filters.length > 0 || (owner !== undefined && !isOwned(owner, access))) return true
   const terms = sort.map(({ column, descending }) => ({ descending, isNullable: types[column]!.null === true }))
   return after !== undefined && !comparesRows(terms)
 }
@@ -117,12 +134,12 @@ function nameShape(shape: ListShape): string {
   return JSON.stringify([nameConditions(shape), nameSort(sort), after ?? null, rows === undefined])
 }
 
-function nameConditions({ isOwned, filters }: ListShape): string {
+function nameConditions({ access, filters }: ListShape): string {
   const used = filters.map(
     ({ column, operator, isList, isNull }) =>
       `${nameFilter(column, operator)}${isList ? '[]' : ''}${isNull ? '!' : ''}`,
   )
-  return JSON.stringify([isOwned, used])
+  return JSON.stringify([access, used])
 }
 
 function nameTerm({ column, descending }: SortTerm): string {

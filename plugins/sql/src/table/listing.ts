@@ -33,7 +33,9 @@ export function resolveListing(
 
 /** Whether all rows that a caller sees have the same value in a column. */
 function isFixed(name: string, { where, owner }: Writing): boolean {
-  return Object.hasOwn(where, name) || (owner?.column === name && owner.unless === undefined)
+  return (
+    Object.hasOwn(where, name) || (owner?.column === name && owner.unless === undefined && owner.parent === undefined)
+  )
 }
 
 interface Place {
@@ -76,12 +78,15 @@ function resolveFilters(table: TableUse, { columns }: Writing): ListPlan['filter
  */
 function hasIndex({ table, config, key, report }: TableUse, writing: Writing, plan: ListPlan): boolean {
   if (table.view) return false
-  const compared = [...Object.keys(writing.where), ...(writing.owner === undefined ? [] : [writing.owner.column])]
+  const compared = [...new Set([...Object.keys(writing.where), ...(writing.owner ? [writing.owner.column] : [])])]
   const sort = (plan.sort.length === 0 ? completeSort([], plan.unique) : plan.sort).map(({ column }) => column)
   const indexes = [key, ...(table.unique ?? []), ...(table.index ?? [])]
   const serves = (index: readonly string[]) => {
     const before = new Set(index.slice(0, compared.length))
     const isFull = compared.every((name) => before.has(name))
+    // The rows of a user are those of several parents, so they are sorted after they were found.
+    if (isFull && writing.owner?.parent !== undefined && !Object.hasOwn(writing.where, writing.owner.column))
+      return true
     return isFull && sort.every((name, position) => index[compared.length + position] === name)
   }
   if (indexes.some(serves)) return true

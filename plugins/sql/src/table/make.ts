@@ -2,10 +2,11 @@ import type { Action, Context, MakeOptions } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { JsonText } from './json-column.ts'
 import { makeListHandler } from './list.ts'
-import { planFormat, type TablePlan } from './plan.ts'
+import { planFormat, type ReferencePlan, type TablePlan } from './plan.ts'
 import { parseEntityTags, readVersions, writeEtag } from './etag.ts'
 import {
-  isOwned,
+  makeAccess,
+  makeBrokenReference,
   makeDatabaseOpener,
   makeInput,
   makeRowAnswer,
@@ -14,7 +15,7 @@ import {
   type Row,
   type TableRequest,
 } from './run.ts'
-import { versionAlias, type RowCondition } from './statements.ts'
+import { isTrue, versionAlias, type ChangeCondition, type StatementWriter } from './statements.ts'
 
 /** Creates the action of one method from its plan. */
 export function makeTableAction({ plan, use }: MakeOptions<TableConfig>): Action {
@@ -39,15 +40,25 @@ function makeHandler(plan: TablePlan, path: string): Handler {
 
 function makeInsertHandler(plan: TablePlan, path: string): Handler {
   const open = makeDatabaseOpener(plan)
+  const accessOf = makeAccess(plan)
   const answer = makeAnswer(plan)
   return async (request, context) => {
     const input = makeInput(request, context)
     const written = plan.write.filter((name) => Object.hasOwn(input.body, name) || !plan.types[name]!.default)
-    const [row] = await open(context).run(written.join(), (writer) => writer.insert(written), input)
+    const references = findWritten(plan, written, input.body)
+    const change = { access: accessOf(context.principal), written, references }
+    const database = open(context)
+    const key = nameChange(plan, change)
+    const [row] = await database.run(key, (writer) => writer.insert(change), input)
+    if (row === undefined) {
+      const check = (writer: StatementWriter) => writer.findReferences(references, written, change.access)
+      const [seen] = await database.run(`find ${key}`, check, input)
+      throw explainMissing(plan, { references, seen: seen!, context })
+    }
     const { location } = plan
-    const at = location === undefined ? undefined : makeLocation(path, input.params, row![location])
-    const etag = etagOf(plan, row!)
-    return context.respond(201, answer(row!), { location: at, etag })
+    const at = location === undefined ? undefined : makeLocation(path, input.params, row[location])
+    const etag = etagOf(plan, row)
+    return context.respond(201, answer(row), { location: at, etag })
   }
 }
 
@@ -59,14 +70,11 @@ function makeLocation(path: string, params: Row, key: unknown): string {
 
 function makeReadHandler(plan: TablePlan): Handler {
   const open = makeDatabaseOpener(plan)
+  const accessOf = makeAccess(plan)
   const answer = makeAnswer(plan)
   return async (request, context) => {
-    const isOwn = isOwned(plan, context.principal)
-    const [row] = await open(context).run(
-      isOwn ? 'own' : 'all',
-      (writer) => writer.read(isOwn),
-      makeInput(request, context),
-    )
+    const access = accessOf(context.principal)
+    const [row] = await open(context).run(access.join(), (writer) => writer.read(access), makeInput(request, context))
     if (row === undefined) throw notFound(context)
     const etag = etagOf(plan, row)
     if (etag === undefined) return answer(row)
@@ -80,31 +88,74 @@ function makeReadHandler(plan: TablePlan): Handler {
 function makeChangeHandler(plan: TablePlan): Handler {
   const open = makeDatabaseOpener(plan)
   const answer = makeAnswer(plan)
+  const accessOf = makeAccess(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0
   return async (request, context) => {
     const versions = readCondition(plan, request, context)
     const input = { ...makeInput(request, context), ...(versions && { versions }) }
-    const condition: RowCondition = {
-      isOwned: isOwned(plan, context.principal),
-      versions: versions && (versions.length === 1 ? 'one' : 'several'),
-    }
     const written = plan.write.filter((name) => Object.hasOwn(input.body, name))
+    const references = isRemoving ? [] : findWritten(plan, written, input.body)
+    const change: ChangeCondition = {
+      access: accessOf(context.principal),
+      versions: versions && (versions.length === 1 ? 'one' : 'several'),
+      written,
+      references: references.filter(({ inPath }) => !inPath), // others are conditions of all statements
+    }
     const database = open(context)
-    const key = `${condition.isOwned} ${condition.versions} ${written.join()}`
+    const key = nameChange(plan, change)
     const [row] = await database.run(
       key,
-      (writer) => (isRemoving ? writer.delete(condition) : writer.update(written, condition)),
+      (writer) => (isRemoving ? writer.delete(change) : writer.update(change)),
       input,
     )
     if (row === undefined) {
-      const { isOwned } = condition
-      const found = versions && (await database.run(`exists ${isOwned}`, (writer) => writer.exists(isOwned), input))
-      throw found?.length === 1 ? context.problem(412, 'The resource has been changed') : notFound(context)
+      if (versions === undefined && change.references.length === 0) throw notFound(context)
+      const [seen] = await database.run(`find ${key}`, (writer) => writer.find(change), input)
+      if (seen === undefined) throw notFound(context)
+      const isOther = versions !== undefined && !versions.includes(BigInt(seen[versionAlias] as string | number))
+      if (isOther || change.references.length === 0) throw context.problem(412, 'The resource has been changed')
+      throw explainMissing(plan, { references: change.references, seen, context })
     }
     if (plan.operation === 'delete') return context.respond(204)
     const etag = etagOf(plan, row)
     return etag === undefined ? answer(row) : context.respond(200, answer(row), { etag })
   }
+}
+
+/** Returns the references that a request writes, except those to no row. */
+function findWritten(
+  { references = [], set }: TablePlan,
+  written: readonly string[],
+  body: Row,
+): readonly ReferencePlan[] {
+  return references.filter(({ columns, inPath }) => {
+    const own = columns.filter((name) => written.includes(name))
+    const isWritten = own.length > 0 || columns.some((name) => Object.hasOwn(set, name))
+    return inPath || (isWritten && own.every((name) => Object.hasOwn(body, name) && body[name] !== null))
+  })
+}
+
+/** Names the statement of a change. */
+function nameChange(
+  { references: all = [] }: TablePlan,
+  { access, written, versions, references }: ChangeCondition,
+): string {
+  return JSON.stringify([access, versions, written, references.map((one) => all.indexOf(one))])
+}
+
+interface Missing {
+  readonly references: readonly ReferencePlan[]
+  /** Whether the row of each exists for the caller, by index. */
+  readonly seen: Row
+  readonly context: Context
+}
+
+/** Returns the error for a row of another user: the same as for a row that does not exist. */
+function explainMissing({ table }: TablePlan, { references, seen, context }: Missing): Error {
+  const missing = references.filter((_, index) => !isTrue(seen[index]))
+  // None, if the row has been added meanwhile.
+  const first = missing.find(({ inPath }) => inPath) ?? missing[0]
+  return first?.inPath ? notFound(context) : makeBrokenReference(table, first?.columns ?? [])
 }
 
 /** Returns the versions that If-Match allows; undefined for all. */

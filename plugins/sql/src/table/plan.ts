@@ -50,6 +50,32 @@ export interface ListPlan {
   }
 }
 
+/** Who owns a row: the user in a column, or whoever owns the row of another table that the column refers to. */
+export interface OwnerPlan {
+  readonly column: string
+  /** Callers with this scope have access to the rows of all users. */
+  readonly unless?: string
+  readonly parent?: { readonly to: string; readonly rule: RowRule }
+}
+
+/** Which rows of another table a caller has access to. */
+export interface RowRule {
+  readonly table: string
+  /** The columns of the conditions. */
+  readonly types: Readonly<Record<string, PlanColumn>>
+  readonly where: Sources
+  readonly owner: OwnerPlan
+}
+
+/** A foreign key to rows of which a caller only has access to some. */
+export interface ReferencePlan {
+  readonly columns: readonly string[]
+  readonly to: readonly string[]
+  readonly rule: RowRule
+  /** Path parameters name the row, so without access to it the whole resource does not exist. */
+  readonly inPath?: true
+}
+
 /** What `make` needs to know about one method. */
 export interface TablePlan extends ActionPlan {
   readonly format: typeof planFormat
@@ -62,7 +88,9 @@ export interface TablePlan extends ActionPlan {
   readonly columns: readonly string[]
   /** The conditions that all rows of the API meet. */
   readonly where: Sources
-  readonly owner?: { readonly column: string; readonly unless?: string }
+  readonly owner?: OwnerPlan
+  /** The references that the method checks. */
+  readonly references?: readonly ReferencePlan[]
   readonly version?: { readonly column: string; readonly required: boolean }
   /** The columns that identify a row, which are path parameters of the same name. */
   readonly key: readonly string[]

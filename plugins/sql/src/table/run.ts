@@ -1,7 +1,8 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Context, Principal } from 'waypost'
 import type { TablePlan } from './plan.ts'
-import { quote, StatementWriter, type Input, type Statement } from './statements.ts'
+import { listUnless } from './references.ts'
+import { quote, StatementWriter, type Access, type Input, type Statement } from './statements.ts'
 import { InvalidValue, type DatabaseKind } from './values.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -87,6 +88,15 @@ interface Reference {
   readonly to: string | null
 }
 
+/** Returns an error like that of a database for columns that refer to no row. */
+export function makeBrokenReference(table: string, columns: readonly string[], cause?: unknown): Error {
+  const names = columns.length === 0 ? '' : `: ${columns.map((name) => `${table}.${name}`).join(', ')}`
+  return Object.assign(new Error(`FOREIGN KEY constraint failed${names}`, { cause }), {
+    code: 'ERR_SQLITE_ERROR',
+    errcode: sqliteForeignKey,
+  })
+}
+
 /** Names the columns that refer to no row, as PostgreSQL does. SQLite only says that there are some. */
 async function nameBrokenReference(
   error: unknown,
@@ -104,8 +114,8 @@ async function nameBrokenReference(
     const where = parts.map(({ to }) => `${quote(to!)} = ?`).join(' and ')
     const found = await read(`select 1 from ${quote(parts[0]!.table)} where ${where} limit 1`, values)
     if (found.length > 0) continue
-    const message = `FOREIGN KEY constraint failed: ${parts.map(({ from }) => `${table}.${from}`).join(', ')}`
-    return Object.assign(new Error(message, { cause: error }), { code: 'ERR_SQLITE_ERROR', errcode: sqliteForeignKey })
+    const columns = parts.map(({ from }) => from)
+    return makeBrokenReference(table, columns, error)
   }
   return error
 }
@@ -140,10 +150,12 @@ export function makeInput({ params, query, body }: TableRequest, context: Contex
   }
 }
 
-/** Whether the caller only has access to rows of their own. */
-export function isOwned({ owner }: TablePlan, principal: Principal | undefined): boolean {
-  if (owner === undefined) return false
-  return owner.unless === undefined || principal?.scopes.includes(owner.unless) !== true
+/** Returns a function that returns the scopes of a caller that give access to the rows of all users. */
+export function makeAccess(plan: TablePlan): (principal: Principal | undefined) => Access {
+  const scopes = listUnless(plan)
+  const none: Access = []
+  if (scopes.length === 0) return () => none
+  return (principal) => scopes.filter((scope) => principal?.scopes.includes(scope))
 }
 
 /**

@@ -33,7 +33,7 @@ export function resolveSources(table: TableUse, { name, values = {}, isUsed }: S
   return Object.fromEntries(found)
 }
 
-function parseSource(given: unknown): Source | undefined {
+export function parseSource(given: unknown): Source | undefined {
   if (typeof given !== 'string' || !given.startsWith('$')) return { from: 'constant', value: given }
   if (given === '$now') return { from: 'now' }
   if (given === '$user.id') return { from: 'user' }

@@ -1,6 +1,16 @@
 import { defaultPageBytes } from './config.ts'
 import { writeKeyset } from './keyset.ts'
-import { nameFilter, type FilterOperator, type PlanColumn, type SortTerm, type Source, type TablePlan } from './plan.ts'
+import {
+  nameFilter,
+  type FilterOperator,
+  type OwnerPlan,
+  type PlanColumn,
+  type ReferencePlan,
+  type RowRule,
+  type SortTerm,
+  type Source,
+  type TablePlan,
+} from './plan.ts'
 import { bindList, makeBind, type Bind, type DatabaseKind } from './values.ts'
 
 /** What the values of a statement come from. */
@@ -38,9 +48,22 @@ export function limitBytes(bytes: number): string {
   return `/* at most ${bytes} bytes */ `
 }
 
+/** Those scopes of a caller, in alphabetical order, that give access to the rows of all users. */
+export type Access = readonly string[]
+
+/** Whether a caller only has access to rows of their own. */
+export function isOwned({ unless }: OwnerPlan, access: Access): boolean {
+  return unless === undefined || !access.includes(unless)
+}
+
+/** Reads a condition in a result. SQLite has no booleans. */
+export function isTrue(value: unknown): boolean {
+  return value === true || value === 1
+}
+
 /** Which of its forms a list has. Each form has a text of its own. */
 export interface ListShape {
-  readonly isOwned: boolean
+  readonly access: Access
   readonly filters: readonly UsedFilter[]
   /** Complete. */
   readonly sort: readonly SortTerm[]
@@ -71,6 +94,7 @@ export class StatementWriter {
   readonly #kind: DatabaseKind
   readonly #binds = new Map<string, Bind>()
   #values: Read[] = []
+  #aliases = 0
 
   constructor(plan: TablePlan, kind: DatabaseKind) {
     this.#plan = plan
@@ -100,25 +124,38 @@ export class StatementWriter {
     )
   }
 
-  read(isOwned: boolean): Statement {
+  read(access: Access): Statement {
     const { table } = this.#plan
-    const where = this.#rowCondition({ isOwned })
+    const where = this.#rowCondition({ access })
     return this.#end(`${this.#mark(this.#plan.scans === true)}select ${this.#answer()} from ${quote(table)}${where}`)
   }
 
-  /** Finds out whether a row exists for the caller. */
-  exists(isOwned: boolean): Statement {
-    return this.#end(`select 1 as found from ${quote(this.#plan.table)}${this.#rowCondition({ isOwned })}`)
+  /** Finds out whether a row exists for the caller, its version, and which of its new references do. */
+  find({ access, written, references }: ChangeCondition): Statement {
+    const { table, version } = this.#plan
+    const selected = [
+      `${version === undefined ? '1' : quote(version.column)} as ${quote(versionAlias)}`,
+      ...references.map((one, index) => `${this.#reference(one, { written, access })} as ${quote(String(index))}`),
+    ]
+    return this.#end(`select ${selected.join(', ')} from ${quote(table)}${this.#rowCondition({ access })}`)
   }
 
-  insert(written: readonly string[]): Statement {
+  /** Finds out which of the rows that a new row refers to exist for the caller. */
+  findReferences(references: readonly ReferencePlan[], written: readonly string[], access: Access): Statement {
+    const found = references.map(
+      (one, index) => `${this.#reference(one, { written, access, isNew: true })} as ${quote(String(index))}`,
+    )
+    return this.#end(`select ${found.join(', ')}`)
+  }
+
+  insert({ access, written, references }: ChangeCondition): Statement {
     const { table, owner, version, set } = this.#plan
     const columns = [...written, ...Object.keys(set)]
     const values = [
       ...written.map((name) => this.#bindBody(name)),
       ...Object.entries(set).map(([name, source]) => this.#bindSource(name, source)),
     ]
-    if (owner !== undefined) {
+    if (owner !== undefined && owner.parent === undefined) {
       columns.push(owner.column)
       values.push(this.#bindSource(owner.column, { from: 'user' }))
     }
@@ -126,19 +163,27 @@ export class StatementWriter {
       columns.push(version.column)
       values.push('1')
     }
+    const conditions = references.map((one) => this.#reference(one, { written, access, isNew: true }))
+    const selected = conditions.length === 0 ? `values (${values.join(', ')})` : `select ${values.join(', ')}`
     const row =
-      columns.length === 0 ? 'default values' : `(${columns.map(quote).join(', ')}) values (${values.join(', ')})`
+      columns.length === 0
+        ? 'default values'
+        : `(${columns.map(quote).join(', ')}) ${selected}${joinConditions(conditions)}`
     return this.#end(`insert into ${quote(table)} ${row} returning ${this.#answer()}`)
   }
 
-  update(written: readonly string[], condition: RowCondition): Statement {
+  update({ written, references, ...condition }: ChangeCondition): Statement {
     const { table, version, set } = this.#plan
     const sets = [
       ...written.map((name) => `${quote(name)} = ${this.#bindBody(name)}`),
       ...Object.entries(set).map(([name, source]) => `${quote(name)} = ${this.#bindSource(name, source)}`),
     ]
     if (version !== undefined) sets.push(`${quote(version.column)} = ${quote(version.column)} + 1`)
-    const where = this.#rowCondition(condition)
+    const { access } = condition
+    const where = this.#rowCondition(
+      condition,
+      references.map((one) => () => this.#reference(one, { written, access })),
+    )
     return this.#end(`update ${quote(table)} set ${sets.join(', ')}${where} returning ${this.#answer()}`)
   }
 
@@ -150,6 +195,7 @@ export class StatementWriter {
   #end(text: string): Statement {
     const values = this.#values
     this.#values = []
+    this.#aliases = 0
     return { text, values }
   }
 
@@ -173,9 +219,10 @@ export class StatementWriter {
     return this.#add(({ body }) => (Object.hasOwn(body, name) ? bind(body[name]) : null))
   }
 
-  #bindSource(name: string, source: Source): string {
-    const bind = this.#bindOf(name)
-    const isDate = this.#plan.types[name]!.type === 'date'
+  /** @param column of another table */
+  #bindSource(name: string, source: Source, column?: PlanColumn): string {
+    const bind = column === undefined ? this.#bindOf(name) : makeBind(name, column, this.#kind)
+    const isDate = (column ?? this.#plan.types[name]!).type === 'date'
     switch (source.from) {
       case 'constant': {
         const value = bind(source.value)
@@ -219,23 +266,84 @@ export class StatementWriter {
     return selected.join(', ')
   }
 
-  #conditions(isOwned: boolean): string[] {
-    const { where, owner } = this.#plan
+  #conditions(access: Access, isList = false): string[] {
+    const { where, owner, references = [] } = this.#plan
     const conditions = Object.entries(where).map(([name, source]) =>
-      source.from === 'constant' && source.value === null
-        ? `${quote(name)} is null`
-        : `${quote(name)} = ${this.#bindSource(name, source)}`,
+      isNull(source) ? `${quote(name)} is null` : `${quote(name)} = ${this.#bindSource(name, source)}`,
     )
-    if (owner !== undefined && isOwned)
-      conditions.push(`${quote(owner.column)} = ${this.#bindSource(owner.column, { from: 'user' })}`)
+    const parents = references.filter(({ inPath }) => inPath)
+    conditions.push(...parents.map((one) => this.#reference(one, { written: [], access })))
+    // The condition for the row that the path names says the same.
+    const isKnown = parents.some(({ columns }) => columns.length === 1 && columns[0] === owner?.column)
+    if (owner !== undefined && !isKnown)
+      conditions.push(...this.#owned(`${quote(this.#plan.table)}.${quote(owner.column)}`, owner, { access, isList }))
     return conditions
   }
 
-  #rowCondition({ isOwned, versions }: RowCondition): string {
+  /**
+   * The condition that a row belongs to the caller. In lists of few of many rows, "exists" reads all of them. For one
+   * row, or if the caller has access to all, "in" reads the whole other table on SQLite.
+   */
+  #owned(name: string, owner: OwnerPlan, { access, isList = false }: OwnedUse): readonly string[] {
+    const { parent } = owner
+    if (parent === undefined)
+      return isOwned(owner, access) ? [`${name} = ${this.#add(({ userId }) => userId ?? null)}`] : []
+    const { to, rule } = parent
+    const alias = this.#nextAlias()
+    const conditions = this.#visible(rule, alias, access)
+    if (conditions.length === 0) return []
+    const [from, other] = [`${quote(rule.table)} as ${alias}`, `${alias}.${quote(to)}`]
+    return isList && isOwned(owner, access)
+      ? [`${name} in (select ${other} from ${from}${joinConditions(conditions)})`]
+      : [`exists (select 1 from ${from}${joinConditions([`${other} = ${name}`, ...conditions])})`]
+  }
+
+  /** The conditions that the caller has access to a row of another table. */
+  #visible({ types, where, owner }: RowRule, alias: string, access: Access): readonly string[] {
+    const conditions = Object.entries(where).map(([name, source]) => {
+      const column = `${alias}.${quote(name)}`
+      return isNull(source) ? `${column} is null` : `${column} = ${this.#bindSource(name, source, types[name])}`
+    })
+    return [...conditions, ...this.#owned(`${alias}.${quote(owner.column)}`, owner, { access })]
+  }
+
+  /** The condition that the caller has access to the row that a reference refers to. */
+  #reference({ columns, to, rule }: ReferencePlan, { written, access, isNew = false }: ReferenceUse): string {
+    const alias = this.#nextAlias()
+    const { table, types } = this.#plan
+    const terms = columns.map((name, index) => {
+      const other = `${alias}.${quote(to[index]!)}`
+      const source = this.#sourceOf(name, isNew)
+      if (written.includes(name)) return `${other} = ${this.#bindBody(name)}`
+      if (source !== undefined) return `${other} = ${this.#bindSource(name, source)}`
+      if (isNew) return '1 = 0' // the default of the column, which the statement does not know
+      const own = `${quote(table)}.${quote(name)}`
+      return types[name]?.null ? `(${own} is null or ${other} = ${own})` : `${other} = ${own}`
+    })
+    const conditions = [...terms, ...this.#visible(rule, alias, access)]
+    return `exists (select 1 from ${quote(rule.table)} as ${alias}${joinConditions(conditions)})`
+  }
+
+  /** Returns where the value of a column comes from that the body does not have. */
+  #sourceOf(name: string, isNew: boolean): Source | undefined {
+    const { set, where, owner, key } = this.#plan
+    if (Object.hasOwn(set, name)) return set[name]
+    if (Object.hasOwn(where, name)) return where[name]
+    if (owner?.column === name && owner.parent === undefined && (isNew || owner.unless === undefined))
+      return { from: 'user' }
+    return key.includes(name) ? { from: 'params', name } : undefined
+  }
+
+  #nextAlias(): string {
+    this.#aliases += 1
+    return quote(`${extraPrefix}${this.#aliases}`)
+  }
+
+  #rowCondition({ access, versions }: RowCondition, more: readonly (() => string)[] = []): string {
     const conditions = this.#plan.key.map(
       (name) => `${quote(name)} = ${this.#bindSource(name, { from: 'params', name })}`,
     )
-    conditions.push(...this.#conditions(isOwned))
+    conditions.push(...this.#conditions(access), ...more.map((write) => write()))
     const version = this.#plan.version?.column
     if (version !== undefined && versions === 'one')
       conditions.push(`${quote(version)} = ${this.#add((input) => input.versions![0])}`)
@@ -251,8 +359,8 @@ export class StatementWriter {
       : `${quote(name)} = any(${parameter})`
   }
 
-  #listConditions({ isOwned, filters }: ListShape): string[] {
-    return [...this.#conditions(isOwned), ...filters.map((filter) => this.#filter(filter))]
+  #listConditions({ access, filters }: ListShape): string[] {
+    return [...this.#conditions(access, true), ...filters.map((filter) => this.#filter(filter))]
   }
 
   #filter({ column, operator, isList, isNull }: UsedFilter): string {
@@ -308,9 +416,33 @@ const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 
 /** Which row a statement is about. */
 export interface RowCondition {
-  readonly isOwned: boolean
+  readonly access: Access
   /** How many versions If-Match allows; undefined for all. */
   readonly versions?: 'one' | 'several' | undefined
+}
+
+/** Which row a statement changes, and what it writes. */
+export interface ChangeCondition extends RowCondition {
+  /** The columns that the body has. */
+  readonly written: readonly string[]
+  /** The references whose rows must exist for the caller. */
+  readonly references: readonly ReferencePlan[]
+}
+
+interface OwnedUse {
+  readonly access: Access
+  readonly isList?: boolean
+}
+
+interface ReferenceUse {
+  readonly written: readonly string[]
+  readonly access: Access
+  /** There is no row yet. */
+  readonly isNew?: boolean
+}
+
+function isNull(source: Source): boolean {
+  return source.from === 'constant' && source.value === null
 }
 
 function joinConditions(conditions: readonly string[]): string {

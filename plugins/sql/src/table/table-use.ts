@@ -14,6 +14,8 @@ export interface TableUse {
   readonly use: ActionUse
   readonly connection: string
   readonly table: TableSnapshot
+  /** The tables of the connection. */
+  readonly snapshot: TablesSnapshot
   /** The columns that identify a row; empty if there are none. */
   readonly key: readonly string[]
   /** The names of the path parameters. */
@@ -34,7 +36,7 @@ export function resolveTableUse(
   const key = findKey(config, table, report)
   const params = use.path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
   const operation = findOperation({ use, table, key, name: config.table }, report)
-  return operation && { config, use, connection, table, key, params, operation, report }
+  return operation && { config, use, connection, table, snapshot: tables[connection]!, key, params, operation, report }
 }
 
 function findTable(

@@ -1,4 +1,5 @@
 import type { Source, Sources, TablePlan } from './plan.ts'
+import { chooseRule, findReference, findRules, findServed, makeThrough } from './owner-rules.ts'
 import { resolveSources } from './sources.ts'
 import { checkColumn, columnOf, isSupported, type TableUse } from './table-use.ts'
 
@@ -30,7 +31,8 @@ export function resolveWriting(table: TableUse): Writing {
   })
   const remove = resolveSources(table, { name: 'delete', values: config.delete, isUsed: isSoft })
   checkSets(table, { where, owner, version, set, setOnUpdate, remove })
-  const fixed = new Set([...Object.keys(where), ...[owner, version].flatMap((one) => (one ? [one.column] : []))])
+  const ownerColumn = owner?.parent === undefined ? owner?.column : undefined // a reference may change
+  const fixed = new Set([...Object.keys(where), ...[ownerColumn, version?.column].filter((one) => one !== undefined)])
   const write = resolveWrite(table, columns, {
     fixed,
     sets: new Set([set, setOnUpdate, remove].flatMap((one) => Object.keys(one))),
@@ -58,20 +60,59 @@ function resolveColumns({ config, table, report }: TableUse): readonly string[] 
   return columns.filter((name, index) => checkColumn(name, table, report, `/columns/${index}`))
 }
 
-function resolveOwner({ config, table, use, report }: TableUse): TablePlan['owner'] {
+function resolveOwner(given: TableUse): TablePlan['owner'] {
+  const { config, table, use, report } = given
   const { owner } = config
   if (owner === undefined) return undefined
+  if (use.public)
+    report('/owner', `${use.method} ${use.path} is public, so it has no user who could own rows`, {
+      hint: 'Remove "public: true", or use an action without "owner"',
+    })
+  if (typeof owner === 'object' && 'through' in owner) return resolveThrough(owner.through, given)
   const { column, unless } = typeof owner === 'string' ? { column: owner, unless: undefined } : owner
   const at = typeof owner === 'string' ? '/owner' : '/owner/column'
   if (!checkColumn(column, table, report, at)) return undefined
   const { type } = columnOf(table, column)!
   if (type !== 'text' && type !== 'uuid')
     report(at, `The owner column "${column}" must have the type text or uuid, not ${type}`)
-  if (use.public)
-    report('/owner', `${use.method} ${use.path} is public, so it has no user who could own rows`, {
-      hint: 'Remove "public: true", or use an action without "owner"',
-    })
   return { column, ...(unless !== undefined && { unless }) }
+}
+
+/** The row belongs to whoever owns the row that it refers to. */
+function resolveThrough(column: string, { config, connection, table, snapshot, use, report }: TableUse) {
+  const at = '/owner/through'
+  if (!checkColumn(column, table, report, at)) return undefined
+  const reference = findReference(column, table)
+  if (reference === undefined) {
+    report(at, `"${column}" does not refer to another table`, { hint: 'Name a column with a foreign key of its own' })
+    return undefined
+  }
+  const isLosing = reference.on_delete === 'set null' || reference.on_delete === 'set default'
+  if (columnOf(table, column)!.null || isLosing) {
+    const reason = isLosing ? `is "on delete ${reference.on_delete}"` : 'allows null'
+    report(at, `Rows could belong to nobody, because "${column}" ${reason}`, {
+      hint: 'Make the column required, and delete the rows with the one that they refer to: on_delete: cascade',
+    })
+  }
+  const served = findServed(connection, use, snapshot)
+  const rule = chooseRule(config, reference, { served })
+  const owner = makeThrough(reference, rule)
+  if (owner !== undefined) return owner
+  const rules = findRules(reference.table, served)
+  const [name = 'ACTION'] = rules.flatMap(({ names }) => names)
+  if (rule !== undefined)
+    report(at, `"${reference.table}" has no owner column of its own: "through" follows only one reference`, {
+      hint: `Add an owner column to "${reference.table}" or to "${config.table}"`,
+    })
+  else if (rules.length === 0)
+    report(at, `No action with "owner" serves "${reference.table}", so nobody owns its rows`, {
+      hint: `Add "owner" to the action of "${reference.table}"`,
+    })
+  else
+    report(at, `It is not clear who owns the rows of "${reference.table}", which has other or several owner rules`, {
+      hint: `Choose the rule of one action: parents: { ${column}: ${name} }`,
+    })
+  return undefined
 }
 
 function resolveVersion({ config, table, report }: TableUse): TablePlan['version'] {
@@ -96,7 +137,7 @@ interface SetParts extends Pick<Writing, 'where' | 'owner' | 'version'> {
 function checkRoles({ report }: TableUse, { where, owner, version, set, setOnUpdate, remove }: SetParts): void {
   for (const [name, sources] of Object.entries({ where, set, set_on_update: setOnUpdate, delete: remove })) {
     for (const [role, column] of [
-      ['owner', owner?.column],
+      ['owner', owner?.parent === undefined ? owner?.column : undefined],
       ['version', version?.column],
     ] as const) {
       if (column === undefined || !Object.hasOwn(sources, column)) continue
@@ -170,7 +211,8 @@ function resolveWrite(table: TableUse, columns: readonly string[], { fixed, sets
 
 /** Reports columns of a new row that would have no value. */
 function checkInsert(table: TableUse, { owner, version, write, set }: Writing): void {
-  const given = new Set([...write, ...Object.keys({ ...table.config.set, ...set }), owner?.column, version?.column])
+  const ownerColumn = owner?.parent === undefined ? owner?.column : undefined
+  const given = new Set([...write, ...Object.keys({ ...table.config.set, ...set }), ownerColumn, version?.column])
   for (const [name, column] of Object.entries(table.table.columns)) {
     if (given.has(name) || column.null || column.default || column.generated || column.type === 'id') continue
     table.report('/write', `New rows have no value for the column "${name}"`, {

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
+import { fc, runs } from '../../../../test/support/property.ts'
+import { openTableApi, users, type TableApi } from '../../../../test/support/table-api.ts'
+import { openTicketOptions } from './owner-tables.ts'
+
+/** Rows by their position among all rows of both users; some positions have no row. */
+const row = fc.nat({ max: 5 })
+const reference = fc.option(row, { freq: 4 })
+const step = fc.record({
+  method: fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE'),
+  where: fc.constantFrom('ticket', 'note', 'task', 'ticket/note'),
+  isList: fc.boolean(),
+  row,
+  parent: row,
+  title: fc.constantFrom('a', 'b', 'bad'),
+  ticket: reference,
+  note: reference,
+  version: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
+  query: fc.constantFrom('', '?count=true', '?id=3', '?limit=1'),
+})
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+
+const steps = fc.array(fc.tuple(fc.boolean(), step), { minLength: 5, maxLength: 25 })
+
+/** Each user begins with two tickets, two notes and a task. */
+const first = (['ticket', 'ticket', 'note', 'note', 'task'] as const).flatMap((where, index) =>
+  [true, false].map((isAnn): readonly [boolean, Step] => [
+    isAnn,
+    {
+      method: 'POST',
+      where,
+      isList: false,
+      row: 0,
+      parent: 0,
+      title: 'a',
+      ticket: index % 2 === 0 ? 0 : 2,
+      note: null,
+      version: undefined,
+      query: '',
+    },
+  ]),
+)
+
+/**
+ * Sends the steps of Ann, and between them those of Bob, who knows all ids. What Ann gets, and her rows in the end, must be
+ * as if Bob had not been there. The ids of his rows are the only trace: hers are fixed by their order here.
+ */
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  describe(`rows of two users in three tables, ${kind}`, () => {
+    let postgres: TestPostgres | undefined
+    let api: TableApi
+    before(async () => {
+      if (kind === 'postgresql') postgres = await startPostgres()
+      api = await openTableApi(openTicketOptions(kind, await postgres?.createDatabase()))
+    })
+    after(async () => {
+      await api[Symbol.asyncDispose]()
+      await postgres?.stop()
+    })
+
+    test('no sequence of requests of one lets another read, change, block or detect a row', async () => {
+      await fc.assert(
+        fc.asyncProperty(steps, async (chosen) => {
+          const all = [...first, ...chosen]
+          const together = await play(all, api)
+          const alone = await play(
+            all.filter(([isAnn]) => isAnn),
+            api,
+          )
+          assert.deepEqual(together, alone)
+        }),
+        { numRuns: runs(400) },
+      )
+    })
+  })
+}
+
+const tables = ['ticket', 'note', 'task'] as const
+
+/** @returns what Ann sees: her answers, and her rows in the end */
+async function play(all: readonly (readonly [boolean, Step])[], api: TableApi): Promise<unknown> {
+  for (const table of tables.toReversed()) await api.execute(`delete from app_${table}`)
+  const world: World = {
+    api,
+    ids: { ann: { ticket: [], note: [], task: [] }, bob: { ticket: [], note: [], task: [] } },
+  }
+  const seen: unknown[] = []
+  for (const [isAnn, one] of all) {
+    const answer = await send(one, isAnn ? 'ann' : 'bob', world)
+    if (isAnn) seen.push(answer)
+  }
+  for (const table of tables) {
+    const { body } = await api.call(`GET /${table}`, { user: users.ann, query: { limit: 100, count: true } })
+    seen.push(rename(body, world))
+  }
+  return seen
+}
+
+type Ids = Readonly<Record<(typeof tables)[number], number[]>>
+
+interface World {
+  readonly api: TableApi
+  readonly ids: Readonly<Record<'ann' | 'bob', Ids>>
+}
+
+/** An id that no row has. */
+const none = 999_999
+
+/** Even positions are rows of the caller, odd ones rows of the other user, which do not exist if that user is not there. */
+function idOf(
+  table: (typeof tables)[number],
+  position: number,
+  { own, ids }: { own: 'ann' | 'bob'; ids: World['ids'] },
+) {
+  const owner = position % 2 === 0 ? own : own === 'ann' ? 'bob' : 'ann'
+  return ids[owner][table][Math.floor(position / 2)] ?? none
+}
+
+async function send(one: Step, name: 'ann' | 'bob', world: World): Promise<unknown> {
+  const { api, ids } = world
+  const of = (table: (typeof tables)[number], position: number | null) =>
+    position === null ? null : idOf(table, position, { own: name, ids })
+  const table = one.where === 'ticket/note' ? 'note' : one.where
+  const base = one.where === 'ticket/note' ? `/ticket/${of('ticket', one.parent)}/note` : `/${table}`
+  const isList = one.method === 'POST' || (one.method === 'GET' && one.isList)
+  const body = {
+    ticket: { title: one.title },
+    note: { ticket_id: of('ticket', one.ticket ?? one.parent), text: one.title },
+    task: { ticket_id: of('ticket', one.ticket), note_id: of('note', one.note), shelf_id: null, name: one.title },
+    'ticket/note': { text: one.title },
+  }[one.where]
+  const result = await api.call(`${one.method} ${base}${isList ? '' : `/${of(table, one.row)}`}`, {
+    user: users[name],
+    ...(['POST', 'PUT', 'PATCH'].includes(one.method) && { body }),
+    ...(isList && one.method === 'GET' && { query: one.query.replace('?id=3', `?id=${of(table, one.row)}`).slice(1) }),
+    ...(one.version !== undefined && { headers: { 'if-match': `"${one.version}"` } }),
+  })
+  if (result.status === 201) ids[name][table].push(result.body.id)
+  return [one.method, one.where, result.status, result.headers['etag'], rename(result.body, world)]
+}
+
+/** Replaces ids by their position among those of the user, because sequences also count the rows of others. */
+function rename(value: unknown, { ids }: World): unknown {
+  const text = JSON.stringify(value, (key, one: unknown) => {
+    const table = key === 'id' ? undefined : key.replace('_id', '')
+    if (key === 'next') return one === null ? null : 'more'
+    if (typeof one !== 'number' || (table !== undefined && !(table in ids.ann))) return one
+    const found = (table === undefined ? tables : [table as 'note']).flatMap((name) => {
+      const position = ids.ann[name].indexOf(one)
+      return position === -1 ? [] : [`${name} ${position}`]
+    })
+    // Tables have sequences of their own, so one number can be an id of several.
+    return table === undefined ? 'id' : (found[0] ?? `foreign ${one}`)
+  })
+  return text === undefined ? undefined : (JSON.parse(text) as unknown)
+}
