@@ -2,6 +2,7 @@ import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
 import { checkLiteralSecrets } from './check-literal-secrets.ts'
 import type { ClassCatalog } from './class-catalog.ts'
+import { checkSchemaValues } from './check-schema-values.ts'
 import { checkUnused } from './check-unused.ts'
 import { compose } from './compose.ts'
 import type { Definition, PluginUse } from './definition.ts'
@@ -81,6 +82,7 @@ export async function loadDefinition(root: string | undefined, options: LoadOpti
   }
   const { context, resolved, definition } = makeDefinition(loading, node, options.variables)
   checkLiteralSecrets(context, options.classes)
+  await checkSchemaValues(context, definition)
   pruneCache(loading)
   const configs = options.classes && (await checkClassConfigs(context, options.classes))
   checkUnused(context, node, resolved)

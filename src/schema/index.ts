@@ -12,6 +12,8 @@ export {
   requireWithoutDefault,
   requireWithoutDefaults,
 } from './defaults.ts'
+export { findContradiction, type Contradiction } from './find-contradiction.ts'
+export { limitsOf } from './limits.ts'
 export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'
 export { mapSubSchemas } from './placed.ts'
 export { findRecursiveAlternatives, hasRecursiveAlternatives } from './recursive-alternatives.ts'

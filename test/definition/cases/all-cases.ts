@@ -1,3 +1,4 @@
+import { contradictionCases } from './contradiction-cases.ts'
 import { classesCases } from './classes-cases.ts'
 import { configCases } from './config-cases.ts'
 import { includeCases } from './include-cases.ts'
@@ -18,6 +19,7 @@ export const groups: Readonly<Record<string, readonly Case[]>> = {
   paths: pathCases,
   names: namesCases,
   'JSON Schemas': schemaCases,
+  'schemas that no value matches': contradictionCases,
   variables: variablesCases,
   'settings and cronjobs': configCases,
   'plugin classes': classesCases,
