@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
+import { checkDispatches } from './check-dispatches.ts'
 import { checkSchemaValues } from './check-schema-values.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { composeValue } from './compose-value.ts'
@@ -40,6 +41,7 @@ export async function checkDefinitionValue(value: unknown, options: CheckValueOp
   const { context, definition } = makeDefinition(loading, root)
   await checkSchemaValues(context, definition)
   await checkClassConfigs(context, options.classes)
+  checkDispatches(context, definition)
   const scopes = Object.fromEntries(context.scopes)
   const problems = report
     .diagnostics([])

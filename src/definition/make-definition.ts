@@ -96,6 +96,7 @@ function makeContext(loading: LoadContext, root: Node): DefinitionContext {
     cronjobClasses: [],
     plainPaths: new Set(),
     schemasInConfigs: new Set(),
+    dispatches: new Map(),
     requests: [],
     variablePlaces: [],
     declared: new Map(),

@@ -125,6 +125,7 @@ function checkContains(entries: MapNode['entries'], reportProblem: ReportProblem
 
 /** Reports limits that no value is within, for each type that they apply to. */
 function checkLimits(node: MapNode, types: Strictness['types'], { reportProblem, report }: ProblemReporter): void {
+  if (report.isUnclear(node)) return
   const limits: Record<string, number> = {}
   for (const { key, value } of node.entries.values()) {
     const limit = /^(?:min|max|exclusiveM)/.test(key) ? numberOf(value) : undefined
@@ -142,7 +143,7 @@ function checkLimits(node: MapNode, types: Strictness['types'], { reportProblem,
 
 /** Reports values of another type than the schema. */
 function checkValueTypes(node: MapNode, types: Strictness['types'], { reportProblem, report }: ProblemReporter): void {
-  if (types === undefined || types.length === 0 || types === typeNames) return
+  if (types === undefined || types.length === 0 || types === typeNames || report.isUnclear(node)) return
   const check = (keyword: string, value: Node): void => {
     const type = typeOfNode(value)
     if (type === undefined || types.includes(type) || (type === 'integer' && types.includes('number'))) return
