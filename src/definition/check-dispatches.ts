@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { bodylessStatuses } from '../kit/index.ts'
-import { compareSchemas, findContradiction, placeRoot } from '../schema/index.ts'
-import type { Definition, Method } from './definition.ts'
+import { compareSchemas, findContradiction, placeRoot, withoutAccess, withoutAccessIn } from '../schema/index.ts'
+import type { Definition } from './definition.ts'
 import type { DefinitionContext } from './definition-context.ts'
 
 /**
@@ -13,13 +13,17 @@ export function checkDispatches(
   { routes, events, schemas }: Definition,
 ): void {
   if (report.hasErrors()) return // the schemas may be incomplete
+  const named = withoutAccessIn(schemas, sent)
   for (const { path, methods } of routes)
     for (const method of methods) {
       const { dispatch: event } = method
       const at = dispatches.get(`${method.method} ${path}`)
       const schema = event === undefined || !Object.hasOwn(events, event) ? undefined : events[event]!.schema
       if (event === undefined || at === undefined || schema === undefined) continue
-      const found = compareWithEvent(method, schema, schemas)
+      const responses = Object.entries(method.responses).map(
+        ([status, one]) => [status, withoutAccess(one, schemas, sent)] as const,
+      )
+      const found = compareWithEvent(responses, withoutAccess(schema, schemas, sent), named)
       if (found === undefined) continue
       const { status, reason } = found
       const parameters = { event, method: method.method, path, status, reason }
@@ -27,6 +31,9 @@ export function checkDispatches(
       else report.add({ code: 'WP_DEFINITION_DISPATCH_UNSURE', severity: 'warning', at, parameters })
     }
 }
+
+/** Neither responses nor events contain what is write-only. */
+const sent = { keyword: 'writeOnly', instead: undefined } as const
 
 interface Mismatch {
   readonly isImpossible: boolean
@@ -36,11 +43,11 @@ interface Mismatch {
 
 /** Returns the first response that does not match; undefined if all do. */
 function compareWithEvent(
-  { responses }: Pick<Method, 'responses'>,
+  responses: readonly (readonly [string, JsonSchema])[],
   event: JsonSchema,
   named: Definition['schemas'],
 ): Mismatch | undefined {
-  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+  const successes = responses.filter(([status]) => status.startsWith('2'))
   const target = placeRoot(event, named)
   const impossible = successes.flatMap(([status, response]): readonly Mismatch[] => {
     // A response without a body dispatches null.

@@ -1,5 +1,5 @@
 import type { Options } from 'ajv'
-import { _, Ajv2020, Name, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { _, Ajv2020, Name, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
@@ -14,7 +14,11 @@ import {
   hasRecursiveAlternatives,
   makeDefaults,
   toDraft07,
+  mentionsAccess,
   toDraft2020,
+  withoutAccess,
+  withoutAccessIn,
+  type AccessChange,
 } from '../schema/index.ts'
 
 /** One mismatch with a schema. `path` is a JSON pointer after the part's name, for example `body/title`. */
@@ -41,8 +45,30 @@ const maxProblems = 50
 const maxThoroughCheckBytes = 64 * 1024
 const maxThoroughCheckSteps = 40_000
 
+/** What each part must not contain, and the schema of such a property. */
+const excluded: Readonly<Record<Part, AccessChange | undefined>> = {
+  path: undefined,
+  query: { keyword: 'readOnly', instead: { 'x-excluded': 'is read-only' } },
+  body: { keyword: 'readOnly', instead: { 'x-excluded': 'is read-only' } },
+  result: { keyword: 'writeOnly', instead: { writeOnly: true } }, // the serializer omits it
+  data: { keyword: 'writeOnly', instead: { 'x-excluded': 'is write-only' } },
+}
+
+/** Makes the keyword of properties that are not accepted. */
+function makeExcludedKeyword(): CodeKeywordDefinition {
+  return {
+    keyword: 'x-excluded',
+    schemaType: 'string',
+    code: (context) => context.fail(_`true`),
+    error: { message: ({ schema }) => _`${String(schema)}` },
+  }
+}
+
 /** Compiles a validator. @param named the schemas that `schema:///NAME` refers to */
-export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
+export function compileValidator(written: JsonSchema, allNamed: NamedSchemas, part: Part): Validator {
+  const change = excluded[part]
+  const schema = change === undefined ? written : withoutAccess(written, allNamed, change)
+  const named = change === undefined ? allNamed : withoutAccessIn(allNamed, change)
   const isCoerced = part === 'path' || part === 'query'
   const budget = isCoerced ? undefined : new StepBudget()
   const fast = compile(schema, named, { isCoerced, allErrors: false, budget })
@@ -179,6 +205,7 @@ export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Seri
     if (text === undefined) throw error
     return text
   }
+  if (mentionsAccess([schema, named], 'writeOnly')) return writeSlowly
   let fast: Serializer
   try {
     fast = buildFast(schema, named)
@@ -219,7 +246,9 @@ function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
 }
 
 /** Makes the serializer that interprets the schema. It returns undefined for an invalid result. */
-function makeSlowWriter(schema: JsonSchema, named: NamedSchemas): (value: unknown) => string | undefined {
+function makeSlowWriter(written: JsonSchema, allNamed: NamedSchemas): (value: unknown) => string | undefined {
+  const schema = withoutAccess(written, allNamed, excluded.result!)
+  const named = withoutAccessIn(allNamed, excluded.result!)
   const budget = new StepBudget()
   const fits = compile(schema, named, { isCoerced: false, allErrors: false, budget })
   const root = toDraft2020(schema)
@@ -260,6 +289,7 @@ function compile(
   if (!JSON.stringify([schema, named]).includes('"unevaluated')) ajv.opts.unevaluated = false
   ajvFormats.default(ajv)
   useExactKeywords(ajv, { _, Name }, (steps) => budget?.spend(steps))
+  ajv.addKeyword(makeExcludedKeyword())
   if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
   const prepare = (one: JsonSchema) => (budget === undefined ? toDraft2020(one) : addSteps(toDraft2020(one), allErrors))
   for (const [id, one] of Object.entries(mapNamed(named, prepare))) ajv.addSchema(one, id)

@@ -3,11 +3,20 @@
 export { escapeStep, findByPointer, makePointer, parsePointer, unescapeStep } from './references.ts'
 export { schemaKeywords, type SchemaKeyword } from './keywords.ts'
 export { placeRoot } from './placed.ts'
+export {
+  hasAccess,
+  mentionsAccess,
+  withoutAccess,
+  withoutAccessIn,
+  withoutAccessInRequired,
+  type AccessChange,
+} from './access.ts'
 export { compareSchemas } from './compare/compare-schemas.ts'
 export { compareVersions, type SchemaDetail, type VersionComparison } from './compare/compare-versions.ts'
 export {
   holdsAlways,
   makeDefaults,
+  reachesAccess,
   reachesDefault,
   reachesRequiredDefault,
   requireWithoutDefault,
