@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { resolveReference, type TypeScope } from './type-scope.ts'
-import { isSchema } from '../schema/index.ts'
+import { hasAccess, isSchema } from '../schema/index.ts'
 import {
   atom,
   makeArray,
@@ -29,7 +29,7 @@ export function makeType(schema: JsonSchema, scope: TypeScope): TypeText {
     ...['anyOf', 'oneOf'].flatMap((keyword) => {
       const parts = schemasOf(schema[keyword])
       // Defaults below these keywords are not applied.
-      const withoutInput = { ...scope, input: undefined }
+      const withoutInput = { ...scope, ...withoutDefaults(scope) }
       return parts.length === 0 ? [] : [makeUnion(parts.map((part) => makeType(part, withoutInput)))]
     }),
   ]
@@ -37,10 +37,20 @@ export function makeType(schema: JsonSchema, scope: TypeScope): TypeText {
   return schema['nullable'] === true ? makeUnion([whole, atom('null')]) : whole
 }
 
+/** Input whose defaults are not applied: what is read-only is still left out, also of named schemas. */
+function withoutDefaults({ input, omitted, aliases }: TypeScope): Pick<TypeScope, 'input' | 'omitted' | 'aliases'> {
+  if (input === undefined) return { input, omitted, aliases }
+  const kept = [...aliases].filter(([name]) => !input.divided.has(name))
+  return { input: undefined, omitted: 'readOnly', aliases: new Map(kept) }
+}
+
 /** Returns the object type of the properties of a schema, without combined schemas. */
 function makeObjectType(schema: Keywords, scope: TypeScope): TypeText {
-  const properties = propertiesOf(schema)
-  const required = new Set(Array.isArray(schema['required']) ? (schema['required'] as string[]) : [])
+  const all = propertiesOf(schema)
+  const omitted = new Set(Object.keys(all).filter((name) => isOmitted(all[name]!, scope)))
+  const properties = Object.fromEntries(Object.entries(all).filter(([name]) => !omitted.has(name)))
+  const names = Array.isArray(schema['required']) ? (schema['required'] as string[]) : []
+  const required = new Set(names.filter((name) => !omitted.has(name)))
   const members = Object.entries(properties).map(([name, property]): Member => {
     const hasDefault = typeof property === 'object' && 'default' in property
     const isThere = scope.input !== undefined && hasDefault ? scope.input.form === 'received' : required.has(name)
@@ -51,6 +61,11 @@ function makeObjectType(schema: Keywords, scope: TypeScope): TypeText {
   members.push(...undeclared.map((name) => ({ key: makeKey(name), type: unknownType })))
   const others = makeIndex(schema, scope, members)
   return makeObject(others === undefined ? members : [...members, { key: '[name: string]', type: others }])
+}
+
+function isOmitted(property: JsonSchema, scope: TypeScope): boolean {
+  const keyword = scope.omitted ?? (scope.input === undefined ? 'writeOnly' : 'readOnly')
+  return hasAccess({ schema: property, root: scope.root, named: scope.schemas }, keyword)
 }
 
 /** Returns the valid properties of a schema. */

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/index.ts'
 import type { Definition, Method, Route } from '../definition/index.ts'
 import { bodylessStatuses } from '../kit/index.ts'
-import { reachesDefault, reachesRequiredDefault } from '../schema/index.ts'
+import { reachesAccess, reachesDefault, reachesRequiredDefault } from '../schema/index.ts'
 import { makeType, propertiesOf } from './make-type.ts'
 import { makeAliases, resolveReference, type InputTypes, type TypeScope } from './type-scope.ts'
 import {
@@ -92,8 +92,13 @@ function makeInputTypes(
   aliases: Scoped['aliases'],
 ): InputTypes {
   const isOther = form === 'received' ? reachesDefault : reachesRequiredDefault
-  const names = Object.keys(schemas).filter((name) => isOther({ schema: schemas[name]!, name }, schemas))
-  return { form, aliases: new Map(names.map((name) => [name, `${namespaces[form]}.${aliases.get(name)}`])) }
+  const divided = new Set(
+    Object.keys(schemas).filter((name) => reachesAccess({ schema: schemas[name]!, name }, schemas)),
+  )
+  const names = Object.keys(schemas).filter(
+    (name) => divided.has(name) || isOther({ schema: schemas[name]!, name }, schemas),
+  )
+  return { form, divided, aliases: new Map(names.map((name) => [name, `${namespaces[form]}.${aliases.get(name)}`])) }
 }
 
 function makeInterface(name: string, members: readonly Member[]): string {

@@ -11,6 +11,8 @@ export interface TypeScope {
   readonly prefix: string
   /** Set for the input of an action; undefined for values without applied defaults. */
   readonly input?: InputTypes | undefined
+  /** Which properties are left out; by default `readOnly` for input, `writeOnly` for anything else. */
+  readonly omitted?: 'readOnly' | 'writeOnly' | undefined
   /** The target of `#`, and its name if it has one. */
   readonly root: JsonSchema
   readonly rootName?: string
@@ -23,6 +25,8 @@ export interface InputTypes {
   readonly form: 'sent' | 'received'
   /** Aliases, with their namespace, of the schemas whose type differs in this form. */
   readonly aliases: ReadonlyMap<string, string>
+  /** Schemas of which input and results have other properties. */
+  readonly divided: ReadonlySet<string>
 }
 
 /** The target of a reference: a named schema or an inline one. */

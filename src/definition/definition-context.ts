@@ -23,6 +23,8 @@ export interface DefinitionContext {
   readonly schemasInConfigs: Set<string>
   /** Routes whose path parameters have no schema. */
   readonly plainPaths: Set<string>
+  /** Where methods name the event to dispatch, by `METHOD path`. */
+  readonly dispatches: Map<string, Node>
   /** Schemas of request bodies. */
   readonly requests: Node[]
   /** Nodes in which `${env.NAME}` is allowed. */

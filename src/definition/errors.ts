@@ -170,6 +170,16 @@ export const errors = defineErrors({
     hint: 'A schema may only refer to itself inside "properties", "items" and similar keywords',
   },
   WP_DEFINITION_EVENT_UNKNOWN: { ...user, message: 'Unknown event "{name}"' },
+  WP_DEFINITION_DISPATCH_IMPOSSIBLE: {
+    ...user,
+    message: 'The event "{event}" rejects every {status} response of {method} {path}: {reason}',
+    hint: 'Use one named schema for the response and the event, or change one of the two',
+  },
+  WP_DEFINITION_DISPATCH_UNSURE: {
+    ...user,
+    message: 'The event "{event}" may reject the {status} response of {method} {path}: {reason}',
+    hint: 'Such a request fails with 500. Use one named schema for the response and the event, or change one of the two',
+  },
   WP_DEFINITION_SECRET_LITERAL: {
     ...user,
     message: 'The value of "{key}" contains a password or another secret, which every release would store',

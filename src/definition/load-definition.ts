@@ -2,6 +2,8 @@ import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
 import { checkLiteralSecrets } from './check-literal-secrets.ts'
 import type { ClassCatalog } from './class-catalog.ts'
+import { checkDispatches } from './check-dispatches.ts'
+import { checkSchemaValues } from './check-schema-values.ts'
 import { checkUnused } from './check-unused.ts'
 import { compose } from './compose.ts'
 import type { Definition, PluginUse } from './definition.ts'
@@ -81,17 +83,19 @@ export async function loadDefinition(root: string | undefined, options: LoadOpti
   }
   const { context, resolved, definition } = makeDefinition(loading, node, options.variables)
   checkLiteralSecrets(context, options.classes)
+  await checkSchemaValues(context, definition)
   pruneCache(loading)
   const configs = options.classes && (await checkClassConfigs(context, options.classes))
   checkUnused(context, node, resolved)
-  if (configs === undefined) return finish(loading, node, definition)
+  if (configs === undefined) {
+    checkDispatches(context, definition)
+    return finish(loading, node, definition)
+  }
   const checked = { ...definition, scopes: Object.fromEntries(context.scopes) } // configs may name scopes
   const { describe } = options
-  return finish(
-    loading,
-    node,
-    describe === undefined ? checked : await describeActions(context, checked, { configs, describe }),
-  )
+  const complete = describe === undefined ? checked : await describeActions(context, checked, { configs, describe })
+  checkDispatches(context, complete)
+  return finish(loading, node, complete)
 }
 
 export function loadRoot(loading: LoadContext): Node | undefined {

@@ -1,5 +1,6 @@
 import type { Variables } from '../kit/index.ts'
 import { checkConfig } from './check-config.ts'
+import { checkContradictions } from './check-contradictions.ts'
 import { checkOpenEvents } from './check-open-events.ts'
 import { checkRequestAlternatives } from './check-request-alternatives.ts'
 import { checkRequestArrays } from './check-request-arrays.ts'
@@ -44,6 +45,7 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   const { written: config, defaultScopes } = checkConfig(context, section('config'), variables)
 
   const resolved = resolveSchemas(context.schemas)
+  checkContradictions(context.schemas, resolved)
   for (const check of context.afterSchemas) check(resolved)
   const used = checkVariables(context, variables)
   checkOpenEvents(context, root, { resolved, defaultScopes })
@@ -94,6 +96,7 @@ function makeContext(loading: LoadContext, root: Node): DefinitionContext {
     cronjobClasses: [],
     plainPaths: new Set(),
     schemasInConfigs: new Set(),
+    dispatches: new Map(),
     requests: [],
     variablePlaces: [],
     declared: new Map(),

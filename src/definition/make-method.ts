@@ -30,6 +30,8 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
   checkPublicChange(context, entry, shared)
   checkPublicScopes(context, entry, shared)
   const query = node.entries.get('parameters')
+  const dispatch = valueOf(node, 'dispatch')
+  if (dispatch !== undefined) context.dispatches.set(`${key} ${shared.path}`, dispatch)
   const method = {
     method: key as HttpMethod,
     public: isPublic(node),

@@ -25,7 +25,14 @@ export interface Schemas {
 export function makeSchemas(loading: LoadContext, section: Section): Schemas {
   const hintFor = (text: string): string | undefined =>
     section.entries.has(text) ? `Write { $ref: schema:///${text} }` : undefined
-  const walking = { loading, levels: new Map(), references: [], hintFor }
+  const walking = {
+    loading,
+    levels: new Map(),
+    references: [],
+    written: new Map(),
+    outputs: new Map(),
+    hintFor,
+  }
   const schemas: Schemas = {
     loading,
     walking,

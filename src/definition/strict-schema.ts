@@ -1,6 +1,7 @@
 import { joinWords } from '../kit/index.ts'
 import { checkPattern } from './check-pattern.ts'
-import { entriesOf, textOf, textsOf, type Entry, type MapNode, type Node } from './node.ts'
+import { limitsOf } from '../schema/index.ts'
+import { describeNode, entriesOf, isEmpty, textOf, textsOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import { formats, typeNames } from './schema-language.ts'
 import type { Span } from './source.ts'
@@ -24,6 +25,8 @@ export function checkStrict(node: MapNode, strictness: Strictness): readonly str
   checkPairs(node, strictness.isDraft07, reportProblem)
   checkTuple(node, strictness.isDraft07, reportProblem)
   checkTexts(node, reportProblem, strictness.report)
+  checkLimits(node, types, { reportProblem, report: strictness.report })
+  checkValueTypes(node, types, { reportProblem, report: strictness.report })
   return types
 }
 
@@ -118,6 +121,56 @@ function checkContains(entries: MapNode['entries'], reportProblem: ReportProblem
   if (at === undefined || minimum === undefined) return
   if (minimum === 0 && maximum === undefined) reportProblem(at, '"minContains: 0" disables "contains"')
   if (maximum !== undefined && minimum > maximum) reportProblem(at, '"minContains" is greater than "maxContains"')
+}
+
+/** Reports limits that no value is within, for each type that they apply to. */
+function checkLimits(node: MapNode, types: Strictness['types'], { reportProblem, report }: ProblemReporter): void {
+  if (report.isUnclear(node)) return
+  const limits: Record<string, number> = {}
+  for (const { key, value } of node.entries.values()) {
+    const limit = /^(?:min|max|exclusiveM)/.test(key) ? numberOf(value) : undefined
+    if (limit !== undefined) limits[key] = limit
+  }
+  if (Object.keys(limits).length < 2) return
+  const isInteger = types?.includes('integer') === true && !types.includes('number')
+  for (const type of ['string', 'array', 'object', isInteger ? 'integer' : 'number']) {
+    const found = limitsOf(type, [limits])
+    if (found === undefined) continue
+    reportProblem(node.entries.get(found.keyword)!.keySpan, `No value is valid: ${found.reason}`)
+    report.markUnclear(node)
+  }
+}
+
+/** Reports values of another type than the schema. */
+function checkValueTypes(node: MapNode, types: Strictness['types'], { reportProblem, report }: ProblemReporter): void {
+  if (types === undefined || types.length === 0 || types === typeNames || report.isUnclear(node)) return
+  const check = (keyword: string, value: Node): void => {
+    const type = typeOfNode(value)
+    if (type === undefined || types.includes(type) || (type === 'integer' && types.includes('number'))) return
+    const isNull = type === 'null'
+    const hint = isNull ? `Write type: [${[...types, '"null"'].join(', ')}], or remove it` : undefined
+    const problem = `${describeValue(value)} in "${keyword}" is not of type "${types.join('" or "')}"`
+    reportProblem(value, problem, hint)
+    report.markUnclear(node)
+  }
+  for (const keyword of ['default', 'const']) {
+    const value = node.entries.get(keyword)?.value
+    if (value !== undefined) check(keyword, value)
+  }
+  const list = node.entries.get('enum')?.value
+  if (list?.kind === 'list') for (const item of list.items) check('enum', item)
+}
+
+function typeOfNode(node: Node): string | undefined {
+  if (node.kind !== 'scalar') return { map: 'object', list: 'array', broken: undefined }[node.kind]
+  if (node.value === null) return 'null'
+  if (typeof node.value === 'number') return Number.isInteger(node.value) ? 'integer' : 'number'
+  return typeof node.value
+}
+
+function describeValue(node: Node): string {
+  const text = isEmpty(node) ? 'null' : describeNode(node)
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function numberOf(node: Node | undefined): number | undefined {

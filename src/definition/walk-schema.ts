@@ -71,8 +71,18 @@ export interface WalkContext {
   readonly loading: LoadContext
   readonly levels: Map<Node, Level>
   readonly references: ReferenceUse[]
+  /** Each schema that is a map, with what it was converted to and the root that contains it. */
+  readonly written: Map<object, WrittenSchema>
+  /** What each root was converted to. */
+  readonly outputs: Map<SchemaRoot, JsonSchema>
   /** Returns the hint for a text in place of a schema. */
   readonly hintFor: (text: string) => string | undefined
+}
+
+/** A schema and where it is written. */
+export interface WrittenSchema {
+  readonly node: MapNode
+  readonly root: SchemaRoot
 }
 
 type Dialect = '2020-12' | 'draft-07'
@@ -91,7 +101,9 @@ interface WalkPosition {
 export function walkSchema(walking: WalkContext, root: SchemaRoot): JsonSchema {
   const dialect = parseDialect(root.version ?? '') ?? '2020-12'
   const position = { root, base: root.node, dialect, pointer: root.prefix, types: undefined } as const
-  return walk(walking, root.node, { ...position, level: makeLevel() })
+  const output = walk(walking, root.node, { ...position, level: makeLevel() })
+  walking.outputs.set(root, output)
+  return output
 }
 
 /** Treats the name of a schema, in place of a schema, as a `$ref` to it. */
@@ -187,6 +199,7 @@ function walkMap(walking: WalkContext, node: MapNode, position: WalkPosition): J
   collectLevel(node, position.level)
   noteAnchor(walking, node, position)
   const output: Record<string, unknown> = {}
+  walking.written.set(output, { node, root: position.root })
   for (const entry of node.entries.values()) {
     if (entry.key === '$ref') addReference(walking, entry, { ...position, output })
     else if (!dropped.has(entry.key)) writeKeyword(walking, entry, { ...position, types, output, node })

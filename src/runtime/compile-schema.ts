@@ -1,5 +1,5 @@
-import type { CodeKeywordDefinition, Options } from 'ajv'
-import { _, Ajv2020, Name, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Options } from 'ajv'
+import { _, Ajv2020, Name, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { JsonSchema } from '../contract/index.ts'
 import { compilePattern, useExactKeywords } from '../kit/index.ts'
@@ -9,7 +9,15 @@ import { movePrototype, ownPropertyOptions } from './object-names.ts'
 import { withAlternatives } from './parameter-alternatives.ts'
 import { withSuggestions } from './suggest-parameters.ts'
 import { addSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
-import { makeDefaults, toDraft2020, unescapeStep, type NamedSchemas } from '../schema/index.ts'
+import {
+  makeDefaults,
+  toDraft2020,
+  unescapeStep,
+  withoutAccess,
+  withoutAccessIn,
+  type AccessChange,
+  type NamedSchemas,
+} from '../schema/index.ts'
 
 /** One mismatch with a schema. `path` is a JSON pointer after the part's name, for example `body/title`. */
 export interface SchemaProblem {
@@ -31,8 +39,30 @@ const maxProblems = 50
 const maxThoroughCheckBytes = 64 * 1024
 const maxThoroughCheckSteps = 40_000
 
+/** What each part must not contain, and the schema of such a property. */
+export const excluded = {
+  path: undefined,
+  query: { keyword: 'readOnly', instead: { 'x-excluded': 'is read-only' } },
+  body: { keyword: 'readOnly', instead: { 'x-excluded': 'is read-only' } },
+  result: { keyword: 'writeOnly', instead: { writeOnly: true } }, // the serializer omits it
+  data: { keyword: 'writeOnly', instead: { 'x-excluded': 'is write-only' } },
+} as const satisfies Readonly<Record<Part, AccessChange | undefined>>
+
+/** Makes the keyword of properties that are not accepted. */
+function makeExcludedKeyword(): CodeKeywordDefinition {
+  return {
+    keyword: 'x-excluded',
+    schemaType: 'string',
+    code: (context) => context.fail(_`true`),
+    error: { message: ({ schema }) => _`${String(schema)}` },
+  }
+}
+
 /** Compiles a validator. @param named the schemas that `schema:///NAME` refers to */
-export function compileValidator(schema: JsonSchema, named: NamedSchemas, part: Part): Validator {
+export function compileValidator(written: JsonSchema, allNamed: NamedSchemas, part: Part): Validator {
+  const change: AccessChange | undefined = excluded[part]
+  const schema = change === undefined ? written : withoutAccess(written, allNamed, change)
+  const named = change === undefined ? allNamed : withoutAccessIn(allNamed, change)
   const isCoerced = part === 'path' || part === 'query'
   const budget = isCoerced ? undefined : new StepBudget()
   const options = { isCoerced, budget, ...(part === 'body' ? { change: limitIntegers } : {}) }
@@ -195,6 +225,7 @@ export function compile(
   if (!JSON.stringify([schema, named]).includes('"unevaluated')) ajv.opts.unevaluated = false
   ajvFormats.default(ajv)
   useExactKeywords(ajv, { _, Name }, (steps) => budget?.spend(steps))
+  ajv.addKeyword(makeExcludedKeyword())
   if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
   for (const keyword of keywords) ajv.addKeyword(keyword)
   const prepare = (one: JsonSchema) => {

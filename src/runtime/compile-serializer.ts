@@ -2,8 +2,17 @@ import { _, Name } from 'ajv/dist/2020.js'
 import buildSerializer, { type Schema } from 'fast-json-stringify'
 import type { JsonSchema } from '../contract/index.ts'
 import { makeExactKeywords } from '../kit/index.ts'
-import { exactPrefix, hasRecursiveAlternatives, toDraft07, toDraft2020, type NamedSchemas } from '../schema/index.ts'
-import { compile, mapNamed, patternOptions } from './compile-schema.ts'
+import {
+  exactPrefix,
+  hasRecursiveAlternatives,
+  mentionsAccess,
+  toDraft07,
+  toDraft2020,
+  withoutAccess,
+  withoutAccessIn,
+  type NamedSchemas,
+} from '../schema/index.ts'
+import { compile, excluded, mapNamed, patternOptions } from './compile-schema.ts'
 import { mentionsObjectNames } from './object-names.ts'
 import { removeUndeclared } from './remove-undeclared.ts'
 import { getMaxSteps, StepBudget } from './step-budget.ts'
@@ -19,6 +28,7 @@ export function compileSerializer(schema: JsonSchema, named: NamedSchemas): Seri
     if (text === undefined) throw error
     return text
   }
+  if (mentionsAccess([schema, named], 'writeOnly')) return writeSlowly
   let fast: Serializer
   try {
     fast = buildFast(schema, named)
@@ -66,7 +76,9 @@ function buildFast(schema: JsonSchema, named: NamedSchemas): Serializer {
 }
 
 /** Makes the serializer that interprets the schema. It returns undefined for an invalid result. */
-function makeSlowWriter(schema: JsonSchema, named: NamedSchemas): (value: unknown) => string | undefined {
+function makeSlowWriter(written: JsonSchema, allNamed: NamedSchemas): (value: unknown) => string | undefined {
+  const schema = withoutAccess(written, allNamed, excluded.result)
+  const named = withoutAccessIn(allNamed, excluded.result)
   const budget = new StepBudget()
   const fits = compile(schema, named, { isCoerced: false, allErrors: false, budget })
   const root = toDraft2020(schema)

@@ -3,8 +3,8 @@ import { compilePattern } from '../kit/index.ts'
 import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../schema/index.ts'
 
 /**
- * Copies a JSON value without the fields that its schema does not declare. Follows references, combined schemas and
- * alternatives.
+ * Copies a JSON value without the fields that its schema does not declare or marks as `writeOnly`. Follows references,
+ * combined schemas and alternatives.
  */
 export function removeUndeclared(value: unknown, schema: JsonSchema, named: NamedSchemas): unknown {
   return copyDeclared(value, [{ schema, root: { schema, name: '' } }], named)
@@ -27,7 +27,8 @@ function copyDeclared(value: unknown, given: readonly SchemaPart[], named: Named
   if (!parts.some(({ schema }) => describesType(schema, 'object', objectKeywords))) return value
   const entries = Object.entries(value).flatMap(([key, one]) => {
     const found = findProperties(parts, key)
-    return found.length === 0 ? [] : [[key, copyDeclared(one, found, named)] as const]
+    const isWriteOnly = found.some((one) => typeof one.schema === 'object' && one.schema['writeOnly'] === true)
+    return found.length === 0 || isWriteOnly ? [] : [[key, copyDeclared(one, found, named)] as const]
   })
   return Object.fromEntries(entries)
 }

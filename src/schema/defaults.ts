@@ -103,6 +103,11 @@ export function reachesRequiredDefault(root: SchemaRoot, named: NamedSchemas): b
   return reaches(root, named, (schema) => schema !== requireWithoutDefault(schema))
 }
 
+/** Returns true if a part of the schema is `readOnly` or `writeOnly`. */
+export function reachesAccess(root: SchemaRoot, named: NamedSchemas): boolean {
+  return reaches(root, named, (schema) => schema['readOnly'] === true || schema['writeOnly'] === true)
+}
+
 /** Returns the schema as senders see it: properties with a default are not required. Subschemas are not changed. */
 export function requireWithoutDefault(schema: Schema): Schema {
   const { required, ...rest } = schema

@@ -3,15 +3,27 @@
 export { escapeStep, findByPointer, makePointer, parsePointer, unescapeStep } from './references.ts'
 export { schemaKeywords, type SchemaKeyword } from './keywords.ts'
 export { placeRoot } from './placed.ts'
+export {
+  hasAccess,
+  mentionsAccess,
+  withoutAccess,
+  withoutAccessIn,
+  withoutAccessInRequired,
+  type AccessChange,
+} from './access.ts'
+export { compareSchemas } from './compare/compare-schemas.ts'
 export { compareVersions, type SchemaDetail, type VersionComparison } from './compare/compare-versions.ts'
 export {
   holdsAlways,
   makeDefaults,
+  reachesAccess,
   reachesDefault,
   reachesRequiredDefault,
   requireWithoutDefault,
   requireWithoutDefaults,
 } from './defaults.ts'
+export { findContradiction, type Contradiction } from './find-contradiction.ts'
+export { limitsOf } from './limits.ts'
 export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'
 export { mapSubSchemas } from './placed.ts'
 export { findRecursiveAlternatives, hasRecursiveAlternatives } from './recursive-alternatives.ts'

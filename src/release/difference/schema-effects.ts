@@ -2,6 +2,8 @@ import type { JsonSchema } from '../../contract/index.ts'
 import {
   placeRoot,
   requireWithoutDefaults,
+  withoutAccess,
+  withoutAccessIn,
   type NamedSchemas,
   compareVersions,
   type SchemaDetail,
@@ -97,16 +99,24 @@ export class SchemaEffects {
   }
 }
 
+const inRequests = { keyword: 'readOnly', instead: false } as const
+const inResponses = { keyword: 'writeOnly', instead: undefined } as const
+
 /** The named schemas for each direction. */
 type Versions = Readonly<Record<Direction, NamedSchemas>>
 
 function makeVersions(named: NamedSchemas): Versions {
-  const request = Object.entries(named).map(([name, schema]) => [name, requireWithoutDefaults(schema)])
-  return { response: named, request: Object.fromEntries(request) as NamedSchemas }
+  const request = Object.entries(withoutAccessIn(named, inRequests)).map(([name, schema]) => [
+    name,
+    requireWithoutDefaults(schema),
+  ])
+  return { response: withoutAccessIn(named, inResponses), request: Object.fromEntries(request) as NamedSchemas }
 }
 
 function placeIn(named: NamedSchemas, schema: JsonSchema, direction: Direction) {
-  return placeRoot(direction === 'request' ? requireWithoutDefaults(schema) : schema, named)
+  const isRequest = direction === 'request'
+  const own = withoutAccess(schema, named, isRequest ? inRequests : inResponses)
+  return placeRoot(isRequest ? requireWithoutDefaults(own) : own, named)
 }
 
 /** For schemas whose text differs but which accept the same values. */

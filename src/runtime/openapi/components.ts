@@ -9,6 +9,8 @@ import {
   type SchemaRoot,
   type Target,
   mapSubSchemas,
+  reachesAccess,
+  withoutAccessInRequired,
 } from '../../schema/index.ts'
 
 /** The schemas of a document. Every referenced schema becomes a component; the others stay in place. */
@@ -42,7 +44,7 @@ export function makeComponents(named: NamedSchemas): Components {
    * follow references into another schema.
    */
   function addTarget({ named: name, pointer, root, schema }: Target, isRequest: boolean): string {
-    const isRequestVariant = isRequest && reachesRequiredDefault({ ...root, schema }, named)
+    const isRequestVariant = isRequest && isOtherInRequests({ ...root, schema }, named)
     if (name !== undefined && pointer === '' && !isRequestVariant) return add(name, () => write(schema, root))
     const key = `${name === undefined ? 'in place' : 'named'} ${root.name}#${pointer}${isRequestVariant ? ' sent' : ''}`
     const known = names.get(key)
@@ -58,7 +60,9 @@ export function makeComponents(named: NamedSchemas): Components {
   function writeInner(schema: JsonSchema, root: SchemaRoot, isRequest: boolean): JsonSchema {
     if (typeof schema === 'boolean') return schema
     // References to definitions now point to components.
-    const { $defs: _, definitions: _legacy, ...rest } = isRequest ? requireWithoutDefault(schema) : schema
+    const placed = { schema, root: root.schema, named }
+    const own = withoutAccessInRequired(placed, isRequest ? 'readOnly' : 'writeOnly')
+    const { $defs: _, definitions: _legacy, ...rest } = isRequest ? requireWithoutDefault(own) : own
     const written = mapSubSchemas(rest, (inner, keyword) => writeInner(inner, root, isRequest && holdsAlways(keyword)))
     const target = typeof schema['$ref'] === 'string' ? followReference(schema['$ref'], root, named) : undefined
     return target === undefined ? written : { ...written, $ref: `#/components/schemas/${addTarget(target, isRequest)}` }
@@ -79,6 +83,11 @@ export function makeComponents(named: NamedSchemas): Components {
       return { $ref: `#/components/schemas/${add(known, () => schema)}` }
     },
   }
+}
+
+/** Returns true if requests require other properties than responses. */
+function isOtherInRequests(root: SchemaRoot, named: NamedSchemas): boolean {
+  return reachesRequiredDefault(root, named) || reachesAccess(root, named)
 }
 
 function makeUnusedName(wanted: string, isTaken: (name: string) => boolean): string {

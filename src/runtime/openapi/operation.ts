@@ -8,7 +8,7 @@ import { generateSample } from './generate-sample.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
 import { nameOperation } from './operation-ids.ts'
 import { problemName, problemStatuses } from './problem-responses.ts'
-import type { SchemaRoot } from '../../schema/index.ts'
+import { withoutAccess, withoutAccessIn, type NamedSchemas, type SchemaRoot } from '../../schema/index.ts'
 
 /** Shared by all operations of one document. */
 export interface OperationSources {
@@ -108,9 +108,15 @@ function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: Operation
   const media = makeMedia(root, sources, true)
   // Requests get a generated example so that readers can send one; responses do not.
   const hasNoSample = 'example' in media || method.request === undefined
-  const sample = hasNoSample ? undefined : generateSample(root.schema, sources.api.schemas)
+  const sample = hasNoSample ? undefined : sampleOf(root.schema, sources.api.schemas)
   const content = { 'application/json': { ...media, ...(sample === undefined ? {} : { example: sample }) } }
   return { required: method.request !== undefined, content }
+}
+
+/** Read-only properties are not part of a request. */
+function sampleOf(schema: JsonSchema, named: NamedSchemas): unknown {
+  const change = { keyword: 'readOnly', instead: undefined } as const
+  return generateSample(withoutAccess(schema, named, change), withoutAccessIn(named, change))
 }
 
 function makeMedia(root: SchemaRoot, { components, api }: OperationSources, isRequest = false): object {

@@ -1,4 +1,6 @@
+import { contradictionCases } from './contradiction-cases.ts'
 import { classesCases } from './classes-cases.ts'
+import { dispatchCases } from './dispatch-cases.ts'
 import { configCases } from './config-cases.ts'
 import { includeCases } from './include-cases.ts'
 import { namesCases } from './names-cases.ts'
@@ -18,6 +20,8 @@ export const groups: Readonly<Record<string, readonly Case[]>> = {
   paths: pathCases,
   names: namesCases,
   'JSON Schemas': schemaCases,
+  'schemas that no value matches': contradictionCases,
+  'dispatched responses': dispatchCases,
   variables: variablesCases,
   'settings and cronjobs': configCases,
   'plugin classes': classesCases,
