@@ -49,7 +49,7 @@ const plan = {
   breakingChanges: 'warn',
   missingArtifacts: [],
   unheldScopes: ['order'],
-  lackingVariables: [{ name: 'ORDERS_URL', servers: ['app-2', 'app-3'] }],
+  missingVariables: [{ name: 'ORDERS_URL', servers: ['app-2', 'app-3'] }],
   droppedMigrations: [],
   overwritten: [],
   changedSinceGit: false,

@@ -6,6 +6,7 @@ import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { endSentence, ProblemAlert } from '../components/problem.tsx'
+import { isBreakingWord, TypedWord } from '../components/typed-word.tsx'
 import { refreshDraft, type Draft } from '../edit/draft.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
@@ -65,8 +66,10 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   const [message, setMessage] = useState('')
   const [refused, setRefused] = useState<ReadonlySet<string>>(new Set())
   const [isAsking, setAsking] = useState(false)
+  const [typed, setTyped] = useState('')
   const breaking = plan.changes.filter((one) => one.breaking)
   const others = plan.changes.filter((one) => !one.breaking && !plan.migrations.some(({ name }) => name === one.name))
+  const isForbidden = breaking.length > 0 && plan.breaking_changes === 'forbid'
   const errors = plan.diagnostics.filter(({ severity }) => severity === 'error')
   const isBlocked = [errors, plan.missing_variables, plan.older_servers, plan.dropped_migrations].some(
     ({ length }) => length > 0,
@@ -192,7 +195,11 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
               {...(breaking.length > 0 ? { color: 'red.6' } : {})}
               disabled={isBlocked || isStale}
               loading={publication.isPending}
-              onClick={() => (breaking.length > 0 ? setAsking(true) : publication.mutate())}
+              onClick={() => {
+                setTyped('')
+                if (breaking.length > 0) setAsking(true)
+                else publication.mutate()
+              }}
             >
               {breaking.length > 0
                 ? texts.breakingAction(breaking.length)
@@ -209,12 +216,14 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
             title={texts.confirmTitle(breaking.length)}
             action={plan.migrations.length > 0 ? texts.migrate : texts.publish}
             isDanger
+            isDisabled={isForbidden && !isBreakingWord(typed)}
             onConfirm={publishAll}
             onClose={() => setAsking(false)}
           >
             <div className="stack-small">
               <p>{texts.confirmText}</p>
               <PlanChanges changes={breaking} />
+              {isForbidden ? <TypedWord value={typed} onChange={setTyped} /> : null}
             </div>
           </ConfirmDialog>
         ) : null}

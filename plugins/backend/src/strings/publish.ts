@@ -201,6 +201,11 @@ export const publish = {
     applied: (files: number) => `${countOf(files, 'file')} imported`,
   },
   download: { failed: 'The files could not be loaded.', done: 'Downloaded' },
+  forbidden: {
+    word: 'breaking',
+    label: 'To continue, type "breaking"',
+    text: 'The setting "breaking_changes: forbid" does not allow changes that can break clients.',
+  },
   rollBack: {
     keep: 'Keep the undone changes in the draft',
     keepBlocked: 'The draft has changes. Publish or discard them to keep the undone changes.',
