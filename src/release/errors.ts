@@ -13,6 +13,12 @@ export const errors = defineErrors({
     message: '{by} has activated the release {active} in the meantime',
     hint: 'Check what has changed and try again.',
   },
+  WP_RELEASE_REPLACED: {
+    kind: 'user',
+    status: 409,
+    message: 'The release {id} was activated, and then superseded by {active}',
+    hint: 'Servers go on to {active}, so there is nothing to roll back. waypost release:list shows who activated it.',
+  },
   WP_RELEASE_UNKNOWN: {
     kind: 'user',
     status: 404,

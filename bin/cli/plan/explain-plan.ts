@@ -8,6 +8,8 @@ export interface PlanLine {
   readonly kind: string
   readonly name: string
   readonly breaking: boolean
+  /** Whether it lets callers in without a token. Such a line is never left out. */
+  readonly isPublic?: boolean
   readonly remarks: readonly Remark[]
 }
 
@@ -60,6 +62,7 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
     kind,
     name: toPrintable(change.name),
     breaking,
+    ...(change.public === true && { isPublic: true }),
     remarks: join(
       [
         ...own.filter((one) => one.breaking),

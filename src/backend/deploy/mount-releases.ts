@@ -8,6 +8,7 @@ import {
   listFileVersions,
   listLiveServers,
   loadForRelease,
+  loadActiveId,
   loadActiveRow,
   loadPublishedFiles,
   type PublishedFiles,
@@ -104,6 +105,7 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   const { system } = sources
   const access = requireScopes(sources, readScopes)
   app.get(paths.servers, { ...access, config: makeRateLimit('look', 1200) }, async (): Promise<ServersAnswer> => ({
+    active: (await loadActiveId(system)) ?? null,
     servers: await listLiveServers(system),
   }))
   app.get(paths.files, { ...access, config: makeRateLimit('files', 60) }, async () =>

@@ -1,17 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { version as ownVersion } from '../../kit/index.ts'
-import type { FailingAction } from '../../host/index.ts'
 import type { ReleaseFacts, RollbackSurvey } from '../../operate/index.ts'
 import { errors } from '../errors.ts'
-import type {
-  Activated,
-  Activation,
-  FileHashes,
-  MissingVariable,
-  LiveServer,
-  Manifest,
-  StoredRelease,
-} from '../../release/index.ts'
+import type { Activated, Activation, FileHashes, LiveServer, Manifest, StoredRelease } from '../../release/index.ts'
 
 // Requests and responses of deployments over HTTP, shared by client and server. A change that the other side of an
 // older version would not understand requires a new protocol number.
@@ -94,6 +85,8 @@ export interface AccessAnswer {
 }
 
 export interface ServersAnswer {
+  /** The id of the active release. */
+  readonly active: string | null
   readonly servers: readonly LiveServer[]
 }
 

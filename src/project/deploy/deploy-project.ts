@@ -100,6 +100,7 @@ async function applyPlan(planning: PlanContext, options: DeployOptions): Promise
     clock: systemClock,
     signal: options.waitSignal?.(),
     list: () => target.listServers(),
+    loadActiveId: () => target.loadActiveId(),
   })
   return { ...plan, ...activation, migrated, servers }
 }

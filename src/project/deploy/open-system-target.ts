@@ -10,6 +10,7 @@ import {
   isChangedSinceGit,
   listFileVersions,
   listLiveServers,
+  loadActiveId,
   loadActiveRelease,
   loadPublishedFiles,
   neededScopes,
@@ -52,6 +53,7 @@ export async function openSystemTarget(options: {
     address: system.target,
     flags: [],
     listServers: () => listLiveServers(system),
+    loadActiveId: () => loadActiveId(system),
     async loadFiles(of) {
       if (of === 'release') return loadPublishedFiles(system)
       const { SystemDraft } = await import('../../backend/index.ts')

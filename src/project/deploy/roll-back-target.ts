@@ -80,6 +80,7 @@ export async function rollBackTarget(options: RollbackOptions): Promise<Rollback
       clock: systemClock,
       signal: options.waitSignal?.(),
       list: () => target.listServers(),
+      loadActiveId: () => target.loadActiveId(),
     })
     return { ...plan, ...activation, servers }
   } finally {

@@ -68,6 +68,8 @@ export interface DeployTarget {
   readonly flags: readonly string[]
   /** Lists the live servers. */
   listServers(): Promise<readonly LiveServer[]>
+  /** Returns the id of the active release. */
+  loadActiveId(): Promise<string | undefined>
   /** Loads the definition files of the active release, or of the draft; undefined before the first deployment. */
   loadFiles(of: 'release' | 'draft'): Promise<PublishedFiles | undefined>
   /** Lists the definition files of the last activations, the newest first. */

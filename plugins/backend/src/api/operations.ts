@@ -959,6 +959,7 @@ export interface Operations {
         kind: string
         name: string
         breaking: boolean
+        public?: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
         at?: string
@@ -1077,6 +1078,7 @@ export interface Operations {
         kind: string
         name: string
         breaking: boolean
+        public?: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
         at?: string
@@ -1095,6 +1097,7 @@ export interface Operations {
         kind: string
         name: string
         breaking: boolean
+        public?: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
         at?: string

@@ -145,6 +145,8 @@ export const change = record({
   kind: text,
   name: text,
   breaking: Type.Boolean(),
+  /** Whether it lets callers in without a token that needed one, or did not exist, before. */
+  public: Type.Optional(Type.Boolean()),
   details: Type.Array(record({ text, breaking: Type.Boolean(), affects: Type.Optional(Type.Array(text)) })),
   /** In the plan of a publication, `file:line` of the changed entry in the draft. */
   source: Type.Optional(text),

@@ -6,7 +6,13 @@ import {
   type LiveServer,
   type ReleaseChange,
 } from '../../../release/index.ts'
-import type { FilesAnswer, MigrateAnswer, RollbackSurveyAnswer, SurveyAnswer } from '../../../backend/index.ts'
+import type {
+  FilesAnswer,
+  MigrateAnswer,
+  RollbackSurveyAnswer,
+  ServersAnswer,
+  SurveyAnswer,
+} from '../../../backend/index.ts'
 import { errors } from './errors.ts'
 
 /**
@@ -122,7 +128,8 @@ export function isMigrated({ applied }: MigrateAnswer): boolean {
   return applied.every(({ connection, name, ms }) => isTexts([connection, name]) && Number.isFinite(ms))
 }
 
-export function isServers({ servers }: { readonly servers: readonly LiveServer[] }): boolean {
+export function isServers({ active, servers }: ServersAnswer): boolean {
+  if (active !== null && !isId(active)) return false
   return servers.every(({ id, name, state }) => [id, name, state].every((text) => typeof text === 'string'))
 }
 

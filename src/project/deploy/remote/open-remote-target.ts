@@ -80,6 +80,9 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const { servers } = assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers)
       return servers.map(printableServer)
     },
+    async loadActiveId() {
+      return assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers).active ?? undefined
+    },
     async loadFiles(of) {
       const path = of === 'release' ? paths.files : paths.draft
       return toPublished(assertAnswer(own, await client.get<FilesAnswer>(path), isFiles))
