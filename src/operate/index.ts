@@ -129,6 +129,7 @@ export {
 export { describeWaiting, maxSilenceMs } from './doctor/check-events.ts'
 
 export { activateJudged, type Judged } from './releases/gate/activate-judged.ts'
+export { findRollbacks, type Rollbacks } from './releases/gate/find-rollbacks.ts'
 export type { IncompatibleMigration, ReleaseFacts } from './releases/gate/facts.ts'
 export {
   assertAllowed,

@@ -230,6 +230,21 @@ for (const kind of chooseKinds('sqlite')) {
       await publish({ allow_breaking: true })
     })
 
+    test('says which releases a rollback can no longer return to, and a rollback says why before it is tried', async () => {
+      await begin()
+      const first = (await activeId())!
+      assert.deepEqual((await plan()).rollbacks, { reachable: [first], lost: [], migrations: [] })
+      const drop = 'drop_column: { app_note: [text] }\n'
+      const ymlWithout = yml.replace('columns: [id, text]', 'columns: [id]')
+      await write({ 'waypost.yml': ymlWithout, 'migrations/System/20261102-drop.yml': drop })
+      const migrations = ['System/20261102-drop']
+      assert.deepEqual((await plan()).rollbacks, { reachable: [], lost: [first], migrations })
+      await publish({ migrate: true, allow_breaking: true })
+      const { status, body } = await world.call(`GET /release/${first}/rollback`)
+      assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
+      assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
+    })
+
     test('needs variables to be set; staged ones become live with the activation', async () => {
       await begin()
       await addServer('one', { variables: 'HOME' })

@@ -13,7 +13,7 @@ import {
   type LoadPlugins,
 } from '../../host/index.ts'
 import { hasErrors, type Diagnostic } from '../../kit/index.ts'
-import { countDayCalls, type ReleaseFacts } from '../../operate/index.ts'
+import { countDayCalls, findRollbacks, type ReleaseFacts, type Rollbacks } from '../../operate/index.ts'
 import type { PluginSet } from '../../plugin/index.ts'
 import {
   assertServable,
@@ -83,6 +83,8 @@ export interface PublicationPlan {
   readonly newVariableUses: readonly { readonly name: string; readonly uses: readonly string[] }[]
   /** Scopes that the release needs and no active user has. */
   readonly unheldScopes: readonly string[]
+  /** Which earlier releases a rollback can still return to afterwards. */
+  readonly rollbacks: Rollbacks
 }
 
 /**
@@ -151,6 +153,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       .map((name) => ({ name, uses: findNewUses(name, before, manifest) }))
       .filter(({ uses }) => uses.length > 0),
     unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
+    rollbacks: await findRollbacks(system, pending),
   }
 }
 
@@ -158,6 +161,7 @@ const nothing = {
   built: undefined,
   facts: undefined,
   migrations: [],
+  rollbacks: { reachable: [], lost: [], migrations: [] },
   missingVariables: [],
   newVariableUses: [],
   unheldScopes: [],

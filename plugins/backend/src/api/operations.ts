@@ -971,6 +971,7 @@ export interface Operations {
       missing_variables: { name: string; servers: string[]; uses: string[] }[]
       new_variable_uses: { name: string; uses: string[] }[]
       unheld_scopes: string[]
+      rollbacks: { reachable: string[]; lost: string[]; migrations: string[] }
       older_servers: { name: string; version: string }[]
       diagnostics: {
         severity: 'error' | 'warning'

@@ -14,6 +14,7 @@ import { useHasScope } from '../shell/scope-gate.tsx'
 import { publish } from '../strings/publish.ts'
 import type { DraftEntry, Plan } from './api.ts'
 import { othersOf } from './change-groups.tsx'
+import { LostRollbacks } from './lost-rollbacks.tsx'
 import { PlanChanges, PlanMigration } from './plan-changes.tsx'
 
 const { plan: texts } = publish
@@ -119,6 +120,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
             {plan.migrations.map((migration) => (
               <PlanMigration key={migration.name} migration={migration} />
             ))}
+            <LostRollbacks rollbacks={plan.rollbacks} />
           </section>
         )}
         {plan.missing_variables.length === 0 ? null : (
@@ -197,7 +199,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
               loading={publication.isPending}
               onClick={() => {
                 setTyped('')
-                if (breaking.length > 0) setAsking(true)
+                if (breaking.length > 0 || plan.rollbacks.lost.length > 0) setAsking(true)
                 else publication.mutate()
               }}
             >
@@ -213,7 +215,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
         )}
         {isAsking ? (
           <ConfirmDialog
-            title={texts.confirmTitle(breaking.length)}
+            title={breaking.length > 0 ? texts.confirmTitle(breaking.length) : texts.migrateTitle}
             action={plan.migrations.length > 0 ? texts.migrate : texts.publish}
             isDanger
             isDisabled={isForbidden && !isBreakingWord(typed)}
@@ -221,8 +223,9 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
             onClose={() => setAsking(false)}
           >
             <div className="stack-small">
-              <p>{texts.confirmText}</p>
+              {breaking.length === 0 ? null : <p>{texts.confirmText}</p>}
               <PlanChanges changes={breaking} />
+              <LostRollbacks rollbacks={plan.rollbacks} />
               {isForbidden ? <TypedWord value={typed} onChange={setTyped} /> : null}
             </div>
           </ConfirmDialog>

@@ -56,6 +56,8 @@ const plan = defineRoute({
     new_variable_uses: Type.Array(record({ name: text, uses: names })),
     /** Scopes that no active user has. */
     unheld_scopes: names,
+    /** Which of the last releases a rollback can return to afterwards, and which it cannot because of these migrations. */
+    rollbacks: record({ reachable: names, lost: names, migrations: names }),
     /** Servers with an older version: nothing can be published before they are updated. */
     older_servers: Type.Array(record({ name: text, version: text })),
     diagnostics: Type.Array(diagnostic),
@@ -74,6 +76,7 @@ const plan = defineRoute({
       missing_variables: found.missingVariables,
       new_variable_uses: found.newVariableUses,
       unheld_scopes: found.unheldScopes,
+      rollbacks: found.rollbacks,
       older_servers: (found.facts?.olderServers ?? []).map(({ name, version }) => ({ name, version })),
       diagnostics: formatDiagnostics(editing, found.diagnostics),
     }
