@@ -18,6 +18,7 @@ import {
   shortId,
 } from '../bin/cli/index.ts'
 import { readEnvironment, systemClock } from '../src/kit/index.ts'
+import type { Judgement } from '../src/operate/index.ts'
 import type { Deployment, DeployPlan, PlannedTarget, PlanOptions } from '../src/project/index.ts'
 
 /** With --detailed-exitcode: the plan contains changes. */
@@ -95,7 +96,9 @@ export default class Deploy extends WaypostCommand {
       waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(formatTarget(target)),
       onPlan: (plan) => this.#showPlan(plan, flags),
-      ...(this.isInteractive() ? { confirm: async () => confirm('  This breaks callers. Deploy anyway?') } : {}),
+      ...(this.isInteractive()
+        ? { confirm: async (_plan: DeployPlan, judgement: Judgement) => confirm(describeQuestion(judgement)) }
+        : {}),
       onUploaded: ({ artifacts, of, bytes }) =>
         this.print(`  Uploaded   ${artifacts} of ${of} artifacts and files, ${Math.ceil(bytes / 1024)} KB`),
       onMigrationsLocked: () => this.note('  Waiting    another process is migrating this target'),
@@ -142,12 +145,23 @@ export default class Deploy extends WaypostCommand {
     write('')
   }
 
-  #showServers({ id, active, servers, target, lackingVariables: missing }: Deployment, waitMs: number): void {
+  #showServers({ id, active, servers, target, missingVariables: missing }: Deployment, waitMs: number): void {
     const before = active?.id === id ? undefined : active?.id
     const served = { release: id, before, servers, waitMs, missing, targetFlags: target.flags }
     for (const line of formatServing(served)) this.print(line)
     if (servers.some(({ state }) => state === 'failed' || (state === 'late' && waitMs > 0))) process.exitCode ??= 1
   }
+}
+
+function describeQuestion({ objections }: Judgement): string {
+  const questions = {
+    breakingChanges: 'This breaks callers.',
+    missingVariables: 'Servers that lack variables keep serving the previous release.',
+  }
+  const said = Object.entries(questions).flatMap(([rule, text]) =>
+    objections.some((one) => one.rule === rule) ? [text] : [],
+  )
+  return `  ${said.join(' ')} Deploy anyway?`
 }
 
 function describeActivation({ id, activated, recorded }: Pick<Deployment, 'id' | 'activated' | 'recorded'>): string {

@@ -35,6 +35,10 @@ export default class ReleaseRollback extends WaypostCommand {
       env: 'WAYPOST_URL',
     }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
+    'allow-breaking': Flags.boolean({
+      description: 'Roll back even if that breaks callers and breaking_changes: forbid applies',
+      env: 'WAYPOST_ALLOW_BREAKING',
+    }),
     'keep-draft': Flags.boolean({
       description: 'Keep the undone changes in the draft of the backend, which must be empty',
     }),
@@ -58,7 +62,9 @@ export default class ReleaseRollback extends WaypostCommand {
       waitMs: flags.wait,
       waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(`  Target     ${target.address}   ${describeServers(target)}`),
-      confirm: (plan) => this.#confirm(plan, flags.yes),
+      allowBreaking: flags['allow-breaking'],
+      onPlan: (plan) => this.#show(plan),
+      confirm: async () => this.#confirm(flags.yes),
       onActivated: ({ id, activated }) => {
         this.print(
           activated ? `  Activated  ${id.slice(0, 8)}` : `  ${id.slice(0, 8)} is already active. Nothing to do.`,
@@ -77,8 +83,7 @@ export default class ReleaseRollback extends WaypostCommand {
     return { release: id, before: active?.id ?? null, changes, activated, servers }
   }
 
-  async #confirm(plan: RollbackPlan, isConfirmed: boolean): Promise<boolean> {
-    this.#show(plan)
+  async #confirm(isConfirmed: boolean): Promise<boolean> {
     if (isConfirmed) return true
     if (!this.isInteractive()) throw this.usageError('Without a terminal, --yes is required')
     return confirm('  Roll back?')
@@ -102,7 +107,7 @@ export default class ReleaseRollback extends WaypostCommand {
     this.note()
   }
 
-  #showServers({ id, active, activated, servers, target, lackingVariables: missing }: Rollback, waitMs: number): void {
+  #showServers({ id, active, activated, servers, target, missingVariables: missing }: Rollback, waitMs: number): void {
     const before = activated ? active?.id : undefined
     const served = { release: id, before, servers, waitMs, missing, targetFlags: target.flags }
     for (const line of formatServing(served)) this.print(line)

@@ -78,18 +78,6 @@ export const errors = defineErrors({
     message: 'Unfinished deployments have uploaded {bytes} bytes to this server; the limit is {limit}',
     hint: 'They are deleted one day after their upload. Until then, deploy without --url from a machine whose WAYPOST_SYSTEM_URL points to System.',
   },
-  WP_BACKEND_MIGRATIONS_DROPPED: {
-    kind: 'user',
-    status: 409,
-    message: 'The release lacks migrations that have run: {names}',
-    hint: 'Run waypost pull if they were published in the backend. Otherwise, restore their files in migrations/ from version control. waypost release:files ID --output DIR restores migrations in YAML from a release.',
-  },
-  WP_BACKEND_MIGRATIONS_PENDING: {
-    kind: 'user',
-    status: 409,
-    message: 'The release needs migrations that have not run: {names}',
-    hint: 'Run them and deploy with: waypost deploy --migrate',
-  },
   WP_BACKEND_MIGRATION: {
     kind: 'user',
     status: 409,
@@ -313,41 +301,11 @@ export const errors = defineErrors({
     message: 'The draft and the active release both changed {count}',
     hint: 'Choose a value for each of the "conflicts", then publish again.',
   },
-  WP_BACKEND_PUBLISH_OLDER: {
-    kind: 'user',
-    status: 409,
-    message: 'Some servers run an older version than {version}, which may not support all of the release: {servers}',
-    hint: 'Update these servers first, or publish on one of them.',
-  },
   WP_BACKEND_PUBLISH_BROKEN: {
     kind: 'user',
     status: 409,
     message: 'The selected changes have errors',
     hint: 'Fix the errors in "diagnostics", or also select the changes that these depend on.',
-  },
-  WP_BACKEND_PUBLISH_MIGRATIONS: {
-    kind: 'user',
-    status: 409,
-    message: 'The release needs migrations that have not run: {names}',
-    hint: 'Publish with "migrate" to run them first.',
-  },
-  WP_BACKEND_PUBLISH_BREAKING: {
-    kind: 'user',
-    status: 409,
-    message: '{count}',
-    hint: 'Check the plan, then confirm the breaking changes with "allow_breaking".',
-  },
-  WP_BACKEND_PUBLISH_VARIABLES: {
-    kind: 'user',
-    status: 409,
-    message: 'The release needs variables that are not set: {names}',
-    hint: 'Set them on the page Variables, or when you publish.',
-  },
-  WP_BACKEND_PUBLISH_ACTION: {
-    kind: 'user',
-    status: 409,
-    message: '{method} {path} would fail: {problem}',
-    hint: 'Correct the config of the action, or change the table, and publish again.',
   },
   WP_BACKEND_PUBLISH_FAILED: {
     kind: 'bug',

@@ -3,7 +3,7 @@
 // loaded when called.
 import type { Host } from '../host/index.ts'
 import type { Clock } from '../kit/index.ts'
-import type { RollbackSurvey } from '../release/index.ts'
+import type { RollbackSurvey } from './releases/survey-rollback.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { EventListener, ListenRequest } from './events/listen.ts'
 
@@ -127,6 +127,19 @@ export {
   withReadableVariables,
 } from './doctor/open-read-only.ts'
 export { describeWaiting, maxSilenceMs } from './doctor/check-events.ts'
+
+export { activateJudged, type Judged } from './releases/gate/activate-judged.ts'
+export { findRollbacks, type Rollbacks } from './releases/gate/find-rollbacks.ts'
+export type { IncompatibleMigration, ReleaseFacts } from './releases/gate/facts.ts'
+export {
+  assertAllowed,
+  judgeRelease,
+  type Consent,
+  type Judgement,
+  type Objection,
+  type ReleaseRule,
+} from './releases/gate/judge-release.ts'
+export type { RollbackSurvey } from './releases/survey-rollback.ts'
 
 export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
   return (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning)

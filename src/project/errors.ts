@@ -136,35 +136,11 @@ export const errors = defineErrors({
     message: 'System at {target} is not a development System: reapplying a migration would delete its data',
     hint: 'Restore the migration as it was, and write a new one for the change: waypost migrate:create NAME',
   },
-  WP_PROJECT_MIGRATIONS_DROPPED: {
-    kind: 'user',
-    status: 500,
-    message: 'The release lacks migrations that have run: {names}',
-    hint: 'Run waypost pull if they were published in the backend. Otherwise, restore their files in migrations/ from version control. waypost release:files ID --output DIR restores migrations in YAML from a release.',
-  },
-  WP_PROJECT_MIGRATIONS_PENDING: {
-    kind: 'user',
-    status: 409,
-    message: 'The release needs migrations that have not run on the target: {names}',
-    hint: 'Add --migrate to run them before the release is activated.',
-  },
   WP_PROJECT_NO_TARGET: {
     kind: 'user',
     status: 500,
     message: 'There is no System database at .waypost/system.db, and neither WAYPOST_SYSTEM_URL nor --url is set',
     hint: 'In a pipeline, set one of them. On this machine, run waypost dev or waypost migrate first.',
-  },
-  WP_PROJECT_BREAKING: {
-    kind: 'user',
-    status: 409,
-    message: '{count} and must be confirmed; nothing was changed',
-    hint: 'Review the changes above. To confirm without a terminal, add --yes',
-  },
-  WP_PROJECT_BREAKING_FORBIDDEN: {
-    kind: 'user',
-    status: 409,
-    message: '{count}, which the setting "breaking_changes: forbid" does not allow; nothing was changed',
-    hint: 'Keep everything that callers use, and add the new parts alongside. To deploy anyway, add --allow-breaking',
   },
   WP_PROJECT_GENERATE: { kind: 'user', status: 422, message: '{problem}', hint: '{hint}' },
   WP_PROJECT_GENERATE_ACCESS: {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isWaypostError, type Clock } from '../kit/index.ts'
+import { isWaypostError, shortId, type Clock } from '../kit/index.ts'
+import { errors } from './errors.ts'
 import type { LiveServer } from './live-servers.ts'
 
 export interface AwaitServersOptions {
@@ -8,6 +9,8 @@ export interface AwaitServersOptions {
   readonly limitMs: number
   readonly clock: Pick<Clock, 'monotonic'>
   list(): Promise<readonly LiveServer[]>
+  /** Returns the id of the active release: servers do not wait for one that was superseded. */
+  loadActiveId?(): Promise<string | undefined>
   readonly intervalMs?: number
   /** Ends the wait. Servers that have not finished are reported as late. */
   readonly signal?: AbortSignal | undefined
@@ -29,6 +32,7 @@ export interface ServerOutcome {
 /**
  * Waits until each live server serves a release or reports why it cannot. Returns at once if no server is alive.
  * Servers that start meanwhile are included, servers that stop are not. Retries while System is unavailable.
+ * @throws WP_RELEASE_REPLACED as soon as another release was activated
  */
 export async function awaitServers(options: AwaitServersOptions): Promise<readonly ServerOutcome[]> {
   const { release, limitMs, clock, intervalMs = 100, signal } = options
@@ -47,9 +51,17 @@ export async function awaitServers(options: AwaitServersOptions): Promise<readon
       firstSeen.set(id, outcome)
       return outcome
     })
+    if (outcomes?.every(({ state }) => state === 'serving') === true) return outcomes
+    if (outcomes !== undefined) await assertNotReplaced(options)
     if (outcomes !== undefined && (isLastCheck || outcomes.every(({ state }) => state !== 'late'))) return outcomes
     await pause(Math.min(intervalMs, Math.max(0, limitMs - ms)), undefined, { signal }).catch(() => undefined)
   }
+}
+
+async function assertNotReplaced({ release, loadActiveId }: AwaitServersOptions): Promise<void> {
+  const active = loadActiveId === undefined ? release : await loadActiveId().catch(() => release)
+  if (active !== release)
+    throw errors.WP_RELEASE_REPLACED({ id: shortId(release), active: active === undefined ? 'none' : shortId(active) })
 }
 
 async function list(options: AwaitServersOptions, isLastCheck: boolean): Promise<readonly LiveServer[] | undefined> {

@@ -13,6 +13,12 @@ export const errors = defineErrors({
     message: '{by} has activated the release {active} in the meantime',
     hint: 'Check what has changed and try again.',
   },
+  WP_RELEASE_REPLACED: {
+    kind: 'user',
+    status: 409,
+    message: 'The release {id} was activated, and then superseded by {active}',
+    hint: 'Servers go on to {active}, so there is nothing to roll back. waypost release:list shows who activated it.',
+  },
   WP_RELEASE_UNKNOWN: {
     kind: 'user',
     status: 404,
@@ -34,7 +40,7 @@ export const errors = defineErrors({
   WP_RELEASE_BREAKING: {
     kind: 'user',
     status: 409,
-    message: 'The release {id} is not compatible with migrations that have run since (marked breaking: true): {names}',
+    message: 'The release {id} is not compatible with migrations that have run since: {names}',
     hint: 'Fix the project and deploy it instead. You can only roll back to a release that contains these migrations.',
   },
   WP_RELEASE_MIGRATIONS: {
@@ -47,7 +53,43 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The release {id} was built by waypost {built}, but some servers run an older version: {servers}',
-    hint: 'Update these servers first, or roll back to a release that they support.',
+    hint: 'Update these servers first, or activate a release that they support.',
+  },
+  WP_RELEASE_MIGRATIONS_PENDING: {
+    kind: 'user',
+    status: 409,
+    message: 'The release needs migrations that have not run: {names}',
+    hint: 'Run them before it is activated: deploy with --migrate, or publish with "migrate".',
+  },
+  WP_RELEASE_MIGRATIONS_DROPPED: {
+    kind: 'user',
+    status: 409,
+    message: 'The release lacks migrations that have run: {names}',
+    hint: 'Run waypost pull if they were published in the backend. Otherwise, restore their files in migrations/ from version control. waypost release:files ID --output DIR restores migrations in YAML from a release.',
+  },
+  WP_RELEASE_ACTION: {
+    kind: 'user',
+    status: 409,
+    message: '{method} {path} would fail: {problem}{more}',
+    hint: 'Correct the config of the action, or change the table, and try again.',
+  },
+  WP_RELEASE_VARIABLES: {
+    kind: 'user',
+    status: 409,
+    message: 'The release needs variables that are not set: {names} (on {servers})',
+    hint: 'Set them with waypost env:set or on the page Variables. These servers keep the previous release otherwise; to deploy anyway, add --yes',
+  },
+  WP_RELEASE_BREAKING_CHANGES: {
+    kind: 'user',
+    status: 409,
+    message: '{count} and must be confirmed; nothing was changed',
+    hint: 'Check the plan. To confirm, add --yes to the command, or "allow_breaking" to the request.',
+  },
+  WP_RELEASE_BREAKING_FORBIDDEN: {
+    kind: 'user',
+    status: 409,
+    message: '{count}, which the setting "breaking_changes: forbid" does not allow; nothing was changed',
+    hint: 'Keep everything that callers use, and add the new parts alongside. To activate it anyway, add --allow-breaking to the command, or "allow_breaking" to the request.',
   },
   WP_RELEASE_CORRUPT: {
     kind: 'bug',

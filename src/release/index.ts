@@ -14,7 +14,7 @@ export { listServedReleases, recordReleaseServed } from './list-releases.ts'
 export { awaitServers, stateOfServer, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
 export { compareManifests } from './difference/compare-manifests.ts'
-export { planChanges, type ChangePlan } from './difference/plan-changes.ts'
+export { compareForPlan, planChanges, type ChangePlan, type ComparedManifests } from './difference/plan-changes.ts'
 export { findVariableUses } from './difference/find-variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './list-releases.ts'
@@ -22,6 +22,7 @@ export { findMigration, type FoundMigration } from './find-migration.ts'
 export { parseManifest, releaseId, upgradeManifest } from './manifest.ts'
 export {
   findMissingVariables,
+  findOlderServers,
   isAlive,
   listLiveServers,
   listServerVariables,
@@ -29,7 +30,7 @@ export {
   type MissingVariable,
   type LiveServer,
 } from './live-servers.ts'
-export { neededScopes } from './manifest.ts'
+export { neededScopes, requiredVariables } from './manifest.ts'
 export {
   pruneDevelopmentReleases,
   pruneReleases,
@@ -55,7 +56,7 @@ export {
   type ActiveRow,
   type StoredRelease,
 } from './load.ts'
-export { findPrevious, rollBack, type RollbackSurvey } from './roll-back.ts'
+export { findPrevious, rollBack } from './roll-back.ts'
 export {
   countUploadedBytes,
   findMissingArtifacts,

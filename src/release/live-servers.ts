@@ -1,4 +1,5 @@
 import type { System } from '../store/index.ts'
+import { isNewer } from './assert-servable.ts'
 
 /** A server with an older heartbeat counts as gone. */
 const heartbeatTimeoutMs = 20_000
@@ -25,6 +26,14 @@ export async function listLiveServers(system: System): Promise<readonly LiveServ
   return selectLiveServers(system)
     .select(['id', 'name', 'version', 'release_id as release', 'wanted_id as wanted', 'state', 'error', 'issuer'])
     .execute()
+}
+
+/** Returns the live servers with an older version of Waypost than the one that built a release. */
+export async function findOlderServers(
+  system: System,
+  { waypost: built }: { readonly waypost: string },
+): Promise<readonly LiveServer[]> {
+  return (await listLiveServers(system)).filter(({ version }) => isNewer(built, version))
 }
 
 /** A variable of a release that some servers do not have. */

@@ -205,3 +205,8 @@ export function neededScopes({ routes, events }: Manifest): readonly string[] {
   const named = [...methods, ...Object.values(events)].flatMap(({ scopes }) => scopes ?? [])
   return [...new Set(named)].toSorted()
 }
+
+/** Returns the variables that must be set to serve a release. */
+export function requiredVariables({ variables }: Pick<Manifest, 'variables'>): readonly string[] {
+  return Object.entries(variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
+}

@@ -2,8 +2,6 @@ import { shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import type { Activated, ActivateOptions } from './activate.ts'
 import { errors } from './errors.ts'
-import type { MissingVariable } from './live-servers.ts'
-import type { Manifest } from './manifest.ts'
 import {
   findActive,
   assertActive,
@@ -12,20 +10,6 @@ import {
   lockActive,
   recordActivation,
 } from './history.ts'
-
-/** The state of System before a rollback to a release. */
-export interface RollbackSurvey {
-  readonly id: string
-  readonly manifest: Manifest
-  /** The active release. A damaged manifest is undefined and does not prevent the rollback. */
-  readonly active: { readonly id: string; readonly manifest: Manifest | undefined } | undefined
-  /** Variables that the release needs and live servers lack. */
-  readonly lackingVariables: readonly MissingVariable[]
-  /** Migrations that ran since and are in no stored release, so it is unknown whether they are breaking. */
-  readonly unknownMigrations: readonly string[]
-  /** Connections that could not be opened to read their applied migrations. */
-  readonly unreachable: readonly string[]
-}
 
 /**
  * Returns the default target of a rollback: the release that was active before the active one was deployed. After a

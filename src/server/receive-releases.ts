@@ -45,6 +45,7 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
     classes: { connections: configsOf(builtIn.connections), actions: configsOf(builtIn.actions) },
     migrate: async (release) =>
       migrateRelease({ host: await withSystemVariables(host), plugins: await loadPlugins(release), release }),
+    loadVariables: async () => (await withSystemVariables(host)).variables,
     surveyRollback: (beginning) => surveyRollback(host, beginning),
     hasDraft: !isDevelopment && readBackendSettings(host.variables).mode === 'on',
     loadDraftFiles: () => new SystemDraft(host, () => '').loadPublishedFiles(),

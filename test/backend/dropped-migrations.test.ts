@@ -32,7 +32,7 @@ for (const kind of chooseKinds('sqlite')) {
       assert.deepEqual(survey.body.droppedMigrations, ['System/1-first'])
       for (const line of ['POST /backend/deploy', 'POST /backend/deploy/migration']) {
         const { status, code, answer } = await send(line, { manifest: plain.manifest })
-        assert.deepEqual([status, code], [409, 'WP_BACKEND_MIGRATIONS_DROPPED'], line)
+        assert.deepEqual([status, code], [409, 'WP_RELEASE_MIGRATIONS_DROPPED'], line)
         assert.match(answer.detail, /System\/1-first/)
       }
       assert.equal(await loadActiveId(world.system), id)

@@ -111,7 +111,7 @@ for (const kind of chooseKinds('sqlite')) {
         planned.changes.map(({ change, kind: what, name }: Change) => `${change} ${what} ${name}`),
         ['added route GET /note', 'added migration System/20261101-note'],
       )
-      await refused({}, 'WP_BACKEND_PUBLISH_MIGRATIONS')
+      await refused({}, 'WP_RELEASE_MIGRATIONS_PENDING')
       const done = await publish({ migrate: true, message: 'First' })
       assert.deepEqual(
         [done.release, done.by, done.message, done.migrated, done.error],
@@ -226,8 +226,23 @@ for (const kind of chooseKinds('sqlite')) {
       const removed = planned.changes.find((one: Change) => one.breaking)
       assert.deepEqual([removed.change, removed.name, removed.calls], ['removed', 'GET /note', 12])
       assert.equal(planned.breaking_changes, 'warn')
-      await refused({}, 'WP_BACKEND_PUBLISH_BREAKING')
+      await refused({}, 'WP_RELEASE_BREAKING_CHANGES')
       await publish({ allow_breaking: true })
+    })
+
+    test('says which releases a rollback can no longer return to, and a rollback says why before it is tried', async () => {
+      await begin()
+      const first = (await activeId())!
+      assert.deepEqual((await plan()).rollbacks, { reachable: [first], lost: [], migrations: [] })
+      const drop = 'drop_column: { app_note: [text] }\n'
+      const ymlWithout = yml.replace('columns: [id, text]', 'columns: [id]')
+      await write({ 'waypost.yml': ymlWithout, 'migrations/System/20261102-drop.yml': drop })
+      const migrations = ['System/20261102-drop']
+      assert.deepEqual((await plan()).rollbacks, { reachable: [], lost: [first], migrations })
+      await publish({ migrate: true, allow_breaking: true })
+      const { status, body } = await world.call(`GET /release/${first}/rollback`)
+      assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
+      assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
     })
 
     test('needs variables to be set; staged ones become live with the activation', async () => {
@@ -237,7 +252,7 @@ for (const kind of chooseKinds('sqlite')) {
       await write({ 'waypost.yml': yml + env })
       const planned = await plan()
       assert.deepEqual(planned.missing_variables, [{ name: 'TOKEN', servers: ['one'], uses: ['actions'] }])
-      assert.deepEqual((await refused({}, 'WP_BACKEND_PUBLISH_VARIABLES')).variables, ['TOKEN'])
+      assert.deepEqual((await refused({}, 'WP_RELEASE_VARIABLES')).variables, ['TOKEN'])
       const { secrets } = await openIdentity(world.host)
       const stage = (id: string, value: string) =>
         world.system.db
@@ -293,7 +308,7 @@ for (const kind of chooseKinds('sqlite')) {
       await write(first)
       await addServer('old', { version: '0.9.0' })
       assert.deepEqual((await plan()).older_servers, [{ name: 'old', version: '0.9.0' }])
-      const { detail } = await refused({ migrate: true }, 'WP_BACKEND_PUBLISH_OLDER')
+      const { detail } = await refused({ migrate: true }, 'WP_RELEASE_SERVERS_OLDER')
       assert.match(detail, /: old \(0\.9\.0\)$/)
     })
 

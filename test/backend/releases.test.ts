@@ -83,16 +83,20 @@ for (const kind of chooseKinds('sqlite')) {
           active: null,
           filesChanged: false,
           changedSinceGit: false,
+          breakingChanges: 'warn',
+          calls: {},
+          olderServers: [],
+          failingActions: [],
           droppedMigrations: [],
           missingArtifacts: [built.artifacts[0]!.hash],
           unheldScopes: ['nobody-has-it'],
-          lackingVariables: [],
+          missingVariables: [],
           pendingMigrations: ['System/1-first'],
         },
       )
       assert.deepEqual(await rows(), before)
       const refused = await world.deploy(activate, body(built))
-      assert.deepEqual([refused.status, codeOf(refused)], [409, 'WP_BACKEND_MIGRATIONS_PENDING'])
+      assert.deepEqual([refused.status, codeOf(refused)], [409, 'WP_RELEASE_MIGRATIONS_PENDING'])
       assert.deepEqual(await rows(), before)
     })
 

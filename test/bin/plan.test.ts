@@ -49,8 +49,9 @@ const plan = {
   breakingChanges: 'warn',
   missingArtifacts: [],
   unheldScopes: ['order'],
-  lackingVariables: [{ name: 'ORDERS_URL', servers: ['app-2', 'app-3'] }],
+  missingVariables: [{ name: 'ORDERS_URL', servers: ['app-2', 'app-3'] }],
   droppedMigrations: [],
+  olderServers: [],
   overwritten: [],
   changedSinceGit: false,
   filesChanged: false,
@@ -95,15 +96,19 @@ test('colours change no text', () => {
   assert.deepEqual(coloured.map(stripVTControlCharacters), formatPlan(plan, streamOf(80, false)))
 })
 
-test('of a thousand new routes some are shown, and every one that breaks callers', () => {
-  const added = Array.from({ length: 1000 }, (_, index) => change('added', 'route', `GET /many/${index}`, is('public')))
+test('of a thousand new routes some are shown, and every one that breaks callers or is public', () => {
+  const added = Array.from({ length: 1000 }, (_, index) => {
+    const one = change('added', 'route', `GET /many/${index}`, is(index === 700 ? 'public' : 'private, scope a'))
+    return index === 700 ? { ...one, public: true } : one
+  })
   const removed = Array.from({ length: 40 }, (_, index) =>
     change('removed', 'route', `GET /gone/${index}`, breaks('callers get 404')),
   )
   const lines = formatPlan({ changes: [...added, ...removed] }, streamOf(120, false))
   assert.equal(lines.filter((line) => line.includes('BREAKING')).length, 40)
-  assert.equal(lines.length, 15 + 1 + 40)
-  assert.match(lines[15]!, /and 985 more/)
+  assert.equal(lines.length, 15 + 1 + 1 + 40)
+  assert.match(lines[15]!, /and 984 more/)
+  assert.match(lines[16]!, /GET {2}\/many\/700 +public/)
 })
 
 test('project texts cannot move the cursor', () => {

@@ -100,3 +100,15 @@ test('a System that is unavailable for a moment is retried, and other errors are
   await assert.rejects(wait([away], { limitMs: 5000 }), { code: 'WP_STORE_UNREACHABLE' })
   await assert.rejects(wait([new TypeError('a bug')]), TypeError)
 })
+
+test('ends as soon as another release was activated, and says which', async () => {
+  let asked = 0
+  const loadActiveId = async () => (++asked < 3 ? 'new' : 'newer')
+  await assert.rejects(wait([[server('1', swapping)]], { loadActiveId }), {
+    code: 'WP_RELEASE_REPLACED',
+    message: 'The release new was activated, and then superseded by newer',
+  })
+  assert.equal(asked, 3)
+  const served = await wait([[server('1', serving)]], { loadActiveId: async () => 'newer' })
+  assert.equal(served.outcomes[0]!.state, 'serving', 'it was served before it was superseded')
+})

@@ -8,6 +8,8 @@ export interface PlanLine {
   readonly kind: string
   readonly name: string
   readonly breaking: boolean
+  /** Whether it lets callers in without a token. Such a line is never left out. */
+  readonly isPublic?: boolean
   readonly remarks: readonly Remark[]
 }
 
@@ -24,7 +26,8 @@ export type Change = DeployPlan['changes'][number]
 export interface PlanParts {
   readonly changes: DeployPlan['changes']
   readonly unheldScopes?: DeployPlan['unheldScopes']
-  readonly lackingVariables?: DeployPlan['lackingVariables']
+  readonly missingVariables?: DeployPlan['missingVariables']
+  readonly olderServers?: DeployPlan['olderServers']
   readonly pendingMigrations?: DeployPlan['pendingMigrations']
   readonly droppedMigrations?: DeployPlan['droppedMigrations']
   readonly overwritten?: DeployPlan['overwritten']
@@ -59,6 +62,7 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
     kind,
     name: toPrintable(change.name),
     breaking,
+    ...(change.public === true && { isPublic: true }),
     remarks: join(
       [
         ...own.filter((one) => one.breaking),
@@ -97,18 +101,19 @@ function join(remarks: readonly Remark[], { change }: Change): readonly Remark[]
 }
 
 function remarksOf(kind: string, name: string, parts: PlanParts): readonly Remark[] {
-  const { unheldScopes = [], lackingVariables = [], pendingMigrations } = parts
+  const { unheldScopes = [], missingVariables = [], pendingMigrations } = parts
   if (kind === 'scope' && unheldScopes.includes(name)) return [describeUnheldScopes(name)]
   if (kind === 'migration' && pendingMigrations !== undefined)
     return [pendingMigrations.includes(name) ? describePending(parts) : plain('already applied')]
-  const missing = kind === 'variable' ? lackingVariables.find((variable) => variable.name === name) : undefined
+  const missing = kind === 'variable' ? missingVariables.find((variable) => variable.name === name) : undefined
   return missing === undefined ? [] : [describeMissingVariable(missing)]
 }
 
 function listOthers(parts: PlanParts): readonly PlanLine[] {
   const {
     unheldScopes = [],
-    lackingVariables = [],
+    missingVariables = [],
+    olderServers = [],
     pendingMigrations = [],
     overwritten = [],
     filesChanged = false,
@@ -133,8 +138,11 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     ),
     ...(filesChanged ? [line('files', 'of the definition', plain(onlyFiles))] : []),
     ...(isPulled ? [line('files', 'of the definition', plain(onlyPulled))] : []),
+    ...olderServers.map(({ name, version }) =>
+      line('server', name, plain(`runs waypost ${toPrintable(version)}: refused until it is updated`)),
+    ),
     ...unheldScopes.map((name) => line('scope', name, describeUnheldScopes(name))),
-    ...lackingVariables.map((one) => line('variable', one.name, describeMissingVariable(one))),
+    ...missingVariables.map((one) => line('variable', one.name, describeMissingVariable(one))),
     ...pendingMigrations.map((name) => line('migration', name, describePending(parts))),
   ]
 }
@@ -147,7 +155,7 @@ function describeUnheldScopes(name: string): Remark {
   return { text: `no user has it yet: ${command}`, breaking: false, command }
 }
 
-function describeMissingVariable({ servers }: DeployPlan['lackingVariables'][number]): Remark {
+function describeMissingVariable({ servers }: DeployPlan['missingVariables'][number]): Remark {
   return plain(servers.length === 0 ? 'not set here' : `not set on ${servers.map(toPrintable).join(', ')}`)
 }
 

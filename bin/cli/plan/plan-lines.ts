@@ -66,21 +66,25 @@ function alignRoute(line: PlanLine): PlanLine {
   return line.kind === 'route' && method !== undefined ? { ...line, name: `${method.padEnd(4)} ${rest}` } : line
 }
 
-/** Always shows breaking changes; others up to a limit. */
+/** Always shows changes that break callers or let everybody in; others up to a limit. */
 function shorten(lines: readonly PlanLine[]): readonly PlanLine[] {
   const counts = new Map<string, number>()
   const shown: PlanLine[] = []
   const sortOf = ({ change, kind }: PlanLine) => `${change} ${kind}`
-  const totals = Map.groupBy(lines, (line) => (line.breaking ? '' : sortOf(line)))
+  const totals = Map.groupBy(lines, (line) => (isKept(line) ? '' : sortOf(line)))
   for (const line of lines) {
     const sort = sortOf(line)
     const before = counts.get(sort) ?? 0
-    if (!line.breaking) counts.set(sort, before + 1)
+    if (!isKept(line)) counts.set(sort, before + 1)
     const total = totals.get(sort)?.length ?? 0
-    if (line.breaking || before < maxOfSort || total === maxOfSort + 1) shown.push(shortenRemarks(line))
+    if (isKept(line) || before < maxOfSort || total === maxOfSort + 1) shown.push(shortenRemarks(line))
     else if (before === maxOfSort) shown.push({ ...line, name: `and ${total - maxOfSort} more`, remarks: [] })
   }
   return shown
+}
+
+function isKept({ breaking, isPublic }: PlanLine): boolean {
+  return breaking || isPublic === true
 }
 
 function shortenRemarks(line: PlanLine): PlanLine {

@@ -15,7 +15,8 @@ export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string 
   const from = active === undefined ? 'no release is active yet' : `${code(shortId(active.id))} is active`
   const summary = `${escape(describeServers(target))}; ${from}, this is ${code(shortId(id))}.`
   const lines = explainPlan({ ...plan, migrates })
-  const rows = [...lines.filter((line) => line.breaking), ...lines.filter((line) => !line.breaking)].map(formatRow)
+  const isFirst = ({ breaking, isPublic }: PlanLine) => breaking || isPublic === true
+  const rows = [...lines.filter(isFirst), ...lines.filter((line) => !isFirst(line))].map(formatRow)
   const table = ['| | kind | name | |', '|---|---|---|---|', ...cut(rows)]
   const sum = `**${escape(describeCounts(plan.changes))}.** Nothing was changed on the target.`
   const forbids = plan.breakingChanges === 'forbid' && plan.changes.some((change) => change.breaking)

@@ -79,6 +79,8 @@ export function describePlanEnd(plan: DeployPlan, { migrate, from }: PlannedFlag
   }
   if (plan.droppedMigrations.length > 0)
     return [summary, '', `  ${wrap('A deployment is refused until the migrations that have run are restored.', 2)}`]
+  if (plan.olderServers.length > 0)
+    return [summary, '', `  ${wrap('A deployment is refused until the servers with an older version are updated.', 2)}`]
   const head = '  To deploy exactly this:'
   return [
     summary,
@@ -109,7 +111,8 @@ export function planJson(plan: DeployPlan) {
     breaking: countChanges(changes).breaking,
     breaking_changes: plan.breakingChanges,
     unheld_scopes: plan.unheldScopes,
-    lacking_variables: plan.lackingVariables,
+    missing_variables: plan.missingVariables,
+    older_servers: plan.olderServers.map(({ name, version }) => ({ name, version })),
     pending_migrations: plan.pendingMigrations,
     dropped_migrations: plan.droppedMigrations,
   }

@@ -600,7 +600,6 @@ export const strings = {
     title: (id: string) => `Roll back to ${id}?`,
     titleAgain: (id: string) => `Activate ${id} again?`,
     text: 'All servers serve this release within seconds. Migrations are not reverted, and rows are kept.',
-    notChecked: 'The rollback has not been checked yet.',
     done: (id: string) => `Rolled back to ${id}`,
     doneAgain: (id: string) => `Activated ${id} again`,
     lacks: (name: string, servers: readonly string[]) => `The variable ${name} is not set on ${servers.join(', ')}.`,

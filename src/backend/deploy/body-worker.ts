@@ -14,9 +14,13 @@ import {
   type WaypostError,
 } from '../../kit/index.ts'
 import {
+  compareForPlan,
   findFilesProblem,
   findPathProblem,
   neededScopes,
+  parseManifest,
+  requiredVariables,
+  type ComparedManifests,
   type Artifact,
   type FileHashes,
   type Manifest,
@@ -33,6 +37,8 @@ export interface ReadTask {
   /** Maximum number of bytes after decompression. */
   readonly limit: number
   readonly content: 'manifest' | 'artifacts' | 'neither'
+  /** The manifest of the active release, with which a manifest is compared; undefined if there is none. */
+  readonly active?: string | undefined
 }
 
 /** The result of reading a body. Artifacts are then fetched with `next`, in batches. */
@@ -71,6 +77,8 @@ export interface SentManifest {
   readonly migrations: readonly ManifestMigration[]
   /** Connections with migrations. */
   readonly connections: Manifest['connections']
+  /** Compared with the active release. */
+  readonly compared: ComparedManifests
   /** The methods whose actions have plans, and all connections. */
   readonly planned: Pick<Manifest, 'connections'> & CheckedRoutes
 }
@@ -98,7 +106,7 @@ function takeBatch(): NextResult {
   return { artifacts }
 }
 
-async function read({ bytes, isCompressed, limit, content }: ReadTask): Promise<ReadResult> {
+async function read({ bytes, isCompressed, limit, content, active }: ReadTask): Promise<ReadResult> {
   checkedArtifacts = []
   let body: unknown
   try {
@@ -108,7 +116,7 @@ async function read({ bytes, isCompressed, limit, content }: ReadTask): Promise<
     if (content === 'artifacts') return { body, bytes: checkArtifacts(artifacts) }
     if (content === 'neither' || manifest === undefined) return { body }
     const kept = files === undefined ? {} : { files: readFiles(files) }
-    return { body, manifest: await readManifest(manifest), ...kept }
+    return { body, manifest: await readManifest(manifest, active), ...kept }
   } catch (error) {
     if (!isWaypostError(error)) throw error
     const { code, kind, status, message, hint } = error
@@ -199,7 +207,7 @@ function readFiles(document: unknown): FileHashes {
 }
 
 /** @throws WP_BACKEND_MANIFEST */
-async function readManifest(document: unknown): Promise<SentManifest> {
+async function readManifest(document: unknown, active: string | undefined): Promise<SentManifest> {
   const text = JSON.stringify(document)
   const id = sha256(text)
   if (!validIds.has(id)) {
@@ -209,7 +217,7 @@ async function readManifest(document: unknown): Promise<SentManifest> {
     validIds.add(id)
   }
   const manifest = document as Manifest
-  const { connections, migrations, variables } = manifest
+  const { connections, migrations } = manifest
   const used = [...new Set(migrations.map(({ connection }) => connection))].filter((name) => name !== 'System')
   return {
     id,
@@ -218,9 +226,10 @@ async function readManifest(document: unknown): Promise<SentManifest> {
     artifacts: manifest.artifacts,
     plugins: manifest.plugins,
     scopes: neededScopes(manifest),
-    variables: Object.entries(variables).flatMap(([name, { optional }]) => (optional ? [] : [name])),
+    variables: requiredVariables(manifest),
     migrations,
     connections: Object.fromEntries(used.map((name) => [name, connections[name]!])),
+    compared: compareForPlan({ before: active === undefined ? undefined : parseManifest(active), after: manifest }),
     planned: { connections, routes: manifest.routes.map(keepPlanned) },
   }
 }

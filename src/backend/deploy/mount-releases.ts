@@ -8,6 +8,7 @@ import {
   listFileVersions,
   listLiveServers,
   loadForRelease,
+  loadActiveId,
   loadActiveRow,
   loadPublishedFiles,
   type PublishedFiles,
@@ -104,6 +105,7 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   const { system } = sources
   const access = requireScopes(sources, readScopes)
   app.get(paths.servers, { ...access, config: makeRateLimit('look', 1200) }, async (): Promise<ServersAnswer> => ({
+    active: (await loadActiveId(system)) ?? null,
     servers: await listLiveServers(system),
   }))
   app.get(paths.files, { ...access, config: makeRateLimit('files', 60) }, async () =>
@@ -120,7 +122,7 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   const bodyLimit = releaseLimits.manifestBytes
   app.post(paths.survey, { ...access, config: makeRateLimit('survey', 60), bodyLimit }, async (request, reply) => {
     const active = await loadActiveRow(system)
-    const { manifest, files } = await reader.manifest(request, SurveyBody)
+    const { manifest, files } = await reader.manifest(request, SurveyBody, active)
     const mayOpen = request.principal!.scopes.includes('backend.deploy')
     reply.type('application/json; charset=utf-8')
     return writeSurvey(await receiver.survey(manifest, { active, mayOpen, files }))
@@ -171,17 +173,19 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
   })
   const activating = { ...access, config: makeRateLimit('activate', 60), bodyLimit: releaseLimits.manifestBytes }
   app.post(paths.migrations, activating, async (request): Promise<MigrateAnswer> => {
-    const { manifest } = await reader.manifest(request, SurveyBody)
+    const active = await loadActiveRow(sources.system)
+    const { manifest } = await reader.manifest(request, SurveyBody, active)
     const actor = await findActor(sources.system, request)
-    const applied = await receiver.migrate(manifest)
+    const applied = await receiver.migrate(manifest, active)
     const names = applied.map(({ connection, name }) => `${connection}/${name}`)
     request.log.info({ audit: { ...logged(actor), migrations: names } }, 'migrations applied over HTTP')
     return { applied }
   })
   app.post(paths.releases, activating, async (request): Promise<ActivateAnswer> => {
-    const { body, manifest, files } = await reader.manifest(request, ActivateBody)
+    const active = await loadActiveRow(sources.system)
+    const { body, manifest, files } = await reader.manifest(request, ActivateBody, active)
     const actor = await findActor(sources.system, request)
-    const activation = await receiver.activate(manifest, { ...body, files }, actor)
+    const activation = await receiver.activate(manifest, { ...body, files, active }, actor)
     request.log.info(
       { audit: { ...logged(actor), release: shortId(activation.id), activated: activation.activated } },
       'release deployed over HTTP',

@@ -1,17 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { version as ownVersion } from '../../kit/index.ts'
-import type { FailingAction } from '../../host/index.ts'
+import type { ReleaseFacts, RollbackSurvey } from '../../operate/index.ts'
 import { errors } from '../errors.ts'
-import type {
-  Activated,
-  Activation,
-  FileHashes,
-  MissingVariable,
-  LiveServer,
-  Manifest,
-  RollbackSurvey,
-  StoredRelease,
-} from '../../release/index.ts'
+import type { Activated, Activation, FileHashes, LiveServer, Manifest, StoredRelease } from '../../release/index.ts'
 
 // Requests and responses of deployments over HTTP, shared by client and server. A change that the other side of an
 // older version would not understand requires a new protocol number.
@@ -50,6 +41,8 @@ export const ActivateBody = Type.Object(
     kind: Type.Optional(Type.Literal('backend')),
     /** Prefix of the id of the release that must be active; `none` for no release. */
     against: Type.Optional(Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' })),
+    /** Activate breaking changes although the setting `breaking_changes: forbid` applies. */
+    allow_breaking: Type.Optional(Type.Boolean()),
     // Printed on terminals, so it must not contain invisible characters or change the text around it.
     message: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$' })),
   },
@@ -71,6 +64,7 @@ export const RollbackBody = Type.Object(
     release: hash,
     against: ActivateBody.properties.against,
     message: ActivateBody.properties.message,
+    allow_breaking: ActivateBody.properties.allow_breaking,
     /** Whether the definition files of the undone release become the draft, which must have no changes. */
     keepDraft: Type.Optional(Type.Boolean()),
   },
@@ -91,6 +85,8 @@ export interface AccessAnswer {
 }
 
 export interface ServersAnswer {
+  /** The id of the active release. */
+  readonly active: string | null
   readonly servers: readonly LiveServer[]
 }
 
@@ -114,25 +110,18 @@ export interface ReleaseAnswer {
   readonly active: { readonly id: string; readonly manifest: string } | null
 }
 
-/** What the server's System already has of a new release. */
-export interface SurveyAnswer {
-  readonly id: string
+/** What the server knows about a new release. The client compares the manifests itself. */
+export interface SurveyAnswer extends Omit<ReleaseFacts, 'active' | 'changes' | 'built'> {
   readonly active: StoredRelease | null
   /** Whether the release is active with other definition files. */
   readonly filesChanged: boolean
   /** Hashes of artifacts and definition files that the server does not have. */
   readonly missingArtifacts: readonly string[]
-  /** Whether the active definition was changed in the backend since it was last deployed. Missing from older servers. */
-  readonly changedSinceGit?: boolean
+  /** Whether the active definition was changed in the backend since it was last deployed. */
+  readonly changedSinceGit: boolean
   readonly unheldScopes: readonly string[]
-  readonly lackingVariables: readonly MissingVariable[]
-  readonly pendingMigrations: readonly string[]
-  /** Applied migrations of the active release that this one lacks. They prevent its activation. */
-  readonly droppedMigrations: readonly string[]
-  /** Methods that would fail on this server. Missing from older servers and without permission to deploy. */
-  readonly failingActions?: readonly FailingAction[]
-  /** The calls of each method in the last 24 hours: `GET /todo` → number. Missing from older servers. */
-  readonly calls?: Readonly<Record<string, number>>
+  /** The calls of each method in the last 24 hours: `GET /todo` → number. */
+  readonly calls: Readonly<Record<string, number>>
 }
 
 export interface ArtifactsAnswer {

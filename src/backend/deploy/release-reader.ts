@@ -1,8 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { ClassCatalog } from '../../definition/index.ts'
-import { WaypostError, version } from '../../kit/index.ts'
-import { assertServable, type Artifact, type FileHashes, type releaseErrors } from '../../release/index.ts'
+import { isWaypostError, WaypostError, version } from '../../kit/index.ts'
+import {
+  assertIntact,
+  assertServable,
+  type ActiveRow,
+  type Artifact,
+  type FileHashes,
+  type releaseErrors,
+} from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { BodyThread, type RunTask } from './body-thread.ts'
 import type { SerializedError, ReadResult, ReadTask, SentManifest } from './body-worker.ts'
@@ -14,12 +21,13 @@ export interface ReleaseReader {
   /** Reads a body without a manifest. @throws WP_BACKEND_BODY and other errors of bodies */
   plain<Body extends TSchema>(request: FastifyRequest, schema: Body): Promise<Static<Body>>
   /**
-   * Reads a body with a manifest.
+   * Reads a body with a manifest, and compares it with the active release unless that is damaged.
    * @throws WP_BACKEND_MANIFEST, WP_BACKEND_OLDER, WP_BACKEND_BODY and other errors of bodies
    */
   manifest<Body extends TSchema>(
     request: FastifyRequest,
     schema: Body,
+    active: ActiveRow | undefined,
   ): Promise<{ readonly body: Static<Body>; readonly manifest: SentManifest; readonly files?: FileHashes | undefined }>
   /**
    * Passes on artifacts after checking all of them.
@@ -58,9 +66,10 @@ export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
   return {
     plain: (request, schema) =>
       use(request, async (ask) => (await read(request, schema, { ask, content: 'neither' })).body),
-    manifest: (request, schema) =>
+    manifest: (request, schema, row) =>
       use(request, async (ask) => {
-        const { body, manifest, files } = await read(request, schema, { ask, content: 'manifest' })
+        const active = row === undefined ? undefined : findIntact(row)
+        const { body, manifest, files } = await read(request, schema, { ask, content: 'manifest', active })
         assertNotNewer(manifest!)
         return { body, manifest: manifest!, files }
       }),
@@ -72,7 +81,7 @@ export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
   }
 }
 
-interface ReadOptions extends Pick<ReadTask, 'content'> {
+interface ReadOptions extends Pick<ReadTask, 'content' | 'active'> {
   readonly ask: RunTask
 }
 
@@ -125,6 +134,16 @@ function findSchemaError(request: FastifyRequest, schema: TSchema, body: unknown
 
 function deserializeError({ code, ...row }: SerializedError): Error {
   return new WaypostError(code, row)
+}
+
+/** Returns the text of a manifest; undefined if it is damaged. Another release may replace it. */
+function findIntact(row: ActiveRow): string | undefined {
+  try {
+    return assertIntact(row)
+  } catch (error) {
+    if (isWaypostError(error)) return undefined
+    throw error
+  }
 }
 
 function assertNotNewer({ waypost: built }: SentManifest): void {

@@ -1,11 +1,19 @@
-import { countDayCalls } from '../../operate/index.ts'
+import {
+  activateJudged,
+  assertAllowed,
+  countDayCalls,
+  type Consent,
+  type ReleaseFacts,
+  type RollbackSurvey,
+} from '../../operate/index.ts'
 import { findUnheldScopes } from '../../auth/index.ts'
-import { isWaypostError, shortId } from '../../kit/index.ts'
+import { isWaypostError, shortId, type Variables } from '../../kit/index.ts'
 import {
   activateSerialized,
   assertIntact,
   countUploadedBytes,
   findMissingVariables,
+  findOlderServers,
   findMissingArtifacts,
   deleteUploads,
   findActiveFileList,
@@ -14,6 +22,7 @@ import {
   isChangedSinceGit,
   loadSentFiles,
   loadForRelease,
+  planChanges,
   rollBack,
   storeUploads,
   type Activated,
@@ -22,7 +31,6 @@ import {
   type Artifact,
   type DefinitionFile,
   type FileHashes,
-  type RollbackSurvey,
 } from '../../release/index.ts'
 import type { FailingAction } from '../../host/index.ts'
 import type { System } from '../../store/index.ts'
@@ -49,7 +57,9 @@ export interface ReceiverSources {
   failingActions(manifest: SentManifest, pending: readonly string[]): Promise<readonly FailingAction[]>
   /** Runs the pending migrations of a release, in order and under the lock. */
   migrate(release: SentRelease): Promise<readonly RanMigration[]>
-  /** Checks a rollback to a release. Throws if it is not possible. Changes nothing. */
+  /** Loads the variables of this host and of System, on which settings may depend. */
+  loadVariables(): Promise<Variables>
+  /** Returns what is known about a rollback to a release. Changes nothing. */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
   /** Whether this server has a draft. */
   readonly hasDraft: boolean
@@ -84,32 +94,46 @@ export interface ReleaseReceiver {
   store(sent: SentArtifacts): Promise<void>
   /**
    * Runs migrations. The release being served does not change.
-   * @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_DROPPED, WP_BACKEND_MIGRATION
+   * @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATION, and the problems of `judgeRelease`
    */
-  migrate(manifest: SentManifest): Promise<readonly RanMigration[]>
+  migrate(manifest: SentManifest, active: ActiveRow | undefined): Promise<readonly RanMigration[]>
   /**
-   * @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_MIGRATIONS_PENDING, WP_BACKEND_MIGRATIONS_DROPPED,
-   * WP_BACKEND_FILES, WP_RELEASE_SUPERSEDED
+   * The request is the yes of the client, which has shown the plan.
+   * @throws WP_BACKEND_ARTIFACTS_MISSING, WP_BACKEND_FILES, WP_RELEASE_SUPERSEDED, and the problems of `judgeRelease`
    */
   activate(
     manifest: SentManifest,
-    how: Pick<ActivateRequest, 'against' | 'message' | 'commit' | 'kind'> & { readonly files?: FileHashes | undefined },
+    how: Omit<ActivateRequest, 'protocol' | 'manifest' | 'files'> & {
+      readonly active: ActiveRow | undefined
+      readonly files?: FileHashes | undefined
+    },
     actor: KnownActor,
   ): Promise<Activation>
-  /** @throws the errors of `rollBack`, and any reason why the rollback is not possible */
+  /** @throws any reason why the rollback is not possible, whatever the client allows */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
   rollBack(request: RollbackRequest, actor: KnownActor): Promise<Activated>
 }
 
 export function openReleaseReceiver({ system, ...sources }: ReceiverSources): ReleaseReceiver {
-  const surveyMigrations = (manifest: SentManifest, options: { mayOpen: boolean }) =>
-    exposeErrors(() => sources.surveyMigrations(manifest, options))
-
-  /** Returns the pending migrations. @throws WP_BACKEND_MIGRATIONS_DROPPED */
-  const assertNoneDropped = async (manifest: SentManifest) => {
-    const { pending, dropped } = await surveyMigrations(manifest, { mayOpen: true })
-    if (dropped.length > 0) throw errors.WP_BACKEND_MIGRATIONS_DROPPED({ names: dropped.join(', ') })
-    return pending
+  const surveyFacts = async (
+    manifest: SentManifest,
+    { active, mayOpen }: { readonly active: ActiveRow | undefined; readonly mayOpen: boolean },
+  ) => {
+    const isActive = active?.id === manifest.id
+    const { pending, dropped } = await exposeErrors(() => sources.surveyMigrations(manifest, { mayOpen }))
+    const calls = active === undefined || isActive ? {} : await countDayCalls(system)
+    return {
+      id: manifest.id,
+      built: manifest.waypost,
+      active,
+      calls,
+      ...planChanges(manifest.compared, { calls, variables: await sources.loadVariables() }),
+      olderServers: await findOlderServers(system, manifest),
+      missingVariables: await findMissingVariables(system, manifest.variables),
+      pendingMigrations: pending,
+      droppedMigrations: dropped,
+      failingActions: mayOpen && !isActive ? await sources.failingActions(manifest, pending) : [],
+    } satisfies ReleaseFacts & { readonly calls: unknown }
   }
 
   return {
@@ -117,9 +141,9 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       const { id, text } = manifest
       // The same release may be damaged in System; deploying it again repairs it.
       const active = row && { ...row, manifest: row.id === id ? text : assertIntact(row) }
-      const { pending, dropped } = await surveyMigrations(manifest, { mayOpen })
+      const { built: _, changes: _compared, ...facts } = await surveyFacts(manifest, { active: row, mayOpen })
       return {
-        id,
+        ...facts,
         active,
         filesChanged:
           files !== undefined && row?.id === id && hashFileList(files) !== (await findActiveFileList(system)),
@@ -129,11 +153,6 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
           ...(await findMissingArtifacts(system, [...new Set(Object.values(files ?? {}))], 'waypost_file')),
         ],
         unheldScopes: await findUnheldScopes(system, manifest.scopes),
-        lackingVariables: await findMissingVariables(system, manifest.variables),
-        pendingMigrations: pending,
-        droppedMigrations: dropped,
-        ...(row !== undefined && row.id !== id && { calls: await countDayCalls(system) }),
-        ...(mayOpen && row?.id !== id && { failingActions: await sources.failingActions(manifest, pending) }),
       }
     },
     async store({ bytes: more, each }) {
@@ -142,38 +161,42 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       if (bytes + more > limit) throw errors.WP_BACKEND_UPLOADS_FULL({ bytes, limit })
       for await (const some of each) await storeUploads(system, some)
     },
-    async migrate(manifest) {
-      await assertNoneDropped(manifest)
+    async migrate(manifest, active) {
+      assertAllowed(await surveyFacts(manifest, { active, mayOpen: true }), everything)
       const artifacts = await load(system, manifest)
       return exposeErrors(() => sources.migrate({ manifest, artifacts }))
     },
-    async activate(manifest, { against, message, commit, kind, files: sent }, { by, ...actor }) {
-      const pending = await assertNoneDropped(manifest)
-      if (pending.length > 0) throw errors.WP_BACKEND_MIGRATIONS_PENDING({ names: pending.join(', ') })
-      const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
-      const files = sent && (await loadFilesOf(system, sent))
-      const activation = await activateSerialized(system, written, {
-        by,
-        actor,
-        message,
-        against,
-        files,
-        commit,
-        ...(kind && { kind }),
+    async activate(manifest, { active, message, against, commit, kind, files: sent, ...allowed }, { by, ...actor }) {
+      const facts = await surveyFacts(manifest, { active, mayOpen: true })
+      const consent = { isConfirmed: true, allowBreaking: allowed.allow_breaking }
+      const options = { by, actor, message, against, commit, ...(kind && { kind }) }
+      const activation = await activateJudged({ facts, consent }, options, async (bound) => {
+        const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
+        const files = sent && (await loadFilesOf(system, sent))
+        return activateSerialized(system, written, { ...bound, files })
       })
       await deleteUploads(system, [...Object.keys(manifest.artifacts), ...Object.values(sent ?? {})])
       return activation
     },
-    surveyRollback: (beginning) => exposeErrors(() => sources.surveyRollback(beginning)),
-    async rollBack({ release, against, message, keepDraft = false }, { by, ...actor }) {
+    async surveyRollback(beginning) {
+      const facts = await exposeErrors(() => sources.surveyRollback(beginning))
+      assertAllowed(facts, everything)
+      return facts
+    },
+    async rollBack({ release, against, message, keepDraft = false, ...allowed }, { by, ...actor }) {
       if (keepDraft && !sources.hasDraft) throw errors.WP_BACKEND_DRAFT()
-      const { id } = await exposeErrors(() => sources.surveyRollback(release))
-      const options = { by, actor, message, against }
-      if (!keepDraft) return rollBack(system, id, options)
-      return rollBackToDraft(system, id, { ...options, author: { id: actor.userId, name: actor.name } })
+      const facts = await exposeErrors(() => sources.surveyRollback(release))
+      const consent = { isConfirmed: true, allowBreaking: allowed.allow_breaking }
+      return activateJudged({ facts, consent }, { by, actor, message, against }, (bound) => {
+        if (!keepDraft) return rollBack(system, facts.id, bound)
+        return rollBackToDraft(system, facts.id, { ...bound, author: { id: actor.userId, name: actor.name } })
+      })
     },
   }
 }
+
+/** All that a client could allow. What is still refused then is impossible. */
+const everything: Consent = { isConfirmed: true, allowBreaking: true, migrate: true }
 
 /** @throws WP_BACKEND_ARTIFACTS_MISSING */
 async function load(system: System, { artifacts: sizes }: SentManifest): Promise<readonly Artifact[]> {

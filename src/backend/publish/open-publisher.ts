@@ -6,8 +6,15 @@ import {
   withSystemVariables,
   type Host,
 } from '../../host/index.ts'
-import { hasErrors, isWaypostError, joinWords, shortId, version } from '../../kit/index.ts'
-import { changeHostUserScopes, storeHostVariable } from '../../operate/index.ts'
+import { hasErrors, isWaypostError, shortId, type Diagnostic } from '../../kit/index.ts'
+import {
+  activateJudged,
+  changeHostUserScopes,
+  judgeRelease,
+  storeHostVariable,
+  type Consent,
+  type ReleaseFacts,
+} from '../../operate/index.ts'
 import {
   activateSerialized,
   assertActive,
@@ -16,6 +23,7 @@ import {
   loadDraftRows,
   loadManifest,
   neededScopes,
+  releaseErrors,
   stateOfServer,
   storeDraft,
   type DefinitionFile,
@@ -51,6 +59,7 @@ interface Prepared {
   /** The files to publish. */
   readonly texts: Texts
   readonly built: PlannedRelease
+  readonly facts: ReleaseFacts
   readonly needsMigration: boolean
   readonly request: PublishRequest
   readonly by: Publishing
@@ -87,7 +96,8 @@ export function openPublisher(sources: PublisherSources): Publisher {
         throw errors.WP_BACKEND_PUBLISH_OTHER()
       const built = assertPublishable(plan, request)
       assertMayGrant(request, by, built.manifest)
-      const needsMigration = plan.migrations.length > 0
+      const facts = plan.facts!
+      const needsMigration = facts.pendingMigrations.length > 0
       const begun = await beginPublication(system, {
         after: state.base.number,
         state: needsMigration ? 'migrating' : 'activating',
@@ -99,7 +109,7 @@ export function openPublisher(sources: PublisherSources): Publisher {
         const problem = errors.WP_BACKEND_PUBLISH_RUNNING({ by: begun.running.by })
         throw new ProblemWith(problem, { publish: begun.running.id })
       }
-      const work = run(sources, { id: begun.begun, state, texts, built, needsMigration, request, by })
+      const work = run(sources, { id: begun.begun, state, texts, built, facts, needsMigration, request, by })
       running.add(work)
       void work.finally(() => running.delete(work))
       return begun.begun
@@ -154,34 +164,24 @@ function assertNoConflicts({ conflicts }: DraftState): void {
 }
 
 /** @throws the first reason why the plan cannot be carried out as requested */
-function assertPublishable(
-  { built, diagnostics, olderServers, ...plan }: PublicationPlan,
-  { migrate, allowBreaking }: PublishRequest,
-): PlannedRelease {
-  if (olderServers.length > 0) {
-    const servers = olderServers.map((server) => `${server.name} (${server.version})`).join(', ')
-    throw errors.WP_BACKEND_PUBLISH_OLDER({ version, servers })
-  }
-  if (built === undefined || hasErrors(diagnostics)) {
-    const found = diagnostics.filter(({ severity }) => severity === 'error')
-    const places = found.map(({ file, range, message }) => ({ file, line: range.start.line, message }))
-    throw new ProblemWith(errors.WP_BACKEND_PUBLISH_BROKEN(), { diagnostics: places })
-  }
-  const { droppedMigrations: dropped, migrations, changes, missingVariables: missing } = plan
-  if (dropped.length > 0) throw errors.WP_BACKEND_MIGRATIONS_DROPPED({ names: dropped.join(', ') })
-  const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
-  if (missing.length > 0) {
-    const problem = errors.WP_BACKEND_PUBLISH_VARIABLES({ names: joinWords(namesOf(missing)) })
-    throw new ProblemWith(problem, { variables: namesOf(missing) })
-  }
-  if (migrations.length > 0 && migrate !== true)
-    throw errors.WP_BACKEND_PUBLISH_MIGRATIONS({ names: namesOf(migrations).join(', ') })
-  const { length } = changes.filter((change) => change.breaking)
-  if (length > 0 && allowBreaking !== true) {
-    const count = length === 1 ? '1 change breaks callers' : `${length} changes break callers`
-    throw errors.WP_BACKEND_PUBLISH_BREAKING({ count })
-  }
+function assertPublishable(plan: PublicationPlan, consent: Consent): PlannedRelease {
+  const { built, facts, diagnostics } = plan
+  if (built === undefined || facts === undefined) throw makeBrokenProblem(diagnostics)
+  const { objections } = judgeRelease(facts, consent)
+  const first = objections.find(({ verdict }) => verdict === 'refused') ?? objections[0]
+  if (first?.rule === 'failingActions' || (first === undefined && hasErrors(diagnostics)))
+    throw makeBrokenProblem(diagnostics)
+  if (first?.rule === 'missingVariables')
+    throw new ProblemWith(first.problem, { variables: facts.missingVariables.map(({ name }) => name) })
+  if (first !== undefined) throw first.problem
   return built
+}
+
+/** Names the places of the errors. */
+function makeBrokenProblem(diagnostics: readonly Diagnostic[]): ProblemWith {
+  const found = diagnostics.filter(({ severity }) => severity === 'error')
+  const places = found.map(({ file, range, message }) => ({ file, line: range.start.line, message }))
+  return new ProblemWith(errors.WP_BACKEND_PUBLISH_BROKEN(), { diagnostics: places })
 }
 
 /** @throws WP_BACKEND_PUBLISH_GRANT, WP_BACKEND_PUBLISH_SCOPE */
@@ -250,7 +250,7 @@ async function migrate(sources: PublisherSources, { id, built }: Prepared, migra
   const [failing] = await checkReleaseActions({ host, release: built, plugins, unready: new Set() })
   if (failing === undefined) return
   const { method, path, message } = failing
-  throw errors.WP_BACKEND_PUBLISH_ACTION({ method, path, problem: message })
+  throw releaseErrors.WP_RELEASE_ACTION({ method, path, problem: message, more: '' })
 }
 
 async function withStagedVariables({ host }: PublisherSources): Promise<Host> {
@@ -272,7 +272,7 @@ async function activate(
   prepared: Prepared & { readonly migrated: readonly string[] },
 ): Promise<void> {
   const { system } = host
-  const { built, texts, request, by, id, migrated } = prepared
+  const { built, facts, texts, request, by, id, migrated } = prepared
   const files = toFiles(texts)
   const { by: name, ...actor } = by.actor
   const { applyChanges: _, ...caller } = by.host // changes are applied after the transaction
@@ -282,14 +282,11 @@ async function activate(
     try {
       await inOneTransaction(system, async (joined) => {
         const acting = { ...caller, system: joined }
-        await activateSerialized(joined, built.serialized, {
-          kind: 'backend',
-          after: prepared.state.rows.active?.number ?? 0,
-          by: name,
-          actor,
-          message: request.message,
-          files,
-        })
+        const after = prepared.state.rows.active?.number ?? 0
+        const options = { kind: 'backend', after, by: name, actor, message: request.message, files } as const
+        await activateJudged({ facts: { ...facts, pendingMigrations: [] }, consent: request }, options, (bound) =>
+          activateSerialized(joined, built.serialized, bound),
+        )
         await settleDraft(joined, { state, rest: rest.map((one) => one.name) })
         for (const [variable, value] of Object.entries(await loadStagedVariables(acting))) {
           if (!Object.hasOwn(built.manifest.variables, variable)) continue

@@ -12,21 +12,19 @@ import {
   type Host,
   type LoadPlugins,
 } from '../../host/index.ts'
-import { hasErrors, version, type Diagnostic } from '../../kit/index.ts'
-import { countDayCalls } from '../../operate/index.ts'
+import { hasErrors, type Diagnostic } from '../../kit/index.ts'
+import { countDayCalls, findRollbacks, type ReleaseFacts, type Rollbacks } from '../../operate/index.ts'
 import type { PluginSet } from '../../plugin/index.ts'
 import {
   assertServable,
   findMissingVariables,
+  findOlderServers,
   findVariableUses,
-  isNewer,
-  listLiveServers,
   neededScopes,
   planChanges,
+  requiredVariables,
   serializeRelease,
   type BuiltRelease,
-  type ChangePlan,
-  type LiveServer,
   type Manifest,
   type MissingVariable,
   type SerializedRelease,
@@ -71,21 +69,22 @@ export interface PlannedRelease extends BuiltRelease {
 }
 
 /** What publishing would change. */
-export interface PublicationPlan extends ChangePlan {
+export interface PublicationPlan {
   readonly active: Pick<StoredRelease, 'id' | 'manifest'> | undefined
   /** Undefined if the definition has errors. */
   readonly built: PlannedRelease | undefined
+  /** What decides whether it may be published; undefined as well then. */
+  readonly facts: ReleaseFacts | undefined
   readonly diagnostics: readonly Diagnostic[]
   readonly migrations: readonly PlannedMigration[]
-  /** Migrations that have run and that the release lacks. */
-  readonly droppedMigrations: readonly string[]
+  /** The places that use each missing variable. */
   readonly missingVariables: readonly (MissingVariable & { readonly uses: readonly string[] })[]
   /** Places that use a variable which is set already. */
   readonly newVariableUses: readonly { readonly name: string; readonly uses: readonly string[] }[]
   /** Scopes that the release needs and no active user has. */
   readonly unheldScopes: readonly string[]
-  /** Live servers with an older version than this one. */
-  readonly olderServers: readonly LiveServer[]
+  /** Which earlier releases a rollback can still return to afterwards. */
+  readonly rollbacks: Rollbacks
 }
 
 /**
@@ -97,13 +96,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   const active = await sources.loadActive()
   if (active !== undefined) assertServable(active.manifest) // this version could drop parts that it does not know
   const loaded = await sources.draft.load(options.texts)
-  const servers = await listLiveServers(system)
-  const plan = {
-    active,
-    olderServers: servers.filter((server) => isNewer(version, server.version)),
-    diagnostics: loaded.diagnostics,
-    ...nothing,
-  }
+  const plan = { active, diagnostics: loaded.diagnostics, ...nothing }
   const { definition } = loaded
   if (definition === undefined || hasErrors(loaded.diagnostics)) return plan
   const release = await sources.draft.link(loaded)
@@ -126,17 +119,27 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   const failing = await checkReleaseActions({ host, release, plugins, unready: new Set(unready) })
   const textOf = async (file: string) => options.texts.get(file)
   const staged = (await listStagedVariables(sources.host)).map(({ name }) => name)
-  const required = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
-  const unstaged = required.filter((name) => !staged.includes(name))
+  const unstaged = requiredVariables(manifest).filter((name) => !staged.includes(name))
   const missing = await findMissingVariables(system, unstaged)
   const isUnset = new Set([...missing.map(({ name }) => name), ...staged])
+  const serialized = serializeRelease(release)
   return {
     ...plan,
-    ...planChanges(
-      { before, after: manifest },
-      { calls: await countDayCalls(system), variables: sources.host.variables },
-    ),
-    built: { ...release, serialized: serializeRelease(release), plugins },
+    built: { ...release, serialized, plugins },
+    facts: {
+      id: serialized.id,
+      built: manifest.waypost,
+      active,
+      ...planChanges(
+        { before, after: manifest },
+        { calls: await countDayCalls(system), variables: sources.host.variables },
+      ),
+      olderServers: await findOlderServers(system, manifest),
+      missingVariables: missing,
+      pendingMigrations: pending.map(nameOfMigration),
+      droppedMigrations: dropped.map(nameOfMigration),
+      failingActions: failing,
+    },
     diagnostics: [
       ...loaded.diagnostics,
       ...(await diagnoseActions(definition, failing, { severity: 'error', textOf })),
@@ -144,22 +147,21 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
     migrations: pending.map((one) =>
       describeMigration(one, { loaded, kindOf: (name) => kindOf(name, { host, manifest, plugins }) }),
     ),
-    droppedMigrations: dropped.map(nameOfMigration),
     missingVariables: missing.map((one) => ({ ...one, uses: findVariableUses(manifest, one.name) })),
     newVariableUses: Object.keys(manifest.variables)
       .filter((name) => !isUnset.has(name))
       .map((name) => ({ name, uses: findNewUses(name, before, manifest) }))
       .filter(({ uses }) => uses.length > 0),
     unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
+    rollbacks: await findRollbacks(system, pending),
   }
 }
 
 const nothing = {
   built: undefined,
-  changes: [],
-  breakingChanges: 'warn',
+  facts: undefined,
   migrations: [],
-  droppedMigrations: [],
+  rollbacks: { reachable: [], lost: [], migrations: [] },
   missingVariables: [],
   newVariableUses: [],
   unheldScopes: [],

@@ -7,7 +7,7 @@ import {
   registerArtifacts,
   type ImportLimits,
 } from '../../release/index.ts'
-import { makeDeclaredMigration, type ProjectMigration } from '../../store/index.ts'
+import { makeDeclaredMigration, type DeclaredMigration, type ProjectMigration } from '../../store/index.ts'
 import type { Step } from '../../tables/index.ts'
 import { errors } from '../errors.ts'
 import { fileOfMigration } from './migration-status.ts'
@@ -36,7 +36,11 @@ export async function loadMigrationModules(
  * Loads one migration whose artifact is already registered.
  * @throws WP_SERVER_MIGRATION_FORM, WP_SERVER_MIGRATION_LOAD
  */
-export async function loadMigration(file: string, artifact: string, imports?: ImportLimits): Promise<Migration> {
+export async function loadMigration(
+  file: string,
+  artifact: string,
+  imports?: ImportLimits,
+): Promise<DeclaredMigration> {
   const { default: migration } = await loadModule(file, artifact, imports)
   if (Array.isArray(migration?.steps)) return makeDeclaredMigration(migration.steps)
   if (typeof migration?.up !== 'function') throw errors.WP_SERVER_MIGRATION_FORM({ file })

@@ -1,13 +1,8 @@
 import { isWaypostError } from '../../kit/index.ts'
-import {
-  findMigration,
-  loadArtifacts,
-  type Artifact,
-  type Manifest,
-  type RollbackSurvey,
-  registerArtifacts,
-} from '../../release/index.ts'
+import { findMigration, loadArtifacts, type Artifact, type Manifest, registerArtifacts } from '../../release/index.ts'
 import { planMigrations } from '../../store/index.ts'
+import { describeBreaking } from '../../tables/index.ts'
+import type { IncompatibleMigration } from './gate/facts.ts'
 import {
   loadMigration,
   inspectDatabases,
@@ -23,8 +18,10 @@ interface AppliedMigration {
   readonly checksum: string
 }
 
+type ActiveManifest = { readonly id: string; readonly manifest: Manifest | undefined } | undefined
+
 interface RollbackTarget {
-  readonly active: RollbackSurvey['active']
+  readonly active: ActiveManifest
   readonly target: Manifest
 }
 
@@ -32,8 +29,8 @@ interface RollbackTarget {
 export interface RollbackMigrations {
   /** Migrations of the target release that have not run, as `Connection/name`. */
   readonly pending: readonly string[]
-  /** Migrations that have run, that the target release lacks, and that are marked `breaking: true`. */
-  readonly breaking: readonly string[]
+  /** Migrations that have run, that the target release lacks, and that break code which was written before them. */
+  readonly incompatible: readonly IncompatibleMigration[]
   /** Such migrations whose code is in no stored release, so that their mark is unknown. */
   readonly unknown: readonly string[]
   /** Connections that cannot be opened. All their migrations of the active release are assumed to have run. */
@@ -46,14 +43,14 @@ export async function findRollbackMigrations(
   rollback: RollbackTarget,
 ): Promise<RollbackMigrations> {
   const { since, ...compared } = await compareConnections(options, rollback)
-  const breaking: string[] = []
+  const incompatible: IncompatibleMigration[] = []
   const unknown: string[] = []
   for (const one of since) {
-    const isBreaking = await readBreakingMark(options.host, rollback.active, one)
-    if (isBreaking === undefined) unknown.push(nameOfMigration(one))
-    else if (isBreaking) breaking.push(nameOfMigration(one))
+    const mark = await readBreakingMark(options.host, rollback.active, one)
+    if (mark === undefined) unknown.push(nameOfMigration(one))
+    else if (mark.isBreaking) incompatible.push({ name: nameOfMigration(one), steps: mark.steps })
   }
-  return { ...compared, breaking, unknown }
+  return { ...compared, incompatible, unknown }
 }
 
 /** Checks each connection separately, because a failing connection may be the reason for the rollback. */
@@ -84,18 +81,25 @@ async function compareConnections(
   return found
 }
 
-/** Whether a migration is marked `breaking: true`; undefined if its code is missing or does not load. */
+interface BreakingMark {
+  readonly isBreaking: boolean
+  /** The steps that break, of a migration in YAML; a migration in code is marked `breaking: true`. */
+  readonly steps: readonly string[]
+}
+
+/** Returns whether a migration breaks earlier code; undefined if its code is missing or does not load. */
 async function readBreakingMark(
   host: Host,
-  active: RollbackSurvey['active'],
+  active: ActiveManifest,
   one: AppliedMigration,
-): Promise<boolean | undefined> {
+): Promise<BreakingMark | undefined> {
   const code = await findCode(host, active, one)
   if (code === undefined) return undefined
   registerArtifacts(code.artifacts)
   try {
     const file = fileOfMigration(one)
-    return (await loadMigration(file, code.artifact, host.imports)).breaking === true
+    const { breaking = false, steps = [] } = await loadMigration(file, code.artifact, host.imports)
+    return { isBreaking: breaking, steps: describeBreaking(steps) }
   } catch (error) {
     if (isWaypostError(error)) return undefined
     throw error
@@ -105,7 +109,7 @@ async function readBreakingMark(
 /** Finds the code in the active release, which has nearly all migrations, or in another stored release. */
 async function findCode(
   { system }: Host,
-  active: RollbackSurvey['active'],
+  active: ActiveManifest,
   wanted: AppliedMigration,
 ): Promise<{ artifact: string; artifacts: readonly Artifact[] } | undefined> {
   const isWanted = (one: AppliedMigration) =>

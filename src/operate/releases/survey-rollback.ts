@@ -1,46 +1,74 @@
-import { isWaypostError, shortId } from '../../kit/index.ts'
+import { isWaypostError } from '../../kit/index.ts'
 import {
   findMissingVariables,
+  findOlderServers,
   findPrevious,
   findRelease,
-  isNewer,
-  listLiveServers,
   loadActiveId,
   loadArtifacts,
   loadManifest,
-  releaseErrors as errors,
+  planChanges,
+  requiredVariables,
   type Manifest,
-  type RollbackSurvey,
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import { loadReleasePlugins, variablesOfConnections, withSystemVariables, type Host } from '../../host/index.ts'
+import { countDayCalls } from '../statistics.ts'
 import { findRollbackMigrations } from './find-breaking-migrations.ts'
+import type { ReleaseFacts } from './gate/facts.ts'
+
+/** What is known before a rollback to a release. */
+export interface RollbackSurvey extends ReleaseFacts {
+  readonly manifest: Manifest
+  /** The active release. A damaged manifest is undefined and does not prevent the rollback. */
+  readonly active: { readonly id: string; readonly manifest: Manifest | undefined } | undefined
+  /** Migrations that ran since and are in no stored release, so it is unknown whether they are breaking. */
+  readonly unknownMigrations: readonly string[]
+  /** Connections that could not be opened to read their applied migrations. */
+  readonly unreachable: readonly string[]
+}
 
 /**
- * Checks that a rollback to a release is possible: the release is complete, live servers support its version, its
- * migrations have run, and no later migration is incompatible with it. Changes nothing.
+ * Returns what is known about a rollback to a release: what it changes, and what `judgeRelease` needs to decide whether
+ * it is possible. Changes nothing.
  * @param beginning prefix of its id; by default the previously active release
- * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT, WP_RELEASE_BREAKING,
- * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER
+ * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT
  */
 export async function surveyRollback(opened: Host, beginning: string | undefined): Promise<RollbackSurvey> {
   const { system } = opened
   const id = beginning === undefined ? await findPrevious(system) : await findRelease(system, beginning)
   const active = await loadActive(system)
   const manifest = await loadManifest(system, id)
-  const survey = { id, manifest, active, lackingVariables: [], unknownMigrations: [], unreachable: [] }
-  if (active?.id === id) return survey
-  const artifacts = await loadArtifacts(system, { id }, manifest.artifacts)
-  await assertServersKnow(system, survey)
-  const used = [manifest, ...(active?.manifest === undefined ? [] : [active.manifest])].flatMap(variablesOfConnections)
-  const host = await withSystemVariables(opened, used)
+  const before = active?.manifest
+  const isActive = active?.id === id
+  const used = [manifest, ...(before === undefined ? [] : [before])].flatMap(variablesOfConnections)
+  const host = isActive ? opened : await withSystemVariables(opened, used)
+  const calls = isActive ? {} : await countDayCalls(system)
+  const facts = {
+    id,
+    manifest,
+    built: manifest.waypost,
+    active,
+    ...planChanges({ before, after: manifest }, { calls, variables: host.variables }),
+    olderServers: isActive ? [] : await findOlderServers(system, manifest),
+    missingVariables: isActive ? [] : await findMissingVariables(system, requiredVariables(manifest)),
+    droppedMigrations: [],
+    failingActions: [],
+  }
+  const artifacts = isActive ? [] : await loadArtifacts(system, { id }, manifest.artifacts)
+  // The code of the release may need a newer version of Waypost than this one.
+  if (isActive || facts.olderServers.length > 0) return { ...facts, ...noMigrations }
   const plugins = await loadReleasePlugins(host, { manifest, artifacts })
   const found = await findRollbackMigrations({ host, plugins }, { active, target: manifest })
-  const { pending, breaking, unknown: unknownMigrations, unreachable } = found
-  if (pending.length > 0) throw errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names: pending.join(', ') })
-  if (breaking.length > 0) throw errors.WP_RELEASE_BREAKING({ id: shortId(id), names: breaking.join(', ') })
-  const lackingVariables = await findMissingVariables(system, namesOfNeeded(manifest))
-  return { ...survey, lackingVariables, unknownMigrations, unreachable }
+  const { pending: pendingMigrations, incompatible: incompatibleMigrations, unknown, unreachable } = found
+  return { ...facts, pendingMigrations, rollback: { incompatibleMigrations }, unknownMigrations: unknown, unreachable }
+}
+
+const noMigrations = {
+  pendingMigrations: [],
+  rollback: { incompatibleMigrations: [] },
+  unknownMigrations: [],
+  unreachable: [],
 }
 
 async function loadActive(system: System): Promise<RollbackSurvey['active']> {
@@ -52,16 +80,4 @@ async function loadActive(system: System): Promise<RollbackSurvey['active']> {
     if (isWaypostError(error) && error.code === 'WP_RELEASE_CORRUPT') return { id, manifest: undefined }
     throw error
   }
-}
-
-async function assertServersKnow(system: System, { id, manifest }: Pick<RollbackSurvey, 'id' | 'manifest'>) {
-  const { waypost: built } = manifest
-  const older = (await listLiveServers(system)).filter(({ version }) => isNewer(built, version))
-  if (older.length === 0) return
-  const servers = older.map(({ name, version }) => `${name} (${version})`).join(', ')
-  throw errors.WP_RELEASE_SERVERS_OLDER({ id: shortId(id), built, servers })
-}
-
-function namesOfNeeded({ variables }: Manifest): readonly string[] {
-  return Object.entries(variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
 }

@@ -1,6 +1,7 @@
 import { systemClock } from '../../kit/index.ts'
 import { awaitServers, type Activation, type ServerOutcome } from '../../release/index.ts'
 import type { AppliedMigration } from '../../host/index.ts'
+import { activateJudged, assertAllowed, judgeRelease, type Consent, type Judgement } from '../../operate/index.ts'
 import { errors } from '../errors.ts'
 import { assertActionsFit, withPlan, type DeployPlan, type PlanContext, type PlanOptions } from './make-plan.ts'
 import type { Upload } from './target.ts'
@@ -23,10 +24,10 @@ export interface DeployOptions extends PlanOptions {
   /** Called with the plan before anything changes; not called without changes. */
   onPlan?(plan: DeployPlan): void
   /**
-   * Called for breaking changes that need confirmation. Without it they are rejected.
+   * Called for what needs a yes: breaking changes, and variables that servers lack. Without it, these are rejected.
    * @returns whether to continue
    */
-  confirm?(plan: DeployPlan): Promise<boolean>
+  confirm?(plan: DeployPlan, judgement: Judgement): Promise<boolean>
   /** Called after artifacts were uploaded to a server, which may already have some. */
   onUploaded?(upload: Upload & { readonly of: number }): void
   onMigrated?(migration: AppliedMigration): void
@@ -48,9 +49,8 @@ export interface Deployment extends DeployPlan {
 /**
  * Builds the project and activates it at the target, atomically. An unchanged project changes nothing.
  * @returns undefined if it was not confirmed
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_ACTIONS, WP_PROJECT_MIGRATIONS_PENDING,
- * WP_PROJECT_MIGRATIONS_DROPPED, WP_PROJECT_OVERWRITES, WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN,
- * WP_RELEASE_SUPERSEDED
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_ACTIONS, WP_PROJECT_OVERWRITES, WP_RELEASE_SUPERSEDED, and the problems of
+ * `judgeRelease`
  */
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
   return withPlan({ ...options, isDeployment: true }, async (planning) => {
@@ -62,37 +62,37 @@ export async function deployProject(options: DeployOptions): Promise<Deployment 
         count: length === 1 ? '1 change' : `${length} changes`,
         hint: plan.overwriteHint ?? '',
       })
-    if (plan.droppedMigrations.length > 0)
-      throw errors.WP_PROJECT_MIGRATIONS_DROPPED({ names: plan.droppedMigrations.join(', ') })
-    if (!options.migrate && plan.pendingMigrations.length > 0)
-      throw errors.WP_PROJECT_MIGRATIONS_PENDING({ names: plan.pendingMigrations.join(', ') })
-    return (await confirmBreaking(plan, options)) ? applyPlan(planning, options) : undefined
+    return (await confirmPlan(plan, options)) ? applyPlan(planning, options) : undefined
   })
 }
 
-/** @throws WP_PROJECT_BREAKING, WP_PROJECT_BREAKING_FORBIDDEN */
-async function confirmBreaking(
-  plan: DeployPlan,
-  { isConfirmed, allowBreaking, confirm }: DeployOptions,
-): Promise<boolean> {
-  const { length } = plan.changes.filter((change) => change.breaking)
-  if (length === 0 || allowBreaking === true) return true
-  const count = length === 1 ? '1 change breaks callers' : `${length} changes break callers`
-  if (plan.breakingChanges === 'forbid') throw errors.WP_PROJECT_BREAKING_FORBIDDEN({ count })
-  if (isConfirmed === true) return true
-  if (confirm === undefined) throw errors.WP_PROJECT_BREAKING({ count })
-  return confirm(plan)
+/** @throws the problem of the first objection, if a yes in the terminal does not remove it */
+async function confirmPlan(plan: DeployPlan, options: DeployOptions): Promise<boolean> {
+  const judgement = judgeRelease(plan, consentOf(options))
+  if (judgement.verdict === 'allowed') return true
+  if (judgement.verdict === 'asks' && options.confirm !== undefined) return options.confirm(plan, judgement)
+  assertAllowed(plan, consentOf(options))
+  return true
+}
+
+function consentOf({ isConfirmed, allowBreaking, migrate }: DeployOptions): Consent {
+  return { isConfirmed, allowBreaking, migrate }
 }
 
 async function applyPlan(planning: PlanContext, options: DeployOptions): Promise<Deployment> {
   const { target, deployable, plan } = planning
   const { release, files, commit, kind } = deployable
-  const against = options.against ?? plan.active?.id ?? 'none'
   const upload = await target.upload(deployable, plan.missingArtifacts)
   if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length + files.length })
   const migrated = await runMigrations(planning, options)
-  const { by, message } = options
-  const activation = await target.activate(release, { by, message, against, files, commit, kind })
+  const { by, message, against, allowBreaking } = options
+  // What needed a yes has it by now.
+  const judged = { facts: { ...plan, pendingMigrations: [] }, consent: { ...consentOf(options), isConfirmed: true } }
+  const activation = await activateJudged(
+    judged,
+    { by, message, against, allowBreaking, files, commit, kind },
+    (bound) => target.activate(release, bound),
+  )
   options.onActivated?.(activation)
   const servers = await awaitServers({
     release: activation.id,
@@ -100,6 +100,7 @@ async function applyPlan(planning: PlanContext, options: DeployOptions): Promise
     clock: systemClock,
     signal: options.waitSignal?.(),
     list: () => target.listServers(),
+    loadActiveId: () => target.loadActiveId(),
   })
   return { ...plan, ...activation, migrated, servers }
 }

@@ -44,7 +44,9 @@ export interface PlannedTarget {
 }
 
 /** What a deployment would change. */
-export interface DeployPlan extends TargetSurvey, ChangePlan {
+export interface DeployPlan extends Omit<TargetSurvey, 'breakingChanges'>, ChangePlan {
+  /** The version of Waypost that built the release. */
+  readonly built: string
   readonly target: PlannedTarget
   /** Changes that were made in the backend since the last deployment from a folder, and that the project does not have. */
   readonly overwritten: readonly OverwrittenPlace[]
@@ -167,7 +169,9 @@ function describe(
   const changes = survey.id === survey.active?.id ? [] : planned.changes.map((one) => locate(one, definition))
   // A copy of a release that was edited on a server stays one: there is nothing to record.
   const changedSinceGit = survey.changedSinceGit && deployable.kind === 'deploy'
-  return { ...survey, ...planned, target, changes, changedSinceGit }
+  const isForbidden = survey.breakingChanges === 'forbid' || planned.breakingChanges === 'forbid'
+  const breakingChanges = isForbidden ? 'forbid' : 'warn'
+  return { ...survey, breakingChanges, built: release.manifest.waypost, target, changes, changedSinceGit }
 }
 
 function locate(change: ReleaseChange, { routes }: Definition): ReleaseChange {

@@ -4,15 +4,18 @@ import {
   activateRelease,
   findActiveFileList,
   findMissingVariables,
+  findOlderServers,
   hashFileList,
   hashFiles,
   isChangedSinceGit,
   listFileVersions,
   listLiveServers,
+  loadActiveId,
   loadActiveRelease,
   loadPublishedFiles,
   neededScopes,
   releaseId,
+  requiredVariables,
   rollBack,
   type MissingVariable,
   type Manifest,
@@ -50,6 +53,7 @@ export async function openSystemTarget(options: {
     address: system.target,
     flags: [],
     listServers: () => listLiveServers(system),
+    loadActiveId: () => loadActiveId(system),
     async loadFiles(of) {
       if (of === 'release') return loadPublishedFiles(system)
       const { SystemDraft } = await import('../../backend/index.ts')
@@ -79,7 +83,8 @@ export async function openSystemTarget(options: {
         changedSinceGit: await isChangedSinceGit(system),
         missingArtifacts: [],
         unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
-        lackingVariables: await findMissing(host, manifest),
+        missingVariables: await findMissing(host, manifest),
+        olderServers: await findOlderServers(system, manifest),
         pendingMigrations: pending.map(nameOfMigration),
         droppedMigrations: dropped.map(nameOfMigration),
         calls: isActive ? {} : await countDayCalls(system),
@@ -91,13 +96,13 @@ export async function openSystemTarget(options: {
       const host = await withConnections(release.manifest)
       return migrateRelease({ host, release, plugins: await loadReleasePlugins(host, release), ...listener })
     },
-    async activate(release, activation) {
+    async activate(release, { allowBreaking: _, ...activation }) {
       await openIdentity(opened)
       await storeFact(system, 'origin', 'production')
       return activateRelease(system, release, { ...activation, actor: { how: 'command', name: activation.by } })
     },
     surveyRollback: (beginning) => surveyRollback(opened, beginning),
-    async rollBack(id, { keepDraft, ...given }) {
+    async rollBack(id, { keepDraft, allowBreaking: _, ...given }) {
       const options = { ...given, actor: { how: 'command', name: given.by } } as const
       if (!keepDraft) return rollBack(system, id, options)
       const { rollBackToDraft } = await import('../../backend/index.ts')
@@ -112,7 +117,7 @@ export async function openSystemTarget(options: {
  * server.
  */
 async function findMissing(host: Host, manifest: Manifest): Promise<readonly MissingVariable[]> {
-  const names = Object.entries(manifest.variables).flatMap(([name, { optional }]) => (optional ? [] : [name]))
+  const names = requiredVariables(manifest)
   const missing = await findMissingVariables(host.system, names)
   if (!host.isEmbedded || (await listLiveServers(host.system)).length > 0) return missing
   const unset = names.filter((name) => variable(host.environment, name) === undefined)

@@ -1,13 +1,6 @@
 import { systemClock, type Variables } from '../../kit/index.ts'
-import {
-  assertActive,
-  awaitServers,
-  compareManifests,
-  type Activated,
-  type ReleaseChange,
-  type RollbackSurvey,
-  type ServerOutcome,
-} from '../../release/index.ts'
+import { assertActive, awaitServers, type Activated, type ServerOutcome } from '../../release/index.ts'
+import { activateJudged, assertAllowed, type RollbackSurvey } from '../../operate/index.ts'
 import type { PlannedTarget } from './make-plan.ts'
 import { openTarget } from './open-target.ts'
 
@@ -24,14 +17,18 @@ export interface RollbackOptions {
   readonly against?: string | undefined
   /** Whether the definition files of the undone release become the draft, which must have no changes. */
   readonly keepDraft?: boolean
+  /** Allow breaking changes even if they are forbidden. */
+  readonly allowBreaking?: boolean
   /** How long to wait until each live server serves the release, in milliseconds. */
   readonly waitMs: number
   /** Called when the wait begins. Returns a signal that ends it. */
   waitSignal?(): AbortSignal
   /** Called with the target first. */
   onTarget?(target: PlannedTarget): void
+  /** Called with the plan before anything changes; not called without changes. */
+  onPlan?(plan: RollbackPlan): void
   /**
-   * Called with the plan before anything changes; not called without changes.
+   * Called before anything changes if the rollback is possible; not called without changes.
    * @returns whether to continue
    */
   confirm?(plan: RollbackPlan): Promise<boolean>
@@ -41,7 +38,6 @@ export interface RollbackOptions {
 /** What a rollback would change. */
 export interface RollbackPlan extends RollbackSurvey {
   readonly target: PlannedTarget
-  readonly changes: readonly ReleaseChange[]
 }
 
 export interface Rollback extends RollbackPlan {
@@ -53,8 +49,8 @@ export interface Rollback extends RollbackPlan {
  * Activates an earlier release of the target again. Migrations are not reverted.
  * @returns undefined if it was not confirmed
  * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT, WP_RELEASE_BREAKING,
- * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER, WP_RELEASE_SUPERSEDED, WP_RELEASE_NO_FILES,
- * WP_BACKEND_ROLLBACK_DRAFT
+ * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER, WP_RELEASE_BREAKING_FORBIDDEN, WP_RELEASE_SUPERSEDED,
+ * WP_RELEASE_NO_FILES, WP_BACKEND_ROLLBACK_DRAFT
  */
 export async function rollBackTarget(options: RollbackOptions): Promise<Rollback | undefined> {
   const target = await openTarget(options)
@@ -64,11 +60,19 @@ export async function rollBackTarget(options: RollbackOptions): Promise<Rollback
     const survey = await target.surveyRollback(options.release)
     const isChange = survey.id !== survey.active?.id
     if (isChange) assertActive(survey.active, options.against)
-    const plan = { ...survey, target: planned, changes: compareManifests(survey.active?.manifest, survey.manifest) }
-    if (isChange && options.confirm !== undefined && !(await options.confirm(plan))) return undefined
-    const { by, message, keepDraft = false } = options
-    const against = survey.active?.id ?? 'none'
-    const activation = await target.rollBack(survey.id, { by, message, against, keepDraft })
+    const plan = { ...survey, target: planned }
+    const { by, message, allowBreaking, keepDraft = false } = options
+    const consent = { isConfirmed: true, allowBreaking }
+    if (isChange) {
+      options.onPlan?.(plan)
+      assertAllowed(plan, consent)
+      if (options.confirm !== undefined && !(await options.confirm(plan))) return undefined
+    }
+    const activation = await activateJudged(
+      { facts: plan, consent },
+      { by, message, allowBreaking, keepDraft },
+      (bound) => target.rollBack(survey.id, bound),
+    )
     options.onActivated?.(activation)
     const servers = await awaitServers({
       release: survey.id,
@@ -76,6 +80,7 @@ export async function rollBackTarget(options: RollbackOptions): Promise<Rollback
       clock: systemClock,
       signal: options.waitSignal?.(),
       list: () => target.listServers(),
+      loadActiveId: () => target.loadActiveId(),
     })
     return { ...plan, ...activation, servers }
   } finally {

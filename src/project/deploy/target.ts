@@ -5,14 +5,13 @@ import type {
   BuiltRelease,
   DefinitionFile,
   FileHashes,
-  MissingVariable,
   LiveServer,
   PublishedFiles,
-  RollbackSurvey,
   StoredRelease,
 } from '../../release/index.ts'
 import type { Definition } from '../../definition/index.ts'
-import type { AppliedMigration, FailingAction } from '../../host/index.ts'
+import type { AppliedMigration } from '../../host/index.ts'
+import type { ReleaseFacts, RollbackSurvey } from '../../operate/index.ts'
 
 /** A release that was built and checked. */
 export interface Deployable {
@@ -29,9 +28,7 @@ export interface Deployable {
 }
 
 /** The state of a target, compared with a release that may be deployed there. */
-export interface TargetSurvey {
-  /** The id of the release at the target. */
-  readonly id: string
+export interface TargetSurvey extends Omit<ReleaseFacts, 'changes' | 'breakingChanges' | 'built'> {
   readonly active: StoredRelease | undefined
   /** Whether the release is active with other definition files: only comments or the layout of files changed. */
   readonly filesChanged: boolean
@@ -41,16 +38,15 @@ export interface TargetSurvey {
   readonly changedSinceGit: boolean
   /** Scopes that the release needs and no active user has. */
   readonly unheldScopes: readonly string[]
-  /** Variables that the release needs and live servers lack. */
-  readonly lackingVariables: readonly MissingVariable[]
-  /** Migrations that have run and that the active release has but this one lacks, as `Connection/name`. */
-  readonly droppedMigrations: readonly string[]
-  /** Pending migrations of the release as `Connection/name`, in the order in which they will run. */
-  readonly pendingMigrations: readonly string[]
-  /** Methods that would fail at the target. Connections with pending migrations are not checked. */
-  readonly failingActions: readonly FailingAction[]
   /** The calls of each method in the last 24 hours: `GET /todo` → number. */
   readonly calls: Readonly<Record<string, number>>
+  /** How the target handles breaking changes, which may depend on variables that only its servers have. */
+  readonly breakingChanges?: ReleaseFacts['breakingChanges']
+}
+
+/** What the person or pipeline behind an activation allows. A server checks it again. */
+export interface Allowed {
+  readonly allowBreaking?: boolean | undefined
 }
 
 export interface MigrationListener {
@@ -72,6 +68,8 @@ export interface DeployTarget {
   readonly flags: readonly string[]
   /** Lists the live servers. */
   listServers(): Promise<readonly LiveServer[]>
+  /** Returns the id of the active release. */
+  loadActiveId(): Promise<string | undefined>
   /** Loads the definition files of the active release, or of the draft; undefined before the first deployment. */
   loadFiles(of: 'release' | 'draft'): Promise<PublishedFiles | undefined>
   /** Lists the definition files of the last activations, the newest first. */
@@ -91,16 +89,16 @@ export interface DeployTarget {
    * Stores the release and activates it, atomically.
    * @throws WP_RELEASE_SUPERSEDED
    */
-  activate(release: BuiltRelease, options: ActivateOptions): Promise<Activation>
+  activate(release: BuiltRelease, options: ActivateOptions & Allowed): Promise<Activation>
   /**
    * Returns the effects of a rollback to the release whose id begins with the text, by default the previously active
-   * one. Throws if it is not possible. Changes nothing.
+   * one. Changes nothing.
    */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
   /**
    * Activates a stored release. With `keepDraft`, the definition files of the undone release become the draft.
    * @throws WP_RELEASE_SUPERSEDED, WP_BACKEND_ROLLBACK_DRAFT, WP_BACKEND_DRAFT, and the errors of `surveyRollback`
    */
-  rollBack(id: string, options: ActivateOptions & { readonly keepDraft: boolean }): Promise<Activated>
+  rollBack(id: string, options: ActivateOptions & Allowed & { readonly keepDraft: boolean }): Promise<Activated>
   close(): Promise<void>
 }

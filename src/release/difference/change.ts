@@ -23,6 +23,8 @@ export interface ReleaseChange {
   /** Whether any detail is breaking. */
   readonly breaking: boolean
   readonly details: readonly ChangeDetail[]
+  /** Set for a route that accepts calls without a token and did not before. */
+  readonly public?: boolean
   /** `file:line` of a route in the project that is being deployed. */
   readonly source?: string
   /** How often the methods that it removes or breaks were called in the last 24 hours, if they were. */

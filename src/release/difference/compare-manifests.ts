@@ -42,7 +42,13 @@ function compareChanges(a: ReleaseChange, b: ReleaseChange): number {
   const byKind = changeKinds.indexOf(a.kind) - changeKinds.indexOf(b.kind)
   if (byKind !== 0) return byKind
   const byChange = changeOrder.indexOf(a.change) - changeOrder.indexOf(b.change)
-  return byChange === 0 ? (a.name < b.name ? -1 : 1) : byChange
+  if (byChange !== 0) return byChange
+  return sortKeyOf(a) < sortKeyOf(b) ? -1 : 1
+}
+
+/** Routes are ordered by path, then by method. */
+function sortKeyOf({ kind, name }: ReleaseChange): string {
+  return kind === 'route' ? name.split(' ').toReversed().join(' ') : name
 }
 
 function compareRoutes({ before, after, effects }: EntriesContext): ReleaseChange[] {
@@ -53,11 +59,13 @@ function compareRoutes({ before, after, effects }: EntriesContext): ReleaseChang
     const name = nameMethod(entry)
     if (old === undefined) {
       const details = [harmless(describeAccess(entry.method)), ...compareDeprecation(undefined, entry.route)]
-      changes.push({ change: 'added', kind: 'route', name, breaking: false, details })
+      const access = entry.method.public ? { public: true } : {}
+      changes.push({ change: 'added', kind: 'route', name, breaking: false, details, ...access })
       continue
     }
     const details = compareMethods(old, entry, effects)
-    if (details.length > 0) changes.push(changed('route', name, details))
+    const access = entry.method.public && !old.method.public ? { public: true } : {}
+    if (details.length > 0) changes.push({ ...changed('route', name, details), ...access })
   }
   const paths = new Set([...is!.keys()].map(pathOfShape))
   for (const [shape, entry] of was!) {

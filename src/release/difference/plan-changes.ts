@@ -19,14 +19,28 @@ export interface ChangePlan {
   readonly breakingChanges: 'warn' | 'forbid'
 }
 
+/** Two manifests that were compared, and what is needed of them afterwards. */
+export interface ComparedManifests {
+  readonly changes: readonly ReleaseChange[]
+  /** The setting `breaking_changes` of each as it is written; it may refer to variables. */
+  readonly policies: readonly unknown[]
+}
+
+/** Compares two manifests. Needs no variables and no database, so that a thread can do it. */
+export function compareForPlan({ before, after }: PlannedManifests): ComparedManifests {
+  const policies = [before, after].flatMap((manifest) => manifest?.config['breaking_changes'] ?? [])
+  return { changes: compareManifests(before, after), policies }
+}
+
 /** @param calls the calls of each method in the last 24 hours: `GET /todo` → number */
 export function planChanges(
-  { before, after }: PlannedManifests,
+  compared: PlannedManifests | ComparedManifests,
   { calls, variables }: { readonly calls: Readonly<Record<string, number>>; readonly variables: Variables },
 ): ChangePlan {
+  const { changes, policies } = 'after' in compared ? compareForPlan(compared) : compared
   return {
-    changes: compareManifests(before, after).map((one) => countCalls(one, calls)),
-    breakingChanges: breakingPolicy([before, after], variables),
+    changes: changes.map((one) => countCalls(one, calls)),
+    breakingChanges: policies.some((policy) => isForbid(policy, variables)) ? 'forbid' : 'warn',
   }
 }
 
@@ -38,16 +52,8 @@ function countCalls(change: ReleaseChange, calls: Readonly<Record<string, number
   return sum === 0 ? change : { ...change, calls: sum }
 }
 
-function breakingPolicy(manifests: readonly (Manifest | undefined)[], variables: Variables): 'warn' | 'forbid' {
-  const policies = manifests.flatMap((manifest) =>
-    manifest?.config['breaking_changes'] === undefined
-      ? []
-      : [{ breaking_changes: manifest.config['breaking_changes'] }],
-  )
-  const isForbidden = policies.some((config) => {
-    const { value, missing } = resolveReferences(config, variables)
-    const { settings, problems } = parseSettings(value)
-    return missing.length > 0 || problems.length > 0 || settings.breaking_changes === 'forbid'
-  })
-  return isForbidden ? 'forbid' : 'warn'
+function isForbid(policy: unknown, variables: Variables): boolean {
+  const { value, missing } = resolveReferences({ breaking_changes: policy }, variables)
+  const { settings, problems } = parseSettings(value)
+  return missing.length > 0 || problems.length > 0 || settings.breaking_changes === 'forbid'
 }

@@ -33,7 +33,7 @@ describeSystems('deploying with migrations', chooseKinds('postgresql'), ({ newSy
 
   test('without --migrate is rejected while a migration is pending, and changes nothing', async () => {
     const files = { [yml]: projectOf(1), 'migrations/System/1-order.ts': makesTable('shop_order') }
-    const refused = { code: 'WP_PROJECT_MIGRATIONS_PENDING', message: /System\/1-order/, hint: /--migrate/ }
+    const refused = { code: 'WP_RELEASE_MIGRATIONS_PENDING', message: /System\/1-order/, hint: /--migrate/ }
     await assert.rejects(world.deploy(files, { migrate: false }), refused)
     assert.deepEqual([await world.activeId(), await world.tables()], [undefined, []])
     const { id } = await world.deploy({})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { rollBackTarget, type RollbackOptions, type RollbackPlan } from '../../../src/project/index.ts'
 import { activateRelease, loadManifest } from '../../../src/release/index.ts'
-import { surveyRollback } from '../../../src/operate/index.ts'
+import { assertAllowed, surveyRollback } from '../../../src/operate/index.ts'
 import { describeSystems } from '../../support/project-server.ts'
 import { forgetMigration, makesTable, openDeployWorld, projectOf, type DeployWorld } from './world.ts'
 import { chooseKinds } from '../../support/forms.ts'
@@ -61,13 +61,24 @@ describeSystems('going back', chooseKinds('postgresql'), ({ newSystem }) => {
     const three = await deploy({ [yml]: projectOf(3) })
     const refused = {
       code: 'WP_RELEASE_BREAKING',
-      message: `The release ${one.slice(0, 8)} is not compatible with migrations that have run since (marked breaking: true): System/2-invoice`,
+      message: `The release ${one.slice(0, 8)} is not compatible with migrations that have run since: System/2-invoice (marked breaking: true)`,
     }
     await assert.rejects(back(one), refused)
     assert.equal((await back()).id, two, 'it has it itself')
     await assert.rejects(back(), refused)
     assert.deepEqual([await world.activeId(), await world.tables()], [two, ['invoice', 'order_line']])
     assert.notEqual(three, two)
+  })
+
+  test('behind a migration in YAML names its steps that break, which nobody has marked', async () => {
+    const table = 'create_table:\n  app_bill:\n    columns: { id: id, note: text(20) }\n'
+    const one = await deploy({ [yml]: projectOf(1), 'migrations/System/20260101-bill.yml': table })
+    const drop = 'drop_column: { app_bill: [note] }\n'
+    await deploy({ [yml]: projectOf(2), 'migrations/System/20260102-note.yml': drop })
+    await assert.rejects(back(one), {
+      code: 'WP_RELEASE_BREAKING',
+      message: /: System\/20260102-note \(drops app_bill\.note\)$/,
+    })
   })
 
   test('is rejected even if the breaking migration is no longer in the project, and reported if it is unknown', async () => {
@@ -96,8 +107,10 @@ describeSystems('going back', chooseKinds('postgresql'), ({ newSystem }) => {
     assert.deepEqual((await surveyRollback(world.host, one)).unreachable, ['Away'], 'its address is unknown')
     await deploy({ 'migrations/Away/2-more.ts': makesTable('more', breaking) }, { variables })
     const refused = { code: 'WP_RELEASE_BREAKING', message: /Away\/2-more/ }
-    await assert.rejects(surveyRollback(world.host, two), refused)
-    await assert.rejects(surveyRollback({ ...world.host, environment: variables, variables }, two), refused)
+    for (const host of [world.host, { ...world.host, environment: variables, variables }]) {
+      const facts = await surveyRollback(host, two)
+      assert.throws(() => assertAllowed(facts, { isConfirmed: true, allowBreaking: true }), refused)
+    }
   })
 
   test('to a release that needs a reverted migration is rejected', async () => {

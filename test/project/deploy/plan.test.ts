@@ -120,7 +120,7 @@ describe('a plan', { concurrency: 1 }, () => {
 
   test('names the variables that living servers lack', async () => {
     await write(yml('config: { docs: "${env.DOCS_FOR}", cors: ["${env.PAGES:-https://a.example}"] }\n'))
-    assert.deepEqual((await plan()).lackingVariables, [])
+    assert.deepEqual((await plan()).missingVariables, [])
     const { system } = host
     const server = (id: string, set: string, age: number) =>
       system.db
@@ -140,7 +140,7 @@ describe('a plan', { concurrency: 1 }, () => {
     await server('1', 'PATH PAGES', 0)
     await server('2', 'DOCS_FOR PATH', 0)
     await server('3', 'PATH', 60_000)
-    assert.deepEqual((await plan()).lackingVariables, [{ name: 'DOCS_FOR', servers: ['app-1'] }])
+    assert.deepEqual((await plan()).missingVariables, [{ name: 'DOCS_FOR', servers: ['app-1'] }])
     await system.db.deleteFrom('waypost_server').execute()
     await write(yml())
   })
@@ -150,7 +150,7 @@ describe('a plan', { concurrency: 1 }, () => {
     await writeFiles(folder, { [file]: 'export default { async up() {}, async down() {} }\n' })
     assert.deepEqual((await plan()).pendingMigrations, ['System/1-more'])
     const before = await dump()
-    assert.equal(await refusal(deploy()), 'WP_PROJECT_MIGRATIONS_PENDING')
+    assert.equal(await refusal(deploy()), 'WP_RELEASE_MIGRATIONS_PENDING')
     assert.equal(await dump(), before)
     await rm(path.join(folder, file))
   })
@@ -167,7 +167,7 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.deepEqual((await plan()).droppedMigrations, ['System/20260102-gone'])
     for (const migrate of [true, false]) {
       await assert.rejects(deploy({ migrate, isConfirmed: true }), {
-        code: 'WP_PROJECT_MIGRATIONS_DROPPED',
+        code: 'WP_RELEASE_MIGRATIONS_DROPPED',
         message: 'The release lacks migrations that have run: System/20260102-gone',
       })
     }
@@ -250,7 +250,7 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
   test('is deployed only with a yes', async () => {
     await write(breaking)
     const before = await dump()
-    assert.equal(await refusal(deploy()), 'WP_PROJECT_BREAKING')
+    assert.equal(await refusal(deploy()), 'WP_RELEASE_BREAKING_CHANGES')
     let asked = 0
     assert.equal(await deploy({ confirm: async () => ((asked += 1), false) }), undefined)
     assert.equal(await dump(), before)
@@ -274,14 +274,14 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
     ]) {
       await write(text)
       assert.equal((await plan()).breakingChanges, 'forbid', 'a release does not lift it for itself')
-      assert.equal(await refusal(deploy({ isConfirmed: true })), 'WP_PROJECT_BREAKING_FORBIDDEN')
+      assert.equal(await refusal(deploy({ isConfirmed: true })), 'WP_RELEASE_BREAKING_FORBIDDEN')
     }
     await write(breaking)
     assert.equal((await deploy({ allowBreaking: true }))?.activated, true)
     await write(yml(forbid, 'scopes: [other]'))
     assert.equal(
       await refusal(deploy({ isConfirmed: true })),
-      'WP_PROJECT_BREAKING_FORBIDDEN',
+      'WP_RELEASE_BREAKING_FORBIDDEN',
       'the release to come says it',
     )
   })

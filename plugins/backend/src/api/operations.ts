@@ -959,6 +959,7 @@ export interface Operations {
         kind: string
         name: string
         breaking: boolean
+        public?: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
         at?: string
@@ -970,6 +971,7 @@ export interface Operations {
       missing_variables: { name: string; servers: string[]; uses: string[] }[]
       new_variable_uses: { name: string; uses: string[] }[]
       unheld_scopes: string[]
+      rollbacks: { reachable: string[]; lost: string[]; migrations: string[] }
       older_servers: { name: string; version: string }[]
       diagnostics: {
         severity: 'error' | 'warning'
@@ -1077,6 +1079,7 @@ export interface Operations {
         kind: string
         name: string
         breaking: boolean
+        public?: boolean
         details: { text: string; breaking: boolean; affects?: string[] }[]
         source?: string
         at?: string
@@ -1090,7 +1093,20 @@ export interface Operations {
     answer: {
       id: string
       active: string | null
-      lacking_variables: { name: string; servers: string[] }[]
+      changes: {
+        change: 'added' | 'changed' | 'removed'
+        kind: string
+        name: string
+        breaking: boolean
+        public?: boolean
+        details: { text: string; breaking: boolean; affects?: string[] }[]
+        source?: string
+        at?: string
+        calls?: number
+      }[]
+      breaking_changes: 'warn' | 'forbid'
+      problem: { code: string; message: string; hint: string | null } | null
+      missing_variables: { name: string; servers: string[] }[]
       unknown_migrations: string[]
       unreachable: string[]
     }
@@ -1098,7 +1114,12 @@ export interface Operations {
   /** Activates an earlier release again. */
   'POST /release/:id/rollback': {
     params: { id: string }
-    body: { against: string; message?: string; keep_as_draft?: boolean }
+    body: {
+      against: string
+      message?: string
+      allow_breaking?: boolean
+      keep_as_draft?: boolean
+    }
     answer: { id: string; activated: boolean }
   }
   /** The next runs of a crontab schedule, or what is wrong with it. */

@@ -8,8 +8,9 @@ import { publish } from '../strings/publish.ts'
 import { announce } from './announce.tsx'
 import { ChangeList } from './change-list.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
-import { ProblemAlert } from './problem.tsx'
+import { endSentence, ProblemAlert } from './problem.tsx'
 import { shortId } from './release-link.tsx'
+import { isBreakingWord, TypedWord } from './typed-word.tsx'
 
 interface RollBackDialogProps {
   /** The release to return to. */
@@ -42,21 +43,23 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
   const isKeeping = canKeep && keeps && !hasChanges
   const queries = useQueryClient()
   const active = survey.data?.active ?? undefined
-  const changes = useQuery({
-    queryKey: ['release', active, 'diff', id],
-    queryFn: ({ signal }) => call('GET /release/:id/diff/:other', { params: { id: active!, other: id } }, signal),
-    enabled: active !== undefined,
-  })
+  const [typed, setTyped] = useState('')
+  const isForbidden = survey.data?.breaking_changes === 'forbid' && survey.data.changes.some(({ breaking }) => breaking)
+  const problem = survey.data?.problem ?? undefined
+  const isReady = survey.data !== undefined && problem === undefined && (!isForbidden || isBreakingWord(typed))
   const rollBack = async () => {
-    if (survey.data === undefined) throw new Error(texts.notChecked)
-    const body = { against: active ?? 'none', ...(isKeeping ? { keep_as_draft: true } : {}) }
+    const body = {
+      against: active ?? 'none',
+      ...(isKeeping ? { keep_as_draft: true } : {}),
+      ...(isForbidden ? { allow_breaking: true } : {}),
+    }
     await call('POST /release/:id/rollback', { params: { id }, body })
     await queries.invalidateQueries({ queryKey: ['draft'] })
     announce((isNewer ? texts.doneAgain : texts.done)(shortId(id)))
     await onDone()
   }
   const warnings = [
-    ...(survey.data?.lacking_variables ?? []).map(({ name, servers }) => texts.lacks(name, servers)),
+    ...(survey.data?.missing_variables ?? []).map(({ name, servers }) => texts.lacks(name, servers)),
     ...(survey.data?.unknown_migrations ?? []).map(texts.unknownMigration),
     ...(survey.data?.unreachable ?? []).map(texts.unreachable),
   ]
@@ -66,13 +69,18 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
       action={rollBackLabel(id, isNewer)}
       command={`waypost release:rollback ${shortId(id)}`}
       isDanger
+      isDisabled={!isReady}
       onConfirm={rollBack}
       onClose={onClose}
     >
       <div className="stack">
         <p>{texts.text}</p>
         {survey.isError ? <ProblemAlert error={survey.error} /> : null}
-        {changes.isError ? <ProblemAlert error={changes.error} /> : null}
+        {problem === undefined ? null : (
+          <p className="warnings" role="alert" dir="auto">
+            {endSentence(problem.message)} {problem.hint === null ? null : endSentence(problem.hint)}
+          </p>
+        )}
         {warnings.length === 0 ? null : (
           <ul className="warnings">
             {warnings.map((warning) => (
@@ -91,13 +99,14 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
             onChange={(event) => setKeeps(event.currentTarget.checked)}
           />
         ) : null}
-        {changes.data === undefined ? (
+        {survey.data === undefined ? (
           survey.isError ? null : (
             <Skeleton height={48} />
           )
         ) : (
-          <ChangeList changes={changes.data.changes} />
+          <ChangeList changes={survey.data.changes} />
         )}
+        {isForbidden && problem === undefined ? <TypedWord value={typed} onChange={setTyped} /> : null}
       </div>
     </ConfirmDialog>
   )

@@ -6,6 +6,7 @@ import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { endSentence, ProblemAlert } from '../components/problem.tsx'
+import { isBreakingWord, TypedWord } from '../components/typed-word.tsx'
 import { refreshDraft, type Draft } from '../edit/draft.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
@@ -13,6 +14,7 @@ import { useHasScope } from '../shell/scope-gate.tsx'
 import { publish } from '../strings/publish.ts'
 import type { DraftEntry, Plan } from './api.ts'
 import { othersOf } from './change-groups.tsx'
+import { LostRollbacks } from './lost-rollbacks.tsx'
 import { PlanChanges, PlanMigration } from './plan-changes.tsx'
 
 const { plan: texts } = publish
@@ -65,8 +67,10 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   const [message, setMessage] = useState('')
   const [refused, setRefused] = useState<ReadonlySet<string>>(new Set())
   const [isAsking, setAsking] = useState(false)
+  const [typed, setTyped] = useState('')
   const breaking = plan.changes.filter((one) => one.breaking)
   const others = plan.changes.filter((one) => !one.breaking && !plan.migrations.some(({ name }) => name === one.name))
+  const isForbidden = breaking.length > 0 && plan.breaking_changes === 'forbid'
   const errors = plan.diagnostics.filter(({ severity }) => severity === 'error')
   const isBlocked = [errors, plan.missing_variables, plan.older_servers, plan.dropped_migrations].some(
     ({ length }) => length > 0,
@@ -116,6 +120,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
             {plan.migrations.map((migration) => (
               <PlanMigration key={migration.name} migration={migration} />
             ))}
+            <LostRollbacks rollbacks={plan.rollbacks} />
           </section>
         )}
         {plan.missing_variables.length === 0 ? null : (
@@ -192,7 +197,11 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
               {...(breaking.length > 0 ? { color: 'red.6' } : {})}
               disabled={isBlocked || isStale}
               loading={publication.isPending}
-              onClick={() => (breaking.length > 0 ? setAsking(true) : publication.mutate())}
+              onClick={() => {
+                setTyped('')
+                if (breaking.length > 0 || plan.rollbacks.lost.length > 0) setAsking(true)
+                else publication.mutate()
+              }}
             >
               {breaking.length > 0
                 ? texts.breakingAction(breaking.length)
@@ -206,15 +215,18 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
         )}
         {isAsking ? (
           <ConfirmDialog
-            title={texts.confirmTitle(breaking.length)}
+            title={breaking.length > 0 ? texts.confirmTitle(breaking.length) : texts.migrateTitle}
             action={plan.migrations.length > 0 ? texts.migrate : texts.publish}
             isDanger
+            isDisabled={isForbidden && !isBreakingWord(typed)}
             onConfirm={publishAll}
             onClose={() => setAsking(false)}
           >
             <div className="stack-small">
-              <p>{texts.confirmText}</p>
+              {breaking.length === 0 ? null : <p>{texts.confirmText}</p>}
               <PlanChanges changes={breaking} />
+              <LostRollbacks rollbacks={plan.rollbacks} />
+              {isForbidden ? <TypedWord value={typed} onChange={setTyped} /> : null}
             </div>
           </ConfirmDialog>
         ) : null}

@@ -116,6 +116,7 @@ export const publish = {
     migrate: 'Migrate and publish',
     breakingAction: (changes: number) => `Publish ${countOf(changes, 'breaking change')}`,
     confirmTitle: (changes: number) => `Publish ${countOf(changes, 'breaking change')}?`,
+    migrateTitle: 'Publish and run the migrations?',
     confirmText: 'Clients that rely on them stop working when the release is activated:',
     noScope: 'Publishing needs the scope backend.deploy. Ask an administrator to publish.',
     others: (names: readonly string[]) => `Includes changes by ${names.join(', ')}.`,
@@ -201,6 +202,16 @@ export const publish = {
     applied: (files: number) => `${countOf(files, 'file')} imported`,
   },
   download: { failed: 'The files could not be loaded.', done: 'Downloaded' },
+  rollbacks: {
+    lost: (migrations: readonly string[], count: number) =>
+      `After ${migrations.join(', ')} you cannot roll back to ${count === 1 ? 'the earlier release' : `any of the ${count} earlier releases`} below. To undo it, publish a correction.`,
+    reachable: (ids: readonly string[]) => `You can still roll back to ${ids.join(', ')}.`,
+  },
+  forbidden: {
+    word: 'breaking',
+    label: 'To continue, type "breaking"',
+    text: 'The setting "breaking_changes: forbid" does not allow changes that can break clients.',
+  },
   rollBack: {
     keep: 'Keep the undone changes in the draft',
     keepBlocked: 'The draft has changes. Publish or discard them to keep the undone changes.',

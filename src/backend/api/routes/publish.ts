@@ -56,6 +56,8 @@ const plan = defineRoute({
     new_variable_uses: Type.Array(record({ name: text, uses: names })),
     /** Scopes that no active user has. */
     unheld_scopes: names,
+    /** Which of the last releases a rollback can return to afterwards, and which it cannot because of these migrations. */
+    rollbacks: record({ reachable: names, lost: names, migrations: names }),
     /** Servers with an older version: nothing can be published before they are updated. */
     older_servers: Type.Array(record({ name: text, version: text })),
     diagnostics: Type.Array(diagnostic),
@@ -67,14 +69,15 @@ const plan = defineRoute({
     return {
       active: found.active?.id ?? null,
       release: found.built?.serialized.id ?? null,
-      changes: found.changes.map((one) => ({ ...one, ...locateChange(editing, one) })),
-      breaking_changes: found.breakingChanges,
+      changes: (found.facts?.changes ?? []).map((one) => ({ ...one, ...locateChange(editing, one) })),
+      breaking_changes: found.facts?.breakingChanges ?? 'warn',
       migrations: found.migrations,
-      dropped_migrations: found.droppedMigrations,
+      dropped_migrations: found.facts?.droppedMigrations ?? [],
       missing_variables: found.missingVariables,
       new_variable_uses: found.newVariableUses,
       unheld_scopes: found.unheldScopes,
-      older_servers: found.olderServers.map(({ name, version }) => ({ name, version })),
+      rollbacks: found.rollbacks,
+      older_servers: (found.facts?.olderServers ?? []).map(({ name, version }) => ({ name, version })),
       diagnostics: formatDiagnostics(editing, found.diagnostics),
     }
   },
@@ -104,7 +107,7 @@ const publish = defineRoute({
     message: Type.Optional(releaseMessage),
     /** Run pending migrations first. */
     migrate: Type.Optional(Type.Boolean()),
-    /** Publish although callers may fail. */
+    /** Publish breaking changes. With `breaking_changes: forbid`, send it only after the person has typed what is asked. */
     allow_breaking: Type.Optional(Type.Boolean()),
     /** Scopes that the caller gets, which needs `backend.admin`. */
     grant: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })),

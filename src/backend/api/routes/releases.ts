@@ -1,11 +1,19 @@
 import { Type } from 'typebox'
-import { compareHostReleases, listHostReleases, showHostRelease, surveyRollback } from '../../../operate/index.ts'
+import {
+  activateJudged,
+  compareHostReleases,
+  judgeRelease,
+  listHostReleases,
+  showHostRelease,
+  surveyRollback,
+} from '../../../operate/index.ts'
 import { rollBack, type ListedActivation } from '../../../release/index.ts'
 import { exposeErrors } from '../../deploy/release-receiver.ts'
+import { describeError } from '../../publish/publications.ts'
 import { rollBackToDraft } from '../../publish/roll-back-to-draft.ts'
 import { defineRoute } from '../route.ts'
 import { formatTime } from '../../../kit/index.ts'
-import { maybeText, record, text, time } from '../shapes.ts'
+import { maybeText, oneOf, record, text, time } from '../shapes.ts'
 import { systemDraftOf } from './draft-shapes.ts'
 
 const releaseId = Type.String({ pattern: '^[0-9a-f]{4,64}$' })
@@ -137,6 +145,8 @@ export const change = record({
   kind: text,
   name: text,
   breaking: Type.Boolean(),
+  /** Whether it lets callers in without a token that needed one, or did not exist, before. */
+  public: Type.Optional(Type.Boolean()),
   details: Type.Array(record({ text, breaking: Type.Boolean(), affects: Type.Optional(Type.Array(text)) })),
   /** In the plan of a publication, `file:line` of the changed entry in the draft. */
   source: Type.Optional(text),
@@ -170,16 +180,26 @@ const rollbackSurvey = defineRoute({
   answer: record({
     id: text,
     active: maybeText,
-    lacking_variables: Type.Array(record({ name: text, servers: Type.Array(text) })),
+    changes: Type.Array(change),
+    /** How breaking changes are handled. */
+    breaking_changes: oneOf('warn', 'forbid'),
+    /** Why it is not possible, whatever is allowed. */
+    problem: Type.Union([record({ code: text, message: text, hint: maybeText }), Type.Null()]),
+    missing_variables: Type.Array(record({ name: text, servers: Type.Array(text) })),
     unknown_migrations: Type.Array(text),
     unreachable: Type.Array(text),
   }),
   async handle({ host, params }) {
     const survey = await exposeErrors(() => surveyRollback(host, params.id))
+    const [first] = judgeRelease(survey, { isConfirmed: true, allowBreaking: true }).objections
+    const problem = first && describeError(first.problem)
     return {
       id: survey.id,
       active: survey.active?.id ?? null,
-      lacking_variables: survey.lackingVariables,
+      changes: survey.changes,
+      breaking_changes: survey.breakingChanges,
+      problem: problem === undefined ? null : { ...problem, hint: problem.hint ?? null },
+      missing_variables: survey.missingVariables,
       unknown_migrations: survey.unknownMigrations,
       unreachable: survey.unreachable,
     }
@@ -197,6 +217,8 @@ const rollback = defineRoute({
     /** Id of the release that must be active, or `none`. */
     against: Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' }),
     message: Type.Optional(releaseMessage),
+    /** Roll back although `breaking_changes: forbid` applies. Send it only after the person has typed what is asked. */
+    allow_breaking: Type.Optional(Type.Boolean()),
     /** Whether the files of the undone release become the draft, which must have no changes. */
     keep_as_draft: Type.Optional(Type.Boolean()),
   }),
@@ -204,12 +226,15 @@ const rollback = defineRoute({
   async handle({ params, body, actor, principal, ...call }) {
     const { host } = call
     if (body.keep_as_draft === true) systemDraftOf(call)
-    const { id } = await exposeErrors(() => surveyRollback(host, params.id))
+    const facts = await exposeErrors(() => surveyRollback(host, params.id))
     const { by, ...who } = await actor()
+    const consent = { isConfirmed: true, allowBreaking: body.allow_breaking }
     const options = { by, actor: who, message: body.message, against: body.against }
-    return body.keep_as_draft === true
-      ? rollBackToDraft(host.system, id, { ...options, author: principal.user })
-      : rollBack(host.system, id, options)
+    return activateJudged({ facts, consent }, options, (bound) =>
+      body.keep_as_draft === true
+        ? rollBackToDraft(host.system, facts.id, { ...bound, author: principal.user })
+        : rollBack(host.system, facts.id, bound),
+    )
   },
 })
 

@@ -1,6 +1,18 @@
 import { sha256, toPrintable } from '../../../kit/index.ts'
-import { findFilesProblem, findPathProblem, type FileHashes, type LiveServer } from '../../../release/index.ts'
-import type { FilesAnswer, MigrateAnswer, RollbackSurveyAnswer, SurveyAnswer } from '../../../backend/index.ts'
+import {
+  findFilesProblem,
+  findPathProblem,
+  type FileHashes,
+  type LiveServer,
+  type ReleaseChange,
+} from '../../../release/index.ts'
+import type {
+  FilesAnswer,
+  MigrateAnswer,
+  RollbackSurveyAnswer,
+  ServersAnswer,
+  SurveyAnswer,
+} from '../../../backend/index.ts'
 import { errors } from './errors.ts'
 
 /**
@@ -31,33 +43,54 @@ export function isSurvey(answer: SurveyAnswer): boolean {
     filesChanged,
     missingArtifacts,
     unheldScopes,
-    lackingVariables,
+    missingVariables,
     pendingMigrations,
     droppedMigrations,
-    failingActions = [],
-    calls = {},
-    changedSinceGit = false,
+    olderServers,
+    breakingChanges,
+    failingActions,
+    calls,
+    changedSinceGit,
   } = answer
   return (
     isId(id) &&
     [filesChanged, changedSinceGit].every((flag) => typeof flag === 'boolean') &&
     (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
     [missingArtifacts, unheldScopes, pendingMigrations, droppedMigrations].every(isTexts) &&
-    lackingVariables.every(isMissingVariable) &&
+    missingVariables.every(isMissingVariable) &&
+    olderServers.every(isServerVersion) &&
+    isPolicy(breakingChanges) &&
     failingActions.every(({ method, path, message }) => isTexts([method, path, message])) &&
     Object.values(calls).every(Number.isFinite)
   )
 }
 
 export function isRollbackSurvey(answer: RollbackSurveyAnswer): boolean {
-  const { id, manifest, active, lackingVariables, unknownMigrations, unreachable } = answer
+  const { id, manifest, active, missingVariables, unknownMigrations, unreachable, changes } = answer
+  const { olderServers, breakingChanges, pendingMigrations, rollback, built } = answer
   return (
     isId(id) &&
     isManifest(manifest) &&
     (active === null || (isId(active.id) && (active.manifest === undefined || isManifest(active.manifest)))) &&
-    [unknownMigrations, unreachable].every(isTexts) &&
-    lackingVariables.every(isMissingVariable)
+    [unknownMigrations, unreachable, pendingMigrations, [built]].every(isTexts) &&
+    missingVariables.every(isMissingVariable) &&
+    olderServers.every(isServerVersion) &&
+    isPolicy(breakingChanges) &&
+    changes.every(isChange) &&
+    rollback!.incompatibleMigrations.every(({ name, steps }) => isTexts([name, ...steps]))
   )
+}
+
+function isChange({ change, kind, name, breaking, details }: ReleaseChange): boolean {
+  return isTexts([change, kind, name, ...details.map(({ text }) => text)]) && typeof breaking === 'boolean'
+}
+
+function isServerVersion({ name, version }: Pick<LiveServer, 'name' | 'version'>): boolean {
+  return isTexts([name, version])
+}
+
+function isPolicy(policy: unknown): boolean {
+  return policy === 'warn' || policy === 'forbid'
 }
 
 function isMissingVariable({
@@ -95,7 +128,8 @@ export function isMigrated({ applied }: MigrateAnswer): boolean {
   return applied.every(({ connection, name, ms }) => isTexts([connection, name]) && Number.isFinite(ms))
 }
 
-export function isServers({ servers }: { readonly servers: readonly LiveServer[] }): boolean {
+export function isServers({ active, servers }: ServersAnswer): boolean {
+  if (active !== null && !isId(active)) return false
   return servers.every(({ id, name, state }) => [id, name, state].every((text) => typeof text === 'string'))
 }
 

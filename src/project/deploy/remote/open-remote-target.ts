@@ -80,6 +80,9 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       const { servers } = assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers)
       return servers.map(printableServer)
     },
+    async loadActiveId() {
+      return assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers).active ?? undefined
+    },
     async loadFiles(of) {
       const path = of === 'release' ? paths.files : paths.draft
       return toPublished(assertAnswer(own, await client.get<FilesAnswer>(path), isFiles))
@@ -95,10 +98,10 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     async survey({ release, files }) {
       const request: SurveyRequest = { protocol, manifest: release.manifest, files: hashFiles(files) }
       const answer = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
-      const { active, failingActions = [], calls = {}, changedSinceGit = false, ...rest } = answer
+      const { active, failingActions, ...rest } = answer
       const failing = failingActions.map((one) => ({ ...one, message: printable(one.message) }))
       const upgraded = active === null ? undefined : { ...active, manifest: upgradeManifest(active.manifest) }
-      return { ...rest, active: upgraded, failingActions: failing, calls, changedSinceGit }
+      return { ...rest, active: upgraded, failingActions: failing }
     },
     upload,
     async migrate({ release }, { onApplied }) {
@@ -112,7 +115,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       for (const one of applied) onApplied?.(one)
       return applied
     },
-    async activate(release, { message, against, files = [], commit, kind }) {
+    async activate(release, { message, against, files = [], commit, kind, allowBreaking }) {
       const request: ActivateRequest = {
         protocol,
         manifest: release.manifest,
@@ -121,6 +124,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
         ...(kind === 'backend' ? { kind } : {}),
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
+        ...(allowBreaking === true ? { allow_breaking: true } : {}),
       }
       const activate = () => client.post<ActivateAnswer>(paths.releases, request, { timeoutMs: activateTimeoutMs })
       const answer = await retryAfterUpload(activate, () => uploadAll({ release, files }))

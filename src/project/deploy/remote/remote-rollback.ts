@@ -29,13 +29,14 @@ export function remoteRollback({
       const { active, ...survey } = assertAnswer(own, answer, isRollbackSurvey)
       return { ...survey, active: active === null ? undefined : { id: active.id, manifest: active.manifest } }
     },
-    async rollBack(id, { message, against, keepDraft }) {
+    async rollBack(id, { message, against, keepDraft, allowBreaking }) {
       const request: RollbackRequest = {
         protocol,
         release: id,
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
         ...(keepDraft ? { keepDraft } : {}),
+        ...(allowBreaking === true ? { allow_breaking: true } : {}),
       }
       const answer = await client.post<RollbackAnswer>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
       return assertAnswer(own, answer, (activation: RollbackAnswer) => isId(activation.id))

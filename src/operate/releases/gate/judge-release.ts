@@ -1,0 +1,108 @@
+import { joinWords, shortId, type WaypostError } from '../../../kit/index.ts'
+import { releaseErrors as errors } from '../../../release/index.ts'
+import type { IncompatibleMigration, ReleaseFacts } from './facts.ts'
+
+/** What the person or pipeline that activates a release has agreed to. */
+export interface Consent {
+  /** They have seen the plan and said yes. */
+  readonly isConfirmed?: boolean | undefined
+  /** Breaking changes may be activated, even where `breaking_changes: forbid` applies. */
+  readonly allowBreaking?: boolean | undefined
+  /** Pending migrations run first. */
+  readonly migrate?: boolean | undefined
+}
+
+/** A reason why a release may not become active. */
+export interface Objection {
+  readonly rule: ReleaseRule
+  /** `asks`: a yes (`isConfirmed`) is enough. `refused`: the hint of the problem says what must change or be allowed. */
+  readonly verdict: 'asks' | 'refused'
+  readonly problem: WaypostError
+}
+
+export interface Judgement {
+  readonly verdict: 'allowed' | 'asks' | 'refused'
+  /** The objections that the consent leaves, the most severe first. */
+  readonly objections: readonly Objection[]
+}
+
+export type ReleaseRule = keyof typeof rules
+
+type Rule = (facts: ReleaseFacts, consent: Consent) => Omit<Objection, 'rule'> | undefined
+
+const refuse = (problem: WaypostError) => ({ verdict: 'refused', problem }) as const
+
+/** In the order in which they are reported: what nobody can allow comes first. */
+const rules = {
+  olderServers({ id, built, olderServers }) {
+    if (olderServers.length === 0) return undefined
+    const servers = olderServers.map(({ name, version }) => `${name} (${version})`).join(', ')
+    return refuse(errors.WP_RELEASE_SERVERS_OLDER({ id: shortId(id), built, servers }))
+  },
+  droppedMigrations({ droppedMigrations: names }) {
+    return names.length === 0 ? undefined : refuse(errors.WP_RELEASE_MIGRATIONS_DROPPED({ names: names.join(', ') }))
+  },
+  incompatibleMigrations({ id, rollback }) {
+    const migrations = rollback?.incompatibleMigrations ?? []
+    if (migrations.length === 0) return undefined
+    return refuse(errors.WP_RELEASE_BREAKING({ id: shortId(id), names: describeIncompatible(migrations) }))
+  },
+  failingActions({ failingActions }) {
+    const [first] = failingActions
+    if (first === undefined) return undefined
+    const { length } = failingActions
+    const more = length === 1 ? '' : ` (and ${length - 1} more)`
+    return refuse(errors.WP_RELEASE_ACTION({ method: first.method, path: first.path, problem: first.message, more }))
+  },
+  pendingMigrations({ id, rollback, pendingMigrations }, { migrate }) {
+    const names = pendingMigrations.join(', ')
+    if (names === '') return undefined
+    if (rollback !== undefined) return refuse(errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names }))
+    return migrate === true ? undefined : refuse(errors.WP_RELEASE_MIGRATIONS_PENDING({ names }))
+  },
+  missingVariables({ missingVariables }, { isConfirmed }) {
+    // Without a running server nothing is known about the environment of the servers.
+    const missing = missingVariables.filter(({ servers }) => servers.length > 0)
+    if (missing.length === 0 || isConfirmed === true) return undefined
+    const names = joinWords(missing.map(({ name }) => name))
+    const servers = joinWords([...new Set(missing.flatMap((one) => one.servers))])
+    return { verdict: 'asks', problem: errors.WP_RELEASE_VARIABLES({ names, servers }) }
+  },
+  breakingChanges({ changes, breakingChanges }, { allowBreaking, isConfirmed }) {
+    const { length } = changes.filter((change) => change.breaking)
+    if (length === 0 || allowBreaking === true) return undefined
+    const count = length === 1 ? '1 change breaks callers' : `${length} changes break callers`
+    if (breakingChanges === 'forbid') return refuse(errors.WP_RELEASE_BREAKING_FORBIDDEN({ count }))
+    if (isConfirmed === true) return undefined
+    return { verdict: 'asks', problem: errors.WP_RELEASE_BREAKING_CHANGES({ count }) }
+  },
+} satisfies Record<string, Rule>
+
+/**
+ * Decides whether a release may become active. Every way to activate one asks here: `deploy` to System or to a server,
+ * `deploy --from`, publishing, and rollbacks.
+ */
+export function judgeRelease(facts: ReleaseFacts, consent: Consent): Judgement {
+  const isActive = facts.id === facts.active?.id
+  const objections = Object.entries(rules).flatMap(([rule, find]: [string, Rule]) => {
+    // Activating the active release again changes nothing for callers and servers.
+    if (isActive && rule !== 'pendingMigrations' && rule !== 'droppedMigrations') return []
+    const found = find(facts, consent)
+    return found === undefined ? [] : [{ rule: rule as ReleaseRule, ...found }]
+  })
+  const isRefused = objections.some(({ verdict }) => verdict === 'refused')
+  return { verdict: isRefused ? 'refused' : objections.length > 0 ? 'asks' : 'allowed', objections }
+}
+
+/** Judges a release, and throws the problem of the first objection. */
+export function assertAllowed(facts: ReleaseFacts, consent: Consent): void {
+  const { objections } = judgeRelease(facts, consent)
+  const first = objections.find(({ verdict }) => verdict === 'refused') ?? objections[0]
+  if (first !== undefined) throw first.problem
+}
+
+function describeIncompatible(migrations: readonly IncompatibleMigration[]): string {
+  return migrations
+    .map(({ name, steps }) => `${name} (${steps.length === 0 ? 'marked breaking: true' : steps.join(', ')})`)
+    .join('; ')
+}
