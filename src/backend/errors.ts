@@ -337,6 +337,12 @@ export const errors = defineErrors({
     message: '{count}',
     hint: 'Check the plan, then confirm the breaking changes with "allow_breaking".',
   },
+  WP_BACKEND_PUBLISH_ACCESS: {
+    kind: 'user',
+    status: 409,
+    message: 'Publishing causes {count} about who can read or change data',
+    hint: 'Check the plan, then accept the warnings with "accept_access".',
+  },
   WP_BACKEND_PUBLISH_VARIABLES: {
     kind: 'user',
     status: 409,

@@ -6,7 +6,7 @@ import {
   withSystemVariables,
   type Host,
 } from '../../host/index.ts'
-import { hasErrors, isWaypostError, joinWords, shortId, version } from '../../kit/index.ts'
+import { hasErrors, isWaypostError, joinWords, shortId, version, type Diagnostic } from '../../kit/index.ts'
 import { changeHostUserScopes, storeHostVariable } from '../../operate/index.ts'
 import {
   activateSerialized,
@@ -156,7 +156,7 @@ function assertNoConflicts({ conflicts }: DraftState): void {
 /** @throws the first reason why the plan cannot be carried out as requested */
 function assertPublishable(
   { built, diagnostics, olderServers, ...plan }: PublicationPlan,
-  { migrate, allowBreaking }: PublishRequest,
+  { migrate, allowBreaking, acceptAccess }: PublishRequest,
 ): PlannedRelease {
   if (olderServers.length > 0) {
     const servers = olderServers.map((server) => `${server.name} (${server.version})`).join(', ')
@@ -164,8 +164,7 @@ function assertPublishable(
   }
   if (built === undefined || hasErrors(diagnostics)) {
     const found = diagnostics.filter(({ severity }) => severity === 'error')
-    const places = found.map(({ file, range, message }) => ({ file, line: range.start.line, message }))
-    throw new ProblemWith(errors.WP_BACKEND_PUBLISH_BROKEN(), { diagnostics: places })
+    throw new ProblemWith(errors.WP_BACKEND_PUBLISH_BROKEN(), { diagnostics: placesOf(found) })
   }
   const { droppedMigrations: dropped, migrations, changes, missingVariables: missing } = plan
   if (dropped.length > 0) throw errors.WP_BACKEND_MIGRATIONS_DROPPED({ names: dropped.join(', ') })
@@ -181,7 +180,16 @@ function assertPublishable(
     const count = length === 1 ? '1 change breaks callers' : `${length} changes break callers`
     throw errors.WP_BACKEND_PUBLISH_BREAKING({ count })
   }
+  const { accessWarnings: warnings } = plan
+  if (warnings.length > 0 && acceptAccess !== true) {
+    const count = warnings.length === 1 ? '1 new warning' : `${warnings.length} new warnings`
+    throw new ProblemWith(errors.WP_BACKEND_PUBLISH_ACCESS({ count }), { diagnostics: placesOf(warnings) })
+  }
   return built
+}
+
+function placesOf(found: readonly Diagnostic[]) {
+  return found.map(({ file, range, message, hint = null }) => ({ file, line: range.start.line, message, hint }))
 }
 
 /** @throws WP_BACKEND_PUBLISH_GRANT, WP_BACKEND_PUBLISH_SCOPE */

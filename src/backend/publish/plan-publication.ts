@@ -35,6 +35,7 @@ import {
 import { describeBreaking, describeLosses, writeStep } from '../../tables/index.ts'
 import { listStagedVariables, loadStagedVariables } from '../draft/system/staged-variables.ts'
 import type { SystemDraft } from '../draft/system/system-draft.ts'
+import { findAccessWarnings } from './access-warnings.ts'
 
 export interface PlanSources {
   readonly host: Host
@@ -76,6 +77,8 @@ export interface PublicationPlan extends ChangePlan {
   /** Undefined if the definition has errors. */
   readonly built: PlannedRelease | undefined
   readonly diagnostics: readonly Diagnostic[]
+  /** Those about access that the active release does not have: publishing must accept them. */
+  readonly accessWarnings: readonly Diagnostic[]
   readonly migrations: readonly PlannedMigration[]
   /** Migrations that have run and that the release lacks. */
   readonly droppedMigrations: readonly string[]
@@ -141,6 +144,10 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       ...loaded.diagnostics,
       ...(await diagnoseActions(definition, failing, { severity: 'error', textOf })),
     ],
+    accessWarnings: await findAccessWarnings(loaded.diagnostics, async () => {
+      const { texts } = (await sources.draft.readState()).active
+      return (await sources.draft.load(texts)).diagnostics
+    }),
     migrations: pending.map((one) =>
       describeMigration(one, { loaded, kindOf: (name) => kindOf(name, { host, manifest, plugins }) }),
     ),
@@ -156,6 +163,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
 
 const nothing = {
   built: undefined,
+  accessWarnings: [],
   changes: [],
   breakingChanges: 'warn',
   migrations: [],
