@@ -33,7 +33,13 @@ export {
 } from './edit/merge-definitions.ts'
 export { listDifferences, makeDifferenceCache, type Difference, type DifferenceCache } from './edit/list-differences.ts'
 export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'
-export { findColumnUses, renameColumns, type ColumnUse, type TableColumns } from './edit/rename-columns.ts'
+export {
+  findColumnUses,
+  renameColumns,
+  type ColumnUse,
+  type LostUse,
+  type TableColumns,
+} from './edit/rename-columns.ts'
 export { findSecrets, hideSecrets } from './check-literal-secrets.ts'
 export { findEntryText, findIncludes, findPointers, type EntryText } from './locate-entries.ts'
 export { locateDefinition, type LocatedDefinition } from './locate-definition.ts'

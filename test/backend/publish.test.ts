@@ -132,7 +132,8 @@ for (const kind of chooseKinds('sqlite')) {
       await write(first)
       await publish({ migrate: true })
     }
-    const events = (...entries: readonly string[]) => `event:\n${entries.map((one) => `  ${one}: {}\n`).join('')}`
+    const events = (...entries: readonly string[]) =>
+      `event:\n${entries.map((one) => `  ${one}: { scopes: [] }\n`).join('')}`
     const yml = first['waypost.yml']
     const addServer = (name: string, more: { readonly version?: string; readonly variables?: string } = {}) => {
       const now = world.system.now()
@@ -243,6 +244,34 @@ for (const kind of chooseKinds('sqlite')) {
       const { status, body } = await world.call(`GET /release/${first}/rollback`)
       assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
       assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
+    })
+
+    test('with new warnings about access must be accepted; those of the active release need nothing', async () => {
+      await begin()
+      const open = 'event:\n  note_created: { scopes: [reader] }\n'
+      const given = 'config: { scopes_default: [reader] }\n'
+      const where = {
+        file: 'waypost.yml',
+        code: 'WP_DEFINITION_EVENT_DEFAULT_SCOPE',
+        at: '/event/note_created/scopes/0',
+      }
+      await write({ 'waypost.yml': yml + open + given })
+      const planned = await plan()
+      const placesOf = (found: readonly Record<string, unknown>[]) =>
+        found.map(({ file, code, at }) => ({ file, code, at }))
+      assert.deepEqual(placesOf(planned.access_warnings), [where])
+      assert.match(planned.access_warnings[0].hint, /not in scopes_default/)
+      const { diagnostics } = await refused({ release: planned.release }, 'WP_BACKEND_PUBLISH_ACCESS')
+      assert.deepEqual(
+        diagnostics.map(({ line }: { line: number }) => line),
+        [planned.access_warnings[0].line],
+      )
+      await publish({ accept_access: true, release: planned.release })
+      await write({ 'waypost.yml': `${yml}${open}${given}scope: { reader: { description: Reads } }\n` })
+      const later = await plan()
+      assert.deepEqual(placesOf(later.diagnostics), [where])
+      assert.deepEqual(later.access_warnings, [])
+      await publish()
     })
 
     test('needs variables to be set; staged ones become live with the activation', async () => {

@@ -117,6 +117,37 @@ test('columns exchange their names', () => {
   assert.match(changed.get('waypost.yml')!, /columns: \[b, a\], set: \{ b: 1, a: 2 \}/)
 })
 
+test('dropped columns are removed from lists, values and schemas; what decides which rows exist stays', () => {
+  const text = files['waypost.yml']
+    .replace('sort: [-content, id]', 'sort: [-content]\n      where: { title: $user.id }')
+    .replace('/todo/:id:', '/todo/:content:')
+    .replace('/other: { methods: { POST: { action: Other, request: Shared } } }', '/none: { methods: {} }')
+  using project = makeProject({ ...files, 'waypost.yml': text })
+  const { files: changed, lost } = renameColumns(openEditing(project.root), {
+    ...table,
+    columns: new Map([['id', 'content']]),
+    dropped: ['content', 'title'],
+  })
+  const found = changed.get('waypost.yml')!
+  for (const kept of [
+    'columns: [content] # what callers see\n      where: { title: $user.id }\n      filter: []\n',
+    'parameters: { size: { type: integer } }',
+    '  NewTodo:\n    type: object\n    properties: {}\n    example: {}\n',
+    'Event: { properties: {} }',
+    'Todo: { type: object, properties: { content:', // another action uses it
+    'Other: { class: sql-table, config: { table: app_other, columns: [content] } }',
+  ])
+    assert.ok(found.includes(kept), `${kept}\n\nis not in\n\n${found}`)
+  assert.match(changed.get('routes/todo.yml')!, /columns: \[content\], write: \[\] /)
+  const blocking = lost.flatMap(({ column, source, problem, isBlocking }) =>
+    isBlocking ? [`${column} ${source} ${problem}`] : [],
+  )
+  assert.deepEqual(blocking.toSorted(), [
+    'content waypost.yml:33 it is in the path of a route',
+    'title waypost.yml:11 "where" needs another column',
+  ])
+})
+
 test('the uses of a table are the configs and texts that name it', () => {
   using project = makeProject(files)
   const uses = findColumnUses(openEditing(project.root), table)

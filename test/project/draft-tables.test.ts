@@ -187,9 +187,27 @@ test('a table is created, amended while it is empty, and then changed by new mig
   assert.match(await (await fetch(`${server.started.url}/todo`)).text(), /"note":null/)
 
   const dropping = { ...kept.design, columns: kept.design.columns.filter(({ name }: Answer) => name !== 'note') }
-  const blocked = await change('app_todo', dropping)
+  const removing = await change('app_todo', dropping)
+  assert.deepEqual([removing.problems, removing.failed, removing.saved.is_served], [[], null, true])
+  assert.deepEqual(
+    removing.uses.flatMap(({ column, to, problem, is_blocking: is }: Answer) =>
+      problem === null ? [[column, to, is]] : [],
+    ),
+    [['note', null, false]],
+  )
+  assert.equal(await read('waypost.yml'), before.replace(/(columns: .*), note/, '$1'))
+  assert.doesNotMatch(await (await fetch(`${server.started.url}/todo`)).text(), /"note"/)
+
+  // Without "where", the API would have other rows.
+  const current = (await load('app_todo')).design
+  const without = { ...current, columns: current.columns.filter(({ name }: Answer) => name !== 'status') }
+  const blocked = await change('app_todo', without)
   assert.equal(blocked.saved, null)
-  assert.match(blocked.problems[0].message, /^"note" is used at waypost\.yml:\d+$/)
+  const use = blocked.problems.find(({ pointer }: Answer) => pointer === '/uses')
+  assert.match(
+    use?.message ?? JSON.stringify(blocked.problems),
+    /^"status" is used at waypost\.yml:\d+, waypost\.yml:\d+$/,
+  )
   const dropped = await change('app_todo', null)
   assert.match(dropped.problems[0].message, /^"app_todo" is used at waypost\.yml:\d+$/)
   const frozen = await call('PATCH', '/backend/draft', { files: [{ file: `migrations/System/${file}`, text: null }] })

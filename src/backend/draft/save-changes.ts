@@ -12,6 +12,8 @@ export interface SavedChange<Plan extends Planned> {
   /** The files that were written or deleted. */
   readonly files: readonly string[]
   readonly isServed: boolean
+  /** The problems before the change. */
+  readonly before: readonly Diagnostic[]
 }
 
 interface SaveOptions {
@@ -38,11 +40,11 @@ export async function saveChange<Plan extends Planned>(
       const files = await draft.read()
       const planned = await plan(files)
       const names = planned.changes.map(({ file }) => file)
-      if (names.length === 0)
-        return { plan: planned, files: names, served: draft.status().then(({ isServed }) => isServed) }
+      const { isServed: wasServed, diagnostics: before } = await draft.status()
+      if (names.length === 0) return { plan: planned, files: names, before, served: Promise.resolve(wasServed) }
       if (!withErrors) assertNoErrors(files, planned, await draft.findNewErrors(planned))
       const written = await draft.write(planned.changes, { code: planned.code, by })
-      if (written !== undefined) return { plan: planned, files: names, served: written.served }
+      if (written !== undefined) return { plan: planned, files: names, before, served: written.served }
     }
     throw errors.WP_BACKEND_DRAFT_BUSY({ attempts: maxAttempts })
   })

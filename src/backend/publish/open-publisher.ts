@@ -164,8 +164,8 @@ function assertNoConflicts({ conflicts }: DraftState): void {
 }
 
 /** @throws the first reason why the plan cannot be carried out as requested */
-function assertPublishable(plan: PublicationPlan, consent: Consent): PlannedRelease {
-  const { built, facts, diagnostics } = plan
+function assertPublishable(plan: PublicationPlan, { acceptAccess, ...consent }: PublishConsent): PlannedRelease {
+  const { built, facts, diagnostics, accessWarnings: warnings } = plan
   if (built === undefined || facts === undefined) throw makeBrokenProblem(diagnostics)
   const { objections } = judgeRelease(facts, consent)
   const first = objections.find(({ verdict }) => verdict === 'refused') ?? objections[0]
@@ -174,14 +174,22 @@ function assertPublishable(plan: PublicationPlan, consent: Consent): PlannedRele
   if (first?.rule === 'missingVariables')
     throw new ProblemWith(first.problem, { variables: facts.missingVariables.map(({ name }) => name) })
   if (first !== undefined) throw first.problem
+  if (warnings.length > 0 && acceptAccess !== true) {
+    const count = warnings.length === 1 ? '1 new warning' : `${warnings.length} new warnings`
+    throw new ProblemWith(errors.WP_BACKEND_PUBLISH_ACCESS({ count }), { diagnostics: placesOf(warnings) })
+  }
   return built
 }
 
-/** Names the places of the errors. */
+type PublishConsent = Consent & Pick<PublishRequest, 'acceptAccess'>
+
 function makeBrokenProblem(diagnostics: readonly Diagnostic[]): ProblemWith {
   const found = diagnostics.filter(({ severity }) => severity === 'error')
-  const places = found.map(({ file, range, message }) => ({ file, line: range.start.line, message }))
-  return new ProblemWith(errors.WP_BACKEND_PUBLISH_BROKEN(), { diagnostics: places })
+  return new ProblemWith(errors.WP_BACKEND_PUBLISH_BROKEN(), { diagnostics: placesOf(found) })
+}
+
+function placesOf(found: readonly Diagnostic[]) {
+  return found.map(({ file, range, message, hint = null }) => ({ file, line: range.start.line, message, hint }))
 }
 
 /** @throws WP_BACKEND_PUBLISH_GRANT, WP_BACKEND_PUBLISH_SCOPE */

@@ -33,6 +33,7 @@ import {
 import { describeBreaking, describeLosses, writeStep } from '../../tables/index.ts'
 import { listStagedVariables, loadStagedVariables } from '../draft/system/staged-variables.ts'
 import type { SystemDraft } from '../draft/system/system-draft.ts'
+import { findAccessWarnings } from './access-warnings.ts'
 
 export interface PlanSources {
   readonly host: Host
@@ -76,6 +77,8 @@ export interface PublicationPlan {
   /** What decides whether it may be published; undefined as well then. */
   readonly facts: ReleaseFacts | undefined
   readonly diagnostics: readonly Diagnostic[]
+  /** Those about access that the active release does not have: publishing must accept them. */
+  readonly accessWarnings: readonly Diagnostic[]
   readonly migrations: readonly PlannedMigration[]
   /** The places that use each missing variable. */
   readonly missingVariables: readonly (MissingVariable & { readonly uses: readonly string[] })[]
@@ -144,6 +147,10 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       ...loaded.diagnostics,
       ...(await diagnoseActions(definition, failing, { severity: 'error', textOf })),
     ],
+    accessWarnings: await findAccessWarnings(loaded.diagnostics, async () => {
+      const { texts } = (await sources.draft.readState()).active
+      return (await sources.draft.load(texts)).diagnostics
+    }),
     migrations: pending.map((one) =>
       describeMigration(one, { loaded, kindOf: (name) => kindOf(name, { host, manifest, plugins }) }),
     ),
@@ -160,6 +167,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
 const nothing = {
   built: undefined,
   facts: undefined,
+  accessWarnings: [],
   migrations: [],
   rollbacks: { reachable: [], lost: [], migrations: [] },
   missingVariables: [],

@@ -31,6 +31,8 @@ export interface PublishRequest {
   /** Run the pending migrations of the release first. */
   readonly migrate?: boolean | undefined
   readonly allowBreaking?: boolean | undefined
+  /** The warnings about access in the plan were read. */
+  readonly acceptAccess?: boolean | undefined
   /** Scopes that the caller gets with the activation. */
   readonly grant?: readonly string[] | undefined
   /** The id of the release that the caller has seen in a plan. */

@@ -1,8 +1,18 @@
 import type { ClassCatalog } from '../class-catalog.ts'
 import { findTablesInConfig, type ConfigName } from '../config-annotations.ts'
-import { renameKey, replaceText } from './change-entry.ts'
+import { remove, renameKey, replaceText } from './change-entry.ts'
 import { collectEdited, type EditedFiles } from './edit-definition.ts'
-import { linksOf, listReached, openFile, placeOf, pointerTo, walk, type Cursor, type Editing } from './editing.ts'
+import {
+  childrenOf,
+  linksOf,
+  listReached,
+  openFile,
+  placeOf,
+  pointerTo,
+  walk,
+  type Cursor,
+  type Editing,
+} from './editing.ts'
 import {
   childrenAt,
   configPlaces,
@@ -35,17 +45,24 @@ export interface TableColumns {
 }
 
 /**
- * Renames columns of a table in configs, in the schemas of methods that use the table, and in path parameters. Texts with
- * SQL and schemas that something else uses too are not changed: their uses have a `problem`.
+ * Renames and drops columns of a table in configs, in the schemas of methods that use the table, and in path parameters.
+ * Texts with SQL and schemas that something else uses too are not changed: their uses have a `problem`. So have the uses of
+ * dropped columns without which a config would mean something else; they have `isBlocking`.
  * @param columns the new name by column
  * @throws WP_DEFINITION_EDIT_REFUSED
  */
 export function renameColumns(
   editing: Editing,
-  { columns, ...table }: TableColumns & { readonly columns: ReadonlyMap<string, string> },
-): { readonly files: EditedFiles; readonly uses: readonly ColumnUse[] } {
+  {
+    columns,
+    dropped = [],
+    ...table
+  }: TableColumns & { readonly columns: ReadonlyMap<string, string>; readonly dropped?: readonly string[] },
+): { readonly files: EditedFiles; readonly uses: readonly ColumnUse[]; readonly lost: readonly LostUse[] } {
   const work: Editing = { ...editing, files: new Map(editing.files) }
   const reached = listReached(work)
+  // First, since a column may get the name of a dropped one.
+  const lost = dropColumns(work, { ...table, columns: dropped })
   const found = findPlaces(work, { ...table, columns: [...columns.keys()] })
   const uses = found.map((place) => describeUse(work, place))
   const changed = found.filter(({ problem }) => problem === undefined)
@@ -60,7 +77,62 @@ export function renameColumns(
     renameParameters(work, { name: route, to })
     renameKey(work, walk(work, ['routes', route]).cursor, to)
   }
-  return { files: collectEdited(editing, work, reached), uses }
+  return { files: collectEdited(editing, work, reached), uses, lost }
+}
+
+/** A place that names a dropped column. It is removed, or has a problem. */
+export interface LostUse extends ColumnUse {
+  /** Whether it must be changed before the column can be dropped. */
+  readonly isBlocking: boolean
+}
+
+/** Maps of a config whose entries only give columns a value. Others, such as `where`, decide which rows exist. */
+const valueMaps: readonly string[] = ['set', 'set_on_update']
+/** What has no meaning without entries. An empty `write`, on the other hand, differs from none. */
+const removedIfEmpty: ReadonlySet<string> = new Set([...valueMaps, 'sort', 'sortable', 'required'])
+
+/** Removes what names columns, from the end of each file. */
+function dropColumns(
+  work: Editing,
+  wanted: TableColumns & { readonly columns: readonly string[] },
+): readonly LostUse[] {
+  if (wanted.columns.length === 0) return []
+  const found = findPlaces(work, wanted).map((place) => ({ place, blocking: findBlocking(place) }))
+  const lost = found.map(({ place, blocking }) => {
+    const use = describeUse(work, place)
+    return { ...use, problem: use.problem ?? blocking, isBlocking: blocking !== undefined }
+  })
+  const removed = found.filter(({ place, blocking }) => place.problem === undefined && blocking === undefined)
+  for (const { place } of removed.toSorted((a, b) => compareSteps(b.place.cursor, a.place.cursor))) {
+    const { file, steps } = place.cursor
+    const parent = { file, steps: steps.slice(0, -1) }
+    const keys = place.keys.slice(0, -1)
+    const isLast = childrenOf(linksOf(work, parent).at(-1)!.tree).length === 1
+    const canGo = parent.steps.length > 0 && removedIfEmpty.has(keys.at(-1) ?? '')
+    if (isLast && canGo) remove(work, parent, keys)
+    else remove(work, place.cursor, place.keys)
+  }
+  return lost
+}
+
+/** Returns why a place of a dropped column cannot be removed; undefined if it can, or may stay. */
+function findBlocking({ kind, keys, inConfig, cursor, problem }: Place): string | undefined {
+  if (problem !== undefined) return undefined
+  if (kind === 'route') return 'it is in the path of a route'
+  if (inConfig !== true) return undefined
+  const [owner = '', name = ''] = keys.slice(-2)
+  const isItem = kind === 'text' && /^\d+$/.test(name) && cursor.steps.length > 0
+  if (isItem && owner !== 'key') return undefined
+  if (kind === 'key' && valueMaps.includes(owner)) return undefined
+  return `"${isItem || kind === 'key' ? owner : name}" needs another column`
+}
+
+/** Compares places of files; what is inside of another place is after it. */
+function compareSteps(one: Cursor, other: Cursor): number {
+  if (one.file !== other.file) return one.file < other.file ? -1 : 1
+  const index = one.steps.findIndex((step, at) => step !== other.steps[at])
+  if (index === -1) return one.steps.length - other.steps.length
+  return one.steps[index]! - (other.steps[index] ?? -1)
 }
 
 /** Two columns may exchange their names: then each gets a free one first. */
@@ -93,6 +165,8 @@ interface Place {
   readonly route?: string
   readonly problem?: string
   readonly line?: number
+  /** Whether it is a name in a config; the others are in schemas and paths. */
+  readonly inConfig?: boolean
 }
 
 function describeUse(work: Editing, { column, cursor, keys, problem, line }: Place): ColumnUse {
@@ -155,7 +229,7 @@ function findInConfig(names: readonly Annotated[], config: At, { connection, tab
 }
 
 function toPlace({ cursor, keys, isKey }: Annotated, rest: Pick<Place, 'column' | 'prefix'>): Place {
-  return { cursor, keys, kind: isKey ? 'key' : 'text', ...rest }
+  return { cursor, keys, inConfig: true, kind: isKey ? 'key' : 'text', ...rest }
 }
 
 /** Returns the texts of a config, such as SQL, that contain the table and a column as words. */

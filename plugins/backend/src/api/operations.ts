@@ -427,6 +427,18 @@ export interface Operations {
         end_column: number
         at: string | null
       }[]
+      warnings: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
       is_served: boolean
       inverse: {
         edits: { at: string; value?: unknown; if?: string | null }[]
@@ -501,6 +513,18 @@ export interface Operations {
         end_column: number
         at: string | null
       }[]
+      warnings: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
       is_served: boolean
       inverse: {
         edits: { at: string; value?: unknown; if?: string | null }[]
@@ -518,6 +542,18 @@ export interface Operations {
       changes: number
       files: string[]
       diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      warnings: {
         severity: 'error' | 'warning'
         code: string
         message: string
@@ -584,6 +620,18 @@ export interface Operations {
         end_column: number
         at: string | null
       }[]
+      warnings: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
       is_served: boolean
       inverse: {
         edits: { at: string; value?: unknown; if?: string | null }[]
@@ -601,6 +649,18 @@ export interface Operations {
       changes: number
       files: string[]
       diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      warnings: {
         severity: 'error' | 'warning'
         code: string
         message: string
@@ -648,6 +708,18 @@ export interface Operations {
           end_column: number
           at: string | null
         }[]
+        warnings: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
         is_served: boolean
         inverse: {
           edits: { at: string; value?: unknown; if?: string | null }[]
@@ -671,6 +743,18 @@ export interface Operations {
       changes: number
       files: string[]
       diagnostics: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
+      warnings: {
         severity: 'error' | 'warning'
         code: string
         message: string
@@ -760,6 +844,7 @@ export interface Operations {
         at: string | null
         source: string
         problem: string | null
+        is_blocking: boolean
       }[]
       problems: { pointer: string; message: string; hint: string | null }[]
       saved: {
@@ -768,6 +853,18 @@ export interface Operations {
         changes: number
         files: string[]
         diagnostics: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
+        warnings: {
           severity: 'error' | 'warning'
           code: string
           message: string
@@ -831,6 +928,18 @@ export interface Operations {
           end_column: number
           at: string | null
         }[]
+        warnings: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
         is_served: boolean
         inverse: {
           edits: { at: string; value?: unknown; if?: string | null }[]
@@ -883,6 +992,18 @@ export interface Operations {
           end_column: number
           at: string | null
         }[]
+        warnings: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
         is_served: boolean
         inverse: {
           edits: { at: string; value?: unknown; if?: string | null }[]
@@ -922,6 +1043,18 @@ export interface Operations {
         changes: number
         files: string[]
         diagnostics: {
+          severity: 'error' | 'warning'
+          code: string
+          message: string
+          hint: string | null
+          file: string
+          line: number
+          column: number
+          end_line: number
+          end_column: number
+          at: string | null
+        }[]
+        warnings: {
           severity: 'error' | 'warning'
           code: string
           message: string
@@ -985,6 +1118,18 @@ export interface Operations {
         end_column: number
         at: string | null
       }[]
+      access_warnings: {
+        severity: 'error' | 'warning'
+        code: string
+        message: string
+        hint: string | null
+        file: string
+        line: number
+        column: number
+        end_line: number
+        end_column: number
+        at: string | null
+      }[]
     }
   }
   /** Publishes the draft, or some of its changes. It continues in the background. */
@@ -994,6 +1139,7 @@ export interface Operations {
       message?: string
       migrate?: boolean
       allow_breaking?: boolean
+      accept_access?: boolean
       grant?: string[]
       release?: string
       against: string | null

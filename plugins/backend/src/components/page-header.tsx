@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { createContext, use, type ReactNode } from 'react'
 
 interface PageHeaderProps {
   readonly title: ReactNode
@@ -14,8 +14,12 @@ interface PageHeaderProps {
   readonly menu?: ReactNode
 }
 
+/** What every page shows below its header. */
+export const PageNotes = createContext<ReactNode>(null)
+
 export function PageHeader({ title, text, mode, action, children, menu }: PageHeaderProps) {
-  return (
+  const notes = use(PageNotes)
+  const header = (
     <header className="page-header">
       <div className="page-header-text">
         <h1 dir="auto">{title}</h1>
@@ -34,5 +38,11 @@ export function PageHeader({ title, text, mode, action, children, menu }: PageHe
         </div>
       )}
     </header>
+  )
+  return (
+    <>
+      {header}
+      {notes}
+    </>
   )
 }

@@ -1,6 +1,8 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Entry } from '../api/call.ts'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 import { announce } from './announce.tsx'
 import { State, type Tone } from './badge.tsx'
@@ -15,6 +17,24 @@ const { operate } = strings
 const { statuses, subscription: texts } = operate
 
 const tones: Readonly<Record<Subscription['status'], Tone>> = { active: 'good', paused: 'warn', disabled: 'quiet' }
+
+/** Opens the dialog that subscribes to an event. */
+export function SubscribeLink({ event }: { readonly event: string }) {
+  if (!useHasScope('backend.operate')) return null
+  return (
+    <section className="stack-small">
+      <h2>{operate.pages.subscriptions}</h2>
+      <div>
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="/subscriptions" search={{ add: '1', event }} {...props} />}
+        >
+          {operate.subscriptions.subscribe}
+        </Button>
+      </div>
+    </section>
+  )
+}
 
 interface SubscriptionStateProps {
   readonly subscription: Subscription

@@ -62,6 +62,11 @@ function placeOf(at: string) {
   return { name: `${method} ${name}`, field: fieldOf(rest), page: pageOf(kind, `${method} ${name}`) }
 }
 
+/** The page that shows a value of waypost.yml, with its section. */
+export function pageOfPointer(at: string): Page {
+  return placeOf(at).page
+}
+
 /** The page of an entry that is renamed. */
 export function pageOf(kind: string, name: string): Page {
   return [sections[kind] ?? 'settings', name]

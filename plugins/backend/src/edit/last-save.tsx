@@ -9,6 +9,7 @@ import { editing as texts } from '../strings/editing.ts'
 import { publish } from '../strings/publish.ts'
 import { isOneOf } from './describe-save.ts'
 import { lastSave, undoLastSave, useServerDraft, type LastSaved } from './draft.ts'
+import { Warnings } from './warnings.tsx'
 
 /** Says when something was saved last in this window, and undoes it. */
 export function LastSave() {
@@ -20,25 +21,30 @@ export function LastSave() {
     onSuccess: () => announce(texts.undone),
   })
   if (saved === undefined || !isShownHere(saved)) return null
-  const { saved_at: at, changes, canUndo } = saved
+  const { saved_at: at, changes, warnings, canUndo } = saved
   return (
-    <div className="save-row last-save">
-      <p className="save-state soft" role="status">
-        {isServer ? publish.savedAt(new Date(at)) : texts.savedAt(new Date(at), changes)}
-        {canUndo ? null : <span>{texts.noUndo}</span>}
-      </p>
-      {canUndo ? (
-        <Button
-          variant="default"
-          leftSection={<Undo2 size={14} aria-hidden />}
-          loading={undoing.isPending}
-          onClick={() => undoing.mutate()}
-        >
-          {texts.undoOf(namesOf(saved))}
-        </Button>
-      ) : null}
-      {undoing.isError ? <ProblemAlert error={undoing.error} /> : null}
-    </div>
+    <>
+      <div role="status">
+        <Warnings title={texts.warnings.saved(warnings.length)} warnings={warnings} />
+      </div>
+      <div className="save-row last-save">
+        <p className="save-state soft" role="status">
+          {isServer ? publish.savedAt(new Date(at)) : texts.savedAt(new Date(at), changes)}
+          {canUndo ? null : <span>{texts.noUndo}</span>}
+        </p>
+        {canUndo ? (
+          <Button
+            variant="default"
+            leftSection={<Undo2 size={14} aria-hidden />}
+            loading={undoing.isPending}
+            onClick={() => undoing.mutate()}
+          >
+            {texts.undoOf(namesOf(saved))}
+          </Button>
+        ) : null}
+        {undoing.isError ? <ProblemAlert error={undoing.error} /> : null}
+      </div>
+    </>
   )
 }
 

@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { definitionQuery } from '../api/definition.ts'
 import { Users } from '../components/definition-parts.tsx'
 import { Listen } from '../components/listen.tsx'
+import { SubscribeLink } from '../components/subscription.tsx'
+import { config } from '../config.ts'
 import { saveChange } from '../edit/draft.ts'
 import { JsonField, TextField } from '../edit/fields.tsx'
 import { SchemaPicker, ScopesPicker } from '../edit/pickers.tsx'
@@ -35,7 +37,8 @@ export function EventEditor({ name }: { readonly name: string }) {
             <h2>{texts.dispatchedBy}</h2>
             {users.length === 0 ? <p className="soft">{build.events.code}</p> : <Users uses={users} />}
           </section>
-          <Listen event={name} />
+          <SubscribeLink event={name} />
+          {config.isDevelopment ? <Listen event={name} /> : null}
         </>
       )}
     </EntryEditor>

@@ -287,8 +287,12 @@ export function Uses({ uses }: { readonly uses: Plan['uses'] }) {
   const groups = [
     { title: texts.changed, list: uses.filter(({ to, problem }) => to !== null && problem === null) },
     { title: texts.unchanged, list: uses.filter(({ to, problem }) => to !== null && problem !== null) },
-    { title: texts.blocking, list: uses.filter(({ to, problem }) => to === null && problem === null) },
-    { title: texts.mentions, list: uses.filter(({ to, problem }) => to === null && problem !== null) },
+    {
+      title: texts.removedWith,
+      list: uses.filter((one) => one.to === null && one.problem === null && !one.is_blocking),
+    },
+    { title: texts.blocking, list: uses.filter((one) => one.to === null && one.is_blocking) },
+    { title: texts.mentions, list: uses.filter((one) => one.to === null && one.problem !== null && !one.is_blocking) },
   ]
   return (
     <section className="stack-small table-uses" aria-label={texts.uses}>

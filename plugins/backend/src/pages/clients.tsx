@@ -166,7 +166,7 @@ function NewClient({ onClose }: { onClose(): void }) {
   }
   return (
     <Dialog title={texts.add} size={520} onClose={onClose}>
-      <SaveForm action={texts.create} onSave={save} onCancel={onClose}>
+      <SaveForm action={texts.create} isIncomplete={scopes.length === 0} onSave={save} onCancel={onClose}>
         {(errorOf) => (
           <>
             <TextInput
@@ -230,6 +230,11 @@ function NewClient({ onClose }: { onClose(): void }) {
               onChange={setScopes}
               error={errorOf('scopes')}
             />
+            {scopes.length > 0 || owner.scopes.length === 0 ? null : (
+              <p className="warnings" role="note">
+                {texts.withoutScopes}
+              </p>
+            )}
             <CommandHint
               command={[
                 `waypost client:add ${name === '' ? 'NAME' : quoteShell(name)} --user ${quoteShell(user || 'NAME')}`,

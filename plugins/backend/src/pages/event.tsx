@@ -4,6 +4,7 @@ import { Source, Users } from '../components/definition-parts.tsx'
 import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
+import { SubscribeLink } from '../components/subscription.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { build } from '../strings/build.ts'
 
@@ -55,6 +56,7 @@ function EventView() {
                 {users.length === 0 ? <p className="soft">{texts.code}</p> : <Users uses={users} />}
               </section>
             </div>
+            <SubscribeLink event={name} />
           </div>
         </>
       )}

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, type Answer } from '../api/call.ts'
 import { DataTable } from '../components/data-table.tsx'
@@ -83,7 +83,11 @@ export function Page() {
 type Added = Answer<'POST /subscription'>
 
 function AddSubscription({ onClose }: { onClose(): void }) {
-  const [fields, setFields] = useState<{ user?: string; event?: string; endpoint: string }>({ endpoint: '' })
+  const { event: chosen }: { readonly event?: string } = useSearch({ strict: false })
+  const [fields, setFields] = useState<{ user?: string; event?: string; endpoint: string }>({
+    endpoint: '',
+    ...(chosen === undefined ? {} : { event: chosen }),
+  })
   const [added, setAdded] = useState<Added>()
   const navigate = useNavigate()
   const queries = useQueryClient()

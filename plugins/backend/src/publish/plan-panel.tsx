@@ -7,7 +7,8 @@ import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { endSentence, ProblemAlert } from '../components/problem.tsx'
 import { isBreakingWord, TypedWord } from '../components/typed-word.tsx'
-import { refreshDraft, type Draft } from '../edit/draft.ts'
+import { refreshDraft, type Diagnostic, type Draft } from '../edit/draft.ts'
+import { Warnings } from '../edit/warnings.tsx'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
@@ -68,10 +69,17 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   const [refused, setRefused] = useState<ReadonlySet<string>>(new Set())
   const [isAsking, setAsking] = useState(false)
   const [typed, setTyped] = useState('')
+  const [accepted, setAccepted] = useState<string | null>()
   const breaking = plan.changes.filter((one) => one.breaking)
   const others = plan.changes.filter((one) => !one.breaking && !plan.migrations.some(({ name }) => name === one.name))
   const isForbidden = breaking.length > 0 && plan.breaking_changes === 'forbid'
   const errors = plan.diagnostics.filter(({ severity }) => severity === 'error')
+  const { access_warnings: access } = plan
+  const isAccess = ({ code, file, line, column }: Diagnostic) =>
+    access.some((one) => one.code === code && one.file === file && one.line === line && one.column === column)
+  const warnings = plan.diagnostics.filter((one) => one.severity === 'warning' && !isAccess(one))
+  // A plan of other changes has other warnings, which were not read.
+  const mustAccept = access.length > 0 && accepted !== plan.release
   const isBlocked = [errors, plan.missing_variables, plan.older_servers, plan.dropped_migrations].some(
     ({ length }) => length > 0,
   )
@@ -82,6 +90,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
       ...(message.trim() === '' ? {} : { message: message.trim() }),
       ...(plan.migrations.length === 0 ? {} : { migrate: true }),
       ...(breaking.length === 0 ? {} : { allow_breaking: true }),
+      ...(access.length === 0 ? {} : { accept_access: true }),
       ...(granted.length === 0 ? {} : { grant: granted }),
       ...(plan.release === null ? {} : { release: plan.release }),
       against: plan.active,
@@ -123,6 +132,8 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
             <LostRollbacks rollbacks={plan.rollbacks} />
           </section>
         )}
+        <Warnings title={texts.access(access.length)} warnings={access} isWhole />
+        <Warnings title={texts.warnings(warnings.length)} warnings={warnings} />
         {plan.missing_variables.length === 0 ? null : (
           <section>
             <h3>{texts.variables}</h3>
@@ -177,6 +188,16 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
             ) : null}
           </div>
         ))}
+        {access.length === 0 || !mayPublish ? null : (
+          <div className="publish-grant">
+            <p>{texts.access(access.length)}.</p>
+            <Checkbox
+              label={texts.accept}
+              checked={!mustAccept}
+              onChange={(event) => setAccepted(event.currentTarget.checked ? plan.release : undefined)}
+            />
+          </div>
+        )}
         {mayPublish ? (
           <>
             <Textarea
@@ -195,7 +216,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
             <Button
               fullWidth
               {...(breaking.length > 0 ? { color: 'red.6' } : {})}
-              disabled={isBlocked || isStale}
+              disabled={isBlocked || isStale || mustAccept}
               loading={publication.isPending}
               onClick={() => {
                 setTyped('')
@@ -235,9 +256,11 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   )
 }
 
-/** The method to try after publishing: preferably a new one, and POST. */
+/** The method to try after publishing: preferably a new one, and POST. Not one of a row, since nothing says which rows exist. */
 function firstCall({ changes }: Plan): string | undefined {
-  const routes = changes.filter(({ kind, change }) => kind === 'route' && change !== 'removed')
+  const routes = changes.filter(
+    ({ kind, change, name }) => kind === 'route' && change !== 'removed' && !name.includes('/:'),
+  )
   const names = [...routes.filter(({ change }) => change === 'added'), ...routes].map(({ name }) => name)
   return names.find((name) => name.startsWith('POST ')) ?? names[0]
 }

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { config } from '../config.ts'
 import { draftQuery, useDraft } from '../edit/draft.ts'
+import { PageNotes } from '../components/page-header.tsx'
 import { ChangedFiles, DraftBanner } from '../edit/draft-bar.tsx'
+import { PageWarnings } from '../edit/warnings.tsx'
 import { strings } from '../strings.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Brand, Frame } from './frame.tsx'
@@ -18,31 +20,33 @@ export function Shell() {
   useHotkeys([['mod+K', palette.toggle]], [])
   return (
     <>
-      <Frame
-        isWaiting={isWaiting}
-        navigation={
-          <Rail>
-            <ProjectBrand />
-          </Rail>
-        }
-        tools={
-          <>
-            <ChangedFiles />
-            <button type="button" className="search" onClick={palette.open} aria-keyshortcuts="Control+K Meta+K">
-              <Search size={14} aria-hidden />
-              <span className="search-label">{strings.palette.open}</span>
-              <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
-            </button>
-            <AccountMenu />
-          </>
-        }
-        banner={
-          <>
-            {config.isReadOnly ? <p className="banner">{strings.mode.readOnly}</p> : null}
-            <DraftBanner />
-          </>
-        }
-      />
+      <PageNotes value={<PageWarnings />}>
+        <Frame
+          isWaiting={isWaiting}
+          navigation={
+            <Rail>
+              <ProjectBrand />
+            </Rail>
+          }
+          tools={
+            <>
+              <ChangedFiles />
+              <button type="button" className="search" onClick={palette.open} aria-keyshortcuts="Control+K Meta+K">
+                <Search size={14} aria-hidden />
+                <span className="search-label">{strings.palette.open}</span>
+                <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+              </button>
+              <AccountMenu />
+            </>
+          }
+          banner={
+            <>
+              {config.isReadOnly ? <p className="banner">{strings.mode.readOnly}</p> : null}
+              <DraftBanner />
+            </>
+          }
+        />
+      </PageNotes>
       <Palette opened={isPaletteOpen} onClose={palette.close} />
     </>
   )

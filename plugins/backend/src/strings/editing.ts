@@ -31,6 +31,11 @@ export const editing = {
     unknown: 'This was changed since you began.',
   },
   refused: (errors: number) => `Not saved: ${errors === 1 ? 'this error' : `these ${errors} errors`} would be new`,
+  warnings: {
+    title: (warnings: number) => countOf(warnings, 'warning'),
+    saved: (warnings: number) => `This change causes ${countOf(warnings, 'warning')}`,
+    all: (warnings: number) => `Show all ${count.format(warnings)}`,
+  },
   conflict: {
     title: 'Changed since you began',
     text: (values: number) =>

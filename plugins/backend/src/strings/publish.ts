@@ -108,6 +108,9 @@ export const publish = {
     grantOf: (scope: string) => `Give me the scope ${scope}`,
     older: (name: string, version: string) =>
       `${name} runs an older version of Waypost, ${version}. Update it before you publish.`,
+    warnings: (warnings: number) => countOf(warnings, 'warning'),
+    access: (warnings: number) => `${countOf(warnings, 'new warning')} about who can read or change data`,
+    accept: 'I have read the warnings',
     problems: (errors: number) => `${countOf(errors, 'error')} in the draft`,
     problemsText: 'Fix these before you publish.',
     message: 'Message',

@@ -72,6 +72,7 @@ export const tableEditor = {
   uses: 'What uses these columns',
   changed: (count: number) => `${count} ${count === 1 ? 'place changes' : 'places change'} with it`,
   unchanged: (count: number) => `${count} ${count === 1 ? 'place' : 'places'} to check and change yourself`,
+  removedWith: (count: number) => `${count} ${count === 1 ? 'place is' : 'places are'} removed with it`,
   blocking: (count: number) => `Remove ${count === 1 ? 'this use' : `these ${count} uses`} first`,
   mentions: (count: number) => `${count} ${count === 1 ? 'text' : 'texts'} to check and change yourself`,
   losses: 'This will be lost:',

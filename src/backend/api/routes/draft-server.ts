@@ -60,6 +60,7 @@ const rebase = defineRoute({
   answer: draftSaved,
   async handle({ body: { revision, take }, ...call }) {
     const draft = systemDraftOf(call)
+    const { diagnostics: before } = await draft.status()
     const done = await draft.exclusive(async () => {
       const state = await draft.readState()
       const { conflicts } = state
@@ -78,7 +79,7 @@ const rebase = defineRoute({
     })
     // Restoring the files before would undo the active release.
     const inverse = { edits: [], files: [], undo: true } as const
-    return answerSaved(call, { files: done, isServed: false }, { count: Object.keys(take).length, inverse })
+    return answerSaved(call, { files: done, isServed: false, before }, { count: Object.keys(take).length, inverse })
   },
 })
 

@@ -4,7 +4,7 @@ import { loadCatalog } from '../../../operate/index.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import type { PlannedEdits } from '../../draft/plan-edits.ts'
-import type { Planned, SavedChange } from '../../draft/save-changes.ts'
+import { subtractKnown, type Planned, type SavedChange } from '../../draft/save-changes.ts'
 import { SystemDraft } from '../../draft/system/system-draft.ts'
 import { errors, ProblemWith } from '../../errors.ts'
 import { type AdminSources } from '../route.ts'
@@ -67,6 +67,8 @@ export const draftSaved = record({
   files: Type.Array(text),
   /** The problems of the new state. */
   diagnostics: Type.Array(diagnostic),
+  /** The warnings that the change causes. */
+  warnings: Type.Array(diagnostic),
   /** Whether the new state is served. */
   is_served: Type.Boolean(),
   /** A change that undoes this one, while nothing else has changed the same values. */
@@ -76,17 +78,20 @@ export const draftSaved = record({
 /** Answers with the new state of the draft. */
 export async function answerSaved(
   call: Pick<AdminSources, 'draft' | 'host'>,
-  { files, isServed }: Pick<SavedChange<Planned>, 'files' | 'isServed'>,
+  { files, isServed, before }: Pick<SavedChange<Planned>, 'files' | 'isServed' | 'before'>,
   { count, inverse }: Pick<PlannedEdits, 'count' | 'inverse'>,
 ) {
   const draft = draftOf(call)
   const now = await draft.read()
+  const { diagnostics } = await draft.status()
+  const warnings = subtractKnown(diagnostics, before).filter(({ severity }) => severity === 'warning')
   return {
     revision: now.revision,
     saved_at: formatTime(call.host.clock.now()),
     changes: count,
     files,
-    diagnostics: formatDiagnostics(now.editing, (await draft.status()).diagnostics),
+    diagnostics: formatDiagnostics(now.editing, diagnostics),
+    warnings: formatDiagnostics(now.editing, warnings),
     is_served: isServed,
     inverse,
   }

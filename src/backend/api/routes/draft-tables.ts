@@ -1,7 +1,7 @@
 import type { TableRequest } from '../../../build/index.ts'
 import { Type, type Static } from 'typebox'
 import type { TableDesign } from '../../../tables/index.ts'
-import { findColumnUses, renameColumns, type ColumnUse } from '../../../definition/index.ts'
+import { findColumnUses, renameColumns, type ColumnUse, type LostUse } from '../../../definition/index.ts'
 import type { Draft, DraftFiles, PlannedDraft } from '../../draft/draft.ts'
 import type {
   DesignRequest,
@@ -127,7 +127,7 @@ const migration = defineRoute({
   answer: record({
     /** What happens to the migration; null if nothing changes. */
     change: Type.Union([file, Type.Null()]),
-    /** The other files that change, since they name renamed columns. */
+    /** The other files that change, since they name renamed or dropped columns. */
     files: Type.Array(file),
     sql: record({ sqlite: texts, postgresql: texts }),
     /** What breaks code that uses the tables before. */
@@ -143,8 +143,10 @@ const migration = defineRoute({
         to: maybeText,
         at: maybeText,
         source: text,
-        /** Why the place is not changed with it; null if it is. */
+        /** Why the place is not changed or removed with it; null if it is. */
         problem: maybeText,
+        /** Whether nothing is written because of it. */
+        is_blocking: Type.Boolean(),
       }),
     ),
     /** Nothing is written if there are any. */
@@ -182,7 +184,7 @@ const migration = defineRoute({
 
 interface PlannedTable extends PlannedDraft {
   readonly migration: PlannedMigration
-  readonly uses: readonly (ColumnUse & { readonly to?: string | undefined })[]
+  readonly uses: readonly (ColumnUse & { readonly to?: string | undefined; readonly isBlocking?: boolean })[]
 }
 
 /** Plans a migration with the edits of what names its columns. Nothing changes if there are problems. */
@@ -192,11 +194,14 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
   const { connection, table = '', design: wanted } = request
   const isUsed = renamed.size > 0 || dropped.length > 0 || wanted === undefined
   const known = { connection, table, classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} } }
-  const named = refuseAsProblem(() => renameColumns(files.editing, { ...known, columns: renamed }))
-  const lost = !isUsed ? [] : findColumnUses(files.editing, { ...known, columns: wanted && dropped })
+  const named = refuseAsProblem(() => renameColumns(files.editing, { ...known, columns: renamed, dropped }))
+  const lost: readonly LostUse[] =
+    wanted !== undefined
+      ? named.lost
+      : findColumnUses(files.editing, known).map((use) => ({ ...use, isBlocking: !use.isGuess }))
   const blocking = [
     ...Map.groupBy(
-      lost.filter(({ isGuess }) => !isGuess),
+      lost.filter(({ isBlocking }) => isBlocking),
       ({ column = table }) => column,
     ),
   ]
@@ -212,7 +217,7 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
     migration: { ...migration, problems: all },
     uses: [
       ...named.uses.map((use) => ({ ...use, to: renamed.get(use.column!) })),
-      ...lost.map((use) => ({ ...use, problem: use.isGuess ? use.problem : undefined })),
+      ...lost,
       ...migration.code.map(({ column, source }) => ({
         column,
         to: renamed.get(column ?? ''),
@@ -220,6 +225,7 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
         source,
         problem: 'Code is not changed automatically',
         isGuess: true,
+        isBlocking: false,
       })),
     ],
     changes: change === undefined || all.length > 0 ? [] : [change, ...listEdited(files, named.files)],
@@ -235,12 +241,13 @@ function formatTable({ migration, uses, changes }: PlannedTable) {
     sql,
     breaking,
     losses,
-    uses: uses.map(({ column = null, to = null, at = null, source, problem = null }) => ({
+    uses: uses.map(({ column = null, to = null, at = null, source, problem = null, isBlocking = false }) => ({
       column,
       to,
       at,
       source,
       problem,
+      is_blocking: isBlocking,
     })),
     problems: problems.map(({ hint = null, ...problem }) => ({ ...problem, hint })),
   }

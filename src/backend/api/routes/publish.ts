@@ -61,6 +61,8 @@ const plan = defineRoute({
     /** Servers with an older version: nothing can be published before they are updated. */
     older_servers: Type.Array(record({ name: text, version: text })),
     diagnostics: Type.Array(diagnostic),
+    /** Those about access that the active release does not have: publishing needs `accept_access`. */
+    access_warnings: Type.Array(diagnostic),
   }),
   async handle({ body, ...call }) {
     const own = publisherOf(call)
@@ -79,6 +81,7 @@ const plan = defineRoute({
       rollbacks: found.rollbacks,
       older_servers: (found.facts?.olderServers ?? []).map(({ name, version }) => ({ name, version })),
       diagnostics: formatDiagnostics(editing, found.diagnostics),
+      access_warnings: formatDiagnostics(editing, found.accessWarnings),
     }
   },
 })
@@ -109,6 +112,8 @@ const publish = defineRoute({
     migrate: Type.Optional(Type.Boolean()),
     /** Publish breaking changes. With `breaking_changes: forbid`, send it only after the person has typed what is asked. */
     allow_breaking: Type.Optional(Type.Boolean()),
+    /** Publish although the plan has warnings about access. */
+    accept_access: Type.Optional(Type.Boolean()),
     /** Scopes that the caller gets, which needs `backend.admin`. */
     grant: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })),
     /** The id from the plan. Refused if publishing would make another release. */
@@ -121,11 +126,11 @@ const publish = defineRoute({
     /** See `getPublication`. */
     id: text,
   }),
-  async handle({ body: { allow_breaking: allowBreaking, ...request }, ...call }) {
+  async handle({ body: { allow_breaking: allowBreaking, accept_access: acceptAccess, ...request }, ...call }) {
     const own = publisherOf(call)
     if ((request.grant ?? []).length > 0) call.assertRecentPassword()
     const by = { host: await call.acting(), actor: await call.actor() }
-    return { id: await exposeErrors(() => own.start({ ...request, allowBreaking }, by)) }
+    return { id: await exposeErrors(() => own.start({ ...request, allowBreaking, acceptAccess }, by)) }
   },
 })
 
