@@ -9,7 +9,7 @@ export {
   type ActivateOptions,
   type Activation,
 } from './activate.ts'
-export { assertServable, isNewer } from './assert-servable.ts'
+export { assertServable } from './assert-servable.ts'
 export { listServedReleases, recordReleaseServed } from './list-releases.ts'
 export { awaitServers, stateOfServer, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'

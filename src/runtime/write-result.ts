@@ -120,7 +120,7 @@ function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: s
     const writer = writers.get(status)
     if (writer === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
     if (body === undefined) throw makeResultError(at, 'the result is missing')
-    const text = (body as { readonly [jsonText]?: string } | null)?.[jsonText]
+    const text = findText(body)
     if (text !== undefined)
       return { payload: text, infinite: checkResults ? checkWritten(at, writer, { body, text }) : undefined }
     if (!checkResults && writer.fits(body)) return { payload: write(at, writer.serialize, body) }
@@ -129,6 +129,10 @@ function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: s
     const dropped = listDropped(plain, JSON.parse(payload))
     return { payload, infinite, dropped: dropped.length === 0 ? undefined : dropped }
   }
+}
+
+function findText(body: unknown): string | undefined {
+  return (body as { readonly [jsonText]?: string } | null)?.[jsonText]
 }
 
 /** Checks and writes the JSON form of a result, because that is what callers get; a Date becomes a text, for example. */

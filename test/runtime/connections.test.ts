@@ -354,6 +354,7 @@ async function openStalling(limits: ConnectionLimits['unread'] = {}) {
   }
   return {
     site,
+    [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
     check: () => check(),
     async request(path: string): Promise<PausedCaller> {
       const caller = await site.open()
@@ -366,8 +367,8 @@ async function openStalling(limits: ConnectionLimits['unread'] = {}) {
 }
 
 test('a response is ended whose client takes nothing for 30 checks; a client that reads after 20 gets all of it', async () => {
-  const { site, request, check } = await openStalling({ maxBytes: 1000 * mb })
-  await using _ = site
+  await using stalling = await openStalling({ maxBytes: 1000 * mb })
+  const { request, check } = stalling
   const [silent, slow, streaming] = [await request('/big'), await request('/big'), await request('/stream')]
   const late = await request('/big')
   for (let count = 0; count < 20; count += 1) check()
@@ -388,8 +389,8 @@ test('a response is ended whose client takes nothing for 30 checks; a client tha
 })
 
 test('a client that takes a little between the checks is not cut off', async () => {
-  const { site, request, check } = await openStalling()
-  await using _ = site
+  await using stalling = await openStalling()
+  const { request, check } = stalling
   const caller = await request('/big')
   let taken = 0
   const take = async () => {
@@ -408,8 +409,8 @@ test('a client that takes a little between the checks is not cut off', async () 
 })
 
 test('while unread responses fill memory, requests are rejected before they are answered', async () => {
-  const { site, request, check } = await openStalling({ maxBytesToAccept: 10 * mb })
-  await using _ = site
+  await using stalling = await openStalling({ maxBytesToAccept: 10 * mb })
+  const { site, request, check } = stalling
   for (const path of ['/big', '/stream']) {
     const silent = await request(path)
     check()
@@ -426,8 +427,8 @@ test('while unread responses fill memory, requests are rejected before they are 
 })
 
 test('responses of requests that began before memory was full are not kept for clients that do not read', async () => {
-  const { site, request } = await openStalling({ maxBytesToKeep: 30 * mb })
-  await using _ = site
+  await using stalling = await openStalling({ maxBytesToKeep: 30 * mb })
+  const { request } = stalling
   const [first, second] = [await request('/big'), await request('/big')]
   await until('the second is ended', () => second.served.destroyed)
   first.socket.resume()
@@ -435,8 +436,8 @@ test('responses of requests that began before memory was full are not kept for c
 })
 
 test('while unread responses take too much memory, the clients that stall longest are cut off first', async () => {
-  const { site, request, check } = await openStalling({ maxBytes: 30 * mb })
-  await using _ = site
+  await using stalling = await openStalling({ maxBytes: 30 * mb })
+  const { request, check } = stalling
   const first = await request('/big')
   for (let count = 0; count < 10; count += 1) check()
   assert.equal(first.served.destroyed, false)

@@ -57,7 +57,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       ['of many bytes', { meta: 'x'.repeat(256 * 1024) }, /"meta" must be JSON of at most 262144 bytes/],
       ['of many bytes in few characters', { meta: '€'.repeat(100_000) }, /"meta" must be JSON of at most 262144 bytes/],
       ['that is deep', { meta: nest(33) }, /"meta" must be JSON with at most 32 levels of arrays and objects/],
-      ['with many values', { meta: Array(10_000).fill({}) }, /"meta" must be JSON with at most 10000 values/],
+      ['with many values', { meta: Array.from({ length: 10_000 }, () => ({})) }, /"meta" must be JSON with at most 10000 values/],
       ['beyond a limit of its column', { small: 'x'.repeat(19) }, /"small" must be JSON of at most 20 bytes/],
       ['deeper than its column allows', { small: nest(3) }, /"small" must be JSON with at most 2 levels/],
       ['with more values than its column allows', { small: { a: 1, b: [2, 3] } }, /at most 4 values/],
@@ -83,7 +83,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     for (const [name, body] of [
       ['of many bytes', { meta: 'x'.repeat(256 * 1024 - 2) }],
       ['that is deep', { meta: nest(32) }],
-      ['with many values', { meta: Array(9_999).fill({}) }],
+      ['with many values', { meta: Array.from({ length: 9_999 }, () => ({})) }],
       ['at the limits of its column', { meta: null, small: { a: [1, 2] } }],
       ['with the largest integer', { meta: [Number.MAX_SAFE_INTEGER, 1.5e-300, null, 'null', { '': '"' }] }],
     ] as const) {
