@@ -92,10 +92,16 @@ describe('a manifest that was built', () => {
         { maxDepth: 4 },
         fc.constant(true),
         fc.record({ type: fc.constant('string'), maxLength: fc.nat() }, { requiredKeys: ['type'] }),
-        fc.record(
-          { type: fc.constant('integer'), default: fc.integer(), enum: fc.uniqueArray(fc.integer(), { minLength: 1 }) },
-          { requiredKeys: ['type'] },
-        ),
+        fc
+          .record(
+            {
+              type: fc.constant('integer'),
+              default: fc.integer(),
+              enum: fc.uniqueArray(fc.integer(), { minLength: 1 }),
+            },
+            { requiredKeys: ['type'] },
+          )
+          .map((one) => (one.enum && one.default !== undefined ? { ...one, default: one.enum[0] } : one)),
         fc.record({ type: fc.constant('array'), items: tie('schema') }),
         fc.constant({ $ref: 'schema:///Named' }),
         fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }),

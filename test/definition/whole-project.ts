@@ -9,8 +9,8 @@ routes:
     deprecated: 2027-01-31
     methods:
       GET: { public: true, parameters: Query, responses: { 200: List, 404: { $ref: "#/$defs/p", $defs: { p: true } } }, action: src/a.ts }
-      PUT: { request: { $ref: "schema:///Item#/properties/inner" }, response: true, action: named, timeout: 3s }
-      POST: { request: Old, responses: { 204: }, action: { class: echo }, dispatch: made, html: trusted }
+      PUT: { request: { $ref: "schema:///Item#/properties/inner" }, response: true, action: named, timeout: 3s, dispatch: made }
+      POST: { request: Old, responses: { 204: }, action: { class: echo }, html: trusted }
 schema:
   Query: { type: object, properties: { q: { type: string, pattern: "^a+$" }, n: { type: [integer, "null"] } } }
   Item: { type: object, required: [inner], properties: { inner: { type: array, items: { $ref: "#" } }, one: { $ref: part.json#/definitions/x~1y } } }
