@@ -134,6 +134,7 @@ export const errors = defineErrors({
   },
   WP_RUNTIME_LISTEN: { kind: 'user', status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
   WP_RUNTIME_STARTING: { kind: 'external', status: 503, message: 'The server is starting' },
+  WP_RUNTIME_NO_RELEASE: { kind: 'external', status: 503, message: 'The active release failed to start' },
   WP_RUNTIME_PRESSURE: { kind: 'external', status: 503, message: 'The server is overloaded' },
   WP_RUNTIME_UNREAD: {
     kind: 'external',

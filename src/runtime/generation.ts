@@ -63,6 +63,8 @@ export interface GenerationOptions {
   readonly tracing?: Tracing | undefined
   /** Called after each request. */
   onResponse?(answered: RequestReport): void
+  /** Whether this generation is served in place of a release that failed to start. */
+  hasNoRelease?(): boolean
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }
 
@@ -92,7 +94,8 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   app.decorateRequest('principal', undefined)
   app.decorateRequest('dropped', undefined)
   app.decorateRequest('reason', undefined)
-  mountErrorHandler(app, { onServerError })
+  const { hasNoRelease } = options
+  mountErrorHandler(app, { onServerError, ...(hasNoRelease && { hasNoRelease }) })
   if (options.onResponse !== undefined) reportRequests(app, options.onResponse)
   addRequestHook(app, options)
   const { tracing } = options

@@ -61,6 +61,8 @@ export class InvalidRequest extends Error {
 export interface ProblemOptions {
   /** Called with the error behind a response that does not show it. */
   onServerError?(error: unknown, request: FastifyRequest): void
+  /** Whether no release is served, so that an unknown path may be a route of the release that failed to start. */
+  hasNoRelease?(): boolean
 }
 
 /** Sends every error of an app, including its plugins, as problem+json. Details of bugs are only logged. */
@@ -119,6 +121,8 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
         .header('allow', [...allowed, 'OPTIONS'].join(', '))
         .send()
     }
+    if (allowed.length === 0 && options.hasNoRelease?.() === true)
+      throw errors.WP_RUNTIME_NO_RELEASE({}, { retryAfterSeconds: 1 })
     if (allowed.length === 0 || allowed.includes(request.method)) throw errors.WP_RUNTIME_NOT_FOUND({ path })
     throw methodNotAllowed({ path, method: request.method, allowed })
   })

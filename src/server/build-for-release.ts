@@ -226,6 +226,7 @@ function makeCommonOptions(shared: Shared) {
     corsLoopback: options.isDevelopment,
     trustedProxies: shared.trustedProxies,
     tracing: options.tracing,
+    hasNoRelease: shared.hasNoRelease,
     ...(options.onResponse === undefined ? {} : { onResponse: options.onResponse }),
     ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
   }

@@ -54,6 +54,8 @@ export interface Shared {
   readonly feed: Feed
   readonly loadPlugins: LoadPlugins
   readonly services: ServicesOf
+  /** Whether the active release failed to start and no other is served. */
+  hasNoRelease(): boolean
   readonly prepareConfig: PrepareConfig
   readonly registry: ConnectionRegistry
   readonly schemas: SchemaCache
@@ -138,6 +140,7 @@ export async function openShared(
     feed,
     loadPlugins,
     services,
+    hasNoRelease: () => readiness.hasNoRelease,
     prepareConfig: makeConfigPreparer(host.variables),
     guard,
     stalls,

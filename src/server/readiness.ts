@@ -9,6 +9,8 @@ export interface Readiness {
   readonly check: CheckReadiness
   /** The server does not serve the active release yet. */
   isBehind: boolean
+  /** Whether the server serves no release, because the active one failed to start. */
+  readonly hasNoRelease: boolean
   /** Sets the reason why one part is not ready; undefined clears it. */
   block(part: Part, reason: string | undefined): void
 }
@@ -29,6 +31,9 @@ export function makeReadiness(system: System, feed: Pick<Feed, 'isFresh'>): Read
 
   return {
     isBehind: false,
+    get hasNoRelease() {
+      return blocked.has('release')
+    },
     async check() {
       const reason = blocked.get('stopping') ?? blocked.get('release')
       if (reason !== undefined || feed.isFresh()) return reason

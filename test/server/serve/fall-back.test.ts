@@ -51,7 +51,11 @@ test('without any such release it serves everything except the project, and is n
   const variables: Record<string, string> = { ...site.variables }
   let given = {}
   const server = await site.start({ variables, refresh: () => Object.assign(variables, given) })
-  assert.equal((await send(server.port, { path: '/version' })).status, 404)
+  // A caller must not take the routes of the project for removed ones.
+  const missing = await send(server.port, { path: '/version' })
+  assert.deepEqual([missing.status, missing.headers['retry-after']], [503, '1'])
+  assert.equal(missing.body.detail, 'The active release failed to start')
+  assert.equal((await send(server.port, { path: '/authorization/whoami', method: 'DELETE' })).status, 405)
   assert.equal((await send(server.port, { path: '/authorization/whoami' })).status, 401)
   const ready = await send(server.port, { path: '/health/ready' })
   assert.equal(ready.status, 503)
