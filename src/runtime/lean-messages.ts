@@ -53,25 +53,29 @@ const longString = 16 * 1024
  * The bytes are freed as soon as they are sent, because the garbage collector lets many of them add up.
  */
 export class LeanResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  #isStopping = false
   #isStopped = false
 
-  /** Whether the server ended the response because it shuts down. */
-  get isStopped(): boolean {
-    return this.#isStopped
+  /** Whether the server has begun to end the response because it shuts down. */
+  get isStopping(): boolean {
+    return this.#isStopping
   }
 
   /**
    * Ends a stream that may never end by itself, because the server shuts down. Clients of events connect again after a
-   * normal end. Other streams are cut off, so that no client takes a part for the whole, unless their length is known: these
-   * end by themselves.
+   * normal end. Other streams are told by the event `stopping`. If they have not ended by the next call, they are cut off,
+   * so that no client takes a part for the whole, unless their length is known: these end by themselves.
    */
   stop(): void {
     if (this.writableEnded || this.#isStopped) return
     const isEvents = /^text\/event-stream\b/i.test(String(this.getHeader('content-type')))
     if (!isEvents && (!this.headersSent || this.hasHeader('content-length'))) return
-    this.#isStopped = true
+    this.#isStopped = isEvents || this.#isStopping
+    const isTold = this.#isStopping
+    this.#isStopping = true
     if (isEvents) this.end()
-    else this.destroy()
+    else if (isTold) this.destroy()
+    else this.emit('stopping')
   }
 
   // What the source of the stream still writes would be an error after the end.

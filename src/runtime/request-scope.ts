@@ -40,13 +40,14 @@ export class RequestScope {
   #open(): AbortController {
     const controller = new AbortController()
     const response = this.#response
+    const isStopping = () => response instanceof LeanResponse && response.isStopping
     const leave = () => {
-      const isStopped = response instanceof LeanResponse && response.isStopped
-      if (!response.writableFinished || isStopped) controller.abort()
+      if (!response.writableFinished || isStopping()) controller.abort()
     }
-    if (this.#isAborted) controller.abort()
+    const stop = () => controller.abort()
+    if (this.#isAborted || isStopping()) controller.abort()
     else if (response.closed) leave()
-    else response.once('close', leave)
+    else response.once('close', leave).once('stopping', stop)
     return controller
   }
 }

@@ -11,6 +11,7 @@ const files = {
   /quiet: ${route('quiet')}
   /rows: ${route('rows')}
   /download: ${route('download')}
+  /lines: ${route('lines')}
   /slow: ${route('slow')}
 `,
   'src/events.ts': actionFile(
@@ -49,6 +50,16 @@ const files = {
     })()`,
     shared,
   ),
+  'src/lines.ts': actionFile(
+    `const { signal } = context
+    return (async function* () {
+      yield '1\\n'
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      yield '2\\n'
+      shared.ended.push('lines')
+    })()`,
+    shared,
+  ),
   'src/download.ts': actionFile(
     `return context.respond(200, (async function* () {
       yield 'first '
@@ -65,7 +76,7 @@ const files = {
   ),
 }
 
-test('a shutdown ends event streams and cuts off other streams at once, and lets the other requests finish', async () => {
+test('a shutdown ends event streams and cuts off other streams that do not end when they are told, and lets the other requests finish', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const shared = { released, begun: [] as string[], ended: [] as string[] }
   Object.assign(globalThis, { [Symbol.for('waypost.test.stop-streams')]: shared })
@@ -82,18 +93,19 @@ test('a shutdown ends event streams and cuts off other streams at once, and lets
       return 'cut off'
     }
   }
-  const paths = ['/events', '/quiet', '/rows', '/download', '/slow']
+  const paths = ['/events', '/quiet', '/rows', '/lines', '/download', '/slow']
   const reading = Object.fromEntries(paths.map((path) => [path, read(path)]))
   await until(
     'all have begun',
-    () => shared.begun.length === 2 && ['/events', '/rows', '/download'].every((path) => texts[path] !== ''),
+    () => shared.begun.length === 2 && ['/events', '/rows', '/lines', '/download'].every((path) => texts[path] !== ''),
   )
   const closed = server.server.close()
   assert.equal(await reading['/events'], 'data: 1\n\n ended')
   assert.equal(await reading['/quiet'], ' ended')
   assert.equal(await reading['/rows'], 'cut off')
-  await until('the actions have ended', () => shared.ended.length === 3)
-  assert.deepEqual(shared.ended.toSorted(), ['events', 'quiet', 'rows'])
+  assert.equal(await reading['/lines'], '1\n2\n ended')
+  await until('the actions have ended', () => shared.ended.length === 4)
+  assert.deepEqual(shared.ended.toSorted(), ['events', 'lines', 'quiet', 'rows'])
   release()
   assert.equal(await reading['/download'], 'first last ended')
   assert.equal(await reading['/slow'], '"done" ended')
