@@ -17,6 +17,7 @@ export function checkContradictions(schemas: Schemas, { named }: ResolvedSchemas
   if (report.hasErrors()) return // the schemas that others refer to may be incomplete
   const rootOf = findRoots(schemas)
   for (const [output, { node, root }] of walking.written) {
+    if (schemas.ofText.has(root.node)) continue
     if (node.entries.size < 2 && !node.entries.has('allOf')) continue
     if (!restricting.some((keyword) => node.entries.has(keyword)) || report.isUnclear(node)) continue
     const found = findContradiction({ schemas: [{ schema: output as JsonSchema, root: rootOf(root), named }] })

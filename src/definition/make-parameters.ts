@@ -28,6 +28,7 @@ export function makeParameters(context: DefinitionContext, place: ParametersPlac
   context.afterSchemas.push((resolved) => checkParameters(context, place, resolved))
   if (value.kind === 'map' && !isSchema(context, value)) return makeObject(context, value, path?.names)
   const schema = makeSchema(context.schemas, value)
+  context.schemas.ofText.add(value)
   if (path === undefined || value.kind !== 'map' || typeof schema !== 'object' || '$ref' in schema) return schema
   const required = Array.isArray(schema['required']) ? (schema['required'] as unknown[]) : []
   return { ...schema, required: [...new Set([...required, ...path.names])] }
@@ -47,6 +48,7 @@ function isSchema({ schemas }: DefinitionContext, node: MapNode): boolean {
 function makeObject(context: DefinitionContext, node: MapNode, required: readonly string[] = []): JsonSchema {
   const properties: [string, JsonSchema][] = []
   for (const { key, value } of node.entries.values()) {
+    context.schemas.ofText.add(value)
     properties.push([key, makeSchema(context.schemas, value, makePointer(['properties', key]))])
   }
   const schema = { type: 'object', properties: Object.fromEntries(properties) }

@@ -18,6 +18,8 @@ export interface Schemas {
   readonly outputs: Map<string, JsonSchema>
   /** Roots by the location of their text, so that each text has one name. */
   readonly byPlace: Map<string, SchemaRoot>
+  /** The schemas of parameters, whose values are text that each type reads in its own way. */
+  readonly ofText: Set<Node>
   /** Reached by a relative `$ref` and not processed yet. */
   readonly queue: SchemaRoot[]
 }
@@ -40,6 +42,7 @@ export function makeSchemas(loading: LoadContext, section: Section): Schemas {
     named: new Map(),
     outputs: new Map(),
     byPlace: new Map(),
+    ofText: new Set(),
     queue: [],
   }
   for (const { key, value } of section.entries.values()) addRoot(schemas, { name: key, node: value })

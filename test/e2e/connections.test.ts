@@ -130,7 +130,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.equal(refused.code, 1)
       assert.match(
         refused.stderr,
-        /Error: The release needs migrations .* not run on the target: System\/20261120-create-app-todo\n/,
+        /Error: The release needs migrations that have not run: System\/20261120-create-app-todo\n/,
       )
       assert.match(
         await project.ok('migrate', { env }),
