@@ -170,7 +170,7 @@ describe('the authorization code flow in a browser', { timeout: 600_000 }, () =>
     const [frame] = page.frames().slice(1)
     assert.equal(frame?.url(), 'chrome-error://chromewebdata/')
     await page.getByRole('button', { name: 'Win' }).click()
-    await page.getByRole('heading', { name: 'This form has expired' }).waitFor()
+    await page.getByRole('heading', { name: 'This form was sent by another site' }).waitFor()
   })
 
   test('a page of the client that opened it in a window keeps in touch with it, up to its end', async () => {
