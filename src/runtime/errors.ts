@@ -31,6 +31,21 @@ export const errors = defineErrors({
     message: 'The request has more than one Host header',
     hint: 'Send one. If a proxy adds it, let the proxy replace it.',
   },
+  WP_RUNTIME_QUERY: {
+    kind: 'user',
+    status: 400,
+    message: 'The query string is not valid percent-encoded UTF-8',
+    hint: 'Encode each value, for example with encodeURIComponent: "ö" is %C3%B6.',
+  },
+  WP_RUNTIME_TARGET: {
+    kind: 'user',
+    status: 400,
+    message: 'The path or the query string has characters that must be percent-encoded',
+    hint: 'Encode each value, for example with encodeURIComponent: "ö" is %C3%B6.',
+  },
+  WP_RUNTIME_HTTP: { kind: 'user', status: 400, message: 'The request is not valid HTTP/1.1: {reason}' },
+  WP_RUNTIME_HEADERS_SIZE: { kind: 'user', status: 431, message: 'The headers of the request are too large' },
+  WP_RUNTIME_SLOW: { kind: 'user', status: 408, message: 'The request took too long to arrive' },
   WP_RUNTIME_SERVICE_WORKER: {
     kind: 'user',
     status: 403,

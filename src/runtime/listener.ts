@@ -1,5 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { Connections, type ConnectionLimits } from './connections.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
@@ -97,6 +105,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const server = createServer(serverOptions, connections.accept) as unknown as Server
   connections.watch(server)
   await listen(server, options)
+  server.on('clientError', rejectMalformed)
   // Errors of accept, such as a lack of file descriptors or memory
   server.on('error', (error) => options.onError?.(error))
   const { port } = server.address() as AddressInfo
@@ -134,8 +143,49 @@ function findRefusal(
 ): WaypostError | undefined {
   if (options.pressure?.isHigh() && !isHealthRequest(request)) return errors.WP_RUNTIME_PRESSURE()
   if (connections.isFull() && !isHealthRequest(request)) return errors.WP_RUNTIME_UNREAD()
+  if (!isDecodable(request.url!)) return errors.WP_RUNTIME_QUERY()
   const host = options.refusedHost?.(request.headers.host)
   return host === undefined ? options.protectPages?.(request) : errors.WP_RUNTIME_HOST({ host })
+}
+
+/** Whether the query of a URL can be decoded. Parsers of queries pass on what cannot, unlike those of paths. */
+function isDecodable(url: string): boolean {
+  const start = url.indexOf('?')
+  if (start === -1 || !url.includes('%', start)) return true
+  try {
+    decodeURIComponent(url.slice(start))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Answers what Node could not parse as a request, and closes the connection. */
+function rejectMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // As Node does: a response that has begun, or that earlier requests of the connection wait for, must not be mixed up.
+  const { _httpMessage: current } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null }
+  if (error.code === 'ECONNRESET' || !socket.writable || (current ?? undefined) !== undefined) {
+    socket.destroy()
+    return
+  }
+  const { status, headers, body } = describeRejection(describeMalformed(error))
+  const head = Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`, () => socket.destroy())
+}
+
+function describeMalformed(error: NodeJS.ErrnoException & { readonly reason?: string }): WaypostError {
+  switch (error.code) {
+    case 'HPE_INVALID_URL':
+      return errors.WP_RUNTIME_TARGET()
+    case 'HPE_HEADER_OVERFLOW':
+      return errors.WP_RUNTIME_HEADERS_SIZE()
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return errors.WP_RUNTIME_SLOW()
+    default:
+      return errors.WP_RUNTIME_HTTP({ reason: error.reason ?? error.code ?? 'unknown' })
+  }
 }
 
 const streamCheckMs = 200
@@ -208,13 +258,21 @@ export function makeRequestHolds(): RequestHolds {
 
 /** Answers a request without a generation and closes its connection, so that the client may reach another server. */
 export function rejectRequest(response: ServerResponse, error: WaypostError): void {
-  response.writeHead(error.status, {
+  const { status, headers, body } = describeRejection(error)
+  response.writeHead(status, headers).end(body)
+}
+
+function describeRejection(error: WaypostError) {
+  const { status, hint } = error
+  const problem = makeProblemBody(problemTypeOf(error), status, error.message)
+  const body = JSON.stringify(hint === undefined ? problem : { ...problem, hint })
+  const headers = {
     'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    ...(error.status === 503 ? { 'retry-after': String(error.retryAfterSeconds ?? 1) } : {}),
+    ...(status === 503 ? { 'retry-after': String(error.retryAfterSeconds ?? 1) } : {}),
     connection: 'close',
-  })
-  const hint = error.hint === undefined ? {} : { hint: error.hint }
-  response.end(JSON.stringify({ ...makeProblemBody(problemTypeOf(error), error.status, error.message), ...hint }))
+  }
+  return { status, headers, body }
 }
