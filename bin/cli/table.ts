@@ -32,14 +32,18 @@ function fitCell(text: string, width: number, narrow: Column['narrow']): readonl
   return narrow === 'cut' ? [`${text.slice(0, width - 1)}…`] : wrapText(text, width)
 }
 
+/** Where a line may end, preferred first. */
+const breaks = [/^.*[\s/](?=\S)/, /^.*[^\w$](?=\S)/]
+
 /** Breaks lines after punctuation, or anywhere in a longer word. */
 function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let rest = text
   while (rest.length > width) {
-    const end = /^.*[^\w$](?=\S)/.exec(rest.slice(0, width + 1))?.[0].length ?? 0
+    const line = rest.slice(0, width + 1)
+    const ends = breaks.map((one) => one.exec(line)?.[0].length ?? 0)
     // A break near the beginning would waste the line.
-    const length = end > width / 3 && end <= width ? end : width
+    const length = ends.find((end) => end > width / 3 && end <= width) ?? width
     lines.push(rest.slice(0, length).trimEnd())
     rest = rest.slice(length).trimStart()
   }

@@ -27,7 +27,7 @@ export default class GenerateAction extends WaypostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(GenerateAction)
-    if ((args.file === undefined) !== flags.all) throw this.usageError('Specify a file or --all')
+    if ((args.file === undefined) !== (flags.all === true)) throw this.usageError('Specify a file or --all')
     const { generateAction, listMissingActions } = await import('../../src/project/index.ts')
     const common = {
       folder: process.cwd(),
@@ -36,7 +36,7 @@ export default class GenerateAction extends WaypostCommand {
     const isDryRun = flags['dry-run']
     const generate = (file: string, route: string | undefined) =>
       generateAction({ ...common, file, route, dryRun: isDryRun })
-    if (!flags.all) {
+    if (flags.all !== true) {
       const generated = await generate(args.file!, flags.route)
       this.#show(generated, isDryRun)
       return { ...generated, written: !isDryRun }

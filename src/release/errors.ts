@@ -17,7 +17,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The release {id} was activated, and then superseded by {active}',
-    hint: 'Servers go on to {active}, so there is nothing to roll back. waypost release:list shows who activated it.',
+    hint: 'Servers will serve {active}, so there is nothing to roll back. waypost release:list shows who activated it.',
   },
   WP_RELEASE_UNKNOWN: {
     kind: 'user',

@@ -97,7 +97,7 @@ test('a survey of another release has the calls of each method in the last 24 ho
     const other = await world.deploy(survey, { protocol: 2, manifest: makeGreeting('goodbye').manifest })
     assert.deepEqual(other.body.calls, { 'GET /hello': 7 }, other.text)
     const same = await world.deploy(survey, { protocol: 2, manifest })
-    assert.equal(same.body.calls, undefined)
+    assert.deepEqual(same.body.calls, {})
   } finally {
     await world.close()
   }

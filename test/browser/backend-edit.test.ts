@@ -78,13 +78,13 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.equal(await draft.read(main), before)
     assert.equal(draft.git('diff'), '')
 
-    const route = 'resources/routes/todo/collection.yml'
+    const route = 'resources/routes/todo/entity.yml'
     await draft.write(
       route,
-      (await draft.read(route)).replace('request: Todo-Input', 'dispatch: todo_created\n    request: Todo-Input'),
+      (await draft.read(route)).replace('response: Todo\n', 'response: Todo\n    dispatch: todo_created\n'),
     )
     await world.open('/events/todo_created')
-    await page.getByRole('link', { name: 'POST /todo' }).waitFor()
+    await page.getByRole('link', { name: 'GET /todo/:todo_id' }).waitFor()
     await page.getByRole('button', { name: 'Delete todo_created' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('It is used here.').waitFor()

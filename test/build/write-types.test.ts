@@ -8,11 +8,11 @@ import { makeProject } from './project.ts'
 test('types are written when they change and left alone when not', async () => {
   await using project = await makeProject({})
   const file = path.join(project.root, '.waypost/types.d.ts')
-  assert.equal(await writeTypes(project.root, 'one'), true)
+  assert.equal(await writeTypes(project.root, 'one'), 'written')
   const first = await stat(file)
-  assert.equal(await writeTypes(project.root, 'one'), false)
+  assert.equal(await writeTypes(project.root, 'one'), 'unchanged')
   assert.equal((await stat(file)).ino, first.ino)
-  assert.equal(await writeTypes(project.root, 'two'), true)
+  assert.equal(await writeTypes(project.root, 'two'), 'written')
   assert.equal(await readFile(file, 'utf8'), 'two')
   // A new file replaced it, so readers of the first did not see a change.
   assert.notEqual((await stat(file)).ino, first.ino)

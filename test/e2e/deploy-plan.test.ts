@@ -94,7 +94,7 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     const refused = await project.run('deploy', { env })
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /1 change breaks callers and must be confirmed; nothing was changed/)
-    assert.match(refused.stderr, /To confirm without a terminal, add --yes/)
+    assert.match(refused.stderr, /To confirm, add --yes to the command/)
     assert.equal((await planned()).plan.breaking, 1)
 
     const markdown = await project.ok('deploy --plan --markdown', { env: reading })

@@ -50,7 +50,7 @@ for (const kind of chooseKinds('sqlite')) {
       }
       const publish = async (request: object = {}): Promise<string> => {
         const { active: against } = await call('POST /draft/plan', {})
-        const { id } = await call('POST /draft/publish', { against, ...request })
+        const { id } = await call('POST /draft/publish', { against, accept_access: true, ...request })
         let found: Answer['body']
         await until('it is published', async () => {
           found = await call(`GET /publish/${id}`)

@@ -155,7 +155,7 @@ async function makeMethod(route: string, { tables, requests = {}, isPublic = fal
         const wrong = responses.get(answer.status)?.(plain)
         if (wrong !== undefined) throw new Error(`${route} ${JSON.stringify(wrong)} ${JSON.stringify(plain)}`)
         const { [Symbol.for('waypost.json-text')]: text } = (answer.body ?? {}) as Record<symbol, string | undefined>
-        return { ...answer, body: plain, text }
+        return { ...answer, body: plain, ...(text !== undefined && { text }) }
       } catch (error) {
         return toProblem(error, { method, request: description.request, body: call.body })
       }

@@ -117,7 +117,7 @@ export const tableConfigSchema = {
           properties: {
             through: {
               ...column,
-              description: 'The row belongs to whoever owns the row that this column refers to',
+              description: 'The row belongs to the owner of the row that this column refers to',
             },
           },
           additionalProperties: false,

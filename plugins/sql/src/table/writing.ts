@@ -90,7 +90,7 @@ function resolveThrough(column: string, { config, connection, table, snapshot, u
   const isLosing = reference.on_delete === 'set null' || reference.on_delete === 'set default'
   if (columnOf(table, column)!.null || isLosing) {
     const reason = isLosing ? `is "on delete ${reference.on_delete}"` : 'allows null'
-    report(at, `Rows could belong to nobody, because "${column}" ${reason}`, {
+    report(at, `Rows could have no owner, because "${column}" ${reason}`, {
       hint: 'Make the column required, and delete the rows with the one that they refer to: on_delete: cascade',
     })
   }
@@ -105,7 +105,7 @@ function resolveThrough(column: string, { config, connection, table, snapshot, u
       hint: `Add an owner column to "${reference.table}" or to "${config.table}"`,
     })
   else if (rules.length === 0)
-    report(at, `No action with "owner" serves "${reference.table}", so nobody owns its rows`, {
+    report(at, `No action with "owner" serves "${reference.table}", so its rows have no owner`, {
       hint: `Add "owner" to the action of "${reference.table}"`,
     })
   else

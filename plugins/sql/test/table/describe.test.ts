@@ -479,14 +479,14 @@ describe('owner rules and references', () => {
   test('a row that could belong to nobody is an error', () => {
     const nullable = { ...note, columns: { ...note.columns, ticket_id: { type: 'bigint', null: true } } } as const
     const lost = { ...note, references: [{ ...reference, on_delete: 'set null' }] } as const
-    const message = '/owner/through Rows could belong to nobody, because "ticket_id"'
+    const message = '/owner/through Rows could have no owner, because "ticket_id"'
     assert.deepEqual(of(notes, { table: nullable }).problems, [`${message} allows null`])
     assert.deepEqual(of(notes, { table: lost }).problems, [`${message} is "on delete set null"`])
     assert.deepEqual(of({ ...notes, owner: { through: 'code' } }).problems, [
       '/owner/through "code" does not refer to another table',
     ])
     assert.deepEqual(of(notes, { actions: {} }).problems, [
-      '/owner/through No action with "owner" serves "ticket", so nobody owns its rows',
+      '/owner/through No action with "owner" serves "ticket", so its rows have no owner',
     ])
   })
 
