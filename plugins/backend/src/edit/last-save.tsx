@@ -24,9 +24,13 @@ export function LastSave() {
   const { saved_at: at, changes, warnings, canUndo } = saved
   return (
     <>
-      <div role="status">
-        <Warnings title={texts.warnings.saved(warnings.length)} warnings={warnings} />
-      </div>
+      {warnings.length === 0 ? null : (
+        // Closed at first: the bar that contains it covers a part of the page.
+        <details className="save-warnings">
+          <summary role="status">{texts.warnings.saved(warnings.length)}</summary>
+          <Warnings title={texts.warnings.saved(warnings.length)} warnings={warnings} />
+        </details>
+      )}
       <div className="save-row last-save">
         <p className="save-state soft" role="status">
           {isServer ? publish.savedAt(new Date(at)) : texts.savedAt(new Date(at), changes)}

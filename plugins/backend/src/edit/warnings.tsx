@@ -1,11 +1,9 @@
-import { Link, useRouterState } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { endSentence } from '../components/problem.tsx'
-import { uiPath } from '../config.ts'
 import { describeEntry, nameOfEntry } from '../publish/describe-entry.ts'
 import { editing } from '../strings/editing.ts'
-import { isOneOf, pageOfPointer } from './describe-save.ts'
-import { useDraft, type Diagnostic } from './draft.ts'
+import type { Diagnostic } from './draft.ts'
 
 const { warnings: texts } = editing
 
@@ -62,36 +60,4 @@ function Place({ warning: { at, file, line } }: { readonly warning: Diagnostic }
       </Link>
     </>
   )
-}
-
-/** Other pages than that of its place on which a warning is shown: where its cause may be. */
-const causes: Readonly<Record<string, readonly string[]>> = {
-  WP_DEFINITION_EVENT_DEFAULT_SCOPE: ['scopes', 'settings'],
-  WP_DEFINITION_EVENT_OPEN: ['scopes'],
-  WP_DEFINITION_SCOPE_UNDECLARED: ['scopes'],
-}
-
-/** Returns the warnings that a page shows: of its entry or its list, or those of all pages on the overview. */
-export function chooseWarnings(
-  diagnostics: readonly Diagnostic[],
-  [section, entry]: readonly string[],
-): readonly Diagnostic[] {
-  return diagnostics.filter(({ severity, code, at, file, message }) => {
-    if (severity !== 'warning') return false
-    if (section === undefined) return true
-    const own = at === null ? (file.startsWith('migrations/') ? ['tables'] : ['files', file]) : pageOfPointer(at)
-    if (isOneOf([own], entry === undefined ? [section] : [section, entry])) return true
-    // Messages quote the scope that they are about.
-    return causes[code]?.includes(section) === true && (entry === undefined || message.includes(`"${entry}"`))
-  })
-}
-
-/** The warnings about what the page shows. */
-export function PageWarnings() {
-  const draft = useDraft()
-  const path = useRouterState({ select: ({ location }) => location.pathname })
-  if (draft === undefined) return null
-  const steps = path.replace(uiPath, '').split('/').filter(Boolean).map(decodeURIComponent)
-  const warnings = chooseWarnings(draft.diagnostics, steps)
-  return <Warnings key={path} title={texts.title(warnings.length)} warnings={warnings} />
 }
