@@ -20,6 +20,7 @@ export default class GenerateAction extends WaypostCommand {
     }),
     all: Flags.boolean({
       description: 'Every action file that the project names and that is missing',
+      default: false,
       exclusive: ['route'],
     }),
     'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
@@ -27,7 +28,7 @@ export default class GenerateAction extends WaypostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(GenerateAction)
-    if ((args.file === undefined) !== (flags.all === true)) throw this.usageError('Specify a file or --all')
+    if ((args.file === undefined) !== flags.all) throw this.usageError('Specify a file or --all')
     const { generateAction, listMissingActions } = await import('../../src/project/index.ts')
     const common = {
       folder: process.cwd(),
@@ -36,7 +37,7 @@ export default class GenerateAction extends WaypostCommand {
     const isDryRun = flags['dry-run']
     const generate = (file: string, route: string | undefined) =>
       generateAction({ ...common, file, route, dryRun: isDryRun })
-    if (flags.all !== true) {
+    if (!flags.all) {
       const generated = await generate(args.file!, flags.route)
       this.#show(generated, isDryRun)
       return { ...generated, written: !isDryRun }

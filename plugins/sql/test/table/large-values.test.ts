@@ -57,7 +57,11 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       ['of many bytes', { meta: 'x'.repeat(256 * 1024) }, /"meta" must be JSON of at most 262144 bytes/],
       ['of many bytes in few characters', { meta: '€'.repeat(100_000) }, /"meta" must be JSON of at most 262144 bytes/],
       ['that is deep', { meta: nest(33) }, /"meta" must be JSON with at most 32 levels of arrays and objects/],
-      ['with many values', { meta: Array.from({ length: 10_000 }, () => ({})) }, /"meta" must be JSON with at most 10000 values/],
+      [
+        'with many values',
+        { meta: Array.from({ length: 10_000 }, () => ({})) },
+        /"meta" must be JSON with at most 10000 values/,
+      ],
       ['beyond a limit of its column', { small: 'x'.repeat(19) }, /"small" must be JSON of at most 20 bytes/],
       ['deeper than its column allows', { small: nest(3) }, /"small" must be JSON with at most 2 levels/],
       ['with more values than its column allows', { small: { a: 1, b: [2, 3] } }, /at most 4 values/],
