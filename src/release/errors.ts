@@ -64,7 +64,7 @@ export const errors = defineErrors({
   WP_RELEASE_MIGRATIONS_DROPPED: {
     kind: 'user',
     status: 409,
-    message: 'The release lacks migrations that have run: {names}',
+    message: 'The release is missing migrations that have already run: {names}',
     hint: 'Run waypost pull if they were published in the backend. Otherwise, restore their files in migrations/ from version control. waypost release:files ID --output DIR restores migrations in YAML from a release.',
   },
   WP_RELEASE_ACTION: {

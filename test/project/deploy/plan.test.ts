@@ -168,7 +168,7 @@ describe('a plan', { concurrency: 1 }, () => {
     for (const migrate of [true, false]) {
       await assert.rejects(deploy({ migrate, isConfirmed: true }), {
         code: 'WP_RELEASE_MIGRATIONS_DROPPED',
-        message: 'The release lacks migrations that have run: System/20260102-gone',
+        message: 'The release is missing migrations that have already run: System/20260102-gone',
       })
     }
     await writeFiles(folder, { 'migrations/System/20260102-gone.ts': migration })

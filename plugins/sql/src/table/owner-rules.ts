@@ -96,7 +96,7 @@ function makeOwner(
   return reference && makeThrough(reference, chooseRule(config, reference, { served, isLast: true }))
 }
 
-/** Returns the owner of rows that belong to whoever owns the row that they refer to. */
+/** Returns the owner rule of rows whose owner is that of the row they refer to. */
 export function makeThrough({ columns, to }: ForeignKeySnapshot, rule: RowRule | undefined): OwnerPlan | undefined {
   if (rule === undefined || rule.owner.parent !== undefined) return undefined
   const { unless } = rule.owner

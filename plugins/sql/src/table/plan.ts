@@ -50,7 +50,7 @@ export interface ListPlan {
   }
 }
 
-/** Who owns a row: the user in a column, or whoever owns the row of another table that the column refers to. */
+/** The owner of a row: the user in a column, or the owner of the row in another table that the column refers to. */
 export interface OwnerPlan {
   readonly column: string
   /** Callers with this scope have access to the rows of all users. */

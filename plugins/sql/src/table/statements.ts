@@ -437,7 +437,7 @@ interface OwnedUse {
 interface ReferenceUse {
   readonly written: readonly string[]
   readonly access: Access
-  /** There is no row yet. */
+  /** The row does not exist yet. */
   readonly isNew?: boolean
 }
 

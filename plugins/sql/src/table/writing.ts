@@ -78,7 +78,7 @@ function resolveOwner(given: TableUse): TablePlan['owner'] {
   return { column, ...(unless !== undefined && { unless }) }
 }
 
-/** The row belongs to whoever owns the row that it refers to. */
+/** Checks `owner: { through }`: the row has the owner of the row that it refers to. */
 function resolveThrough(column: string, { config, connection, table, snapshot, use, report }: TableUse) {
   const at = '/owner/through'
   if (!checkColumn(column, table, report, at)) return undefined
