@@ -11,6 +11,7 @@ import Fastify, {
 } from 'fastify'
 import type { PluginHost } from '../contract/index.ts'
 import { useExactKeywords } from '../kit/index.ts'
+import { errors } from './errors.ts'
 import { isHealthRequest } from './health.ts'
 import { readJsonBodies } from './json-body.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
@@ -66,6 +67,13 @@ export interface GenerationOptions {
   /** Whether this generation is served in place of a release that failed to start. */
   hasNoRelease?(): boolean
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route decodes its query itself, also one that is not valid UTF-8. */
+    readsRawQuery?: boolean
+  }
 }
 
 /** Builds a generation that is ready to serve. */
@@ -172,8 +180,21 @@ function addRequestHook(app: FastifyInstance, { logger, securityHeaders }: Gener
     request.log = log
     reply.log = log
     for (const [name, value] of headers) reply.header(name, value)
-    done()
+    if (isDecodable(request.url) || request.routeOptions.config.readsRawQuery === true) done()
+    else done(errors.WP_RUNTIME_QUERY())
   })
+}
+
+/** Whether the query of a URL can be decoded. Parsers of queries pass on what cannot, unlike those of paths. */
+function isDecodable(url: string): boolean {
+  const start = url.indexOf('?')
+  if (start === -1 || !url.includes('%', start)) return true
+  try {
+    decodeURIComponent(url.slice(start))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function addHeadersHook(app: FastifyInstance, headers: SecurityHeaders['page']): void {

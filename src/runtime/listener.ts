@@ -143,21 +143,8 @@ function findRefusal(
 ): WaypostError | undefined {
   if (options.pressure?.isHigh() && !isHealthRequest(request)) return errors.WP_RUNTIME_PRESSURE()
   if (connections.isFull() && !isHealthRequest(request)) return errors.WP_RUNTIME_UNREAD()
-  if (!isDecodable(request.url!)) return errors.WP_RUNTIME_QUERY()
   const host = options.refusedHost?.(request.headers.host)
   return host === undefined ? options.protectPages?.(request) : errors.WP_RUNTIME_HOST({ host })
-}
-
-/** Whether the query of a URL can be decoded. Parsers of queries pass on what cannot, unlike those of paths. */
-function isDecodable(url: string): boolean {
-  const start = url.indexOf('?')
-  if (start === -1 || !url.includes('%', start)) return true
-  try {
-    decodeURIComponent(url.slice(start))
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Answers what Node could not parse as a request, and closes the connection. */

@@ -28,7 +28,7 @@ async function sendRaw(text: string): Promise<{ status: number; type: string | u
   const type = /^content-type: (.*)$/im.exec(head)?.[1]
   return { status: Number(head.split(' ')[1]), type, detail: (JSON.parse(body) as { detail: string }).detail }
 }
-const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
 const type = 'application/problem+json'
 
 for (const [what, text, status, detail] of [
@@ -38,7 +38,7 @@ for (const [what, text, status, detail] of [
   ['no HTTP', 'hello\r\n\r\n', 400, /^The request is not valid HTTP\/1\.1: /],
   ['a query of another encoding', get('/search?s=%E4'), 400, /^The query string is not valid percent-encoded UTF-8$/],
   ['half an escape', get('/search?s=1%'), 400, /^The query string is not valid/],
-  ['such a query of a page', get('/authorization/authorize?client_id=%E4'), 400, /^The query string is not valid/],
+  ['such a query of the pages', get('/authorization/whoami?a=%E4'), 400, /^The query string is not valid/],
   ['such a query of an endpoint', get('/consumer/event?a=%C3'), 400, /^The query string is not valid/],
 ] as const)
   test(`${what} is answered with a problem`, async () => {

@@ -32,7 +32,8 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
       assertNavigation(request)
       if (request.method === 'POST') assertOwnForm(request, issuer)
     })
-    app.get('/authorization/authorize', { exposeHeadRoute: false }, (request, reply) =>
+    // Clients get their state back byte for byte, whatever its encoding.
+    app.get('/authorization/authorize', { exposeHeadRoute: false, config: { readsRawQuery: true } }, (request, reply) =>
       authorize(visit(request, reply)),
     )
     app.get('/authorization/register', { exposeHeadRoute: false }, (request, reply) =>

@@ -78,7 +78,7 @@ for (const kind of chooseKinds('postgresql')) {
     test('starts the release that waited for it', async () => {
       await site.deploy(files(`config: { title: "\${env.TITLE}" }`))
       const server = await site.start({ retryMs: 60_000 })
-      assert.equal((await send(server.port, { path: '/env' })).status, 404)
+      assert.equal((await send(server.port, { path: '/env' })).status, 503)
       assert.match((await row()).error!, /requires variables that are not set: TITLE/)
       await set('TITLE', 'Boxes')
       await shows(server, { greeting: 'hello' })
@@ -222,7 +222,7 @@ export default definePlugin({
       assert.match((await row()).error!, /requires variables that are not set: TITLE/)
       assert.equal(server.terms().settings.title, 'Boxes')
       const late = await site.start()
-      assert.equal((await send(late.port, { path: '/env' })).status, 404)
+      assert.equal((await send(late.port, { path: '/env' })).status, 503)
       await set('TITLE', 'Boxes again')
       for (const one of [server, late]) await until('both', () => one.terms().settings.title === 'Boxes again')
     })
