@@ -27,7 +27,9 @@ export function LastSave() {
       {warnings.length === 0 ? null : (
         // Closed at first: the bar that contains it covers a part of the page.
         <details className="save-warnings">
-          <summary role="status">{texts.warnings.saved(warnings.length)}</summary>
+          <summary>
+            <span role="status">{texts.warnings.saved(warnings.length)}</span>
+          </summary>
           <Warnings title={texts.warnings.saved(warnings.length)} warnings={warnings} />
         </details>
       )}
