@@ -94,7 +94,7 @@ export async function openShared(
   const backendUrl = backendUrlOf(readBackendSettings(host.variables), identity.issuer)
   const trustedProxies = readTrustedProxies(host.variables)
   const keys = await openKeyRing(system, identity.secrets, () => feed.isFresh())
-  const stalls = watchStalls()
+  const stalls = options.stalls ?? watchStalls()
   const issuer = openTokenIssuer({
     system,
     keys,

@@ -1,6 +1,6 @@
 import type { Draft, TrafficLog } from '../backend/index.ts'
 import type { SignInLinks } from '../auth/index.ts'
-import type { Address, RequestReport, Logger, Pressure } from '../runtime/index.ts'
+import type { Address, RequestReport, Logger, Pressure, StallWatch } from '../runtime/index.ts'
 import type { CronOptions } from '../jobs/index.ts'
 import type { Host, Identity, LoadPlugins, ServerTracing } from '../host/index.ts'
 
@@ -29,6 +29,8 @@ export interface ServerOptions {
   readonly loadPlugins?: LoadPlugins
   /** Run cronjobs on this server. */
   readonly cron?: CronOptions
+  /** Detects that this process stood still; by default by the clocks of the machine. */
+  readonly stalls?: StallWatch
   onResponse?(answered: RequestReport): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }

@@ -151,7 +151,7 @@ describe('the pages for operators', { timeout: 600_000 }, () => {
     await ask.getByRole('button', { name: 'Delete subscription' }).click()
     await page.getByRole('heading', { name: 'Subscriptions' }).waitFor()
     await page.getByRole('link', { name: /^note / }).waitFor()
-    assert.equal(await page.getByRole('link', { name: /^other / }).count(), 0)
+    await page.getByRole('link', { name: /^other / }).waitFor({ state: 'detached' })
     const isRefusal = (line: string) => line.includes('status of 400') // of the first endpoint
     assert.deepEqual(
       complaints.filter((line) => !isRefusal(line)),

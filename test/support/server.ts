@@ -143,6 +143,9 @@ interface Serving {
   readonly closers: (() => Promise<unknown>)[]
 }
 
+/** Tests that share a busy machine must not get the answers of a server that stood still. */
+const neverStalled = { waitedMs: () => 0, stop: () => undefined }
+
 async function serveHost(serving: Serving): Promise<TestServer> {
   const { options, folder, host, clock, closers } = serving
   const log: string[] = []
@@ -153,6 +156,7 @@ async function serveHost(serving: Serving): Promise<TestServer> {
     isDevelopment: false,
     address: { host: '127.0.0.1', port: 0 },
     loadPlugins: loadingPlugins(options.plugins ?? []),
+    stalls: neverStalled,
   })
   closers.push(() => server.close())
   await server.serveRelease(makeTestRelease(options), { artifacts: [action] })
