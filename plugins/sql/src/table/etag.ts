@@ -8,16 +8,17 @@ export function writeEtag(version: unknown): string {
 export type EntityTags = '*' | readonly string[]
 
 /**
- * Parses If-Match or If-None-Match. Weak tags count as strong ones: proxies that compress weaken tags, and a version
- * identifies the row in any encoding.
+ * Parses If-Match or If-None-Match (RFC 9110 §13.1).
+ * @param comparison `strong` leaves out weak tags, which never match; `weak` takes them for strong ones
  * @returns undefined if the header is not a list of entity tags
  */
-export function parseEntityTags(header: string): EntityTags | undefined {
+export function parseEntityTags(header: string, comparison: 'strong' | 'weak'): EntityTags | undefined {
   const text = header.trim()
   if (text === '*') return '*'
-  const tag = /(?:W\/)?"([^"]*)"/
+  const tag = /(W\/)?"([^"]*)"/
   if (!new RegExp(`^${tag.source}(?:\\s*,\\s*${tag.source})*$`).test(text)) return undefined
-  return [...text.matchAll(new RegExp(tag.source, 'g'))].map(([, version]) => version!)
+  const tags = [...text.matchAll(new RegExp(tag.source, 'g'))]
+  return tags.flatMap(([, weak, version]) => (weak !== undefined && comparison === 'strong' ? [] : [version!]))
 }
 
 /** Returns the versions in entity tags. Tags that cannot be versions of the column match no row. */

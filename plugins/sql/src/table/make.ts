@@ -13,9 +13,17 @@ import {
   makeRowWriter,
   type Handler,
   type Row,
+  type TableDatabase,
   type TableRequest,
 } from './run.ts'
-import { isTrue, versionAlias, type ChangeCondition, type StatementWriter } from './statements.ts'
+import {
+  isTrue,
+  versionAlias,
+  type Access,
+  type ChangeCondition,
+  type Input,
+  type StatementWriter,
+} from './statements.ts'
 
 /** Creates the action of one method from its plan. */
 export function makeTableAction({ plan, use }: MakeOptions<TableConfig>): Action {
@@ -78,7 +86,7 @@ function makeReadHandler(plan: TablePlan): Handler {
     if (row === undefined) throw notFound(context)
     const etag = etagOf(plan, row)
     if (etag === undefined) return answer(row)
-    const tags = parseEntityTags(String(request.headers['if-none-match'] ?? '')) ?? []
+    const tags = parseEntityTags(String(request.headers['if-none-match'] ?? ''), 'weak') ?? []
     const isKnown = tags === '*' || tags.includes(String(row[versionAlias]))
     return isKnown ? context.respond(304, undefined, { etag }) : context.respond(200, answer(row), { etag })
   }
@@ -91,17 +99,21 @@ function makeChangeHandler(plan: TablePlan): Handler {
   const accessOf = makeAccess(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0
   return async (request, context) => {
-    const versions = readCondition(plan, request, context)
-    const input = { ...makeInput(request, context), ...(versions && { versions }) }
+    const database = open(context)
+    const access = accessOf(context.principal)
+    const sent = makeInput(request, context)
+    const allowed = readCondition(plan, request, context)
+    const seen = await checkNoneMatch(plan, request, { database, access, input: sent, context })
+    const versions = seen?.filter((one) => allowed === undefined || allowed.includes(one)) ?? allowed
+    const input = { ...sent, ...(versions && { versions }) }
     const written = plan.write.filter((name) => Object.hasOwn(input.body, name))
     const references = isRemoving ? [] : findWritten(plan, written, input.body)
     const change: ChangeCondition = {
-      access: accessOf(context.principal),
+      access,
       versions: versions && (versions.length === 1 ? 'one' : 'several'),
       written,
       references: references.filter(({ inPath }) => !inPath), // others are conditions of all statements
     }
-    const database = open(context)
     const key = nameChange(plan, change)
     const [row] = await database.run(
       key,
@@ -110,11 +122,11 @@ function makeChangeHandler(plan: TablePlan): Handler {
     )
     if (row === undefined) {
       if (versions === undefined && change.references.length === 0) throw notFound(context)
-      const [seen] = await database.run(`find ${key}`, (writer) => writer.find(change), input)
-      if (seen === undefined) throw notFound(context)
-      const isOther = versions !== undefined && !versions.includes(BigInt(seen[versionAlias] as string | number))
+      const [found] = await database.run(`find ${key}`, (writer) => writer.find(change), input)
+      if (found === undefined) throw notFound(context)
+      const isOther = versions !== undefined && !versions.includes(BigInt(found[versionAlias] as string | number))
       if (isOther || change.references.length === 0) throw context.problem(412, 'The resource has been changed')
-      throw explainMissing(plan, { references: change.references, seen, context })
+      throw explainMissing(plan, { references: change.references, seen: found, context })
     }
     if (plan.operation === 'delete') return context.respond(204)
     const etag = etagOf(plan, row)
@@ -166,9 +178,38 @@ function readCondition(plan: TablePlan, { headers }: TableRequest, context: Cont
     if (plan.version.required) throw context.problem(428, 'Send If-Match with the ETag of the resource')
     return undefined
   }
-  const tags = parseEntityTags(String(header))
+  const tags = parseEntityTags(String(header), 'strong')
   if (tags === undefined) throw context.problem(400, 'If-Match must be "*" or a list of ETags in quotes')
   return tags === '*' ? undefined : readVersions(tags, plan.types[plan.version.column]!.type)
+}
+
+interface Checking {
+  readonly database: TableDatabase
+  readonly access: Access
+  readonly input: Input
+  readonly context: Context
+}
+
+/**
+ * Rejects a change of a row that If-None-Match names: of any row with `*`, or of one with such a version.
+ * @returns the version of the row that was found, which must not change any more; undefined without a condition
+ */
+async function checkNoneMatch(
+  plan: TablePlan,
+  { headers }: TableRequest,
+  { database, access, input, context }: Checking,
+): Promise<readonly bigint[] | undefined> {
+  const header = headers['if-none-match']
+  if (header === undefined) return undefined
+  const tags = parseEntityTags(String(header), 'weak')
+  if (tags === undefined) throw context.problem(400, 'If-None-Match must be "*" or a list of ETags in quotes')
+  if (tags !== '*' && plan.version === undefined) return undefined // rows have no ETag that it could name
+  const find = (writer: StatementWriter) => writer.find({ access, written: [], references: [] })
+  const [row] = await database.run(`exists ${access.join()}`, find, input)
+  if (row === undefined) throw notFound(context)
+  const version = String(row[versionAlias])
+  if (tags === '*' || tags.includes(version)) throw context.problem(412, 'The resource matches If-None-Match')
+  return [BigInt(version)]
 }
 
 function notFound(context: Context): Error {

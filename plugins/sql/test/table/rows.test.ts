@@ -69,7 +69,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     test('have versions', async () => {
-      const { id } = (await insert()).body
+      const { id, status: _status, version: _version, insert_date: _date, ...full } = (await insert()).body
       const get = (etag: string) => api.call(`GET /order/${id}`, { headers: { 'If-None-Match': etag } })
       assert.deepEqual(await get('"1"'), { status: 304, body: null, headers: { etag: '"1"' } })
       for (const [etag, status] of [
@@ -90,14 +90,33 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         ['"5", "6"', 412],
         ['1', 400],
         ['"1"', 200],
-        ['W/"2"', 200],
-        ['"9", W/"3"', 200],
+        ['W/"2"', 412], // If-Match compares strongly (RFC 9110 §13.1.1)
+        ['"9", W/"2"', 412],
+        ['W/"9", "2"', 200],
         ['*', 200],
-        ['"4"', 412],
+        ['"3"', 412],
       ] as const)
         assert.equal(await patch(etag), status, etag)
-      assert.equal(await statusOf(`DELETE /order/${id}`, { headers: { 'If-Match': '"4"' } }), 412)
-      assert.equal(await statusOf(`DELETE /order/${id}`, { headers: { 'If-Match': '"5"' } }), 204)
+      for (const operation of [`PATCH /order/${id}`, `PUT /order/${id}`, `DELETE /order/${id}`]) {
+        const unless = (etag: string, more = {}) =>
+          statusOf(operation, {
+            body: operation.startsWith('PUT') ? full : { total: 1 },
+            headers: { 'If-None-Match': etag, ...more },
+          })
+        for (const etag of ['*', '"4"', 'W/"4"', '"9", "4"']) assert.equal(await unless(etag), 412, operation)
+        assert.equal(await unless('4'), 400, operation)
+      }
+      const other = (await insert()).body.id
+      const withOther = { body: { total: 1 }, headers: { 'If-None-Match': '"9"' } }
+      assert.equal(await statusOf(`PATCH /order/${other}`, withOther), 200)
+      assert.equal(await statusOf(`PATCH /order/${other}`, { ...withOther, user: users.bob }), 404)
+      assert.equal(
+        await statusOf('PATCH /order/999999', { body: { total: 1 }, headers: { 'If-None-Match': '*' } }),
+        404,
+      )
+      assert.equal(await statusOf(`DELETE /order/${id}`, { headers: { 'If-Match': '"3"' } }), 412)
+      assert.equal(await statusOf(`DELETE /order/${id}`, { headers: { 'If-Match': 'W/"4"' } }), 412)
+      assert.equal(await statusOf(`DELETE /order/${id}`, { headers: { 'If-Match': '"4"' } }), 204)
     })
 
     test('with a required version need If-Match', async () => {
