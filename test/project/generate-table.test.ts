@@ -30,6 +30,9 @@ const tables = `create_table:
       updated_at: timestamp
     index: [[user_id, created_at, id]]
   app_product: { columns: { sku: { type: text(20) }, name: text(64), created_at: timestamp }, key: [sku] }
+  app_line:
+    columns: { id: id, order_id: { type: bigint, references: app_order.id }, text: text }
+    index: [[order_id, id]]
   stock: { columns: { shop: integer, sku: text(20), count: integer }, key: [shop, sku] }
 `
 
@@ -70,6 +73,18 @@ test('a table with an owner becomes routes that validate without a warning', asy
   })
   assert.deepEqual(Object.keys((insert!.request as { properties: object }).properties), ['total'])
   assert.match(await readYaml(), /^# the shop\n/)
+})
+
+test('a column that refers to a row with an owner makes that user the owner', async () => {
+  await generate('app_order', { owner: 'user_id' })
+  await generate('app_line', { owner: 'order_id' })
+  const line = (await load()).routes.find((one) => one.path === '/line')!
+  const { action } = line.methods[0]! as { readonly action: { readonly config?: object } }
+  assert.deepEqual(action.config, {
+    table: 'app_line',
+    columns: ['id', 'order_id', 'text'],
+    owner: { through: 'order_id' },
+  })
 })
 
 test('an event about rows of an owner gets a scope of its own, since subscribers receive the rows of all users', async () => {
