@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { findJsonExcess, hasInfiniteNumber, isStorable } from '../kit/index.ts'
-import { errorCodes, type FastifyInstance, type RequestPayload } from 'fastify'
+import { errorCodes, type FastifyInstance, type FastifyRequest, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
 
 declare module 'fastify' {
@@ -32,7 +32,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (declaredLength > limit) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
     return readBody(payload, limit, (failure, bytes) => {
       if (bytes === undefined) return done(failure)
-      if (bytes.length === 0 && request.routeOptions.config.acceptsNoBody?.() === true) return done(null, undefined)
+      if (bytes.length === 0 && acceptsNoBody(request)) return done(null, undefined)
       if (findJsonExcess(bytes, { levels: maxDepth }) !== undefined)
         return done(errors.WP_RUNTIME_BODY_DEPTH({ limit: maxDepth }))
       if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
@@ -53,6 +53,13 @@ export function readJsonBodies(app: FastifyInstance): void {
       })
     })
   })
+}
+
+/** Without a declaration of the route: a DELETE, and routes whose schema has no body. */
+function acceptsNoBody({ method, routeOptions: { config, schema } }: FastifyRequest): boolean {
+  const declared = config.acceptsNoBody?.()
+  if (declared !== undefined) return declared
+  return schema === undefined ? method === 'DELETE' : schema.body === undefined
 }
 
 /** Maximum nesting of arrays and objects. Code that follows a recursive schema needs a stack frame per level. */

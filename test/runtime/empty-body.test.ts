@@ -69,3 +69,17 @@ async function exchange(port: number, text: string): Promise<string> {
   await once(socket, 'close', { signal: AbortSignal.timeout(abortTimeoutMs) })
   return answer
 }
+
+test("an empty body is accepted by Waypost's own endpoints that need none", async () => {
+  await using server = await openProjectServer({ files })
+  for (const [method, path] of [
+    ['DELETE', '/consumer/subscription/sub_1'],
+    ['POST', '/consumer/subscription/sub_1/secret'],
+    ['DELETE', '/backend/variable/NAME'],
+  ] as const) {
+    const response = await fetch(`${server.url}${path}`, { method, headers: { 'content-type': 'application/json' } })
+    assert.equal(response.status, 401, `${method} ${path}`) // and not 400
+  }
+  const login = { method: 'POST', headers: { 'content-type': 'application/json' } }
+  assert.equal((await fetch(`${server.url}/consumer/login`, login)).status, 400)
+})

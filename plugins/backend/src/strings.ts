@@ -604,7 +604,7 @@ export const strings = {
     text: 'All servers serve this release within seconds. Migrations are not reverted, and rows are kept.',
     done: (id: string) => `Rolled back to ${id}`,
     doneAgain: (id: string) => `Activated ${id} again`,
-    lacks: (name: string, servers: readonly string[]) => `The variable ${name} is not set on ${servers.join(', ')}.`,
+    notSetOn: (name: string, servers: readonly string[]) => `The variable ${name} is not set on ${servers.join(', ')}.`,
     unknownMigration: (name: string) => `The migration ${name} ran since and is in no stored release.`,
     unreachable: (name: string) => `The connection ${name} cannot be opened to read its migrations.`,
   },

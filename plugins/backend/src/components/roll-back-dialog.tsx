@@ -59,7 +59,7 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
     await onDone()
   }
   const warnings = [
-    ...(survey.data?.missing_variables ?? []).map(({ name, servers }) => texts.lacks(name, servers)),
+    ...(survey.data?.missing_variables ?? []).map(({ name, servers }) => texts.notSetOn(name, servers)),
     ...(survey.data?.unknown_migrations ?? []).map(texts.unknownMigration),
     ...(survey.data?.unreachable ?? []).map(texts.unreachable),
   ]
