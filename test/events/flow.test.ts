@@ -321,7 +321,7 @@ type Limits = Partial<Pick<ReadRequest, 'hands' | 'size' | 'maxSubscriptions' | 
 function read({ system, catalog, settings }: World, limits: Limits = {}) {
   const hands = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
   const all = { hands, size: 500, maxSubscriptions: 500, maxLater: 500 }
-  return readDeliveries(system, { ...all, ...limits, held: [], catalog, settings })
+  return readDeliveries(system, { ...all, ...limits, loaded: [], catalog, settings })
 }
 
 function endpoints(url: string, count: number): string[] {

@@ -2,36 +2,38 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Delivery, Message, Recipient } from '../../src/events/lanes/read.ts'
 import { failuresToOpen } from '../../src/events/lanes/breaker.ts'
-import { Memory, toNote, type Held } from '../../src/events/worker/memory.ts'
+import { Memory } from '../../src/events/worker/memory.ts'
+import { toNote } from '../../src/events/worker/note.ts'
+import type { Loaded } from '../../src/events/worker/turns.ts'
 import { defaultSettings } from '../../src/kit/index.ts'
 import { makeTestClock } from '../support/clock.ts'
 
-const none: ReadonlySet<Held> = new Set()
+const none: ReadonlySet<Loaded> = new Set()
 
 test('nothing begins that is not in a committed note', () => {
   const { memory, admit } = prepare()
   admit([deliveryOf(1), deliveryOf(2)])
-  assert.equal(memory.startNext(), undefined)
-  assert.equal(memory.needsNote(), true)
-  const noted = memory.chooseNoted(none)
+  assert.equal(memory.turns.startNext(), undefined)
+  assert.equal(memory.note.isNeeded(), true)
+  const noted = memory.note.choose(none)
   assert.deepEqual(JSON.parse(toNote(noted)), [
     ['dlv_1', 0],
     ['dlv_2', 0],
   ])
-  assert.equal(memory.startNext(), undefined, 'it is written, but not committed')
-  memory.confirmNote(noted)
+  assert.equal(memory.turns.startNext(), undefined, 'it is written, but not committed')
+  memory.note.confirm(noted)
   assert.deepEqual(startAll(memory), ['dlv_1', 'dlv_2'])
-  assert.equal(memory.needsNote(), false)
+  assert.equal(memory.note.isNeeded(), false)
 })
 
 test('a note contains what is under way, what is not recorded, and what begins next, each with its turn', () => {
   const { memory, admit } = prepare()
   admit([1, 2, 3, 4].map((n) => deliveryOf(n, { turn: n })))
   note(memory)
-  const [first, second, third] = [memory.startNext()!, memory.startNext()!, memory.startNext()!]
+  const [first, second, third] = [memory.turns.startNext()!, memory.turns.startNext()!, memory.turns.startNext()!]
   end(memory, first)
   end(memory, second)
-  const noted = memory.chooseNoted(new Set([first])) // its outcome is recorded by the same statement
+  const noted = memory.note.choose(new Set([first])) // its outcome is recorded by the same statement
   assert.deepEqual(
     new Map(JSON.parse(toNote(noted)) as [string, number][]),
     new Map([
@@ -48,9 +50,9 @@ test('a delivery that was forgotten and is read again must be noted again', () =
   note(memory)
   memory.forgetQueued()
   admit([deliveryOf(1)])
-  assert.equal(memory.startNext(), undefined)
+  assert.equal(memory.turns.startNext(), undefined)
   note(memory)
-  assert.equal(memory.startNext()?.id, 'dlv_1')
+  assert.equal(memory.turns.startNext()?.id, 'dlv_1')
 })
 
 test('nothing begins on what was read of a subscription more than a second ago', () => {
@@ -58,10 +60,10 @@ test('nothing begins on what was read of a subscription more than a second ago',
   admit([deliveryOf(1)])
   note(memory)
   clock.pass(1001)
-  assert.equal(memory.startNext(), undefined)
+  assert.equal(memory.turns.startNext(), undefined)
   assert.deepEqual(memory.listUnread([]), ['sub_1'])
   memory.applyRecipients(new Map([['sub_1', recipientOf('sub_1')]]), clock.monotonic())
-  assert.equal(memory.startNext()?.id, 'dlv_1')
+  assert.equal(memory.turns.startNext()?.id, 'dlv_1')
 })
 
 test('what begins is posted to the endpoint that was read last', () => {
@@ -70,7 +72,7 @@ test('what begins is posted to the endpoint that was read last', () => {
   note(memory)
   const moved = { ...recipientOf('sub_1'), endpoint: 'http://moved.test/', revision: 2 }
   memory.applyRecipients(new Map([['sub_1', moved]]), clock.monotonic())
-  assert.equal(memory.startNext()!.of.recipient.endpoint, 'http://moved.test/')
+  assert.equal(memory.turns.startNext()!.of.recipient.endpoint, 'http://moved.test/')
 })
 
 test('deliveries of a subscription that is paused, open or gone are forgotten, and what is under way goes on', () => {
@@ -83,12 +85,12 @@ test('deliveries of a subscription that is paused, open or gone are forgotten, a
     const { memory, admit, clock } = prepare({ perEndpoint: 1 })
     admit([deliveryOf(1), deliveryOf(2, { subscription: 'sub_1' })])
     note(memory)
-    const first = memory.startNext()!
+    const first = memory.turns.startNext()!
     const found = change === undefined ? undefined : { ...recipientOf('sub_1'), ...change }
     memory.applyRecipients(new Map([['sub_1', found]]), clock.monotonic())
     assert.equal(memory.size, 1)
     assert.equal(end(memory, first), true)
-    memory.release(first)
+    memory.finish(first)
     assert.equal(memory.size, 0)
   }
 })
@@ -119,16 +121,16 @@ test('a reading that was open while an outcome was recorded brings nothing back'
   const [first, second, third] = [deliveryOf(1), deliveryOf(2), deliveryOf(3)]
   admit([first, second])
   note(memory)
-  const [one, two] = [memory.startNext()!, memory.startNext()!]
+  const [one, two] = [memory.turns.startNext()!, memory.turns.startNext()!]
   memory.beginReading() // its snapshot contains all of them
   end(memory, one)
-  memory.release(one)
+  memory.finish(one)
   assert.deepEqual(memory.listUnknownMessages([first, second, third]), ['msg_3'])
   admit([first, second, third])
   memory.endReading()
   assert.deepEqual(idsOf(memory), ['dlv_2', 'dlv_3'])
   end(memory, two)
-  memory.release(two)
+  memory.finish(two)
   memory.beginReading()
   admit([first]) // a retry or replay, read afterwards
   memory.endReading()
@@ -189,7 +191,7 @@ test('hosts take turns, then the subscriptions of a host', () => {
   )
   admit(rows, recipients)
   note(memory)
-  const order = Array.from({ length: 8 }, () => memory.startNext()!.subscription)
+  const order = Array.from({ length: 8 }, () => memory.turns.startNext()!.subscription)
   assert.deepEqual(order, ['a1', 'b', 'a1b', 'b', 'a2', 'b', 'a1', 'b'])
 })
 
@@ -210,10 +212,10 @@ test('an endpoint has its limit in common for all of its subscriptions, also whe
     .flatMap((subscription, place) => [1, 2].map((n) => deliveryOf(place * 10 + n, { subscription })))
   admit(rows, recipients)
   note(memory)
-  const posting = [memory.startNext()!, memory.startNext()!, memory.startNext()!]
-  assert.equal(memory.startNext(), undefined)
+  const posting = [memory.turns.startNext()!, memory.turns.startNext()!, memory.turns.startNext()!]
+  assert.equal(memory.turns.startNext(), undefined)
   for (const row of posting) end(memory, row)
-  end(memory, memory.startNext()!) // nothing is queued or in flight, and nothing is recorded
+  end(memory, memory.turns.startNext()!) // nothing is queued or in flight, and nothing is recorded
   admit(
     ids.flatMap((subscription, place) => [5, 6].map((n) => deliveryOf(place * 10 + n, { subscription }))),
     recipients,
@@ -228,7 +230,7 @@ test('an endpoint keeps its limit while its subscription has only outcomes, howe
   const recipients = new Map(['sub_1', 'sub_2'].map((id) => [id, { ...recipientOf(id), endpoint }]))
   admit([deliveryOf(1)], recipients)
   note(memory)
-  end(memory, memory.startNext()!)
+  end(memory, memory.turns.startNext()!)
   admit(Array.from({ length: 1100 }, (_, n) => deliveryOf(n + 10)))
   memory.forgetQueued()
   admit([deliveryOf(2000)]) // forgets hosts that nothing uses
@@ -252,7 +254,7 @@ test('one host may have half of all places until it has responded quickly, then 
     recipients,
   )
   note(memory)
-  const rows = Array.from({ length: 9 }, () => memory.startNext())
+  const rows = Array.from({ length: 9 }, () => memory.turns.startNext())
   assert.equal(rows.filter((row) => row !== undefined).length, 8)
   for (const row of rows) if (row !== undefined) end(memory, row)
   note(memory)
@@ -268,7 +270,7 @@ test('a host that became slow keeps its share, and the rest is forgotten', () =>
     recipients,
   )
   note(memory)
-  const rows = Array.from({ length: 8 }, () => memory.startNext()!)
+  const rows = Array.from({ length: 8 }, () => memory.turns.startNext()!)
   memory.trim()
   assert.equal(memory.size, 40)
   clock.pass(1000)
@@ -276,7 +278,7 @@ test('a host that became slow keeps its share, and the rest is forgotten', () =>
   assert.equal(memory.size, 8)
   for (const row of rows) {
     end(memory, row)
-    memory.release(row)
+    memory.finish(row)
   }
   admit(
     Array.from({ length: 40 }, (_, n) => deliveryOf(n)),
@@ -293,32 +295,32 @@ test('a note that would let nothing more begin is not needed', () => {
     Array.from({ length: 40 }, (_, n) => deliveryOf(n)),
     recipients,
   )
-  assert.equal(memory.needsNote(), true)
+  assert.equal(memory.note.isNeeded(), true)
   note(memory)
   assert.equal(startAll(memory).length, 8)
-  assert.equal(memory.needsNote(), false, 'the host has its share, so the rest waits')
+  assert.equal(memory.note.isNeeded(), false, 'the host has its share, so the rest waits')
 })
 
 test('a worker is isolated when each of five hosts has been silent for half a minute', () => {
   const { memory, admit, clock } = prepare()
   admit([1, 2, 3, 4, 5].map((n) => deliveryOf(n)))
   note(memory)
-  const rows = Array.from({ length: 4 }, () => memory.startNext()!)
+  const rows = Array.from({ length: 4 }, () => memory.turns.startNext()!)
   clock.pass(30_000)
-  assert.equal(memory.areHostsSilent, false, 'four may be down')
+  assert.equal(memory.turns.areHostsSilent, false, 'four may be down')
   memory.applyRecipients(new Map([['sub_5', recipientOf('sub_5')]]), clock.monotonic())
-  const last = memory.startNext()!
-  assert.equal(memory.areHostsSilent, false, 'the fifth has been tried just now')
-  for (const row of rows) memory.end(row, false)
+  const last = memory.turns.startNext()!
+  assert.equal(memory.turns.areHostsSilent, false, 'the fifth has been tried just now')
+  for (const row of rows) memory.turns.end(row, false)
   clock.pass(30_000)
-  assert.equal(memory.areHostsSilent, false, 'the others were not tried for a while')
+  assert.equal(memory.turns.areHostsSilent, false, 'the others were not tried for a while')
   admit([6, 7, 8, 9].map((n) => deliveryOf(n)))
   note(memory)
   startAll(memory)
   clock.pass(30_000)
-  assert.equal(memory.areHostsSilent, true)
-  memory.end(last, true)
-  assert.equal(memory.areHostsSilent, false, 'one has responded')
+  assert.equal(memory.turns.areHostsSilent, true)
+  memory.turns.end(last, true)
+  assert.equal(memory.turns.areHostsSilent, false, 'one has responded')
 })
 
 test('a host that has not responded yet leaves room for others, and more of it is read when it has', () => {
@@ -329,12 +331,12 @@ test('a host that has not responded yet leaves room for others, and more of it i
   admit([deliveryOf(1000, { subscription: 'sub_other' })])
   assert.equal(memory.size, 251)
   note(memory)
-  const started = [memory.startNext()!, memory.startNext()!]
+  const started = [memory.turns.startNext()!, memory.turns.startNext()!]
   const of = (id: string) => started.find((row) => row.subscription === id)!
   end(memory, of('sub_other'))
-  assert.equal(memory.hasRoomAgain, false, 'nothing of this one was left out')
+  assert.equal(memory.turns.hasRoomAgain, false, 'nothing of this one was left out')
   end(memory, of('sub_silent'))
-  assert.equal(memory.hasRoomAgain, true)
+  assert.equal(memory.turns.hasRoomAgain, true)
   admit(rows.slice(250))
   assert.equal(memory.size, 301)
 })
@@ -346,10 +348,10 @@ test('a breaker that is half open lets one delivery through, as a test', () => {
   admit(rows, new Map([['sub_1', recipient]]))
   assert.equal(memory.size, 1)
   note(memory)
-  const test = memory.startNext()!
+  const test = memory.turns.startNext()!
   assert.equal(test.isTest, true)
   admit(rows, new Map([['sub_1', recipient]]))
-  assert.equal(memory.startNext(), undefined)
+  assert.equal(memory.turns.startNext(), undefined)
   end(memory, test)
   memory.countOutcome(test, { outcome: 'delivered', delayMs: 0 }, defaultSettings)
   admit(rows.slice(1))
@@ -371,58 +373,58 @@ test('a delivery with which three workers were lost is posted alone, and one wit
     ['dlv_4'],
   )
   note(memory)
-  const other = memory.startNext()!
+  const other = memory.turns.startNext()!
   assert.equal(other.id, 'dlv_2')
-  assert.equal(memory.startNext(), undefined, 'the others wait')
-  memory.scheduleAlone()
+  assert.equal(memory.turns.startNext(), undefined, 'the others wait')
+  memory.turns.scheduleAlone()
   note(memory)
-  assert.equal(memory.startNext(), undefined, 'one is still under way')
+  assert.equal(memory.turns.startNext(), undefined, 'one is still under way')
   end(memory, other)
-  memory.release(other)
-  assert.equal(memory.needsNote(), true)
-  const noted = memory.chooseNoted(none)
+  memory.finish(other)
+  assert.equal(memory.note.isNeeded(), true)
+  const noted = memory.note.choose(none)
   assert.deepEqual(
     noted.map(({ id }) => id),
     ['dlv_1'],
     'its note names it alone',
   )
-  memory.confirmNote(noted)
-  const alone = memory.startNext()!
+  memory.note.confirm(noted)
+  const alone = memory.turns.startNext()!
   assert.equal(alone.id, 'dlv_1')
   note(memory)
-  assert.equal(memory.startNext(), undefined)
+  assert.equal(memory.turns.startNext(), undefined)
   end(memory, alone)
-  memory.release(alone)
+  memory.finish(alone)
   note(memory)
-  assert.equal(memory.startNext()?.id, 'dlv_3')
+  assert.equal(memory.turns.startNext()?.id, 'dlv_3')
 })
 
 test('a lane that closes keeps what is under way, until it is recorded', () => {
   const { memory, admit } = prepare()
   admit([deliveryOf(1, { lane: 7 }), deliveryOf(2, { lane: 7 }), deliveryOf(3, { lane: 8 })])
   note(memory)
-  const one = memory.startNext()!
+  const one = memory.turns.startNext()!
   memory.forgetQueued(7)
   assert.deepEqual(idsOf(memory), ['dlv_1', 'dlv_3'])
-  assert.deepEqual([memory.heldLanes().has(7), memory.heldLanes().has(8)], [true, true])
+  assert.deepEqual([memory.usedLanes().has(7), memory.usedLanes().has(8)], [true, true])
   end(memory, one)
-  assert.equal(memory.heldLanes().has(7), true, 'its outcome is not recorded')
-  memory.release(one)
-  assert.deepEqual([memory.heldLanes().has(7), memory.heldLanes().has(8)], [false, true])
+  assert.equal(memory.usedLanes().has(7), true, 'its outcome is not recorded')
+  memory.finish(one)
+  assert.deepEqual([memory.usedLanes().has(7), memory.usedLanes().has(8)], [false, true])
 })
 
 test('the result of a POST that was under way when the worker lost its lanes is ignored', () => {
   const { memory, admit } = prepare()
   admit([deliveryOf(1)])
   note(memory)
-  const old = memory.startNext()!
+  const old = memory.turns.startNext()!
   memory.forgetAll()
   assert.equal(memory.size, 0)
   admit([deliveryOf(1, { turn: 1 })])
   assert.equal(end(memory, old), false)
   assert.equal(memory.size, 1)
   note(memory)
-  assert.equal(memory.startNext()!.turn, 1)
+  assert.equal(memory.turns.startNext()!.turn, 1)
 })
 
 test('an ordered subscription posts one at a time, and the next when the outcome is recorded', () => {
@@ -433,13 +435,13 @@ test('an ordered subscription posts one at a time, and the next when the outcome
     recipients,
   )
   note(memory)
-  const one = memory.startNext()!
-  assert.equal(memory.startNext(), undefined)
+  const one = memory.turns.startNext()!
+  assert.equal(memory.turns.startNext(), undefined)
   end(memory, one)
-  assert.equal(memory.startNext(), undefined)
-  memory.release(one, true)
+  assert.equal(memory.turns.startNext(), undefined)
+  memory.finish(one, true)
   note(memory)
-  assert.equal(memory.startNext()?.id, 'dlv_2')
+  assert.equal(memory.turns.startNext()?.id, 'dlv_2')
 })
 
 test('an ordered subscription whose delivery must be posted again is read again from the oldest', () => {
@@ -448,13 +450,13 @@ test('an ordered subscription whose delivery must be posted again is read again 
   const rows = [1, 2].map((n) => deliveryOf(n, { subscription: 'sub_1' }))
   admit(rows, recipients)
   note(memory)
-  const one = memory.startNext()!
+  const one = memory.turns.startNext()!
   end(memory, one)
-  memory.release(one, false)
+  memory.finish(one, false)
   assert.equal(memory.size, 0, 'the second must not overtake it')
   admit(rows, recipients)
   note(memory)
-  assert.equal(memory.startNext()?.id, 'dlv_1')
+  assert.equal(memory.turns.startNext()?.id, 'dlv_1')
 })
 
 /** A memory with a clock that only tests move. */
@@ -462,7 +464,7 @@ function prepare(limits: { total?: number; perEndpoint?: number } = {}) {
   const clock = makeTestClock()
   clock.freeze()
   const memory = new Memory(clock)
-  memory.limits = { total: 64, perEndpoint: 8, ...limits }
+  memory.turns.limits = { total: 64, perEndpoint: 8, ...limits }
   memory.setTime(1000, clock.monotonic())
   return {
     memory,
@@ -516,20 +518,20 @@ function recipientOf(id: string): Recipient {
 
 /** Writes a note. */
 function note(memory: Memory): void {
-  memory.confirmNote(memory.chooseNoted(none))
+  memory.note.confirm(memory.note.choose(none))
 }
 
 function startAll(memory: Memory): string[] {
   const ids: string[] = []
-  for (let row = memory.startNext(); row !== undefined; row = memory.startNext()) ids.push(row.id)
+  for (let row = memory.turns.startNext(); row !== undefined; row = memory.turns.startNext()) ids.push(row.id)
   return ids
 }
 
-function end(memory: Memory, row: Held): boolean {
-  return memory.end(row, true)
+function end(memory: Memory, row: Loaded): boolean {
+  return memory.turns.end(row, true)
 }
 
 /** Of all that is held. */
 function idsOf(memory: Memory): readonly string[] {
-  return memory.chooseNoted(none).map(({ id }) => id)
+  return memory.note.choose(none).map(({ id }) => id)
 }

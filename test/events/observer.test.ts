@@ -4,7 +4,7 @@ import { Member } from '../../src/events/lanes/member.ts'
 import { record } from '../../src/events/worker/record.ts'
 import { onEachDatabase } from './world.ts'
 
-const holdsNothing = { heldLanes: () => new Set<number>(), forgetQueued: () => undefined }
+const holdsNothing = { usedLanes: () => new Set<number>(), forgetQueued: () => undefined }
 
 onEachDatabase('a worker that watches others', (world) => {
   test('does not end them after an outage of the database, before they could renew their leases', async () => {

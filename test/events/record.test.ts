@@ -6,7 +6,8 @@ import type { Member } from '../../src/events/lanes/member.ts'
 import { loadMessages, loadRecipients, readDeliveries } from '../../src/events/lanes/read.ts'
 import { laneCount } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
-import { Memory, type Held } from '../../src/events/worker/memory.ts'
+import { Memory } from '../../src/events/worker/memory.ts'
+import type { Loaded } from '../../src/events/worker/turns.ts'
 import type { Completion, Verdict } from '../../src/events/worker/attempt.ts'
 import { record, type Recorded, type Recording } from '../../src/events/worker/record.ts'
 import type { System } from '../../src/store/index.ts'
@@ -229,7 +230,7 @@ onEachDatabase('a batch of outcomes', (world) => {
 const open = { failures: 10, openUntil: 123_456, failingSince: 123 }
 
 /** Deliveries to subscriptions of their own, as a worker holds them while it posts them. */
-async function hold(world: World, count: number): Promise<{ held: readonly Held[]; member: Member }> {
+async function hold(world: World, count: number): Promise<{ held: readonly Loaded[]; member: Member }> {
   const endpoints = Array.from({ length: count }, (_, index) => `http://127.0.0.1:1/${index}`)
   await world.addSubscriptions(await world.addUser(), 'note', endpoints)
   await world.dispatch('note', 1)
@@ -237,11 +238,11 @@ async function hold(world: World, count: number): Promise<{ held: readonly Held[
   const member = makeMember(world)
   await member.compare()
   const memory = new Memory(world.clock)
-  memory.limits = { total: 2 * count, perEndpoint: 1 }
+  memory.turns.limits = { total: 2 * count, perEndpoint: 1 }
   const terms = { catalog: world.catalog, settings: world.settings }
   const hands = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
   const limits = { size: 100, maxSubscriptions: 100, maxLater: 100 }
-  const { deliveries } = await readDeliveries(world.system, { ...terms, ...limits, hands, held: [] })
+  const { deliveries } = await readDeliveries(world.system, { ...terms, ...limits, hands, loaded: [] })
   const ids = deliveries.map((one) => one.subscription)
   const { recipients, now } = await loadRecipients(world.system, ids, terms)
   memory.setTime(now, world.clock.monotonic())
@@ -249,8 +250,8 @@ async function hold(world: World, count: number): Promise<{ held: readonly Held[
     recipients: new Map(recipients.map((one) => [one.subscriptionId, one])),
     messages: await loadMessages(world.system, [...new Set(deliveries.map((one) => one.message))], 1000),
   })
-  memory.confirmNote(memory.chooseNoted(new Set()))
-  const held = Array.from({ length: count }, () => memory.startNext()!)
+  memory.note.confirm(memory.note.choose(new Set()))
+  const held = Array.from({ length: count }, () => memory.turns.startNext()!)
   assert.ok(held.every((one) => one !== undefined))
   return { held, member }
 }
@@ -263,7 +264,7 @@ function recordAll(
   return record(system, { worker: member.id!, note: '[]', completions: [], breakers: [], shard: 0, ...what })
 }
 
-function complete(delivery: Held, status: number, verdict: Verdict): Completion {
+function complete(delivery: Loaded, status: number, verdict: Verdict): Completion {
   return { delivery, verdict, startedAt: 1000, result: { status, latencyMs: 1 } }
 }
 

@@ -171,7 +171,7 @@ export async function openWorld(
 
 /** A worker that has nothing under way. */
 export function makeMember({ system, clock }: Pick<World, 'system' | 'clock'>): Member {
-  return new Member(system, clock, { heldLanes: () => new Set<number>(), forgetQueued: () => undefined })
+  return new Member(system, clock, { usedLanes: () => new Set<number>(), forgetQueued: () => undefined })
 }
 
 /**

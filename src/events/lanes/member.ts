@@ -23,10 +23,10 @@ export interface Moment {
   readonly wall: number
 }
 
-/** What a worker needs to know of the deliveries that it holds. */
+/** What a member needs to know of the deliveries that its worker has. */
 export interface Holdings {
-  /** Lanes of which it holds a delivery: in memory, under way, or not recorded. */
-  heldLanes(): ReadonlySet<number>
+  /** Lanes of which it has a delivery: in memory, under way, or not recorded. */
+  usedLanes(): ReadonlySet<number>
   /** Forgets deliveries of the lane that are not under way. */
   forgetQueued(lane: number): void
 }
@@ -93,7 +93,7 @@ export class Member {
   }
 
   /**
-   * Joins if necessary, ends dead workers, and takes or releases lanes, so that each worker has its share.
+   * Joins if necessary, ends dead workers, and takes or gives up lanes, so that each worker has its share.
    * @param isIsolated whether this worker got no HTTP response from any host for a while
    * @returns false if the worker's row is missing
    */
@@ -192,21 +192,21 @@ export class Member {
     { share, lanes, living }: { share: number; lanes: readonly LaneRow[]; living: readonly WorkerRow[] },
   ): Promise<void> {
     const own = [...this.#lanes]
-    const held = this.#holdings.heldLanes()
-    const rankOf = (lane: number) => (this.#closing.has(lane) ? 0 : held.has(lane) ? 2 : 1)
+    const used = this.#holdings.usedLanes()
+    const rankOf = (lane: number) => (this.#closing.has(lane) ? 0 : used.has(lane) ? 2 : 1)
     const order = own.toSorted((a, b) => rankOf(a) - rankOf(b)) // those that close already, then idle ones
     this.#closing = new Set(order.slice(0, Math.max(0, own.length - share)))
     for (const lane of this.#closing) this.#holdings.forgetQueued(lane)
-    const busy = this.#holdings.heldLanes()
+    const busy = this.#holdings.usedLanes()
     const ended = [...this.#closing].filter((lane) => !busy.has(lane))
-    await this.#release(id, ended)
+    await this.#giveUp(id, ended)
     const ids = living.map((worker) => worker.id)
     const free = lanes.filter(({ worker_id: worker }) => worker === null || !ids.includes(worker))
     const start = Math.floor((free.length * ids.indexOf(id)) / ids.length) // others want theirs at the same time
     await this.#take(id, [...free.slice(start), ...free.slice(0, start)].slice(0, Math.max(0, share - own.length)))
   }
 
-  async #release(id: string, lanes: readonly number[]): Promise<void> {
+  async #giveUp(id: string, lanes: readonly number[]): Promise<void> {
     if (lanes.length === 0) return
     await sql`update waypost_lane set worker_id = null
       where worker_id = ${id} and lane in (${sql.join(lanes)})`.execute(this.#system.db)

@@ -13,7 +13,7 @@ import type { EventCatalog } from '../message/catalog.ts'
 import { eventTerms, isRecipientAllowed } from '../expressions.ts'
 import { isPostable, type Breaker } from './breaker.ts'
 
-// Reading claims nothing: a worker reads only from its own lanes, and leaves out what it holds already.
+// Reading claims nothing: a worker reads only from its own lanes, and leaves out what it has in memory already.
 
 /** Where a worker continues in a lane. */
 export interface Hand {
@@ -24,8 +24,8 @@ export interface Hand {
   readonly later: readonly [dueAt: number, id: string]
 }
 
-/** A subscription of which a worker holds deliveries. */
-export interface HeldSubscription {
+/** A subscription of which a worker has deliveries in memory. */
+export interface LoadedSubscription {
   readonly id: string
   /** The last fresh message that it read; empty to read from the oldest. */
   readonly after: string
@@ -41,7 +41,7 @@ export interface Terms {
 
 export interface ReadRequest extends Terms {
   readonly hands: readonly Hand[]
-  readonly held: readonly HeldSubscription[]
+  readonly loaded: readonly LoadedSubscription[]
   /** About how many fresh deliveries to read. */
   readonly size: number
   /** Subscriptions per lane, and put-off deliveries per lane, beyond which the rest is left to the next call. */
@@ -112,9 +112,9 @@ async function readFresh(
   db: Kysely<SystemTables>,
   request: ReadRequest,
 ): Promise<readonly { readonly deliveries: readonly Delivery[]; readonly after: string }[]> {
-  const { hands, held, size, maxSubscriptions } = request
+  const { hands, loaded, size, maxSubscriptions } = request
   const lanes = hands.map(({ lane, after }) => [lane, after])
-  const subscriptions = held.map(({ id, after, take }) => [id, after, take])
+  const subscriptions = loaded.map(({ id, after, take }) => [id, after, take])
   // A subquery, so that the planner looks up each subscription instead of reading all of them.
   const state = sql`select case when not ${isReadable(system, request)} then 'held' when s.ordered = 1 then '=' || s.event end
     from waypost_subscription s where s.id = waiting.id`
@@ -122,7 +122,7 @@ async function readFresh(
     select 1 from waypost_message m where m.fanned_out_at is null and '=' || m.event = heads.state and m.id < d.message_id))`
   const wanted = sql`(select coalesce(heads.take, part.size) from part)`
   const wantedSize = sql`cast(${size} as bigint)`
-  const mostWanted = Math.max(size, maxFirst, ...held.map(({ take }) => take))
+  const mostWanted = Math.max(size, maxFirst, ...loaded.map(({ take }) => take))
   // On SQLite, a limit cannot depend on the row around it.
   const [limit, number, isWanted] =
     system.kind === 'sqlite'

@@ -2,7 +2,7 @@ import type { Settings } from '../../kit/index.ts'
 import type { Outbound, PostResult } from '../../outbound/index.ts'
 import type { makeKeyring } from '../signing/signing-secrets.ts'
 import { signatureHeaders } from '../signing/signature.ts'
-import type { Held } from './memory.ts'
+import type { Loaded } from './turns.ts'
 
 // One attempt to deliver: a POST, and what its result means.
 
@@ -21,7 +21,7 @@ export interface AttemptOptions {
  */
 export function deliver(
   options: AttemptOptions,
-  { id, content, recipient }: Held,
+  { id, content, recipient }: Loaded,
   { keyring, startedAt, signal }: { keyring: ReturnType<typeof makeKeyring>; startedAt: number; signal: AbortSignal },
 ): Promise<PostResult> {
   return options.outbound.post({
@@ -51,7 +51,7 @@ export interface Verdict {
 const maxRetries = 3
 
 /** Returns success, a retry (at most three), or the end. */
-export function decideVerdict(settings: Settings, { failures }: Held, result: PostResult): Verdict {
+export function decideVerdict(settings: Settings, { failures }: Loaded, result: PostResult): Verdict {
   const { status = 0, retryAfterMs = 0 } = result
   if (status >= 200 && status < 300 && result.failure === undefined) return { outcome: 'delivered', delayMs: 0 }
   if (failures >= maxRetries) return { outcome: 'dead', delayMs: 0 }
@@ -63,7 +63,7 @@ export function decideVerdict(settings: Settings, { failures }: Held, result: Po
 
 /** One POST and its outcome. */
 export interface Completion {
-  readonly delivery: Held
+  readonly delivery: Loaded
   readonly result: PostResult
   /** By the database's clock. */
   readonly startedAt: number

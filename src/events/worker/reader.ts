@@ -5,7 +5,7 @@ import type { EventCatalog } from '../message/catalog.ts'
 import { fanOutChunk, findMessages } from '../message/fan-out.ts'
 import type { Clock, Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
-import type { Loaded, Memory } from './memory.ts'
+import type { Contents, Memory } from './memory.ts'
 
 const intervalMs = 250
 const messageIntervalMs = 50
@@ -52,14 +52,14 @@ export class Reader {
 
   /** Whether memory is low, and more was found the last time. */
   get wantsMore(): boolean {
-    const { queued, hasRoomAgain } = this.#parts.memory
+    const { queued, hasRoomAgain } = this.#parts.memory.turns
     return this.#hasBegun && !this.#isAhead
       ? queued < fanOutWater
       : queued < lowWater && (this.#foundLast || this.#isAhead || hasRoomAgain)
   }
 
   get isLow(): boolean {
-    return this.#parts.memory.queued < lowWater
+    return this.#parts.memory.turns.queued < lowWater
   }
 
   terms(): Terms {
@@ -78,13 +78,13 @@ export class Reader {
   async fanOut(): Promise<'done' | 'nothing' | 'locked'> {
     const { system, catalog, clock, memory } = this.#parts
     const now = clock.monotonic()
-    const isLow = memory.queued < fanOutWater
+    const isLow = memory.turns.queued < fanOutWater
     if (memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
     const { fresh, begun } = await findMessages(system, catalog())
     this.#hasBegun = begun
     this.#nextMessagesAt = isLow && fresh ? now : now + messageIntervalMs
     if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
-    if (!isLow || (this.#isPartial && memory.queued >= 2 * memory.limits.total)) return 'nothing'
+    if (!isLow || (this.#isPartial && memory.turns.queued >= 2 * memory.turns.limits.total)) return 'nothing'
     // A worker without lanes would create deliveries for others, however many of these wait.
     if (begun && (this.#isAhead || this.#parts.member.lanes.length === 0)) return 'nothing'
     if (begun && (this.#isAhead = await fanOutChunk(system, catalog(), 'begun'))) return 'done'
@@ -98,7 +98,7 @@ export class Reader {
    */
   async read(): Promise<boolean> {
     const { clock, memory } = this.#parts
-    const isUseful = this.#foundLast || this.#isAhead || memory.size === 0 || memory.hasRoomAgain
+    const isUseful = this.#foundLast || this.#isAhead || memory.size === 0 || memory.turns.hasRoomAgain
     if (this.isLow && (isUseful || clock.monotonic() >= this.#nextReadAt)) {
       this.#foundLast = false
       this.#foundLast = await this.#readLanes()
@@ -121,7 +121,7 @@ export class Reader {
         Math.ceil(((2 * readSize + memory.size) / (hands.filter(isPartial).length || lanes.length)) * growth)
       const reading = await readDeliveries(system, {
         hands,
-        held: memory.listHeldSubscriptions(),
+        loaded: memory.listSubscriptions(),
         ...this.terms(),
         size: Math.min(readSize, memory.room()),
         maxSubscriptions: perLane((hand) => hand.after !== ''),
@@ -155,14 +155,14 @@ export class Reader {
     return memory.size > before || ended.size + orphans.length + lost.length > 0
   }
 
-  async #readMessages(ids: readonly string[]): Promise<Loaded['messages']> {
+  async #readMessages(ids: readonly string[]): Promise<Contents['messages']> {
     const { system, memory } = this.#parts
     const found = ids.length === 0 ? [] : await loadMessages(system, ids, memory.bodyRoom)
     return new Map([...ids.map((id) => [id, undefined] as const), ...found])
   }
 
   /** Reads subscriptions, and those in memory again before what was read is too old to post on. */
-  async #readRecipients(subscriptions: readonly string[]): Promise<Loaded['recipients']> {
+  async #readRecipients(subscriptions: readonly string[]): Promise<Contents['recipients']> {
     const { system, clock, memory } = this.#parts
     const asked = memory.listUnread(subscriptions)
     if (asked.length === 0) return new Map()

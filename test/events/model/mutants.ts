@@ -17,6 +17,7 @@ interface Mutant {
 
 const execute = 'src/events/worker/execute.ts'
 const memory = 'src/events/worker/memory.ts'
+const turns = 'src/events/worker/turns.ts'
 const record = 'src/events/worker/record.ts'
 const member = 'src/events/lanes/member.ts'
 
@@ -46,7 +47,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     faults: ['slow'],
   },
   'a delivery begins before it is in a note': {
-    file: memory,
+    file: turns,
     text: 'row?.isNoted !== true || !',
     replacement: 'row === undefined || !',
     faults: ['slow'],
