@@ -37,6 +37,11 @@ export class WaypostError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
     this.headers = options.headers ?? {}
   }
+
+  /** The status under the name that Fastify uses, for error handlers of plugins. */
+  get statusCode(): number {
+    return this.status
+  }
 }
 
 export interface ErrorDetails {

@@ -78,8 +78,8 @@ export const errors = defineErrors({
   WP_RUNTIME_BODY_TYPE: {
     kind: 'user',
     status: 415,
-    message: 'The body must be application/json',
-    hint: 'Send the header Content-Type: application/json.',
+    message: 'The body must be {types}',
+    hint: 'Send the header Content-Type with the type of the body.',
   },
   WP_RUNTIME_BODY_ENCODING: {
     kind: 'user',

@@ -8,6 +8,7 @@ import { makeAuthorizationHook, type RouteAccess } from './authorization.ts'
 import type { ApiRoute } from './openapi/api.ts'
 import { describeRoute } from './openapi/describe-plugin-route.ts'
 import type { Endpoint } from './generation.ts'
+import { preparePluginContext, type PluginContext } from './plugin-context.ts'
 
 /** A plugin and what a generation provides to it. */
 export interface HostedPlugin {
@@ -43,11 +44,14 @@ export function mountPluginRoutes(
     for (const { loaded, host } of plugins) {
       const { name, routes } = loaded.plugin
       if (routes === undefined) continue
+      const registered: { readonly route: RegisteredRoute; readonly context: FastifyInstance }[] = []
+      let contexts: PluginContext | undefined
       await app.register(async (own) => {
-        own.addHook('onRoute', (route) => {
+        contexts = preparePluginContext(own)
+        own.addHook('onRoute', function (route) {
           assertAccess(name, route)
           claimRoute(name, route, owners)
-          described.push(...describeRoute(name, route))
+          registered.push({ route, context: this })
           for (const scope of route.config?.scopes ?? []) scopes.add(scope)
         })
         own.addHook('onRequest', (request, reply, done) => {
@@ -56,8 +60,11 @@ export function mountPluginRoutes(
           const access: RouteAccess = { public: isPublic, scopes }
           return makeAuthorizationHook(guard, access).call(own, request, reply, done)
         })
-        await runRoutes(own, { loaded, host })
+        // Within a context of its own, in which the plugin can set an error handler
+        await own.register((context) => runRoutes(context, { loaded, host }))
       })
+      for (const { route, context } of registered)
+        described.push(...describeRoute(name, route, contexts!.typesOf(context)))
     }
   }
   return { mount, described, scopes }
@@ -152,12 +159,10 @@ function assertAccess(name: string, { method, url, config }: RouteOptions): void
   throw errors.WP_PLUGIN_ROUTE_ACCESS({ name, method: [method].flat().join(', '), path: url })
 }
 
+type RegisteredRoute = RouteOptions & { readonly path: string }
+
 /** Of the reserved paths only `/mcp` is open to plugins. */
-function claimRoute(
-  name: string,
-  { method, url, path }: RouteOptions & { path: string },
-  owners: Map<string, string>,
-): void {
+function claimRoute(name: string, { method, url, path }: RegisteredRoute, owners: Map<string, string>): void {
   for (const one of [method].flat()) {
     if (one === 'HEAD') continue // Fastify adds it to every GET
     const reserved = findReservedPath(path)

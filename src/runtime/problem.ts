@@ -37,10 +37,17 @@ export class ActionProblem extends Error {
 }
 
 /**
- * Any other error of an action. Its message is only logged, because it may come from a library, a database or another
- * server.
+ * Any other error of an action, or of a route of a plugin. Its message is only logged, because it may come from a library,
+ * a database or another server.
  */
 export class ActionFailure extends Error {
+  readonly status: number
+
+  constructor(message: string, options: ErrorOptions, status = 500) {
+    super(message, options)
+    this.status = status
+  }
+
   /** Wraps an error of an action, unless callers may see it. */
   static of(thrown: unknown): unknown {
     if (thrown instanceof ActionProblem || isWaypostError(thrown)) return thrown
@@ -65,16 +72,20 @@ export interface ProblemOptions {
   hasNoRelease?(): boolean
 }
 
+interface Failing {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly status?: number
+}
+
 /** Sends every error of an app, including its plugins, as problem+json. Details of bugs are only logged. */
 export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions = {}): void {
-  const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+  const fail = (error: unknown, { request, reply, status = 500 }: Failing) => {
     if (reply.raw.destroyed) return reply.send() // the caller has disconnected
     options.onServerError?.(error, request)
     request.log.error({ err: error }, 'request failed')
-    return send(
-      reply,
-      makeProblemBody('about:blank', 500, `Internal server error. It is logged as request ${request.id}.`),
-    )
+    const what = status === 500 ? 'Internal server error' : titleOf(status)
+    return send(reply, makeProblemBody('about:blank', status, `${what}. It is logged as request ${request.id}.`))
   }
   const sendConflict = ({ known, problems, cause }: UncaughtConflict, request: FastifyRequest, reply: FastifyReply) => {
     options.onServerError?.(cause, request)
@@ -90,14 +101,14 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
     return sendUnavailable(reply, known)
   }
   app.setErrorHandler((error: unknown, request, reply) => {
-    if (error instanceof ActionFailure) return fail(error.cause, request, reply)
+    if (error instanceof ActionFailure) return fail(error.cause, { request, reply, status: error.status })
     if (error instanceof ActionProblem) {
-      if (!isVisibleStatus(error.status)) return fail(error, request, reply)
+      if (!isVisibleStatus(error.status)) return fail(error, { request, reply })
       request.reason = error.message
       return send(reply, makeProblemBody('about:blank', error.status, error.message))
     }
     if (error instanceof UncaughtConflict) return sendConflict(error, request, reply)
-    const problems = error instanceof InvalidRequest ? error.problems : endpointProblems(error as FastifyError)
+    const problems = error instanceof InvalidRequest ? error.problems : endpointProblems(Object(error) as FastifyError)
     if (problems !== undefined) {
       const known = errors.WP_RUNTIME_REQUEST_INVALID()
       request.reason = summarize(problems)
@@ -109,7 +120,7 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
         ? sendExternal(known, request, reply)
         : sendKnown(reply, known)
     }
-    return fail(error, request, reply)
+    return fail(error, { request, reply })
   })
   const methods = collectAllowedMethods(app)
   app.setNotFoundHandler((request, reply) => {
@@ -189,29 +200,34 @@ function send(reply: FastifyReply, body: ProblemBody) {
 }
 
 export function makeProblemBody(type: string, status: number, detail: string): ProblemBody {
-  return { type, title: STATUS_CODES[status] ?? 'Error', status, detail }
+  return { type, title: titleOf(status), status, detail }
+}
+
+function titleOf(status: number): string {
+  return STATUS_CODES[status] ?? 'Error'
 }
 
 export function problemTypeOf(error: WaypostError): string {
   return `urn:waypost:errors#${error.code}`
 }
 
-/** Returns the validation errors of Fastify, which checks the schemas of Waypost's own endpoints. */
+/** Returns the validation errors of Fastify, which checks the schemas of Waypost's own endpoints and of plugins. */
 function endpointProblems(error: FastifyError): readonly SchemaProblem[] | undefined {
   return error.validation?.map((one) => {
-    const missing = (one.params['missingProperty'] ?? one.params['additionalProperty']) as string | undefined
-    const path = `${error.validationContext ?? 'body'}${one.instancePath}${missing === undefined ? '' : `/${missing}`}`
+    const { missingProperty, additionalProperty } = (one.params ?? {}) as Readonly<Record<string, unknown>>
+    const missing = (missingProperty ?? additionalProperty) as string | undefined
+    const path = `${error.validationContext ?? 'body'}${one.instancePath ?? ''}${missing === undefined ? '' : `/${missing}`}`
     return { path, message: one.keyword === 'required' ? 'is required' : (one.message ?? 'does not match its schema') }
   })
 }
 
 /** Converts errors that Fastify throws before a handler runs. */
 function translate(error: unknown, request: FastifyRequest): WaypostError | undefined {
-  const { code, statusCode, message } = error as Partial<FastifyError>
+  const { code, statusCode, message } = Object(error) as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return errors.WP_RUNTIME_BODY_SIZE({ limit: request.routeOptions.bodyLimit })
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return errors.WP_RUNTIME_PATH_SIZE({ limit: maxParamLength })
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return errors.WP_RUNTIME_BODY_TYPE()
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return errors.WP_RUNTIME_BODY_TYPE({ types: 'application/json' })
   if (code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return errors.WP_RUNTIME_BODY_JSON({ reason: 'it is empty' })
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError) {
     return errors.WP_RUNTIME_BODY_JSON({ reason: 'it cannot be parsed' })

@@ -58,12 +58,18 @@ export function reportRequests(app: FastifyInstance, report: (answered: RequestR
   app.addHook('onRequest', (request, reply, done) => {
     // Fastify calls no hook for aborted responses.
     reply.raw.once('close', () => {
+      if (isInternal(reply)) return // its response is closed when it ends
       const { headersSent, writableFinished, errored } = reply.raw
       if (headersSent && !writableFinished && !errored)
         reportRequest(request, reply, failedStreams.has(request) ? 'failed' : 'left')
     })
     done()
   })
+}
+
+/** Whether a request is a call within this process; see `callOperation`. */
+function isInternal({ raw }: FastifyReply): boolean {
+  return 'isLightMyRequest' in raw
 }
 
 const failedStreams = new WeakSet<FastifyRequest>()

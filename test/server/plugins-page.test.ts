@@ -57,6 +57,9 @@ ${block('routes:\n')}  /salute/:name: { methods: { GET: { public: true, action: 
   const headers = await served.authorize('ann', ['greetings'])
   assert.deepEqual((await get('/greetings', headers)).body, { to: 'ann' })
   assert.equal((await get('/greetings')).status, 401)
+  const shown = [...page.matchAll(/\$ curl localhost:3000(\/salutes\S*)\n +(.*)/g)]
+  assert.equal(shown.length, 2)
+  for (const [, at, body] of shown) assert.deepEqual((await get(at!)).body, JSON.parse(body!))
 })
 
 test('the plugin has no type errors, and its tests pass', async () => {

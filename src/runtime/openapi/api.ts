@@ -1,3 +1,4 @@
+import type { JsonSchema } from '../../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../../release/index.ts'
 
 /** The source of an OpenAPI document: the manifest of a release, or the definition of a project. */
@@ -11,7 +12,15 @@ export interface ApiRoute {
   readonly methods: readonly ApiMethod[]
 }
 
-export type ApiMethod = Omit<ManifestMethod, 'action'>
+export type ApiMethod = Omit<ManifestMethod, 'action'> & MediaTypes
+
+/** The media types of a route of a plugin; JSON by default. */
+interface MediaTypes {
+  /** Of the request, each with its schema; undefined for that of the method. */
+  readonly consumes?: Readonly<Record<string, JsonSchema | undefined>>
+  /** Of all responses with a schema. */
+  readonly produces?: readonly string[]
+}
 
 const methodOrder = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 

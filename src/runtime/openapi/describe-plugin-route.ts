@@ -5,8 +5,15 @@ import type { Api, ApiMethod, ApiRoute } from './api.ts'
 
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** Describes a route of a plugin by its Fastify schema. OpenAPI cannot describe wildcards and patterns. */
-export function describeRoute(plugin: string, route: RouteOptions & { readonly path: string }): ApiRoute[] {
+/**
+ * Describes a route of a plugin by its Fastify schema. OpenAPI cannot describe wildcards and patterns.
+ * @param types the media types that its context can parse
+ */
+export function describeRoute(
+  plugin: string,
+  route: RouteOptions & { readonly path: string },
+  types: readonly string[],
+): ApiRoute[] {
   const { path, config, schema: given } = route
   const schema: Readonly<Record<string, unknown>> = isRecord(given) ? given : {}
   if (/[*()]|::/.test(path) || schema['hide'] === true) return []
@@ -19,10 +26,12 @@ export function describeRoute(plugin: string, route: RouteOptions & { readonly p
     ...optional('params', schema['params']),
     ...optional('query', schema['querystring'] ?? schema['query']),
     ...optional('request', schema['body']),
+    consumes: listConsumed(schema, types),
+    ...(isTexts(schema['produces']) ? { produces: schema['produces'] } : {}),
     responses: Object.fromEntries(
-      Object.entries(isRecord(schema['response']) ? schema['response'] : {}).filter(
-        ([status, one]) => /^[2-5]\d\d$/.test(status) && isUsable(one),
-      ),
+      Object.entries(isRecord(schema['response']) ? schema['response'] : {})
+        .map(([status, one]) => [status, contentOf(one)['application/json'] ?? one] as const)
+        .filter(([status, one]) => /^[2-5]\d\d$/.test(status) && isUsable(one)),
     ) as Record<string, JsonSchema>,
   }
   return [route.method]
@@ -40,6 +49,27 @@ export function addRoutes(api: Api, more: readonly ApiRoute[]): Api {
   const names = more.flatMap((route) => route.methods.flatMap(({ scopes }) => scopes))
   const scopes = { ...Object.fromEntries(names.map((name) => [name, {}])), ...api.scopes }
   return { ...api, routes: [...byPath.values()], scopes }
+}
+
+/** By media type in Fastify's schema of the body, by `consumes` as in `@fastify/swagger`, or whatever can be parsed. */
+function listConsumed(schema: Readonly<Record<string, unknown>>, types: readonly string[]) {
+  const byType = Object.entries(contentOf(schema['body']))
+  if (byType.length > 0)
+    return Object.fromEntries(byType.map(([type, one]) => [type, isUsable(one) ? (one as JsonSchema) : {}]))
+  const { consumes } = schema
+  return Object.fromEntries((isTexts(consumes) ? consumes : types).map((type) => [type, undefined]))
+}
+
+/** The schemas of a body or response by media type. */
+function contentOf(schema: unknown): Readonly<Record<string, unknown>> {
+  const content = isRecord(schema) && isRecord(schema['content']) ? schema['content'] : {}
+  return Object.fromEntries(
+    Object.entries(content).flatMap(([type, one]) => (isRecord(one) ? [[type, one['schema']]] : [])),
+  )
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')
 }
 
 function optional(key: 'params' | 'query' | 'request', value: unknown): object {

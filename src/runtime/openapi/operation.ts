@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { JsonSchema } from '../../contract/index.ts'
-import { bodylessStatuses } from '../../kit/index.ts'
+import { bodylessStatuses, isJsonType } from '../../kit/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
 import type { Components } from './components.ts'
 import { deriveExample } from './examples.ts'
@@ -109,7 +109,14 @@ function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: Operation
   // Requests get a generated example so that readers can send one; responses do not.
   const hasNoSample = 'example' in media || method.request === undefined
   const sample = hasNoSample ? undefined : sampleOf(root.schema, sources.api.schemas)
-  const content = { 'application/json': { ...media, ...(sample === undefined ? {} : { example: sample }) } }
+  const json = { ...media, ...(sample === undefined ? {} : { example: sample }) }
+  const types = Object.entries(method.consumes ?? { 'application/json': undefined })
+  const content = Object.fromEntries(
+    types.map(([type, schema]) => [
+      type === '*' ? '*/*' : type,
+      schema !== undefined ? makeMedia({ ...root, schema }, sources, true) : isJsonType(type) ? json : media,
+    ]),
+  )
   return { required: method.request !== undefined, content }
 }
 
@@ -129,7 +136,7 @@ type RootOf = (schema: JsonSchema, status: string) => SchemaRoot
 function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSources): object {
   const declared = Object.entries(method.responses).map(([status, schema]) => [
     status,
-    makeResponse(status, rootOf(schema, status), sources),
+    makeResponse(status, rootOf(schema, status), { ...sources, types: method.produces }),
   ])
   const own = problemStatuses(method, bodySchema(method) !== undefined)
   const isDeclared = Object.keys(method.responses).some((status) => status.startsWith('2'))
@@ -141,12 +148,18 @@ function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSour
   return responses
 }
 
-function makeResponse(status: string, root: SchemaRoot, sources: OperationSources): object {
+type ResponseSources = OperationSources & { readonly types: readonly string[] | undefined }
+
+function makeResponse(
+  status: string,
+  root: SchemaRoot,
+  { types = ['application/json'], ...sources }: ResponseSources,
+): object {
   const declared = typeof root.schema === 'object' ? root.schema['description'] : undefined
   const description = typeof declared === 'string' ? declared : (STATUS_CODES[status] ?? `Status ${status}`)
-  return bodylessStatuses.has(status)
-    ? { description }
-    : { description, content: { 'application/json': makeMedia(root, sources) } }
+  if (bodylessStatuses.has(status)) return { description }
+  const media = makeMedia(root, sources)
+  return { description, content: Object.fromEntries(types.map((type) => [type, media])) }
 }
 
 /** Describes the response of a method that declares none: anything, or nothing. */

@@ -83,7 +83,7 @@ const problems: Readonly<Record<string, Problem>> = {
   415: {
     name: 'UnsupportedMediaType',
     description: 'The body is not JSON',
-    example: exampleOf(errors.WP_RUNTIME_BODY_TYPE()),
+    example: exampleOf(errors.WP_RUNTIME_BODY_TYPE({ types: 'application/json' })),
   },
   429: {
     name: 'TooManyRequests',
