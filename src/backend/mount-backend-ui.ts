@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { backendClientId, backendRedirectPath, hasAdministrator } from '../auth/index.ts'
 import type { BackendSettings } from '../host/index.ts'
-import { mountUi, type UiConfig } from '../runtime/index.ts'
+import { mountUi, queryOf, type UiConfig } from '../runtime/index.ts'
 import type { System } from '../store/index.ts'
 
 export interface BackendUiSources {
@@ -39,8 +39,8 @@ export function mountBackendUi(sources: BackendUiSources): FastifyPluginAsync {
     redirect: async () => ((await hasAdministrator(system)) ? undefined : '/authorization/first-run'),
   })
   return async (app) => {
-    app.get('/backend', (_request, reply) =>
-      reply.redirect(`${new URL(issuer).pathname.replace(/\/$/, '')}${path}/`, 302),
+    app.get('/backend', (request, reply) =>
+      reply.redirect(`${new URL(issuer).pathname.replace(/\/$/, '')}${path}/${queryOf(request)}`, 302),
     )
     await app.register(mountPages)
   }

@@ -2,6 +2,12 @@ import { defineErrors } from '../kit/index.ts'
 
 export const errors = defineErrors({
   WP_RUNTIME_NOT_FOUND: { kind: 'user', status: 404, message: 'Nothing found at {path}' },
+  WP_RUNTIME_EMPTY: {
+    kind: 'user',
+    status: 404,
+    message: 'This server has no API yet',
+    hint: 'Deploy a release, or build an API at /backend (needs WAYPOST_BACKEND=on).',
+  },
   WP_RUNTIME_PATH_SIZE: {
     kind: 'user',
     status: 414,

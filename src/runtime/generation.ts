@@ -14,6 +14,7 @@ import { useExactKeywords } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import { isHealthRequest } from './health.ts'
 import { readJsonBodies } from './json-body.ts'
+import type { StartPage } from './lead-to-page.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { callOperation } from './call-operation.ts'
 import { answerUnparsablePath, maxParamLength, mountErrorHandler } from './problem.ts'
@@ -66,6 +67,8 @@ export interface GenerationOptions {
   onResponse?(answered: RequestReport): void
   /** Whether this generation is served in place of a release that failed to start. */
   hasNoRelease?(): boolean
+  /** Without it, `/` is a path like any other. */
+  startPage?(): StartPage
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }
 
@@ -102,8 +105,8 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   app.decorateRequest('principal', undefined)
   app.decorateRequest('dropped', undefined)
   app.decorateRequest('reason', undefined)
-  const { hasNoRelease } = options
-  mountErrorHandler(app, { onServerError, ...(hasNoRelease && { hasNoRelease }) })
+  const { hasNoRelease, startPage } = options
+  mountErrorHandler(app, { onServerError, ...(hasNoRelease && { hasNoRelease }), ...(startPage && { startPage }) })
   if (options.onResponse !== undefined) reportRequests(app, options.onResponse)
   addRequestHook(app, options)
   const { tracing } = options

@@ -4,6 +4,7 @@ import { isWaypostError, type WaypostError } from '../kit/index.ts'
 import { collectAllowedMethods } from './allowed-methods.ts'
 import { UncaughtConflict } from './conflicts.ts'
 import { errors } from './errors.ts'
+import { leadToStart, leadWithoutSlash, type StartPage } from './lead-to-page.ts'
 import type { SchemaProblem } from './compile-schema.ts'
 
 declare module 'fastify' {
@@ -70,6 +71,8 @@ export interface ProblemOptions {
   onServerError?(error: unknown, request: FastifyRequest): void
   /** Whether no release is served, so that an unknown path may be a route of the release that failed to start. */
   hasNoRelease?(): boolean
+  /** Without it, `/` is a path like any other. */
+  startPage?(): StartPage
 }
 
 interface Failing {
@@ -123,6 +126,9 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
     return fail(error, { request, reply })
   })
   const methods = collectAllowedMethods(app)
+  const leadTo = (request: FastifyRequest, reply: FastifyReply) =>
+    leadWithoutSlash(request, reply, (path) => methods.of(path).includes('GET')) ||
+    (options.startPage !== undefined && leadToStart(request, reply, options.startPage()))
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request)
     const allowed = methods.of(request.url.split('?')[0]!)
@@ -134,6 +140,7 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
     }
     if (allowed.length === 0 && options.hasNoRelease?.() === true)
       throw errors.WP_RUNTIME_NO_RELEASE({}, { retryAfterSeconds: 1 })
+    if (allowed.length === 0 && leadTo(request, reply)) return reply
     if (allowed.length === 0 || allowed.includes(request.method)) throw errors.WP_RUNTIME_NOT_FOUND({ path })
     throw methodNotAllowed({ path, method: request.method, allowed })
   })

@@ -17,6 +17,7 @@ import {
   type Generation,
   type HostedPlugin,
   type RouteSources,
+  type StartPage,
 } from '../runtime/index.ts'
 import {
   checkActions,
@@ -73,7 +74,8 @@ export async function buildForRelease(
   const common = makeCommonOptions(shared)
   if (toServe === undefined) {
     const { body_limit: bodyLimit, cors } = defaultSettings
-    const generation = await buildGeneration({ ...common, routes: undefined, bodyLimit, corsOrigins: cors })
+    const startPage = () => findStartPage(shared, defaultSettings, true)
+    const generation = await buildGeneration({ ...common, routes: undefined, startPage, bodyLimit, corsOrigins: cors })
     return {
       ...generation,
       plugins: [],
@@ -108,6 +110,7 @@ export async function buildForRelease(
         makeDocs(shared, { manifest: () => manifest, pluginRoutes: pluginRoutes.described }, settings),
         pluginRoutes.mount,
       ],
+      startPage: () => findStartPage(shared, settings, manifest.routes.length + pluginRoutes.described.length === 0),
       bodyLimit: settings.body_limit,
       corsOrigins: [...settings.cors, ...shared.backendOrigins],
       routes: {
@@ -264,12 +267,18 @@ function methodsOf({ routes }: Manifest): MethodAt[] {
 function makeDocs(
   { options, guard }: Shared,
   sources: Pick<DocsSources, 'manifest' | 'pluginRoutes'>,
-  { docs, title, description, portal }: Settings,
+  { docs, title, description }: Settings,
 ): Endpoint {
   // `dev` has several host names, production has one.
   const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
-  const reference = options.isDevelopment && docs !== 'off' ? '/docs' : undefined
-  const startPage = portal ? `${new URL(options.identity.issuer).pathname.replace(/\/$/, '')}/portal/` : reference
   const info = { title: title || undefined, description: description || undefined }
-  return mountDocs({ ...sources, ...info, guard, access: docs, serverUrl, startPage })
+  return mountDocs({ ...sources, ...info, guard, access: docs, serverUrl })
+}
+
+/** Returns what people who open `/` need: the portal, or the backend until there is an API. */
+function findStartPage({ options, backendAddress }: Shared, { docs, portal }: Settings, isEmpty: boolean): StartPage {
+  const base = new URL(options.identity.issuer).pathname.replace(/\/$/, '')
+  if (portal) return { url: `${base}/portal/`, isEmpty }
+  if (isEmpty) return { url: backendAddress, isEmpty }
+  return { url: options.isDevelopment && docs !== 'off' ? `${base}/docs` : undefined, isEmpty }
 }

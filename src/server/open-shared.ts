@@ -67,6 +67,8 @@ export interface Shared {
   readonly stalls: StallWatch
   /** Counts the answers of the release's methods. */
   readonly statistics: RouteStatistics
+  /** The address of the backend, a path if it shares the host of the API; undefined if it is off. */
+  readonly backendAddress: string | undefined
   /** The origin of the backend if it is on a host of its own: its pages try routes. */
   readonly backendOrigins: readonly string[]
   /** The admin API, which outlives generations. */
@@ -148,6 +150,7 @@ export async function openShared(
     rateCounters,
     statistics: new RouteStatistics(),
     backend,
+    backendAddress: backendUrl?.replace(new URL(identity.issuer).origin, '').concat('/backend'),
     manualRuns,
     backendOrigins: findBackendOrigins(readBackendSettings(host.variables)),
     trustedProxies,

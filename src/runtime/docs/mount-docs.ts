@@ -26,16 +26,11 @@ export interface DocsSources {
   readonly description: string | undefined
   /** The public URL of the API; by default the origin from which the document was loaded. */
   readonly serverUrl: string | undefined
-  /** Where `/` redirects to, unless the project has a route for `/`. */
-  readonly startPage: string | undefined
 }
 
 /** Mounts `/openapi.json` and `/docs`, which displays it. */
 export function mountDocs(sources: DocsSources): FastifyPluginAsync {
   return async (app) => {
-    const { startPage } = sources
-    const hasRoot = sources.manifest().routes.some((route) => route.path === '/')
-    if (startPage !== undefined && !hasRoot) app.get('/', (_request, reply) => reply.redirect(startPage))
     if (sources.access === 'off') return
     const authorize = async ({ headers }: FastifyRequest) => {
       if (sources.access === 'private') await sources.guard.authorize(headers.authorization, [])

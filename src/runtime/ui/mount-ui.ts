@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { version } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
+import { queryOf } from '../lead-to-page.ts'
 import type { UiFile, UiFiles } from './load-files.ts'
 
 /** What all pages learn from the server before they sign in. Read by plugins/backend/src/config.ts. */
@@ -48,7 +49,7 @@ export function mountUi(options: UiOptions): FastifyPluginAsync {
         if (!isOn()) return reply.callNotFound()
       })
     }
-    app.get(path, (_request, reply) => reply.redirect(`${base}${path}/`, 302))
+    app.get(path, (request, reply) => reply.redirect(`${base}${path}/${queryOf(request)}`, 302))
     mountAssets(app, path, load)
     mountPage(app, { ...options, base, load })
   }
