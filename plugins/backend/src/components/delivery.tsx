@@ -35,6 +35,7 @@ export function DeliveryState({ delivery: { status, failures } }: DeliveryStateP
 
 /** The result of an attempt: the status of the answer, or why there was none. */
 export function describeResult({ status, outcome }: Pick<NonNullable<Delivery['last']>, 'status' | 'outcome'>): string {
+  if (status === null) return outcome // also where the user may not see the response
   return outcome === 'delivered' || outcome === `status ${status}` ? String(status) : outcome
 }
 
