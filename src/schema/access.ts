@@ -31,14 +31,23 @@ export interface AccessChange {
 
 /** Returns a schema in which properties with the keyword are not required, and have another schema or none. */
 export function withoutAccess(schema: JsonSchema, named: NamedSchemas, change: AccessChange): JsonSchema {
-  if (!mentionsAccess([schema, named], change.keyword)) return schema
-  return write({ schema, root: schema, named }, new Set(), change)
+  return makeAccessRemover(named, change)(schema)
+}
+
+/** Makes `withoutAccess` for many schemas: the named schemas are searched once. */
+export function makeAccessRemover(named: NamedSchemas, change: AccessChange): (schema: JsonSchema) => JsonSchema {
+  const isNamed = mentionsAccess(named, change.keyword)
+  return (schema) => {
+    if (!isNamed && !mentionsAccess(schema, change.keyword)) return schema
+    return write({ schema, root: schema, named }, new Set(), change)
+  }
 }
 
 /** Applies `withoutAccess` to named schemas. */
 export function withoutAccessIn(named: NamedSchemas, change: AccessChange): NamedSchemas {
   if (!mentionsAccess(named, change.keyword)) return named
-  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, withoutAccess(schema, named, change)]))
+  const remove = makeAccessRemover(named, change)
+  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, remove(schema)]))
 }
 
 /** Returns the required names of a schema without those of properties that have the keyword. */

@@ -5,6 +5,7 @@ export { schemaKeywords, type SchemaKeyword } from './keywords.ts'
 export { placeRoot } from './placed.ts'
 export {
   hasAccess,
+  makeAccessRemover,
   mentionsAccess,
   withoutAccess,
   withoutAccessIn,

@@ -8,7 +8,7 @@ import { installation, sha256, type Settings } from '../../kit/index.ts'
 import type { Manifest } from '../../release/index.ts'
 import type { ApiRoute } from '../openapi/api.ts'
 import { addRoutes } from '../openapi/describe-plugin-route.ts'
-import { makeOpenApi } from '../openapi/make-open-api.ts'
+import { writeOpenApi } from '../openapi/make-open-api.ts'
 import { pageHtml, signedInHtml } from './docs-page.ts'
 import { pageCss, pageScript } from './browser-files.ts'
 
@@ -42,22 +42,28 @@ export function mountDocs(sources: DocsSources): FastifyPluginAsync {
   }
 }
 
+interface DocumentBytes {
+  readonly bytes: Buffer
+  readonly etag: string
+}
+
 type Authorize = (request: FastifyRequest) => Promise<void>
 
 function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
   const { serverUrl, title, description } = sources
-  let made: { readonly of: Manifest; readonly bytes: Buffer; readonly etag: string } | undefined
-  const make = (manifest: Manifest) => {
+  let made: { readonly of: Manifest; readonly load: () => Promise<DocumentBytes> } | undefined
+  const make = async (manifest: Manifest): Promise<DocumentBytes> => {
     const api = addRoutes(manifest, sources.pluginRoutes)
-    const text = JSON.stringify(makeOpenApi(api, { serverUrl, title, description }))
+    const text = await writeOpenApi(api, { serverUrl, title, description })
     // Stored as bytes. From a string, each response would create its own copy and keep it until the caller has read it.
-    return { of: manifest, bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
+    return { bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
   }
   app.get('/openapi.json', { onRequest: authorize }, async (request, reply) => {
     const manifest = sources.manifest()
-    if (made?.of !== manifest) made = make(manifest)
-    if (isKnown(request, reply, made.etag)) return reply
-    return reply.type('application/json; charset=utf-8').send(made.bytes)
+    if (made?.of !== manifest) made = { of: manifest, load: memoize(() => make(manifest)) }
+    const { bytes, etag } = await made.load()
+    if (isKnown(request, reply, etag)) return reply
+    return reply.type('application/json; charset=utf-8').send(bytes)
   })
 }
 

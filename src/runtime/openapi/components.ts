@@ -30,6 +30,7 @@ export function makeComponents(named: NamedSchemas): Components {
   /** Names of the components that are not named schemas, by their origin. */
   const names = new Map<string, string>()
   const isTaken = (name: string): boolean => Object.hasOwn(named, name) || schemas.has(name)
+  const isOther = makeOtherCheck(named)
 
   function add(name: string, make: () => Schema): string {
     if (!schemas.has(name)) {
@@ -44,7 +45,7 @@ export function makeComponents(named: NamedSchemas): Components {
    * follow references into another schema.
    */
   function addTarget({ named: name, pointer, root, schema }: Target, isRequest: boolean): string {
-    const isRequestVariant = isRequest && isOtherInRequests({ ...root, schema }, named)
+    const isRequestVariant = isRequest && isOther({ ...root, schema })
     if (name !== undefined && pointer === '' && !isRequestVariant) return add(name, () => write(schema, root))
     const key = `${name === undefined ? 'in place' : 'named'} ${root.name}#${pointer}${isRequestVariant ? ' sent' : ''}`
     const known = names.get(key)
@@ -85,9 +86,17 @@ export function makeComponents(named: NamedSchemas): Components {
   }
 }
 
-/** Returns true if requests require other properties than responses. */
-function isOtherInRequests(root: SchemaRoot, named: NamedSchemas): boolean {
-  return reachesRequiredDefault(root, named) || reachesAccess(root, named)
+/**
+ * Makes a function that returns true if requests require other properties than responses. It keeps the results, because
+ * it visits all schemas that a schema refers to.
+ */
+function makeOtherCheck(named: NamedSchemas): (root: SchemaRoot) => boolean {
+  const known = new Map<JsonSchema, boolean>()
+  return (root) => {
+    const isOther = known.get(root.schema) ?? (reachesRequiredDefault(root, named) || reachesAccess(root, named))
+    known.set(root.schema, isOther)
+    return isOther
+  }
 }
 
 function makeUnusedName(wanted: string, isTaken: (name: string) => boolean): string {

@@ -2,16 +2,20 @@ import type { JsonSchema } from '../../contract/index.ts'
 import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../../schema/index.ts'
 
 /**
- * Returns an example that the author of a schema provided: `examples`, `const` or `default` of the schema or, for
- * objects and arrays, of its members. Returns undefined unless all required members have one; nothing is invented.
+ * Makes a function that returns an example that the author of a schema provided: `examples`, `const` or `default` of the
+ * schema or, for objects and arrays, of its members. It returns undefined unless all required members have one; nothing
+ * is invented. Examples of named schemas are kept, because most schemas of an API only refer to one.
  */
-export function deriveExample(root: SchemaRoot, schemas: NamedSchemas): unknown {
-  return derive(root.schema, { root, schemas, ancestors: [] })
+export function makeExampleDeriver(schemas: NamedSchemas): (root: SchemaRoot) => unknown {
+  const known = new Map<JsonSchema, unknown>()
+  return (root) => derive(root.schema, { root, schemas, known, ancestors: [] })
 }
 
 interface DeriveContext {
   readonly root: SchemaRoot
   readonly schemas: NamedSchemas
+  /** Examples of targets that no other schema encloses. */
+  readonly known: Map<JsonSchema, unknown>
   /** The enclosing schemas, to stop at cycles. */
   readonly ancestors: readonly JsonSchema[]
 }
@@ -24,12 +28,20 @@ function derive(schema: JsonSchema, context: DeriveContext): unknown {
   const declared = given ?? schema['const'] ?? schema['default']
   if (declared !== undefined) return declared
   if (isCombined(schema)) return undefined
-  if (typeof schema['$ref'] === 'string') {
-    const target = followReference(schema['$ref'], context.root, context.schemas)
-    return target && derive(target.schema, { ...context, root: target.root, ancestors })
-  }
+  if (typeof schema['$ref'] === 'string') return deriveTarget(schema['$ref'], { ...context, ancestors })
   if (schema['type'] === 'array') return deriveList(schema, { ...context, ancestors })
   return schema['type'] === 'object' ? deriveObject(schema, { ...context, ancestors }) : undefined
+}
+
+function deriveTarget(reference: string, context: DeriveContext): unknown {
+  const { root, schemas, known, ancestors } = context
+  const target = followReference(reference, root, schemas)
+  if (target === undefined) return undefined
+  const isOutermost = ancestors.length === 1 // only what refers to it
+  if (isOutermost && known.has(target.schema)) return known.get(target.schema)
+  const example = derive(target.schema, { ...context, root: target.root })
+  if (isOutermost && target.named !== undefined) known.set(target.schema, example)
+  return example
 }
 
 /**

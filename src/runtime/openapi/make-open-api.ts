@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256 } from '../../kit/index.ts'
 import { sortApi, type Api } from './api.ts'
 import { makeComponents } from './components.ts'
-import { makeOperation, tagOf, type OperationSources } from './operation.ts'
+import { makeExamples, makeOperation, tagOf, type OperationSources } from './operation.ts'
 import { makeOperationIds } from './operation-ids.ts'
 import { makeProblemResponse, problemName, problemSchema } from './problem-responses.ts'
 import { makeSecuritySchemes } from './security-schemes.ts'
@@ -33,8 +34,29 @@ const authorizationHelp =
 
 /** Describes the routes of an API as OpenAPI 3.1: schemas as components, scopes, and possible errors. */
 export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenApi {
+  const steps = makeInSteps(described, options)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+const routesPerTurn = 20
+
+/** Like `makeOpenApi`, but lets other requests be answered in between. Returns the text of the document. */
+export async function writeOpenApi(described: Api, options: OpenApiOptions = {}): Promise<string> {
+  const steps = makeInSteps(described, options)
+  for (let count = 1; ; count++) {
+    const { done, value } = steps.next()
+    if (done === true || count % routesPerTurn === 0) await nextTurn()
+    if (done === true) return JSON.stringify(value)
+  }
+}
+
+/** Makes the document. Each step describes one route. */
+function* makeInSteps(described: Api, options: OpenApiOptions): Generator<undefined, OpenApi, undefined> {
   const api = sortApi(described)
-  const { paths, components } = makePaths(api)
+  const { paths, components } = yield* makePaths(api)
   const { serverUrl, title = serverUrl === undefined ? 'API' : new URL(serverUrl).host } = options
   const isPrivate = api.routes.some((route) => route.methods.some((method) => !method.public))
   const document = {
@@ -55,21 +77,23 @@ export function makeOpenApi(described: Api, options: OpenApiOptions = {}): OpenA
   return { openapi: '3.1.0', info: { title, version, description, contact, license }, ...document }
 }
 
-function makePaths(api: Api) {
+function* makePaths(api: Api) {
   const components = makeComponents(api.schemas)
   const keys = api.routes.flatMap(({ path, methods }) => methods.map(({ method }) => `${method} ${path}`))
   const problemSchemaName = Object.hasOwn(api.schemas, 'Problem') ? 'WaypostProblem' : 'Problem'
   const problem = () => components.addBuiltIn(problemSchemaName, problemSchema)
   const problems = new Set<string>()
-  const sources: OperationSources = { api, components, problems, problem, operationIds: makeOperationIds(keys) }
-  const paths = Object.fromEntries(
-    api.routes.map((route) => [
-      route.path.replaceAll(/:(\w+)/g, '{$1}'),
-      Object.fromEntries(
-        route.methods.map((method) => [method.method.toLowerCase(), makeOperation({ route, method }, sources)]),
-      ),
-    ]),
-  )
+  const operationIds = makeOperationIds(keys)
+  const sources: OperationSources = { api, components, problems, problem, operationIds, ...makeExamples(api) }
+  const entries: [string, Readonly<Record<string, object>>][] = []
+  for (const route of api.routes) {
+    const operations = route.methods.map(
+      (method) => [method.method.toLowerCase(), makeOperation({ route, method }, sources)] as const,
+    )
+    entries.push([route.path.replaceAll(/:(\w+)/g, '{$1}'), Object.fromEntries(operations)])
+    yield
+  }
+  const paths = Object.fromEntries(entries)
   const responses = [...problems]
     .toSorted()
     .map((status) => [problemName(status), makeProblemResponse(status, problem())])

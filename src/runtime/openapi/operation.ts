@@ -3,12 +3,12 @@ import type { JsonSchema } from '../../contract/index.ts'
 import { bodylessStatuses, isJsonType } from '../../kit/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
 import type { Components } from './components.ts'
-import { deriveExample } from './examples.ts'
+import { makeExampleDeriver } from './examples.ts'
 import { generateSample } from './generate-sample.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
 import { nameOperation } from './operation-ids.ts'
 import { problemName, problemStatuses } from './problem-responses.ts'
-import { withoutAccess, withoutAccessIn, type NamedSchemas, type SchemaRoot } from '../../schema/index.ts'
+import { makeAccessRemover, withoutAccessIn, type SchemaRoot } from '../../schema/index.ts'
 
 /** Shared by all operations of one document. */
 export interface OperationSources {
@@ -19,6 +19,22 @@ export interface OperationSources {
   problem(): object
   /** Statuses whose shared response is referenced; filled while operations are made. */
   readonly problems: Set<string>
+  /** Returns an example of the author of a schema. */
+  exampleOf(root: SchemaRoot): unknown
+  /** Returns a generated example of a request. */
+  sampleOf(schema: JsonSchema): unknown
+}
+
+/** Makes the functions that find examples. What they find is kept for the other operations. */
+export function makeExamples({ schemas }: Api): Pick<OperationSources, 'exampleOf' | 'sampleOf'> {
+  // Read-only properties are not part of a request.
+  const change = { keyword: 'readOnly', instead: undefined } as const
+  const sent = withoutAccessIn(schemas, change)
+  const remove = makeAccessRemover(schemas, change)
+  return {
+    exampleOf: makeExampleDeriver(schemas),
+    sampleOf: (schema) => generateSample(remove(schema), sent),
+  }
 }
 
 export interface RouteMethod {
@@ -108,7 +124,7 @@ function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: Operation
   const media = makeMedia(root, sources, true)
   // Requests get a generated example so that readers can send one; responses do not.
   const hasNoSample = 'example' in media || method.request === undefined
-  const sample = hasNoSample ? undefined : sampleOf(root.schema, sources.api.schemas)
+  const sample = hasNoSample ? undefined : sources.sampleOf(root.schema)
   const json = { ...media, ...(sample === undefined ? {} : { example: sample }) }
   const types = Object.entries(method.consumes ?? { 'application/json': undefined })
   const content = Object.fromEntries(
@@ -120,14 +136,8 @@ function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: Operation
   return { required: method.request !== undefined, content }
 }
 
-/** Read-only properties are not part of a request. */
-function sampleOf(schema: JsonSchema, named: NamedSchemas): unknown {
-  const change = { keyword: 'readOnly', instead: undefined } as const
-  return generateSample(withoutAccess(schema, named, change), withoutAccessIn(named, change))
-}
-
-function makeMedia(root: SchemaRoot, { components, api }: OperationSources, isRequest = false): object {
-  const example = deriveExample(root, api.schemas)
+function makeMedia(root: SchemaRoot, { components, exampleOf }: OperationSources, isRequest = false): object {
+  const example = exampleOf(root)
   return { schema: components.write(root.schema, root, isRequest), ...(example === undefined ? {} : { example }) }
 }
 
