@@ -8,7 +8,7 @@ import { decideStep } from './decide.ts'
 import { hasShown } from './cookies.ts'
 import { issueCode } from './issue-code.ts'
 import { registerUser } from '../self-service/own-account.ts'
-import { sendConsent, sendLogin, sendRegister, shownOnConsent, sendPage } from './send-pages.ts'
+import { canRegisterFor, sendConsent, sendLogin, sendRegister, shownOnConsent, sendPage } from './send-pages.ts'
 import { readQuery } from './query-parameters.ts'
 import { renderError } from './pages/error-page.ts'
 import { isOwnPages } from '../account/clients.ts'
@@ -59,9 +59,10 @@ export async function handleLogin(visit: Visit): Promise<FastifyReply> {
 /** Handles `GET /authorization/register`: shows the registration page. */
 export async function showRegistration(visit: Visit): Promise<FastifyReply> {
   assertRegistration(visit)
-  return answerRequest(visit, readQuery(visit.request.raw.url ?? ''), async (checked) =>
-    sendRegister(visit, checked, {}),
-  )
+  return answerRequest(visit, readQuery(visit.request.raw.url ?? ''), async (checked) => {
+    assertRegistration(visit, checked)
+    return sendRegister(visit, checked, {})
+  })
 }
 
 /** Handles `POST /authorization/register`: creates a user, starts a session and restarts the request. */
@@ -70,6 +71,7 @@ export async function handleRegistration(visit: Visit): Promise<FastifyReply> {
   assertRegistration(visit)
   const { fields, query } = readPageForm(visit)
   return answerRequest(visit, query, async (checked) => {
+    assertRegistration(visit, checked)
     const { username: name = '', password = '' } = fields
     const address = request.ip
     const showProblem = (status: number, problem: string) =>
@@ -89,9 +91,10 @@ export async function handleRegistration(visit: Visit): Promise<FastifyReply> {
   })
 }
 
-/** @throws PageError 404 unless the setting `registration` is on */
-function assertRegistration({ issuer }: Visit): void {
-  if (issuer.settings().registration) return
+/** @throws PageError 404 unless people can register themselves, for the client of a request if it is known */
+function assertRegistration(visit: Visit, checked?: CheckedRequest): void {
+  const { registration } = visit.issuer.settings()
+  if (checked === undefined ? registration : canRegisterFor(visit, checked.client)) return
   throw new PageError('Registration is closed', 'Accounts on this server are created by its administrators.', {
     status: 404,
   })

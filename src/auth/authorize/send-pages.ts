@@ -1,6 +1,12 @@
 import type { FastifyReply, FastifyInstance, FastifyRequest } from 'fastify'
 import type { System } from '../../store/index.ts'
-import { type ClientRecord, docsClientId, docsRedirectPath, portalClientId } from '../account/clients.ts'
+import {
+  backendClientId,
+  type ClientRecord,
+  docsClientId,
+  docsRedirectPath,
+  portalClientId,
+} from '../account/clients.ts'
 import { formSourceOf, redirectHostOf } from './response-uri.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { describeScope } from './consent.ts'
@@ -37,10 +43,16 @@ export function sendLogin(
 ): FastifyReply {
   const { base, cookies, request, reply, issuer } = visit
   const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
-  const { description, accent, registration: canRegister } = issuer.settings()
+  const { description, accent } = issuer.settings()
   const look = { service: visit.service(), description, accent }
+  const canRegister = canRegisterFor(visit, client)
   const page = renderLogin({ ...look, ...words, base, clientName: nameOf(client), csrf, request: query, canRegister })
   return sendPage(reply.code(status), page, { formSources: [formSourceOf(redirectUri)], accent })
+}
+
+/** Whether people can register themselves: not for the backend, to which new users have no access. */
+export function canRegisterFor({ issuer }: Visit, client: Pick<ClientRecord, 'id'>): boolean {
+  return issuer.settings().registration && client.id !== backendClientId
 }
 
 export function sendRegister(

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { backendClientId, backendRedirectPath } from '../../../src/auth/index.ts'
 import { defaultKinds } from '../../support/forms.ts'
+import { issuer } from '../../support/server.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
 import { callback, makeVisitor, readAnswer, readPage, requestOf, writeQuery } from './visitor.ts'
 
@@ -61,6 +63,23 @@ for (const kind of defaultKinds) {
         assert.equal(visitor.cookies.has('waypost-session') || visitor.cookies.has('__Host-waypost-session'), false)
       })
     }
+
+    test('is not offered to those who sign in to the backend, to which new users have no access', async () => {
+      const visitor = makeVisitor(world)
+      const backend = requestOf(
+        { id: backendClientId },
+        { redirect_uri: `${issuer}${backendRedirectPath}`, scope: undefined },
+      )
+      const login = await visitor.authorize(backend)
+      assert.match(readPage(login), /Sign in to Corner Shop/)
+      assert.doesNotMatch(login.text, /register/)
+      const page = await visitor.send(`GET /authorization/register?${writeQuery(backend)}`)
+      assert.deepEqual([page.status, /Registration is closed/.test(readPage(page))], [404, true])
+      // Also with a valid form of the page for another client.
+      const form = { username: 'frank', password, request: writeQuery(backend) }
+      assert.equal((await visitor.submit(await show(visitor), 'register', form)).status, 404)
+      assert.equal((await world.logIn({ json: { username: 'frank', password } })).status, 401)
+    })
 
     test('accepts a form only from its own page and with the methods of a page', async () => {
       const visitor = makeVisitor(world)
