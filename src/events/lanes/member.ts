@@ -93,7 +93,7 @@ export class Member {
   }
 
   /**
-   * Joins if necessary, ends dead workers, and takes or gives up lanes, so that each worker has its share.
+   * Joins if necessary, ends dead workers, and takes or frees lanes, so that each worker has its share.
    * @param isIsolated whether this worker got no HTTP response from any host for a while
    * @returns false if the worker's row is missing
    */
@@ -199,14 +199,14 @@ export class Member {
     for (const lane of this.#closing) this.#holdings.forgetQueued(lane)
     const busy = this.#holdings.usedLanes()
     const ended = [...this.#closing].filter((lane) => !busy.has(lane))
-    await this.#giveUp(id, ended)
+    await this.#free(id, ended)
     const ids = living.map((worker) => worker.id)
     const free = lanes.filter(({ worker_id: worker }) => worker === null || !ids.includes(worker))
     const start = Math.floor((free.length * ids.indexOf(id)) / ids.length) // others want theirs at the same time
     await this.#take(id, [...free.slice(start), ...free.slice(0, start)].slice(0, Math.max(0, share - own.length)))
   }
 
-  async #giveUp(id: string, lanes: readonly number[]): Promise<void> {
+  async #free(id: string, lanes: readonly number[]): Promise<void> {
     if (lanes.length === 0) return
     await sql`update waypost_lane set worker_id = null
       where worker_id = ${id} and lane in (${sql.join(lanes)})`.execute(this.#system.db)
