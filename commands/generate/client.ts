@@ -6,12 +6,12 @@ export default class GenerateClient extends WaypostCommand {
 
 The client is one file with a function for each operation. It needs the package @oazapfts/runtime:
 
-  import { defaults, postTodo } from './api.ts'
+  import { defaults, createTodo } from './api.ts'
 
   defaults.baseUrl = 'https://api.example.com'
   defaults.headers = { authorization: \`Bearer \${token}\` }
 
-  const created = await postTodo({ title: 'Buy milk', content: 'Two bottles' })
+  const created = await createTodo({ title: 'Buy milk', content: 'Two bottles' })
   if (created.status === 201) console.log(created.data.id)
 
 The status determines the type of the data; errors are problem details (RFC 9457). If WAYPOST_BASE_URL is set, it is the \

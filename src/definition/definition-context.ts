@@ -25,6 +25,8 @@ export interface DefinitionContext {
   readonly plainPaths: Set<string>
   /** Where methods name the event to dispatch, by `METHOD path`. */
   readonly dispatches: Map<string, Node>
+  /** The `operationId` of methods, in lower case without `_`, and where it is written. */
+  readonly operationIds: Map<string, { readonly id: string; readonly at: Node }>
   /** Schemas of request bodies. */
   readonly requests: Node[]
   /** Nodes in which `${env.NAME}` is allowed. */

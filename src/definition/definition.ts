@@ -44,6 +44,8 @@ export interface Method {
   readonly method: HttpMethod
   readonly public: boolean
   readonly description?: string
+  /** Name of the operation for generated clients. */
+  readonly operationId?: string
   /** A token needs one of these scopes; an empty list accepts any valid token. Public methods may have scopes too. */
   readonly scopes: readonly string[]
   /** Object schema of the path parameters. */

@@ -114,6 +114,11 @@ export const errors = defineErrors({
     message: '"{path}" matches the same requests as "{other}"',
     hint: '"{other}" is defined at {first}. Put the methods of both into one route',
   },
+  WP_DEFINITION_OPERATION_DUPLICATE: {
+    ...user,
+    message: 'The operationId "{id}" is the same as "{other}" at {first}',
+    hint: 'Give each method its own. Upper case and "_" make no difference, because generated clients may change them',
+  },
   WP_DEFINITION_SCOPE_MISSING: {
     ...user,
     message: '{method} {path} is private, but has no scope',

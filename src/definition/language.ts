@@ -102,6 +102,14 @@ const responseSchema = Type.Union([schemaPlace('Schema of the response'), Type.N
 
 const method = closed('a method', {
   description,
+  operationId: Type.Optional(
+    Type.String({
+      title: 'a name of letters, digits and _',
+      description:
+        'Name of the operation in /openapi.json and of its function in generated clients; default: derived from method and path',
+      pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$',
+    }),
+  ),
   public: Type.Optional(Type.Boolean({ description: 'Allows calls without a token; scopes then have no effect' })),
   scopes: Type.Optional(scopeNames('Replaces the scopes of the route; [] allows any valid token')),
   parameters: Type.Optional(parametersPlace('Query parameters')),

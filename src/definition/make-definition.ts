@@ -97,6 +97,7 @@ function makeContext(loading: LoadContext, root: Node): DefinitionContext {
     plainPaths: new Set(),
     schemasInConfigs: new Set(),
     dispatches: new Map(),
+    operationIds: new Map(),
     requests: [],
     variablePlaces: [],
     declared: new Map(),

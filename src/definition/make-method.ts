@@ -1,8 +1,9 @@
 import type { JsonSchema } from '../contract/index.ts'
-import { bodylessStatuses, parseDuration } from '../kit/index.ts'
+import { bodylessStatuses, isReservedName, parseDuration } from '../kit/index.ts'
 import type { HttpMethod, Method } from './definition.ts'
 import { makeAction } from './make-action.ts'
 import { makeParameters } from './make-parameters.ts'
+import { includeSiteOf } from './load-context.ts'
 import { omitUndefined, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { entriesOf, isEmpty, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { makeSchema } from './schemas.ts'
@@ -36,6 +37,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     method: key as HttpMethod,
     public: isPublic(node),
     description: textOf(valueOf(node, 'description')),
+    operationId: readOperationId(context, node),
     scopes: ownScopes === undefined && !isPublic(node) ? (shared.scopes ?? []) : textsOf(ownScopes),
     params: shared.params,
     query: query === undefined ? undefined : makeParameters(context, { entry: query }),
@@ -49,6 +51,28 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     at: locationOf(entry.keySpan),
   }
   return method.action === undefined ? undefined : omitUndefined({ ...method, action: method.action })
+}
+
+/** Generated clients have a function of this name. */
+function readOperationId({ loading: { report }, operationIds }: DefinitionContext, node: Node): string | undefined {
+  const at = valueOf(node, 'operationId')
+  const id = textOf(at)
+  if (at === undefined || id === undefined) return undefined
+  if (isReservedName(id)) {
+    const problem = `"${id}" is a reserved word in programming languages, so it cannot be an operationId`
+    const hint = 'Begin with a verb and add what it is about, for example listTodos'
+    report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem }, hint })
+    return undefined
+  }
+  const key = id.toLowerCase().replaceAll('_', '')
+  const other = operationIds.get(key)
+  if (other === undefined) operationIds.set(key, { id, at })
+  else {
+    const { file, line } = includeSiteOf(other.at)
+    const parameters = { id, other: other.id, first: `${file}:${line}` }
+    report.add({ code: 'WP_DEFINITION_OPERATION_DUPLICATE', at, parameters })
+  }
+  return id
 }
 
 export function isPublic(node: Node): boolean {

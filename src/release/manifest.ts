@@ -46,6 +46,7 @@ export interface ManifestMethod {
   readonly method: string
   readonly public: boolean
   readonly description?: string
+  readonly operationId?: string
   readonly scopes: readonly string[]
   readonly params?: JsonSchema
   readonly query?: JsonSchema

@@ -36,6 +36,7 @@ describe('the editors of routes, connections and cron jobs', { timeout: 600_000 
     assert.equal(bar!.y + bar!.height, 720, 'the bar stays at the bottom of a page that is longer')
     await page.getByText('Anyone', { exact: true }).click()
     await page.getByLabel('Time limit').fill('5s')
+    await page.getByLabel('Operation ID').fill('addComment')
     await page.keyboard.press('Control+s')
     await page.getByText(/^Saved \d\d:\d\d/).waitFor()
     const file = /comment: !include (\S+)/.exec(await draft.read('waypost.yml'))![1]!
@@ -43,6 +44,7 @@ describe('the editors of routes, connections and cron jobs', { timeout: 600_000 
     assert.match(text, /description: Adds a comment/)
     assert.match(text, /public: true/)
     assert.match(text, /timeout: 5s/)
+    assert.match(text, /operationId: addComment/)
     await assertAccessible(page)
 
     await page.getByRole('button', { name: 'Rename path…' }).click()

@@ -95,10 +95,10 @@ describe('commands that describe a project', () => {
   it('a generated client reaches the API', async () => {
     const dev = project.start('dev --port 0 --no-deliver')
     const [, url = ''] = await dev.waitFor(/API +(\S+)/)
-    const script = `import { defaults, getTodo, postTodo } from './client/api.ts'
+    const script = `import { defaults, listTodos, createTodo } from './client/api.ts'
       defaults.baseUrl = '${url}'
-      const list = await getTodo({ startIndex: 0 })
-      const refused = await postTodo({ title: 'x', content: 'y' })
+      const list = await listTodos({ startIndex: 0 })
+      const refused = await createTodo({ title: 'x', content: 'y' })
       console.log(list.status, list.data.itemsPerPage, refused.status, refused.data.type)`
     await project.write('try.ts', script)
     const { stdout } = await run(process.execPath, ['try.ts'], { cwd: project.folder })
@@ -135,10 +135,10 @@ describe('commands that describe a project', () => {
 })
 
 function useClient(body: string): string {
-  return `import { defaults, postTodo } from './api.ts'
+  return `import { defaults, createTodo } from './api.ts'
 
 defaults.headers = { authorization: 'Bearer x' }
-const created = await postTodo(${body})
+const created = await createTodo(${body})
 if (created.status === 201) {
   const id: number | undefined = created.data.id
   console.log(id)

@@ -52,6 +52,7 @@ const methodKeys = {
   timeoutMs: (value) => ({ timeout: `${value}ms` }),
   rate: (value) => ({ rate: value }),
   html: (value) => ({ html: value }),
+  operationId: (value) => ({ operationId: value }),
 } satisfies { [Key in keyof Required<ManifestMethod>]: (value: NonNullable<ManifestMethod[Key]>) => object }
 
 function describeMethod(method: ManifestMethod): Record<string, unknown> {

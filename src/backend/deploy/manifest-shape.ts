@@ -65,6 +65,7 @@ const method = strictObject({
   method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   public: Type.Boolean(),
   description: Type.Optional(text),
+  operationId: Type.Optional(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$' })),
   scopes,
   params: Type.Optional(schema),
   query: Type.Optional(schema),

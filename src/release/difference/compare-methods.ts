@@ -33,6 +33,7 @@ const comparisons = {
   dispatch: compareValues('dispatch'),
   timeoutMs: compareValues('timeoutMs', 'timeout (ms)'),
   html: compareValues('html'),
+  operationId: compareOperationIds,
   description: ({ method: was }, { method: is }) =>
     was.description === is.description ? [] : [harmless('description')],
 } satisfies Record<keyof ManifestMethod, Compare>
@@ -61,6 +62,13 @@ function rateOf({ method: { rate }, rates }: MethodEntry) {
 function compareValues(key: 'dispatch' | 'timeoutMs' | 'html', label: string = key): Compare {
   return ({ method: was }, { method: is }) =>
     was[key] === is[key] ? [] : [harmless(describeValueChange(label, was[key], is[key]))]
+}
+
+/** Callers over HTTP do not know it. */
+function compareOperationIds({ method: was }: MethodEntry, { method: is }: MethodEntry): readonly ChangeDetail[] {
+  if (was.operationId === is.operationId) return []
+  const change = describeValueChange('operationId', was.operationId, is.operationId)
+  return [harmless(`${change}, which renames the function of generated clients`)]
 }
 
 const anyObject: JsonSchema = { type: 'object' }

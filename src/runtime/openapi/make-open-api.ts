@@ -79,11 +79,10 @@ function* makeInSteps(described: Api, options: OpenApiOptions): Generator<undefi
 
 function* makePaths(api: Api) {
   const components = makeComponents(api.schemas)
-  const keys = api.routes.flatMap(({ path, methods }) => methods.map(({ method }) => `${method} ${path}`))
   const problemSchemaName = Object.hasOwn(api.schemas, 'Problem') ? 'WaypostProblem' : 'Problem'
   const problem = () => components.addBuiltIn(problemSchemaName, problemSchema)
   const problems = new Set<string>()
-  const operationIds = makeOperationIds(keys)
+  const operationIds = makeOperationIds(api)
   const sources: OperationSources = { api, components, problems, problem, operationIds, ...makeExamples(api) }
   const entries: [string, Readonly<Record<string, object>>][] = []
   for (const route of api.routes) {

@@ -76,7 +76,7 @@ function toName(operationId: string): string {
 }
 
 /** Makes summary and description. The summary, shown in lists, is the first sentence of the description. */
-function describe({ route, method }: RouteMethod, { rates }: Api): object {
+function describe({ route, method }: RouteMethod, { rates, schemas }: Api): object {
   const text = method.description?.trim() ?? ''
   const [line = ''] = text.split(/\n|(?<=[.!?])\s/)
   const summary = line.length > 120 ? `${line.slice(0, 119)}…` : line.replace(/\.$/, '')
@@ -94,7 +94,7 @@ function describe({ route, method }: RouteMethod, { rates }: Api): object {
       : [route.deprecated === true ? 'Deprecated.' : `Deprecated since ${route.deprecated}.`]),
   ]
   return {
-    summary: summary === '' ? nameOperation(method.method, route.path) : summary,
+    summary: summary === '' ? nameOperation({ method, path: route.path, schemas }) : summary,
     description: details.join('\n\n'),
   }
 }

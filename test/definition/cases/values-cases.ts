@@ -3,6 +3,26 @@ import type { Case } from './case.ts'
 /** Variables with known values. */
 export const valuesCases: readonly Case[] = [
   {
+    name: 'operationIds that are not names, reserved or equal',
+    files: {
+      'waypost.yml': `routes:
+  /a:
+    scopes: [a]
+    methods:
+      GET: { action: src/a.ts, operationId: listTickets }
+      POST: { action: src/a.ts, operationId: list_tickets }
+      PUT: { action: src/a.ts, operationId: delete }
+      PATCH: { action: src/a.ts, operationId: 2fast }
+`,
+      'src/a.ts': '',
+    },
+    problems: [
+      'waypost.yml:6:46 «list_tickets» WP_DEFINITION_OPERATION_DUPLICATE The operationId "list_tickets" is the same as "listTickets" at waypost.yml:5 | Give each method its own. Upper case and "_" make no difference, because generated clients may change them',
+      'waypost.yml:7:45 «delete» WP_DEFINITION_VALUE_INVALID "delete" is a reserved word in programming languages, so it cannot be an operationId | Begin with a verb and add what it is about, for example listTodos',
+      'waypost.yml:8:47 «2fast» WP_DEFINITION_VALUE_INVALID "operationId" must be a name of letters, digits and _, not "2fast"',
+    ],
+  },
+  {
     name: 'a variable that is not set',
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: "${env.DB_FILE}" }\n' },
     options: { variables: { OTHER: 'x' } },

@@ -246,6 +246,12 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
     ['config of sql: password'],
   ],
   ['with a timeout', {}, { timeoutMs: 500 }, ['timeout (ms) 500 added']],
+  [
+    'with another operationId',
+    { operationId: 'listTodos' },
+    { operationId: 'findTodos' },
+    ['operationId "findTodos", was "listTodos", which renames the function of generated clients'],
+  ],
 ]
 
 for (const [what, before, after, told, more] of methods) {

@@ -47,7 +47,7 @@ describe('an operation', () => {
   test('has an id made from method and path, and the tag of the first segment', () => {
     assert.deepEqual(
       [at('/todo', 'get').operationId, at('/todo', 'post').operationId, at('/todo/{todo_id}', 'delete').operationId],
-      ['getTodo', 'postTodo', 'deleteTodoByTodoId'],
+      ['listTodos', 'createTodo', 'deleteTodo'],
     )
     assert.deepEqual(at('/todo/{todo_id}', 'delete').tags, ['todo'])
     assert.deepEqual(document.tags, [{ name: 'todo', description: 'Operations on `/todo`' }])
@@ -62,7 +62,7 @@ describe('an operation', () => {
       'Creates a to-do. It is open then.\n\nRequires an access token with the scope `todo`.',
     )
     const { summary, description, deprecated } = at('/todo/{todo_id}', 'delete')
-    assert.deepEqual([summary, deprecated], ['Delete todo by id', true])
+    assert.deepEqual([summary, deprecated], ['Delete a todo', true])
     assert.equal(
       description,
       'Requires an access token with one of the scopes `todo`, `admin`.\n\n' +
@@ -192,8 +192,8 @@ describe('a document', () => {
     const ids = await make(paths)
     assert.equal(new Set(Object.values(ids)).size, paths.length)
     assert.equal(ids['/'], 'getRoot')
-    assert.equal(ids['/order/{x}'], 'getOrderByX')
-    assert.match(ids['/order/by/x']!, /^getOrderByX_[0-9a-f]{6}$/)
+    assert.equal(ids['/order/{x}'], 'getOrder')
+    assert.equal(ids['/order/by/x'], 'getOrderByX')
     assert.deepEqual(await make(paths.toReversed()), ids)
   })
 })
@@ -376,11 +376,13 @@ test('an operation without a description has a name made from method and path', 
   const names = {
     '/': 'Get the root',
     '/books': 'Get books',
-    '/books/:book_id': 'Get books by id',
-    '/books/:isbn/reviews': 'Get reviews of books by isbn',
-    '/books/:isbn/reviews/:reviewId': 'Get reviews by id of books by isbn',
-    '/order-lines/:a/:b': 'Get order lines by a by b',
-    '/:tenant/usersOnline': 'Get users online of tenant',
+    '/books/:book_id': 'Get a book',
+    '/books/:isbn/reviews': 'Get reviews of a book',
+    '/books/:isbn/reviews/:reviewId': 'Get a review of a book',
+    '/movies/:isan': 'Get a movie by isan',
+    '/helpdesk/ticket/:id/customer': 'Get customer of a helpdesk ticket',
+    '/order-lines/:a/:b': 'Get an order line by a and b',
+    '/:tenant/usersOnline': 'Get users online of a tenant',
   }
   const routes = Object.keys(names).map(
     (path) => `  ${path}: { methods: { GET: { public: true, action: a.ts }, DELETE: { public: true, action: a.ts } } }`,
@@ -392,5 +394,56 @@ test('an operation without a description has a name made from method and path', 
     ),
     names,
   )
-  assert.equal(paths['/books/{book_id}'].delete.summary, 'Delete books by id')
+  assert.equal(paths['/books/{book_id}'].delete.summary, 'Delete a book')
+})
+
+test('operations have the names that a person would choose, unless the method has an operationId', async () => {
+  const list = '{ type: object, properties: { items: { type: array, items: { type: object } } } }'
+  const names: Record<string, readonly [id: string, summary: string, responses: string]> = {
+    'GET /ticket': ['listTickets', 'List tickets', `200: ${list}`],
+    'POST /ticket': ['createTicket', 'Create a ticket', '201: { type: object }'],
+    'GET /ticket/:ticket_id': ['getTicket', 'Get a ticket', '200: { type: object }'],
+    'PUT /ticket/:ticket_id': ['replaceTicket', 'Replace a ticket', '200: { type: object }'],
+    'PATCH /ticket/:ticket_id': ['updateTicket', 'Update a ticket', '200: { type: object }'],
+    'DELETE /ticket/:ticket_id': ['deleteTicket', 'Delete a ticket', '204:'],
+    'POST /ticket/:ticket_id/close': ['closeTicket', 'Close a ticket', '200: { type: object }'],
+    'POST /ticket/:ticket_id/notes': ['createTicketNote', 'Create a note of a ticket', '201: { type: object }'],
+    'GET /ticket/:ticket_id/notes': ['listTicketNotes', 'List notes of a ticket', '200: { type: array }'],
+    'GET /ticket/:ticket_id/owner': ['getTicketOwner', 'Get the owner of a ticket', '200: { type: object }'],
+    'GET /v1/addresses/:id': ['getV1Address', 'Get a v1 address', '200: { type: object }'],
+    'POST /search': ['postSearch', 'Post search', '200: { type: array }'],
+    // A list without a declared response, and what would have the same name
+    'GET /category': ['getCategory', 'Get category', ''],
+    'GET /category/:slug': ['getCategoryBySlug', 'Get a category by slug', ''],
+    'GET /import': ['getImport', 'Get import', ''],
+    'GET /person': ['listPeople', 'List people', '200: { type: array }'],
+  }
+  const written = Object.entries(names).map(([key, [, , responses]]) => {
+    const [method, path] = key.split(' ')
+    const declared = responses === '' ? '' : `responses: { ${responses} }, `
+    return { path: path!, text: `${method}: { public: true, ${declared}action: a.ts }` }
+  })
+  const routes = [...Map.groupBy(written, ({ path }) => path)].map(
+    ([path, methods]) => `  ${path}: { methods: { ${methods.map(({ text }) => text).join(', ')} } }`,
+  )
+  const own = '  /own: { methods: { GET: { operationId: list_tickets_, public: true, action: a.ts } } }'
+  const read = async (yaml: string) => {
+    const { paths }: { paths: Document } = await describeYaml(yaml)
+    return Object.fromEntries(
+      Object.entries(paths).flatMap(([path, item]) =>
+        Object.entries(item as Record<string, { operationId: string; summary: string }>).map(([method, one]) => [
+          `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+          [one.operationId, one.summary],
+        ]),
+      ),
+    )
+  }
+  const found = await read(`routes:\n${routes.join('\n')}\n`)
+  const expected = Object.fromEntries(Object.entries(names).map(([key, [id, summary]]) => [key, [id, summary]]))
+  assert.deepEqual(found, Object.fromEntries(Object.keys(found).map((key) => [key, expected[key]])))
+  assert.equal(Object.keys(found).length, Object.keys(names).length)
+  // A declared name takes precedence over a derived one, also if they differ in case and underscores only.
+  const more = await read(`routes:\n${routes.join('\n')}\n${own}\n`)
+  assert.equal(more['GET /own']![0], 'list_tickets_')
+  assert.match(more['GET /ticket']![0]!, /^listTickets_[0-9a-f]{6}$/)
 })

@@ -434,6 +434,13 @@ function MoreSection({ edit, method, path }: PartProps) {
       />
       <TextField
         edit={edit}
+        at={`${at.method}/operationId`}
+        label={texts.more.operationId}
+        description={texts.more.operationIdText}
+        isMono
+      />
+      <TextField
+        edit={edit}
         at={`${at.route}/deprecated`}
         label={texts.more.deprecated}
         description={texts.more.deprecatedText}

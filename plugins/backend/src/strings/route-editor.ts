@@ -67,6 +67,9 @@ export const routeEditor = {
     routeRate: (name: string) => `As the route: ${name}`,
     timeout: 'Time limit',
     timeoutText: 'A duration of at most 1h, such as 30s. After it the caller gets a 503 response.',
+    operationId: 'Operation ID',
+    operationIdText:
+      'Names the function in generated clients, for example closeTicket. If empty, a name is derived from method and path.',
     deprecated: 'Deprecated since',
     deprecatedText: 'A date such as 2027-01-31. It applies to all methods of this path.',
   },
