@@ -13,7 +13,7 @@ import {
 } from './plan.ts'
 import { resolveReferences } from './references.ts'
 import { describeInput, describeList, describeParameters, describePlain, describeRow } from './schemas.ts'
-import { checkColumn, columnOf, resolveTableUse, type Report, type TableUse } from './table-use.ts'
+import { checkColumn, columnOf, columnsForCallers, resolveTableUse, type Report, type TableUse } from './table-use.ts'
 import { warnAboutUnprotected } from './unprotected.ts'
 import { resolveWriting, type Writing } from './writing.ts'
 
@@ -55,7 +55,7 @@ function describeMethod(table: TableUse, writing: Writing, { params, ...parts }:
   return {
     ...(params !== undefined && { params }),
     ...(parts.list !== undefined && {
-      parameters: narrowSchema(describeParameters(parts.list, table.table.columns), declared.parameters),
+      parameters: narrowSchema(describeParameters(parts.list, columnsForCallers(table)), declared.parameters),
     }),
     ...(request !== undefined && { request: narrowRequest(request, table.use) }),
     responses: describeResponses(table, writing),
@@ -63,9 +63,9 @@ function describeMethod(table: TableUse, writing: Writing, { params, ...parts }:
   }
 }
 
-function describeResponses({ operation, table }: TableUse, { columns, version }: Writing): Record<string, JsonSchema> {
-  const row = describeRow(columns, table.columns)
-  switch (operation) {
+function describeResponses(table: TableUse, { columns, version }: Writing): Record<string, JsonSchema> {
+  const row = describeRow(columns, columnsForCallers(table))
+  switch (table.operation) {
     case 'list':
       return { 200: describeList(row) }
     case 'insert':
@@ -81,9 +81,11 @@ function describeResponses({ operation, table }: TableUse, { columns, version }:
 }
 
 /** Schemas of bodies have no defaults, so that a change never writes a column that the caller did not send. */
-function describeRequest({ operation, table }: TableUse, { write }: Writing): JsonSchema | undefined {
+function describeRequest(tableUse: TableUse, { write }: Writing): JsonSchema | undefined {
+  const { operation, table } = tableUse
   if (!['insert', 'replace', 'update'].includes(operation)) return undefined
-  const properties = Object.fromEntries(write.map((name) => [name, describeInput(table.columns[name]!)]))
+  const columns = columnsForCallers(tableUse)
+  const properties = Object.fromEntries(write.map((name) => [name, describeInput(columns[name]!)]))
   const required = write.filter((name) => {
     const { null: isNullable, default: hasDefault, type } = table.columns[name]!
     return operation === 'replace' || (!isNullable && !hasDefault && type !== 'id')
@@ -104,11 +106,12 @@ function describeParams(table: TableUse, writing: Writing): JsonSchema | undefin
   const keyOf = (name: string) => (isEntity && key.includes(name) ? name : undefined)
   const sources = Object.entries({ ...writing.set, ...writing.where })
   const properties: Record<string, JsonSchema> = {}
+  const columns = columnsForCallers(table)
   for (const name of params) {
     const used = sources.find(([, source]) => source.from === 'params' && source.name === name)
     const column = keyOf(name) ?? used?.[0]
     if (column !== undefined) {
-      const schema = describePlain(table.table.columns[column]!)
+      const schema = describePlain(columns[column]!)
       properties[name] = schema['type'] === 'string' ? { ...schema, minLength: 1 } : schema
       continue
     }

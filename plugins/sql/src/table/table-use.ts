@@ -78,6 +78,27 @@ function findKey(config: TableConfig, table: TableSnapshot, report: Report): rea
   return names.filter((name, index) => checkColumn(name, table, report, `/key${Array.isArray(key) ? `/${index}` : ''}`))
 }
 
+/**
+ * Returns the columns of a table as callers see them: a `bigint` that refers to an `id`, also through other tables, has its
+ * type, because it never has another value.
+ */
+export function columnsForCallers({ table, snapshot }: Pick<TableUse, 'table' | 'snapshot'>): TableSnapshot['columns'] {
+  const refersToId = (from: TableSnapshot, name: string, hops = 0): boolean =>
+    (from.references ?? []).some(({ columns: [column, ...others], table: parent, to }) => {
+      const target = Object.hasOwn(snapshot.tables, parent) ? snapshot.tables[parent]! : undefined
+      if (column !== name || others.length > 0 || target === undefined || hops > maxHops) return false
+      const type = columnOf(target, to[0]!)?.type
+      return type === 'id' || (type === 'bigint' && refersToId(target, to[0]!, hops + 1))
+    })
+  return Object.fromEntries(
+    Object.entries(table.columns).map(([name, column]) =>
+      column.type === 'bigint' && refersToId(table, name) ? [name, { ...column, type: 'id' }] : [name, column],
+    ),
+  )
+}
+
+const maxHops = 10
+
 /** Whether the API supports a column; otherwise reports why not. */
 // oxlint-disable-next-line max-params -- two of them are the same in each call
 export function checkColumn(name: string, table: TableSnapshot, report: Report, at: string): boolean {

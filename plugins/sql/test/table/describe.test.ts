@@ -530,3 +530,48 @@ describe('owner rules and references', () => {
     ])
   })
 })
+
+test('a column that refers to an id, also through other tables, has the type of the id', () => {
+  const columns = { id: { type: 'id' }, user_id: { type: 'bigint' }, count: { type: 'bigint', null: true } } as const
+  const profile: TableSnapshot = {
+    columns: { user_id: { type: 'bigint' }, name: { type: 'text' } },
+    key: ['user_id'],
+    references: [{ columns: ['user_id'], table: 'user', to: ['id'] }],
+  }
+  const post: TableSnapshot = {
+    columns: { ...columns, reply_to: { type: 'bigint', null: true } },
+    key: ['id'],
+    index: [['user_id']],
+    references: [
+      { columns: ['user_id'], table: 'profile', to: ['user_id'] },
+      { columns: ['reply_to'], table: 'post', to: ['id'] },
+    ],
+  }
+  const user: TableSnapshot = { columns: { id: { type: 'id' } }, key: ['id'] }
+  const known = { System: { tables: { post, profile, user } } }
+  const describePost = (method: string, path: string, where?: object) =>
+    describeTable(
+      { table: 'post', columns: 'all', ...(where && { where }) } as TableConfig,
+      {
+        method,
+        path,
+        public: true,
+        declared: { responses: {} },
+        schemas: {},
+        events: {},
+        connections: {},
+        actions: {},
+      },
+      known,
+    )
+  const { request, responses } = describePost('POST', '/post')
+  const safe = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+  const typesOf = (schema: unknown) => (schema as { properties: Record<string, { type: unknown }> }).properties
+  assert.deepEqual(typesOf(request)['user_id'], { type: 'integer', ...safe })
+  assert.deepEqual(typesOf(request)['reply_to'], { type: ['integer', 'null'], ...safe })
+  assert.deepEqual(typesOf(responses![201])['user_id'], { type: 'integer' })
+  assert.deepEqual(typesOf(responses![201])['count']!.type, ['integer', 'string', 'null'])
+  const { params, parameters } = describePost('GET', '/user/:user_id/post', { user_id: '$params.user_id' })
+  assert.deepEqual(typesOf(params)['user_id'], { type: 'integer', ...safe })
+  assert.deepEqual(typesOf(parameters)['id.gt'], { type: 'integer', ...safe })
+})
