@@ -117,7 +117,7 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
   const body = makeBody(method, inside)
   const sentBody = makeBody(method, { ...scope, input: sent })
   const responses = Object.entries(method.responses).map(([status, schema]) => ({
-    key: status,
+    key: /^\d+$/.test(status) ? status : makeKey(status),
     type: bodylessStatuses.has(status) ? atom('undefined') : typeOf(schema, scope),
   }))
   const members = [

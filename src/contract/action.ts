@@ -44,7 +44,42 @@ export interface Response<Status extends number = number, Body = unknown> {
   readonly headers: OutgoingHttpHeaders
 }
 
-type Responses<Map> = { [Status in keyof Map & number]: Response<Status, Map[Status]> }[keyof Map & number]
+type Responses<Map> = { [Key in keyof Map]: Response<StatusOf<Key, Map>, Map[Key]> }[keyof Map]
+
+/** The statuses of a key of `responses`. Ranges do not include statuses with a key of their own. */
+type StatusOf<Key, Map> = Key extends number
+  ? Key
+  : Key extends '4XX'
+    ? Exclude<ClientError, keyof Map>
+    : Key extends '5XX'
+      ? Exclude<ServerError, keyof Map>
+      : Key extends 'default'
+        ? Exclude<
+            ('4XX' extends keyof Map ? never : ClientError) | ('5XX' extends keyof Map ? never : ServerError),
+            keyof Map
+          >
+        : never
+
+/** The registered statuses of errors. */
+type ClientError =
+  | 400
+  | 401
+  | 402
+  | 403
+  | 404
+  | 405
+  | 406
+  | 407
+  | 408
+  | 409
+  | 410
+  | 411
+  | 412
+  | 413
+  | 414
+  | OtherClientError
+type OtherClientError = 415 | 416 | 417 | 418 | 421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451
+type ServerError = 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 509 | 510 | 511
 
 /** A body that is sent unchanged: a Node or web stream, an async generator object, bytes, or a file. */
 export type Raw = Readable | ReadableStream | AsyncIterable<string | Uint8Array> | Uint8Array | ArrayBuffer | Blob

@@ -53,7 +53,7 @@ export interface Method {
   /** Object schema of the query parameters. */
   readonly query?: JsonSchema
   readonly request?: JsonSchema
-  /** Schema by status, in ascending order. */
+  /** Schema by status, in ascending order; at the end `4XX`, `5XX` and `default`. */
   readonly responses: Readonly<Record<string, JsonSchema>>
   readonly action: ActionUse
   /** Event to which a 2xx result is dispatched. */

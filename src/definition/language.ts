@@ -57,7 +57,10 @@ const scopeKeys = {
   pattern: scopePattern,
   keyHint: 'Spaces, commas, quotes and backslashes are not allowed in a scope',
 }
-const statuses = { pattern: '^[2-5][0-9][0-9]$', keyHint: 'Write a status from 200 to 599' }
+const statuses = {
+  pattern: '^([2-5][0-9][0-9]|4XX|5XX|default)$',
+  keyHint: 'Write a status from 200 to 599, or 4XX, 5XX or default for all other errors',
+}
 
 function mapOf<Value extends TSchema>(value: Value, { names, pattern, keyHint, description }: Keys) {
   const title = `a map of ${names === 'a response' ? 'status' : 'name'} to ${names.replace(/^an? /, '')}`
@@ -119,7 +122,8 @@ const method = closed('a method', {
     mapOf(responseSchema, {
       names: 'a response',
       ...statuses,
-      description: 'Schemas of the responses, which are JSON, by status',
+      description:
+        'Schemas of the responses, which are JSON, by status; `4XX`, `5XX` and `default` are those of other errors',
     }),
   ),
   action,

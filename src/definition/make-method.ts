@@ -142,11 +142,11 @@ function makeResponses(context: DefinitionContext, node: Node): Record<string, J
       reportProblem(entry, `A ${entry.key} response has no body`, `Write "${entry.key}:" without a schema`)
     if (!isBodyless && isEmpty(entry.value)) {
       reportProblem(entry, `"${entry.key}" must be a schema, not empty`, 'Only 204, 205 and 304 responses have no body')
-    } else if (/^[2-5]\d\d$/.test(entry.key)) {
+    } else if (/^(?:[2-5]\d\d|4XX|5XX|default)$/.test(entry.key)) {
       made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(context.schemas, entry.value)])
     }
   }
-  return Object.fromEntries(made.toSorted(([a], [b]) => Number(a) - Number(b)))
+  return Object.fromEntries(made.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function readName({ loading, sections }: DefinitionContext, node: Node, key: 'dispatch' | 'rate'): string | undefined {

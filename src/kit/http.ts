@@ -17,6 +17,18 @@ export function isJsonType(contentType: string): boolean {
 /** Statuses whose response has no body (RFC 9110). */
 export const bodylessStatuses: ReadonlySet<string> = new Set(['204', '205', '304'])
 
+/** Keys of responses that stand for all errors without a key of their own. */
+export const errorRanges = ['4XX', '5XX', 'default'] as const
+
+/**
+ * Returns the key that a status has in `responses`: its own, or for an error that of its range, or `default`.
+ * @param status also a range
+ */
+export function findResponseKey(status: string, responses: object): string | undefined {
+  const keys = /^[45]/.test(status) ? [status, `${status[0]}XX`, 'default'] : [status]
+  return keys.find((key) => Object.hasOwn(responses, key))
+}
+
 /** Reserved paths of Waypost, including all paths below them. */
 const reservedPaths: readonly string[] = [
   '/consumer',

@@ -3,7 +3,7 @@
 export { deriveAccent, type AccentColours, type AccentSchemes } from './accent.ts'
 export { isActionLogger, markActionLogger } from './action-logger.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
-export { bodylessStatuses } from './http.ts'
+export { bodylessStatuses, errorRanges, findResponseKey } from './http.ts'
 export { systemClock, type Clock } from './time.ts'
 export { isConflict, parseConflict, type Conflict } from './conflict.ts'
 export {

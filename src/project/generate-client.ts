@@ -11,6 +11,8 @@ import {
 } from '../kit/index.ts'
 import { makeOpenApi, type OpenApi } from '../runtime/index.ts'
 import { findProject } from './find-project.ts'
+import { formatClient } from './generate/format-client.ts'
+import { prepareDocument } from './generate/prepare-document.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
 
 /** The used part of the package oazapfts and the TypeScript compiler, bundled by `npm run build`. */
@@ -29,18 +31,7 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
   const document = await describeApi(options)
   const file = path.join(installation, 'dist/vendor/client-generator.js')
   const generator = (await import(pathToFileURL(file).href)) as ClientGenerator
-  return head + (await generator.generateSource(withoutTuples(document) as object, { useUnknown: true }))
-}
-
-/** The generator does not support tuples. They become arrays of their item types. */
-function withoutTuples(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(withoutTuples)
-  const { prefixItems, ...rest } = value as { prefixItems?: unknown; items?: unknown }
-  const tuple = Array.isArray(prefixItems)
-    ? { ...rest, items: { anyOf: [...prefixItems, ...(rest.items === false ? [] : [rest.items ?? {}])] } }
-    : value
-  return Object.fromEntries(Object.entries(tuple).map(([key, inner]) => [key, withoutTuples(inner)]))
+  return head + formatClient(await generator.generateSource(prepareDocument(document), { useUnknown: true }))
 }
 
 export interface DescribeOptions {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { JsonSchema } from '../contract/index.ts'
-import { bodylessStatuses, findInfiniteNumber, isJsonType, messageOf } from '../kit/index.ts'
+import { bodylessStatuses, findInfiniteNumber, findResponseKey, isJsonType, messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { mapSubSchemas } from '../schema/index.ts'
 import type { ResultCheck } from './compile-result-check.ts'
@@ -112,12 +112,17 @@ type WrittenJson = Pick<Written, 'dropped' | 'infinite'> & { readonly payload: s
 function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: string) {
   const { checkResults } = sources
   const writers = new Map<number, StatusWriter>()
+  const ranges = new Map<string, StatusWriter>()
   for (const [status, schema] of Object.entries(method.responses)) {
-    if (!bodyless.has(Number(status))) writers.set(Number(status), makeStatusWriter(sources, schema))
+    if (Number.isNaN(Number(status))) ranges.set(status, makeStatusWriter(sources, schema))
+    else if (!bodyless.has(Number(status))) writers.set(Number(status), makeStatusWriter(sources, schema))
   }
+  const findWriter = (status: number): StatusWriter | undefined =>
+    writers.get(status) ??
+    (ranges.size === 0 ? undefined : ranges.get(findResponseKey(String(status), method.responses) ?? ''))
   return ({ status, body }: ResponseToWrite): WrittenJson => {
     const at = { action, status }
-    const writer = writers.get(status)
+    const writer = findWriter(status)
     if (writer === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
     if (body === undefined) throw makeResultError(at, 'the result is missing')
     const text = findText(body)

@@ -129,6 +129,43 @@ void [ok, todo]
   )
 })
 
+test('an action may respond with each status of a range, unless the status has its own schema', async () => {
+  const failure = (name: string) => ({ type: 'object', required: [name], properties: { [name]: { type: 'string' } } })
+  const responses = { 200: { type: 'null' }, 409: failure('a'), '4XX': failure('b'), default: failure('c') }
+  const method = makeMethod('GET', 'src/range.ts', { responses })
+  const definition = { ...emptyDefinition, routes: [{ path: '/range', methods: [method], at: method.at }] }
+  const types = makeTypes(definition, system)
+  assert.match(types, /409: [^]*'4XX': [^]*default: /)
+  const bodies = {
+    valid: `if (request.url === '/') return context.respond(409, { a: '' })
+    if (request.url === '/b') return context.respond(422, { b: '' })
+    return context.respond(503, { c: '' })`,
+    own: `return context.respond(409, { b: '' })`,
+    client: `return context.respond(422, { c: '' })`,
+    success: `return context.respond(202, { c: '' })`,
+  }
+  const files = Object.entries(bodies).map(([name, body]) => [
+    `src/${name}.ts`,
+    `import type { Action, Context, Request } from 'waypost'
+export default class Range implements Action<'GET /range'> {
+  async handle(request: Request<'GET /range'>, context: Context) {
+    void request
+    ${body}
+  }
+}
+`,
+  ])
+  const errors = await compile({ ...todoFiles, ...Object.fromEntries(files), '.waypost/types.d.ts': types })
+  assert.deepEqual(
+    errors
+      .filter((line) => !line.startsWith('src/todo'))
+      .map((line) => line.split('(')[0])
+      .toSorted(),
+    ['src/client.ts', 'src/own.ts', 'src/success.ts'],
+    errors.join('\n'),
+  )
+})
+
 test('an action of a cronjob knows its slot, with generated types and without', async () => {
   const source = `import type { Action, Context, Request } from 'waypost'
 export default class Tidy implements Action<'cronjob'> {

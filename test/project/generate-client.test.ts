@@ -33,12 +33,105 @@ test('the client of an API that is hard to describe, and of one with every kind 
   }
 })
 
+const ticketYaml = `
+schema:
+  Id: { type: integer, readOnly: true }
+  Ticket:
+    type: object
+    required: [id, title, password]
+    properties:
+      id: { $ref: schema:///Id }
+      title: { type: string, description: 'What it is "about"; briefly' }
+      password: { type: string, writeOnly: true }
+      status: { type: string, enum: [open, "it's; closed"] }
+  Failure: { type: object, required: [why], properties: { why: { type: string } } }
+routes:
+  /ticket:
+    methods:
+      GET:
+        public: true
+        parameters: { first-name: { type: string }, limit: { type: integer } }
+        response: { type: array, items: { $ref: schema:///Ticket } }
+        action: a.ts
+      POST:
+        public: true
+        rate: some
+        request: Ticket
+        responses: { 201: Ticket, 409: { type: boolean }, 4XX: Failure, default: { type: string } }
+        action: a.ts
+  /ticket/:ticket_id: { methods: { DELETE: { operationId: drop_ticket, public: true, rate: some, responses: { 204: }, action: a.ts } } }
+rate: { some: { limit: 10, window: 1m, by: address } }
+`
+
+test('the client is formatted, has the properties of each direction, and types for ranges of errors', async () => {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-client-')))
+  try {
+    await mkdir(path.join(folder, 'node_modules'))
+    await symlink(path.join(checkout, 'node_modules/@oazapfts'), path.join(folder, 'node_modules/@oazapfts'))
+    await writeFiles(folder, { 'a.ts': '', 'waypost.yml': ticketYaml, 'package.json': '{ "type": "module" }' })
+    const client = await generateClient({
+      folder,
+      variables: {},
+      onDiagnostics: (diagnostics) => assert.deepEqual(diagnostics, []),
+    })
+    assert.ok(client.includes(ticketTypes), client)
+    assert.ok(client.includes(listTickets), client)
+    assert.match(client, /export function dropTicket\(ticketId: string, /)
+    assert.doesNotMatch(client, /;$|^ {4}\S.*"/m)
+    await writeFile(path.join(folder, 'tickets.ts'), client.replace('// @ts-nocheck\n', ''))
+    await writeFile(path.join(folder, 'use.ts'), useTickets)
+    await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ ...config, files: ['use.ts'] }))
+    const tsc = path.join(checkout, 'node_modules/typescript/bin/tsc')
+    assert.equal(execFileSync(process.execPath, [tsc, '-p', '.'], { cwd: folder, encoding: 'utf8' }), '')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+const ticketTypes = `
+export type Ticket = {
+  id: Id
+  /** What it is "about"; briefly */
+  title: string
+  status?: 'open' | "it's; closed"
+}
+`
+const listTickets = `
+/** List tickets */
+export function listTickets({ firstName, limit }: {
+  firstName?: string
+  limit?: number
+} = {}, opts?: Oazapfts.RequestOpts) {
+  return oazapfts.fetchJson<
+    | { status: 200; data: Ticket[] }
+    | { status: 400 | 404 | 500 | 503; data: Problem }
+  >(\`/ticket\${QS.query(QS.explode({ "first-name": firstName, limit }))}\`, { ...opts })
+}
+`
+const useTickets = `import { createTicket, listTickets } from './tickets.ts'
+const made = await createTicket({ title: 'x', password: 'y' })
+// @ts-expect-error read-only
+await createTicket({ title: 'x', password: 'y', id: 1 })
+// @ts-expect-error required
+await createTicket({ title: 'x' })
+if (made.status === 201) {
+  const id: number = made.data.id
+  // @ts-expect-error write-only
+  console.log(id, made.data.password)
+}
+if (made.status === 422) console.log(made.data.why)
+if (made.status === 409 && typeof made.data !== 'boolean') console.log(made.data.detail)
+if (made.status === 502) console.log(made.data.length)
+// @ts-expect-error not in the response either
+const list = await listTickets(); if (list.status === 200) console.log(list.data[0]?.password)
+`
+
 // A tuple becomes an array of its item types.
-const use = `import { postSearch, getOrderByX, getRoot } from './nasty.ts'
-await postSearch({ p: ['a', 1], q: ['a', 2] })
+const use = `import { createSearch, getOrder, getRoot } from './nasty.ts'
+await createSearch({ p: ['a', 1], q: ['a', 2] })
 // @ts-expect-error
-await postSearch({ p: [true] })
-const found = await getOrderByX('1', { date: '2027-01-31' })
+await createSearch({ p: [true] })
+const found = await getOrder('1', { date: '2027-01-31' })
 if (found.status === 400) console.log(found.data.errors?.[0]?.path)
 const page = await getRoot()
 if (page.status === 200) console.log(page.data.length)

@@ -70,7 +70,9 @@ const method = strictObject({
   params: Type.Optional(schema),
   query: Type.Optional(schema),
   request: Type.Optional(schema),
-  responses: Type.Record(Type.String({ pattern: '^[2-5][0-9][0-9]$' }), schema, { additionalProperties: false }),
+  responses: Type.Record(Type.String({ pattern: '^([2-5][0-9][0-9]|4XX|5XX|default)$' }), schema, {
+    additionalProperties: false,
+  }),
   action,
   dispatch: Type.Optional(name),
   timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contract/index.ts'
+import { findResponseKey } from '../../kit/index.ts'
 import type { Manifest, ManifestAction, ManifestMethod, ManifestRoute } from '../manifest.ts'
 import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail } from './change.ts'
 import { compareAccess, compareDeprecation, compareRates } from './compare-access.ts'
@@ -137,9 +138,11 @@ function compareResponses(before: MethodEntry, after: MethodEntry, effects: Sche
       .find((status) => status.startsWith('2')),
   )
   const details = statuses.flatMap((status): readonly ChangeDetail[] => {
-    if (!Object.hasOwn(is, status)) return [{ text: `response ${status}: removed`, breaking: isSuccess(status) }]
-    if (!Object.hasOwn(was, status)) return [harmless(`response ${status}: added`)]
-    const pair = { before: was[status]!, after: is[status]!, direction: 'response', user: nameMethod(after) } as const
+    // A range, such as 4XX, may describe what one of the two has no key for.
+    const [old, current] = [findResponseKey(status, was), findResponseKey(status, is)]
+    if (current === undefined) return [{ text: `response ${status}: removed`, breaking: isSuccess(status) }]
+    if (old === undefined) return [harmless(`response ${status}: added`)]
+    const pair = { before: was[old]!, after: is[current]!, direction: 'response', user: nameMethod(after) } as const
     return label(`response ${status}`, effects.compare(pair))
   })
   // Actions send the lowest 2xx status by default.

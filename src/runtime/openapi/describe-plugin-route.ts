@@ -30,8 +30,8 @@ export function describeRoute(
     ...(isTexts(schema['produces']) ? { produces: schema['produces'] } : {}),
     responses: Object.fromEntries(
       Object.entries(isRecord(schema['response']) ? schema['response'] : {})
-        .map(([status, one]) => [status, contentOf(one)['application/json'] ?? one] as const)
-        .filter(([status, one]) => /^[2-5]\d\d$/.test(status) && isUsable(one)),
+        .map(([status, one]) => [status.replace(/xx$/i, 'XX'), contentOf(one)['application/json'] ?? one] as const)
+        .filter(([status, one]) => /^(?:[2-5]\d\d|4XX|5XX|default)$/.test(status) && isUsable(one)),
     ) as Record<string, JsonSchema>,
   }
   return [route.method]

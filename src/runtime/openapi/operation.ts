@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { JsonSchema } from '../../contract/index.ts'
-import { bodylessStatuses, isJsonType } from '../../kit/index.ts'
+import { bodylessStatuses, findResponseKey, isJsonType } from '../../kit/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
 import type { Components } from './components.ts'
 import { makeExampleDeriver } from './examples.ts'
@@ -141,6 +141,12 @@ function makeMedia(root: SchemaRoot, { components, exampleOf }: OperationSources
   return { schema: components.write(root.schema, root, isRequest), ...(example === undefined ? {} : { example }) }
 }
 
+const ranges: Readonly<Record<string, string>> = {
+  '4XX': 'Any other client error',
+  '5XX': 'Any other server error',
+  default: 'Any other error',
+}
+
 type RootOf = (schema: JsonSchema, status: string) => SchemaRoot
 
 function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSources): object {
@@ -154,7 +160,12 @@ function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSour
     ...(isDeclared ? {} : makeUndeclaredResponses(method)),
     ...Object.fromEntries(declared),
   }
-  for (const status of own) responses[status] = addProblem(status, responses[status], sources)
+  for (const status of own) {
+    const key = findResponseKey(status, method.responses)
+    const range =
+      key === undefined || key === status ? undefined : { ...responses[key], description: STATUS_CODES[status] }
+    responses[status] = addProblem(status, responses[status] ?? range, sources)
+  }
   return responses
 }
 
@@ -166,7 +177,8 @@ function makeResponse(
   { types = ['application/json'], ...sources }: ResponseSources,
 ): object {
   const declared = typeof root.schema === 'object' ? root.schema['description'] : undefined
-  const description = typeof declared === 'string' ? declared : (STATUS_CODES[status] ?? `Status ${status}`)
+  const description =
+    typeof declared === 'string' ? declared : (STATUS_CODES[status] ?? ranges[status] ?? `Status ${status}`)
   if (bodylessStatuses.has(status)) return { description }
   const media = makeMedia(root, sources)
   return { description, content: Object.fromEntries(types.map((type) => [type, media])) }

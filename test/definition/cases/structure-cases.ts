@@ -234,7 +234,7 @@ export const structureCases: readonly Case[] = [
         'routes:\n  /a:\n    methods:\n      GET:\n        public: true\n        action: src/a.ts\n        responses: { 2XX: true }\n',
     },
     problems: [
-      'waypost.yml:7:22 «2XX» WP_DEFINITION_NAME_INVALID "2XX" is not a valid name for a response | Write a status from 200 to 599',
+      'waypost.yml:7:22 «2XX» WP_DEFINITION_NAME_INVALID "2XX" is not a valid name for a response | Write a status from 200 to 599, or 4XX, 5XX or default for all other errors',
     ],
   },
   {

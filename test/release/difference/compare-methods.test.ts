@@ -247,6 +247,12 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
   ],
   ['with a timeout', {}, { timeoutMs: 500 }, ['timeout (ms) 500 added']],
   [
+    'with ranges of errors',
+    { responses: { 200: true, 404: object({ a: text }) } },
+    { responses: { 200: true, '4XX': object({ a: integer }), default: true } },
+    ['! response 404: "a" is integer, was string', 'response 4XX: added', 'response default: added'],
+  ],
+  [
     'with another operationId',
     { operationId: 'listTodos' },
     { operationId: 'findTodos' },

@@ -346,7 +346,24 @@ function Parameters({ edit, at, label, required }: ParametersProps) {
   )
 }
 
-const statuses = ['200', '201', '202', '204', '400', '401', '403', '404', '409', '422', '429', '500', '503']
+const statuses = [
+  '200',
+  '201',
+  '202',
+  '204',
+  '400',
+  '401',
+  '403',
+  '404',
+  '409',
+  '422',
+  '429',
+  '500',
+  '503',
+  '4XX',
+  '5XX',
+  'default',
+]
 
 function ResponseSection({
   edit,
