@@ -8,6 +8,8 @@ export {
   definePlugin,
   type ActionClass,
   type ActionDescription,
+  type ActionHttp,
+  type ActionHttpResponse,
   type ActionPlan,
   type ActionUse,
   type CheckOptions,

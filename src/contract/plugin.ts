@@ -147,9 +147,27 @@ export interface ActionDescription {
   readonly request?: JsonSchema
   /** Schema by status; `{ type: 'null' }` for a status without a body, such as 204. */
   readonly responses?: Readonly<Record<string, JsonSchema>>
+  /** What `/openapi.json` and clients should know beyond the schemas. It has no effect on requests. */
+  readonly http?: ActionHttp
   /** Anything that `make` needs, as JSON. */
   readonly plan?: ActionPlan
   readonly problems?: readonly ConfigProblem[]
+}
+
+/** The headers, media types and errors of one method. */
+export interface ActionHttp {
+  /** The headers of requests that the action reads, for example `{ 'If-Match': 'required' }`. */
+  readonly headers?: Readonly<Record<string, 'optional' | 'required'>>
+  /** By status; `default` stands for all statuses that are not described. */
+  readonly responses?: Readonly<Record<string, ActionHttpResponse>>
+}
+
+export interface ActionHttpResponse {
+  /** The media type of a body that is not JSON, `application/problem+json` for errors of `context.problem`. */
+  readonly type?: string
+  /** The names of headers that it can have, for example `ETag`. */
+  readonly headers?: readonly string[]
+  readonly description?: string
 }
 
 /** JSON that `describe` computes and `make` receives. */

@@ -1,4 +1,4 @@
-import type { ActionPlan, JsonSchema } from '../contract/index.ts'
+import type { ActionHttp, ActionPlan, JsonSchema } from '../contract/index.ts'
 import type { DeclaredVariable } from '../kit/index.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -55,6 +55,8 @@ export interface Method {
   readonly request?: JsonSchema
   /** Schema by status, in ascending order; at the end `4XX`, `5XX` and `default`. */
   readonly responses: Readonly<Record<string, JsonSchema>>
+  /** What its action class describes beyond the schemas. */
+  readonly http?: ActionHttp
   readonly action: ActionUse
   /** Event to which a 2xx result is dispatched. */
   readonly dispatch?: string

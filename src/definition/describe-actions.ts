@@ -8,6 +8,7 @@ import type {
 } from '../contract/index.ts'
 import { bodylessStatuses } from '../kit/index.ts'
 import { parsePointer } from '../schema/index.ts'
+import { isActionHttp } from './is-action-http.ts'
 import type { ClassConfigs } from './check-class-configs.ts'
 import { checkTableNames, findTablesInConfig, suggestFrom, type TableInConfig } from './config-annotations.ts'
 import { checkDefinitionValue } from './check-value.ts'
@@ -196,12 +197,14 @@ function findShapeProblem(value: unknown): string | undefined {
   if (!isRecord(value)) return 'it returned no object'
   for (const key of ['params', 'parameters', 'request'])
     if (value[key] !== undefined && !isSchema(value[key])) return `"${key}" is not a JSON Schema`
-  const { responses = {}, plan, problems = [] } = value
+  const { responses = {}, http, plan, problems = [] } = value
   if (
     !isRecord(responses) ||
     !Object.entries(responses).every(([key, one]) => /^[2-5]\d\d$/.test(key) && isSchema(one))
   )
     return '"responses" must contain a JSON Schema for each status'
+  if (http !== undefined && !isActionHttp(http))
+    return '"http" must be { headers: { NAME: "optional" | "required" }, responses: { STATUS: { type, headers, description } } }'
   if (plan !== undefined && !(isRecord(plan) && Number.isSafeInteger(plan['format'])))
     return '"plan" must be an object with a number "format"'
   if (!Array.isArray(problems) || !problems.every(isProblem)) return '"problems" must be a list of { at, message }'
@@ -227,13 +230,14 @@ function completeRoute(route: Route, described: Route | undefined, descriptions:
   if (described === undefined) return route
   const methods = route.methods.map((method): Method => {
     const { query, request, responses } = described.methods.find((one) => one.method === method.method) ?? {}
-    const plan = descriptions.get(method)?.plan
+    const { plan, http } = descriptions.get(method) ?? {}
     return omitUndefined({
       ...method,
       params: described.methods[0]?.params ?? method.params,
       query: query ?? method.query,
       request: request ?? method.request,
       responses: { ...responses, ...method.responses }, // keys that are numbers are in their order
+      http,
       action: plan === undefined ? method.action : { ...(method.action as ClassUse), plan },
     })
   })

@@ -1,4 +1,4 @@
-import type { ActionClass, ActionPlan, ConnectionClass, JsonSchema } from '../contract/index.ts'
+import type { ActionClass, ActionHttp, ActionPlan, ConnectionClass, JsonSchema } from '../contract/index.ts'
 import { type DeclaredVariable, hasReferences, parseSettings, sha256 } from '../kit/index.ts'
 
 /**
@@ -52,6 +52,8 @@ export interface ManifestMethod {
   readonly query?: JsonSchema
   readonly request?: JsonSchema
   readonly responses: Readonly<Record<string, JsonSchema>>
+  /** What its action class describes beyond the schemas. */
+  readonly http?: ActionHttp
   readonly action: ManifestAction
   readonly dispatch?: string
   readonly timeoutMs?: number

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { before, describe, test } from 'node:test'
-import { resolveSchema } from '../../plugins/backend/src/components/named-schemas.ts'
+import { resolveSchema, type Schema } from '../../plugins/backend/src/components/named-schemas.ts'
 import { exampleOf } from '../../plugins/backend/src/edit/make-schema.ts'
 import {
   filterGroups,
@@ -11,7 +11,9 @@ import {
   type Operation,
   type Reference,
 } from '../../plugins/backend/src/portal/reference/read-openapi.ts'
+import { sampleOf } from '../../plugins/backend/src/portal/reference/sample.ts'
 import { writeCode, writeTokenCode } from '../../plugins/backend/src/try/write-code.ts'
+import { makeOpenApi } from '../../src/runtime/index.ts'
 import { describeYaml } from '../runtime/openapi/document.ts'
 
 const shop = `
@@ -124,6 +126,37 @@ describe('the reference of the portal', () => {
       ['Retry-After'],
     )
     assert.ok(reference.problems.some(({ status }) => status === '404'))
+  })
+
+  test('headers are read through their components, and the code of a request has the required ones', () => {
+    const problem = { type: 'application/problem+json' }
+    const change = {
+      method: 'PATCH',
+      public: true,
+      scopes: [],
+      responses: { 200: true },
+      http: {
+        headers: { 'If-Match': 'required', 'X-Own': 'optional' },
+        responses: { 200: { headers: ['ETag'] }, 412: problem, 428: problem },
+      },
+    } as const
+    const api = { routes: [{ path: '/a', methods: [change] }], schemas: {}, scopes: {}, rates: {} }
+    const { operation } = findOperation(readOpenApi(makeOpenApi(api)), 'patchA')!
+    const { properties, required } = operation.headers as { properties: Record<string, Schema>; required: string[] }
+    assert.deepEqual([Object.keys(properties), required], [['If-Match', 'X-Own'], ['If-Match']])
+    assert.match(String(properties['If-Match']?.['description']), /412/)
+    const [changed] = operation.responses
+    assert.deepEqual(changed?.headers[0]?.name, 'ETag')
+    assert.match(changed?.headers[0]?.description ?? '', /version/)
+    const errors = operation.responses.filter(({ isShared }) => isShared).map(({ status }) => status)
+    assert.ok(errors.includes('412') && errors.includes('428'), errors.join())
+    const sample = sampleOf(operation, { baseUrl: 'https://a.test', schemas: {} })
+    for (const [language, header] of [
+      ['curl', `-H 'If-Match: IF-MATCH'`],
+      ['javascript', `"If-Match": "IF-MATCH",`],
+      ['python', `headers={"If-Match": "IF-MATCH"},`],
+    ] as const)
+      assert.ok(writeCode(language, sample).includes(header), writeCode(language, sample))
   })
 
   test('scopes have their descriptions and the number of operations that accept them', () => {

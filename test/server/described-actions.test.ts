@@ -29,6 +29,7 @@ export default definePlugin({
         if (config.mode === 'throws') throw new Error('a bug')
         if (config.mode === 'loops') for (;;);
         if (config.mode === 'shape') return { responses: { ok: {} } }
+        if (config.mode === 'http') return { http: { headers: { 'If-Match': true } } }
         if (config.mode === 'schema') return { responses: { 200: { type: 'objekt' } } }
         if (config.mode === 'problem') return { problems: [{ at: '/mode', message: 'The mode "problem" is one', hint: 'Change it' }] }
         return {
@@ -153,6 +154,7 @@ describe('a description that cannot be used is a diagnostic', () => {
       /cannot describe GET \/shelf\/:id: The plugin "\.\/plugins\/local\.ts" did not finish describing shelf within 5 s/,
     ],
     ['mode: shape', 7, /"responses" must contain a JSON Schema for each status/],
+    ['mode: http', 7, /"http" must be \{ headers: /],
     ['mode: schema', 7, /describes an invalid schema of GET \/shelf\/:id: .*objekt/],
     ['mode: problem', 7, /The mode "problem" is one/],
     ['event: shelf_nammed', 7, /Unknown event "shelf_nammed"/],

@@ -229,7 +229,18 @@ describeSystems('a table as an API', chooseKinds('sqlite'), ({ newSystem }) => {
     const names = new Set(paths['/order'].get.parameters.map(({ name }: { name: string }) => name))
     assert.ok(['total.gte', 'title.contains', 'sort', 'limit', 'after', 'count'].every((name) => names.has(name)))
     assert.deepEqual(Object.keys(paths['/order/{id}']), ['get', 'put', 'patch', 'delete'])
-    assert.ok(paths['/order'].post.responses['201'])
+    const { post } = paths['/order']
+    assert.deepEqual(Object.keys(post.responses['201'].headers), ['Location', 'ETag'])
+    const { get, put, patch, delete: remove } = paths['/order/{id}']
+    const headersOf = ({ parameters }: { parameters: readonly { $ref?: string }[] }) =>
+      parameters.flatMap(({ $ref }) => ($ref === undefined ? [] : [$ref.split('/').at(-1)]))
+    assert.deepEqual([headersOf(get), Object.keys(get.responses['304'].headers)], [['If-None-Match'], ['ETag']])
+    for (const change of [put, patch, remove]) {
+      assert.deepEqual(headersOf(change), ['If-Match', 'If-None-Match'])
+      assert.equal(change.responses['412'].$ref, '#/components/responses/PreconditionFailed')
+      assert.equal(change.responses['428'], undefined)
+    }
+    assert.deepEqual(Object.keys(patch.responses['200'].headers), ['ETag'])
   })
 
   test('breaks callers when a column is dropped or narrowed', async () => {

@@ -16,6 +16,8 @@ import {
 import { issueHostToken } from '../../src/operate/index.ts'
 import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
 import type { Kind } from './forms.ts'
+import { answerChecks, type ReceivedAnswer } from './answer-checks.ts'
+import { checkAnswersOf } from './described-answers.ts'
 import { copySystem } from './migrated.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
 import { asCommand } from './server.ts'
@@ -96,6 +98,17 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
       ...(options.onResponse === undefined ? {} : { onResponse: options.onResponse }),
     })
     closers.push(() => server.close())
+    /** The release that is served, and the one that is about to be. */
+    let served: readonly ReturnType<typeof checkAnswersOf>[] = []
+    answerChecks.set(server.port, () => {
+      const before = served
+      return (answer) => checkAnswer([...new Set([...before, ...served])], answer)
+    })
+    closers.push(async () => void answerChecks.delete(server.port))
+    const loadDocument = async () => {
+      const response = await fetch(`http://127.0.0.1:${server.port}/openapi.json`)
+      return response.ok ? response.json() : undefined
+    }
     let all = options.files
     const deploy = async (files: Files) => {
       await writeFiles(folder, files)
@@ -109,7 +122,10 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
           files: kept.map(([file, content]) => ({ path: file, content })),
         })
       }
+      const check = checkAnswersOf(stored, loadDocument)
+      served = [...served, check]
       await server.serveRelease(stored, { artifacts })
+      served = [check]
       return stored
     }
     return {
@@ -131,6 +147,13 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
     await close()
     throw error
   }
+}
+
+/** Checks an answer by the description of the release that served it. */
+async function checkAnswer(releases: readonly ReturnType<typeof checkAnswersOf>[], answer: ReceivedAnswer) {
+  const checks = await Promise.allSettled(releases.map((check) => check(answer)))
+  const [first] = checks.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[]
+  if (first !== undefined && !checks.some(({ status }) => status === 'fulfilled')) throw first.reason
 }
 
 export async function writeFiles(folder: string, files: Files): Promise<void> {

@@ -1,5 +1,6 @@
 import { request, type Agent, type IncomingHttpHeaders } from 'node:http'
 import { isJsonType } from '../../src/kit/index.ts'
+import { answerChecks } from './answer-checks.ts'
 
 export interface Sent {
   readonly method?: string
@@ -10,6 +11,8 @@ export interface Sent {
   readonly body?: unknown
   readonly agent?: Agent
   readonly signal?: AbortSignal
+  /** Why the response is not what `/openapi.json` describes. */
+  readonly undescribed?: string
 }
 
 export interface Answer {
@@ -21,13 +24,20 @@ export interface Answer {
   readonly body: any
 }
 
-/** Sends a request unchanged and reads the whole response. */
-export function send(port: number, { method, path, headers = {}, body, agent, signal }: Sent): Promise<Answer> {
+/**
+ * Sends a request unchanged and reads the whole response. That of a server of `openProjectServer` must be what its
+ * `/openapi.json` describes.
+ */
+export function send(
+  port: number,
+  { method, path, headers = {}, body, agent, signal, undescribed }: Sent,
+): Promise<Answer> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const content = body === undefined ? undefined : isRaw ? body : JSON.stringify(body)
   const type = body === undefined || isRaw ? {} : { 'content-type': 'application/json' }
   const length =
     content === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': Buffer.byteLength(content) }
+  const check = undescribed === undefined ? answerChecks.get(port)?.() : undefined
   return new Promise((resolve, reject) => {
     const call = request(
       {
@@ -47,7 +57,9 @@ export function send(port: number, { method, path, headers = {}, body, agent, si
           const text = Buffer.concat(parts).toString('utf8')
           const isJson = isJsonType(response.headers['content-type'] ?? '') && text !== ''
           const { headers, statusCode } = response
-          resolve({ status: statusCode!, headers, text, body: isJson ? JSON.parse(text) : undefined })
+          const answer = { status: statusCode!, headers, text, body: isJson ? JSON.parse(text) : undefined }
+          if (check === undefined) return resolve(answer)
+          check({ method: call.method, path, ...answer }).then(() => resolve(answer), reject)
         })
       },
     )

@@ -148,6 +148,18 @@ async function makeMethod(route: string, { tables, requests = {}, isPublic = fal
         Object.entries(call.headers ?? {}).map(([name, one]) => [name.toLowerCase(), one]),
       )
       const context = makeContext(call, db)
+      const isReading = method === 'GET'
+      const assertDescribed = (answer: Result): Result => {
+        const { status, headers: sent } = answer
+        const own = isReading ? [400, 404] : [400, 404, 409]
+        const known = { ...description.responses, ...description.http?.responses }
+        if (!own.includes(status) && !Object.hasOwn(known, status))
+          throw new Error(`${route} does not describe ${status}`)
+        const described = description.http?.responses?.[status]?.headers?.map((one) => one.toLowerCase())
+        const missing = ['etag', 'location'].filter((one) => sent[one] !== undefined && !described?.includes(one))
+        if (missing.length > 0) throw new Error(`${route} does not describe ${missing.join()} of ${status}`)
+        return answer
+      }
       try {
         const result = await action.handle({ method, url: where, params, query, body: call.body, headers }, context)
         const answer = toResult(result, Math.min(...responses.keys()))
@@ -155,9 +167,9 @@ async function makeMethod(route: string, { tables, requests = {}, isPublic = fal
         const wrong = responses.get(answer.status)?.(plain)
         if (wrong !== undefined) throw new Error(`${route} ${JSON.stringify(wrong)} ${JSON.stringify(plain)}`)
         const { [Symbol.for('waypost.json-text')]: text } = (answer.body ?? {}) as Record<symbol, string | undefined>
-        return { ...answer, body: plain, ...(text !== undefined && { text }) }
+        return assertDescribed({ ...answer, body: plain, ...(text !== undefined && { text }) })
       } catch (error) {
-        return toProblem(error, { method, request: description.request, body: call.body })
+        return assertDescribed(toProblem(error, { method, request: description.request, body: call.body }))
       }
     },
   }

@@ -1,4 +1,4 @@
-import type { ActionClass, ActionUse, ConfigProblem, JsonSchema } from 'waypost'
+import type { ActionClass, ActionHttp, ActionUse, ConfigProblem, JsonSchema } from 'waypost'
 import { isDotSegment, type ProxyConfig, type ProxyPlan } from './proxy-plan.ts'
 
 const headerNames = (description: string) => ({
@@ -60,9 +60,10 @@ export const proxy: ActionClass<ProxyConfig> = {
       query,
       json: use.dispatch === undefined || json.some((status) => status < '300') ? json : [...json, '200', '201'],
     }
-    if (declared !== undefined || query.length === 0) return { problems, plan: { ...plan } }
+    const described = { problems, plan: { ...plan }, http: describeHttp(config, use) }
+    if (declared !== undefined || query.length === 0) return described
     const properties = Object.fromEntries(query.map((name) => [name, { type: 'string' }]))
-    return { problems, plan: { ...plan }, parameters: { type: 'object', properties } }
+    return { ...described, parameters: { type: 'object', properties } }
   },
   async make({ config, plan, use }) {
     if (use === undefined) throw new Error('the class "proxy" needs a route')
@@ -70,6 +71,25 @@ export const proxy: ActionClass<ProxyConfig> = {
     const { makeProxy } = await import('./forward.ts')
     return makeProxy(config, { plan: plan as unknown as ProxyPlan, method: use.method })
   },
+}
+
+const problem = { type: 'application/problem+json' }
+
+/** Describes the headers that are passed on, and what callers get if the service fails. */
+function describeHttp({ headers: { request, response } }: ProxyConfig, { declared }: ActionUse): ActionHttp {
+  // OpenAPI has other places for these.
+  const sent = request.filter((name) => !['accept', 'content-type'].includes(name.toLowerCase()))
+  const passed = response.length === 0 ? {} : { headers: response }
+  const statuses = Object.keys(declared.responses)
+  return {
+    ...(sent.length > 0 && { headers: Object.fromEntries(sent.map((name) => [name, 'optional' as const])) }),
+    responses: {
+      ...(response.length > 0 && Object.fromEntries(statuses.map((status) => [status, passed]))),
+      502: problem,
+      504: problem,
+      default: { type: '*/*', ...passed, description: 'The response of the service' },
+    },
+  }
 }
 
 function checkConnection({ connection }: ProxyConfig, { connections }: ActionUse): ConfigProblem[] {

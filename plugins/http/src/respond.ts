@@ -1,4 +1,4 @@
-import type { ActionClass, ConfigProblem, JsonSchema } from 'waypost'
+import type { ActionClass, ActionHttp, ConfigProblem, JsonSchema } from 'waypost'
 
 interface Config {
   readonly status?: number
@@ -34,9 +34,11 @@ export const respond: ActionClass<Config> = {
   describe(config) {
     const status = statusOf(config)
     const problems = [...checkBody(config), ...checkHeaders(config)]
-    if (bodyless.has(status)) return { problems, responses: { [status]: { type: 'null' } } }
-    if (config.body === undefined) return { problems } // only JSON has a schema
-    return { problems, responses: { [status]: inferSchema(config.body) } }
+    if (problems.length > 0) return { problems }
+    const http = describeHttp(config)
+    if (bodyless.has(status)) return { problems, http, responses: { [status]: { type: 'null' } } }
+    if (config.body === undefined) return { problems, http } // only JSON has a schema
+    return { problems, http, responses: { [status]: inferSchema(config.body) } }
   },
   make({ config }) {
     const { headers, body, text, type } = config
@@ -48,6 +50,15 @@ export const respond: ActionClass<Config> = {
 
 function statusOf({ status, body, text }: Config): number {
   return status ?? (body === undefined && text === undefined ? 204 : 200)
+}
+
+function describeHttp(config: Config): ActionHttp {
+  const { text, type, headers = {} } = config
+  const response = {
+    ...(text !== undefined && { type: /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.exec(type)?.[0] ?? '*/*' }),
+    ...(Object.keys(headers).length > 0 && { headers: Object.keys(headers) }),
+  }
+  return { responses: { [statusOf(config)]: response } }
 }
 
 function checkBody(config: Config): ConfigProblem[] {

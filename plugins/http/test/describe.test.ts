@@ -19,6 +19,14 @@ const use: ActionUse = {
 const tables = {}
 const describe = (one: ActionClass, config: object, more: Partial<ActionUse> = {}) =>
   one.describe!(config, { ...use, ...more }, tables)
+/** What a proxy describes for every method. */
+const passing = {
+  responses: {
+    502: { type: 'application/problem+json' },
+    504: { type: 'application/problem+json' },
+    default: { type: '*/*', description: 'The response of the service' },
+  },
+}
 const problemsOf = (one: ActionClass, config: object, more: Partial<ActionUse> = {}) =>
   (describe(one, config, more).problems ?? []).map(({ at, message }) => `${at} ${message}`)
 
@@ -39,8 +47,16 @@ test('respond describes the structure of its body', () => {
     },
   })
   assert.deepEqual(describe(respond, {}).responses, { 204: { type: 'null' } })
-  assert.equal(describe(respond, { text: 'x' }).responses, undefined)
+  assert.equal(describe(respond, { text: 'x', type: 'text/plain' }).responses, undefined)
   assert.equal(describe(respond, { status: 302, headers: { location: '/' } }).responses, undefined)
+})
+
+test('respond describes its status, its content type and the names of its headers', () => {
+  const httpOf = (config: object) => describe(respond, config).http?.responses
+  assert.deepEqual(httpOf({ body: 1 }), { 200: {} })
+  assert.deepEqual(httpOf({ text: 'x', type: 'text/html; charset=utf-8' }), { 200: { type: 'text/html' } })
+  assert.deepEqual(httpOf({ text: 'x', type: 'anything' }), { 200: { type: '*/*' } })
+  assert.deepEqual(httpOf({ status: 302, headers: { location: '/' } }), { 302: { headers: ['location'] } })
 })
 
 test('respond reports bodies and headers that cannot be sent', () => {
@@ -97,17 +113,28 @@ test('proxy passes on the query parameters that it lists, or that the method dec
   assert.deepEqual(describe(proxy, proxied, { declared, schemas }), {
     problems: [],
     plan: { format: 1, query: ['page', 'size', 'sort'], json: ['200'] },
+    http: passing,
   })
   assert.deepEqual(describe(proxy, { ...proxied, query: ['page'] }), {
     problems: [],
     parameters: { type: 'object', properties: { page: { type: 'string' } } },
     plan: { format: 1, query: ['page'], json: [] },
+    http: passing,
   })
   assert.deepEqual(problemsOf(proxy, { ...proxied, query: ['page', 'pages'] }, { declared, schemas }), [
     '/query/1 "pages" is not a query parameter of the method',
   ])
   const { plan } = describe(proxy, proxied, { dispatch: 'paid' })
   assert.deepEqual(plan, { format: 1, query: [], json: ['200', '201'] })
+})
+
+test('proxy describes the headers that it passes on', () => {
+  const headers = { request: ['If-None-Match', 'Accept'], response: ['ETag'] }
+  const declared = { responses: { 200: {} } }
+  const { http } = describe(proxy, { ...proxied, headers }, { declared })
+  assert.deepEqual(http?.headers, { 'If-None-Match': 'optional' })
+  assert.deepEqual(http?.responses?.['200'], { headers: ['ETag'] })
+  assert.deepEqual(http?.responses?.['default']?.headers, ['ETag'])
 })
 
 test('proxy reports connections of other classes, and paths that cannot be filled in', () => {

@@ -47,6 +47,7 @@ const methodKeys = {
       Object.entries(value).map(([status, schema]) => [status, bodylessStatuses.has(status) ? null : schema]),
     ),
   }),
+  http: () => ({}), // described by the class of the action
   action: (value) => ({ action: describeAction(value) }),
   dispatch: (value) => ({ dispatch: value }),
   timeoutMs: (value) => ({ timeout: `${value}ms` }),

@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox'
+import type { ActionHttp } from '../../contract/index.ts'
 import { variableTypes } from '../../kit/index.ts'
 import type {
   Manifest,
@@ -61,6 +62,24 @@ const action = Type.Union([
   strictObject({ class: name, config, plan: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
 ])
 
+const header = Type.String({ pattern: "^[A-Za-z0-9_!#$%&'*+.^`|~-]{1,200}$" })
+const http = strictObject({
+  headers: Type.Optional(Type.Record(header, Type.Enum(['optional', 'required']), { additionalProperties: false })),
+  responses: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^([2-5][0-9][0-9]|default)$' }),
+      strictObject({
+        type: Type.Optional(
+          Type.String({ pattern: '^[A-Za-z0-9_!#$&^.+*-]+/[A-Za-z0-9_!#$&^.+*-]+$', maxLength: 200 }),
+        ),
+        headers: Type.Optional(Type.Array(header, { maxItems: 100 })),
+        description: Type.Optional(text),
+      }),
+      { additionalProperties: false },
+    ),
+  ),
+} satisfies Record<keyof ActionHttp, TSchema>)
+
 const method = strictObject({
   method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   public: Type.Boolean(),
@@ -73,6 +92,7 @@ const method = strictObject({
   responses: Type.Record(Type.String({ pattern: '^([2-5][0-9][0-9]|4XX|5XX|default)$' }), schema, {
     additionalProperties: false,
   }),
+  http: Type.Optional(http),
   action,
   dispatch: Type.Optional(name),
   timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),

@@ -29,6 +29,7 @@ const comparisons = {
   query: compareQueries,
   request: compareRequests,
   responses: compareResponses,
+  http: compareHttp,
   rate: (before, after) => compareRates(rateOf(before), rateOf(after)),
   action: (before, after) => compareAction(before.method.action, after.method.action),
   dispatch: compareValues('dispatch'),
@@ -148,6 +149,29 @@ function compareResponses(before: MethodEntry, after: MethodEntry, effects: Sche
   // Actions send the lowest 2xx status by default.
   const isOther = first !== now && first !== undefined && now !== undefined && Object.hasOwn(is, first)
   return isOther ? [...details, breaking(`response: returns ${now}, was ${first}`)] : details
+}
+
+/** Compares the headers, media types and errors that a class describes. Only what callers must send or can miss breaks them. */
+function compareHttp({ method: { http: was } }: MethodEntry, { method: { http: is } }: MethodEntry) {
+  if (JSON.stringify(was) === JSON.stringify(is)) return []
+  // A release that was built before classes described it may have sent and required the same.
+  if (was === undefined) return []
+  const required = Object.entries(is?.headers ?? {}).flatMap(([name, need]) =>
+    need === 'required' && was.headers?.[name] !== 'required'
+      ? [breaking(`request: the header ${name} is now required`)]
+      : [],
+  )
+  const ignored = Object.keys(was.headers ?? {}).flatMap((name) =>
+    is?.headers?.[name] === undefined ? [breaking(`request: the header ${name} is no longer respected`)] : [],
+  )
+  const missing = Object.entries(was.responses ?? {}).flatMap(([status, { headers = [] }]) =>
+    headers.flatMap((name) =>
+      is?.responses?.[status]?.headers?.includes(name) === true
+        ? []
+        : [{ text: `response ${status}: the header ${name} is no longer sent`, breaking: isSuccess(status) }],
+    ),
+  )
+  return [...required, ...ignored, ...missing]
 }
 
 /** A caller that handles an error response still works if it never gets one. */

@@ -2,10 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256 } from '../../kit/index.ts'
 import { sortApi, type Api } from './api.ts'
 import { makeComponents } from './components.ts'
-import { makeExamples, makeOperation, tagOf, type OperationSources } from './operation.ts'
+import { makeExamples, type OperationSources } from './make-media.ts'
+import { makeOperation, tagOf } from './operation.ts'
 import { makeOperationIds } from './operation-ids.ts'
-import { makeProblemResponse, problemName, problemSchema } from './problem-responses.ts'
 import { makeSecuritySchemes } from './security-schemes.ts'
+import { makeSharedParts } from './shared-parts.ts'
 
 export interface OpenApiOptions {
   /** The title of the API; by default the host of `serverUrl`, or `API`. */
@@ -80,10 +81,9 @@ function* makeInSteps(described: Api, options: OpenApiOptions): Generator<undefi
 function* makePaths(api: Api) {
   const components = makeComponents(api.schemas)
   const problemSchemaName = Object.hasOwn(api.schemas, 'Problem') ? 'WaypostProblem' : 'Problem'
-  const problem = () => components.addBuiltIn(problemSchemaName, problemSchema)
-  const problems = new Set<string>()
+  const shared = makeSharedParts(components, problemSchemaName)
   const operationIds = makeOperationIds(api)
-  const sources: OperationSources = { api, components, problems, problem, operationIds, ...makeExamples(api) }
+  const sources: OperationSources = { api, components, shared, operationIds, ...makeExamples(api) }
   const entries: [string, Readonly<Record<string, object>>][] = []
   for (const route of api.routes) {
     const operations = route.methods.map(
@@ -93,11 +93,10 @@ function* makePaths(api: Api) {
     yield
   }
   const paths = Object.fromEntries(entries)
-  const responses = [...problems]
-    .toSorted()
-    .map((status) => [problemName(status), makeProblemResponse(status, problem())])
+  const { responses, ...used } = shared.write()
   const schemas = [...components.schemas].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return { paths, components: { schemas: Object.fromEntries(schemas), responses: Object.fromEntries(responses) } }
+  const others = Object.entries(used).filter(([, parts]) => Object.keys(parts).length > 0)
+  return { paths, components: { schemas: Object.fromEntries(schemas), responses, ...Object.fromEntries(others) } }
 }
 
 function makeTags({ routes }: Api): object[] {

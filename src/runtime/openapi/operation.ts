@@ -1,41 +1,11 @@
-import { STATUS_CODES } from 'node:http'
 import type { JsonSchema } from '../../contract/index.ts'
-import { bodylessStatuses, findResponseKey, isJsonType } from '../../kit/index.ts'
+import { isJsonType } from '../../kit/index.ts'
+import type { SchemaRoot } from '../../schema/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
-import type { Components } from './components.ts'
-import { makeExampleDeriver } from './examples.ts'
-import { generateSample } from './generate-sample.ts'
-import { makePathParameters, makeQueryParameters } from './parameters.ts'
+import { makeMedia, type OperationSources } from './make-media.ts'
 import { nameOperation } from './operation-ids.ts'
-import { problemName, problemStatuses } from './problem-responses.ts'
-import { makeAccessRemover, withoutAccessIn, type SchemaRoot } from '../../schema/index.ts'
-
-/** Shared by all operations of one document. */
-export interface OperationSources {
-  readonly api: Api
-  readonly components: Components
-  readonly operationIds: ReadonlyMap<string, string>
-  /** A `$ref` to the problem schema. */
-  problem(): object
-  /** Statuses whose shared response is referenced; filled while operations are made. */
-  readonly problems: Set<string>
-  /** Returns an example of the author of a schema. */
-  exampleOf(root: SchemaRoot): unknown
-  /** Returns a generated example of a request. */
-  sampleOf(schema: JsonSchema): unknown
-}
-
-/** Makes the functions that find examples. What they find is kept for the other operations. */
-export function makeExamples({ schemas }: Api): Pick<OperationSources, 'exampleOf' | 'sampleOf'> {
-  // Read-only properties are not part of a request.
-  const change = { keyword: 'readOnly', instead: undefined } as const
-  const sent = withoutAccessIn(schemas, change)
-  const remove = makeAccessRemover(schemas, change)
-  return {
-    exampleOf: makeExampleDeriver(schemas),
-    sampleOf: (schema) => generateSample(remove(schema), sent),
-  }
-}
+import { makePathParameters, makeQueryParameters } from './parameters.ts'
+import { makeResponses } from './responses.ts'
 
 export interface RouteMethod {
   readonly route: ApiRoute
@@ -51,6 +21,7 @@ export function makeOperation(at: RouteMethod, sources: OperationSources): objec
   const parameters = [
     ...makePathParameters(route.path, rootOf(method.params ?? true, 'Path'), parameterSources),
     ...makeQueryParameters(rootOf(method.query ?? true, 'Query'), parameterSources),
+    ...Object.entries(method.http?.headers ?? {}).map(([name, need]) => sources.shared.parameter(name, need)),
   ]
   const body = bodySchema(method)
   return {
@@ -134,71 +105,4 @@ function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: Operation
     ]),
   )
   return { required: method.request !== undefined, content }
-}
-
-function makeMedia(root: SchemaRoot, { components, exampleOf }: OperationSources, isRequest = false): object {
-  const example = exampleOf(root)
-  return { schema: components.write(root.schema, root, isRequest), ...(example === undefined ? {} : { example }) }
-}
-
-const ranges: Readonly<Record<string, string>> = {
-  '4XX': 'Any other client error',
-  '5XX': 'Any other server error',
-  default: 'Any other error',
-}
-
-type RootOf = (schema: JsonSchema, status: string) => SchemaRoot
-
-function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSources): object {
-  const declared = Object.entries(method.responses).map(([status, schema]) => [
-    status,
-    makeResponse(status, rootOf(schema, status), { ...sources, types: method.produces }),
-  ])
-  const own = problemStatuses(method, bodySchema(method) !== undefined)
-  const isDeclared = Object.keys(method.responses).some((status) => status.startsWith('2'))
-  const responses: Record<string, object> = {
-    ...(isDeclared ? {} : makeUndeclaredResponses(method)),
-    ...Object.fromEntries(declared),
-  }
-  for (const status of own) {
-    const key = findResponseKey(status, method.responses)
-    const range =
-      key === undefined || key === status ? undefined : { ...responses[key], description: STATUS_CODES[status] }
-    responses[status] = addProblem(status, responses[status] ?? range, sources)
-  }
-  return responses
-}
-
-type ResponseSources = OperationSources & { readonly types: readonly string[] | undefined }
-
-function makeResponse(
-  status: string,
-  root: SchemaRoot,
-  { types = ['application/json'], ...sources }: ResponseSources,
-): object {
-  const declared = typeof root.schema === 'object' ? root.schema['description'] : undefined
-  const description =
-    typeof declared === 'string' ? declared : (STATUS_CODES[status] ?? ranges[status] ?? `Status ${status}`)
-  if (bodylessStatuses.has(status)) return { description }
-  const media = makeMedia(root, sources)
-  return { description, content: Object.fromEntries(types.map((type) => [type, media])) }
-}
-
-/** Describes the response of a method that declares none: anything, or nothing. */
-function makeUndeclaredResponses({ html }: ApiMethod): Record<string, object> {
-  const content = html === 'trusted' ? { 'text/html': { schema: { type: 'string' } } } : { '*/*': { schema: {} } }
-  return {
-    200: { description: 'The result; its media type is not declared', content },
-    204: { description: 'No result' },
-  }
-}
-
-/** Adds Waypost's own errors to a status. A declared error describes only what the action sends. */
-function addProblem(status: string, declared: object | undefined, { problem, problems }: OperationSources): object {
-  if (declared !== undefined) {
-    const content = (declared as { content?: object }).content
-    return { ...declared, content: { ...content, 'application/problem+json': { schema: problem() } } }
-  }
-  problems.add(status)
-  return { $ref: `#/components/responses/${problemName(status)}` }
 }

@@ -1,9 +1,11 @@
 import { authErrors } from '../../auth/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
-import type { WaypostError } from '../../kit/index.ts'
+import { bodylessStatuses, type WaypostError } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { makeProblemBody, problemTypeOf, type ProblemBody } from '../problem.ts'
 import type { ApiMethod } from './api.ts'
+
+export const problemType = 'application/problem+json'
 
 /** The schema of `application/problem+json` (RFC 9457) in Waypost's responses. */
 export const problemSchema = {
@@ -39,15 +41,16 @@ export const problemSchema = {
   },
 } satisfies JsonSchema
 
+/** One of Waypost's own errors. */
 interface Problem {
   readonly name: string
   readonly description: string
   readonly example?: ProblemBody
-  readonly header?: readonly [name: string, description: string, schema: JsonSchema]
+  readonly headers?: readonly string[]
 }
 
-const retryAfter = ['Retry-After', 'Seconds to wait before the next attempt', { type: 'integer' }] as const
-const authenticate = ['WWW-Authenticate', 'Why the token was refused (RFC 6750)', { type: 'string' }] as const
+const authenticate = ['WWW-Authenticate'] as const
+const retryAfter = ['Retry-After'] as const
 
 /** Waypost's own errors, by status. */
 const problems: Readonly<Record<string, Problem>> = {
@@ -63,10 +66,15 @@ const problems: Readonly<Record<string, Problem>> = {
     name: 'Unauthorized',
     description: 'The access token is missing, invalid, expired or revoked',
     example: exampleOf(authErrors.WP_AUTH_NO_TOKEN({ need: '' })),
-    header: authenticate,
+    headers: authenticate,
   },
-  403: { name: 'Forbidden', description: 'The access token lacks the required scope', header: authenticate },
+  403: { name: 'Forbidden', description: 'The access token lacks the required scope', headers: authenticate },
   404: { name: 'NotFound', description: 'The resource does not exist' },
+  406: {
+    name: 'NotAcceptable',
+    description: 'The Accept header of the request does not allow the response',
+    example: exampleOf(errors.WP_RUNTIME_NOT_ACCEPTABLE({ type: 'application/json' })),
+  },
   409: {
     name: 'Conflict',
     description: 'The request conflicts with stored data',
@@ -75,6 +83,11 @@ const problems: Readonly<Record<string, Problem>> = {
       errors: [{ path: 'body/title', message: 'is already taken' }],
     },
   },
+  412: {
+    name: 'PreconditionFailed',
+    description: 'The resource does not have the version that If-Match or If-None-Match allows',
+    example: makeProblemBody('about:blank', 412, 'The resource has been changed'),
+  },
   413: {
     name: 'ContentTooLarge',
     description: 'The body is too large',
@@ -82,20 +95,36 @@ const problems: Readonly<Record<string, Problem>> = {
   },
   415: {
     name: 'UnsupportedMediaType',
-    description: 'The body is not JSON',
+    description: 'The body is not JSON, or is compressed',
     example: exampleOf(errors.WP_RUNTIME_BODY_TYPE({ types: 'application/json' })),
+    headers: ['Accept-Encoding'],
+  },
+  428: {
+    name: 'PreconditionRequired',
+    description: 'The header If-Match is missing',
+    example: makeProblemBody('about:blank', 428, 'Send If-Match with the ETag of the resource'),
   },
   429: {
     name: 'TooManyRequests',
     description: 'Too many requests',
     example: exampleOf(errors.WP_RUNTIME_RATE({ limit: 100, window: 60, seconds: 17 })),
-    header: retryAfter,
+    headers: retryAfter,
   },
   500: { name: 'InternalServerError', description: 'Internal error; "detail" contains the id of its log entry' },
+  502: {
+    name: 'BadGateway',
+    description: 'The service to which the request is passed on is not available, or its response is not valid',
+    example: makeProblemBody('about:blank', 502, 'The upstream service is not available'),
+  },
   503: {
     name: 'ServiceUnavailable',
     description: 'The server, or a system that it depends on, is not available',
-    header: retryAfter,
+    headers: retryAfter,
+  },
+  504: {
+    name: 'GatewayTimeout',
+    description: 'The service to which the request is passed on did not respond in time',
+    example: makeProblemBody('about:blank', 504, 'The upstream service did not respond in time'),
   },
 }
 
@@ -105,32 +134,33 @@ function exampleOf(error: WaypostError): ProblemBody {
 }
 
 /** Returns the statuses of Waypost's own errors for a method. */
-export function problemStatuses(method: ApiMethod, hasBody: boolean): readonly string[] {
-  const isChecked = method.params !== undefined || method.query !== undefined || hasBody
+export function problemStatuses(method: ApiMethod): readonly string[] {
+  const isReading = method.method === 'GET'
+  // A response that the method declares must be acceptable for the caller; after a change it is always sent.
+  const isNegotiated = isReading && Object.keys(method.responses).some(hasBody)
   return [
-    ...(isChecked || !method.public ? ['400'] : []),
+    '400',
     ...(method.public ? [] : ['401']),
     ...(method.public || method.scopes.length === 0 ? [] : ['403']),
     '404',
-    ...(method.method === 'GET' ? [] : ['409']),
-    ...(hasBody ? ['413', '415'] : []),
+    ...(isNegotiated ? ['406'] : []),
+    ...(isReading ? [] : ['409', '413', '415']),
     ...(method.rate === undefined ? [] : ['429']),
     '500',
     '503',
   ]
 }
 
-/** Returns the name of the shared response for a status. */
-export function problemName(status: string): string {
-  return problems[status]!.name
+function hasBody(status: string): boolean {
+  return status.startsWith('2') && !bodylessStatuses.has(status)
 }
 
-/** Makes the shared response for a status. @param schema a reference to the problem schema */
-export function makeProblemResponse(status: string, schema: object): object {
-  const { description, example, header } = problems[status]!
-  return {
-    description,
-    ...(header === undefined ? {} : { headers: { [header[0]]: { description: header[1], schema: header[2] } } }),
-    content: { 'application/problem+json': { schema, ...(example === undefined ? {} : { example }) } },
-  }
+/** Returns Waypost's own error of a status; undefined if it has none. */
+export function findProblem(status: string): Problem | undefined {
+  return Object.hasOwn(problems, status) ? problems[status] : undefined
+}
+
+/** Adds an example to the content of an error. */
+export function makeProblemContent(content: Readonly<Record<string, object>>, example: ProblemBody | undefined) {
+  return example === undefined ? content : { [problemType]: { ...content[problemType], example } }
 }

@@ -208,6 +208,49 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
     ['! response 200: removed', 'response 201: added'],
   ],
   [
+    'whose class describes more',
+    {},
+    {
+      http: {
+        headers: { 'If-Match': 'required' },
+        responses: { 200: { headers: ['ETag'] }, 412: { type: 'application/problem+json' } },
+      },
+    },
+    [],
+  ],
+  [
+    'whose class describes more errors and headers than before',
+    { http: { headers: { 'If-Match': 'optional' }, responses: {} } },
+    {
+      http: {
+        headers: { 'If-Match': 'optional', 'If-None-Match': 'optional' },
+        responses: { 200: { headers: ['ETag'] }, 502: { type: 'application/problem+json' } },
+      },
+    },
+    [],
+  ],
+  [
+    'that needs a header',
+    { http: { headers: { 'If-Match': 'optional' } } },
+    { http: { headers: { 'If-Match': 'required' } } },
+    ['! request: the header If-Match is now required'],
+  ],
+  [
+    'without its versions',
+    {
+      http: {
+        headers: { 'If-Match': 'required' },
+        responses: { 200: { headers: ['ETag'] }, 404: { headers: ['X-Own'] }, 412: {} },
+      },
+    },
+    { http: {} },
+    [
+      '! request: the header If-Match is no longer respected',
+      '! response 200: the header ETag is no longer sent',
+      'response 404: the header X-Own is no longer sent',
+    ],
+  ],
+  [
     'without an error that it had',
     { responses: { 200: true, 409: true } },
     { responses: { 200: true } },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
 import spectralRulesets from '@stoplight/spectral-rulesets'
+import type { ActionHttp, JsonSchema } from '../../../src/contract/index.ts'
 import { makeOpenApi, type OpenApi } from '../../../src/runtime/index.ts'
 import { readTemplate } from '../../support/template.ts'
 import { lintDocuments, loadManifest } from './document.ts'
@@ -43,6 +44,49 @@ test('they report nothing for any combination of method, access, parameters, bod
   const manifest = await loadManifest(everyCombination())
   assert.ok(manifest.routes.length > 150)
   assert.deepEqual(await lintDocuments({ 'all.json': makeOpenApi(manifest) }), [])
+})
+
+test('they report nothing for headers, media types and errors that classes describe', async () => {
+  const problem = { type: 'application/problem+json' }
+  const method = (method: string, http: ActionHttp, responses: Readonly<Record<string, JsonSchema>> = {}) => ({
+    method,
+    public: true,
+    scopes: [],
+    responses,
+    http,
+  })
+  const row = { type: 'object', properties: { id: { type: 'integer' } } } as const
+  const methods = [
+    method(
+      'GET',
+      { responses: { 200: { headers: ['ETag'] }, 304: { headers: ['etag', 'X-Own'] } } },
+      { 200: row, 304: true },
+    ),
+    method('POST', { responses: { 201: { headers: ['Location'] }, 308: { headers: ['location'] } } }, { 201: row }),
+    method(
+      'PUT',
+      { headers: { 'If-Match': 'required', "X-O'wn": 'optional' }, responses: { 412: problem, 428: problem } },
+      { 412: row },
+    ),
+    method('PATCH', { headers: { 'if-match': 'optional' }, responses: { 410: { ...problem, description: 'Gone' } } }),
+    method('DELETE', {
+      responses: { 502: problem, 503: { headers: ['X-Own'] }, default: { type: '*/*' }, 200: { type: 'text/plain' } },
+    }),
+  ]
+  const api = { routes: [{ path: '/a', methods }], schemas: {}, scopes: {}, rates: {} }
+  const document = makeOpenApi(api)
+  assert.deepEqual(await lintDocuments({ 'http.json': document }), [])
+  const { components, paths } = JSON.parse(JSON.stringify(document))
+  assert.deepEqual(Object.keys(components.parameters), ['If-Match', 'If-Match-Required', 'X-O_27wn'])
+  assert.deepEqual(Object.keys(paths['/a'].delete.responses), [
+    '200', '400', '404', '409', '413', '415', '500', '502', '503', 'default',
+  ]) // prettier-ignore
+  assert.deepEqual(Object.keys(paths['/a'].put.responses['412'].content), [
+    'application/json',
+    'application/problem+json',
+  ])
+  assert.equal(paths['/a'].put.responses['428'].$ref, '#/components/responses/PreconditionRequired')
+  assert.deepEqual(Object.keys(paths['/a'].delete.responses['503'].headers), ['X-Own', 'Retry-After'])
 })
 
 test('they report problems in an invalid document', async () => {

@@ -112,12 +112,12 @@ describe('an operation', () => {
   })
 
   test('lists its responses and every error that Waypost may return instead', () => {
-    assert.deepEqual(Object.keys(at('/todo', 'get').responses), ['200', '400', '404', '500', '503'])
+    assert.deepEqual(Object.keys(at('/todo', 'get').responses), ['200', '400', '404', '406', '500', '503'])
     assert.deepEqual(Object.keys(at('/todo', 'post').responses), [
       '201', '400', '401', '403', '404', '409', '413', '415', '500', '503',
     ]) // prettier-ignore
     assert.deepEqual(Object.keys(at('/todo/{todo_id}', 'delete').responses), [
-      '204', '400', '401', '403', '404', '409', '429', '500', '503',
+      '204', '400', '401', '403', '404', '409', '413', '415', '429', '500', '503',
     ]) // prettier-ignore
     assert.deepEqual(at('/todo/{todo_id}', 'delete').responses['204'], { description: 'No Content' })
     assert.deepEqual(at('/todo', 'post').responses['401'], { $ref: '#/components/responses/Unauthorized' })

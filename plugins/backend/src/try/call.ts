@@ -71,7 +71,7 @@ export async function sendCall(request: CallRequest, tokens: TokenSource | undef
 }
 
 async function sendRequest(
-  { method, path, url, body }: CallRequest,
+  { method, path, url, headers = [], body }: CallRequest,
   authorization: { readonly authorization?: string },
 ): Promise<Call> {
   const at = Date.now()
@@ -87,7 +87,11 @@ async function sendRequest(
   try {
     const response = await fetch(url, {
       method,
-      headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...Object.fromEntries(headers),
+        ...authorization,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body }),
       credentials: 'omit',
       redirect: 'manual', // the token must not follow

@@ -14,6 +14,8 @@ export interface CalledMethod {
   /** The schemas of the path parameters and of the query. */
   readonly params?: unknown
   readonly query?: unknown
+  /** The schema of the headers that it reads. */
+  readonly headers?: unknown
   /** The schemas that they refer to. */
   readonly schemas: NamedSchemas
   readonly hasBody: boolean
@@ -53,7 +55,7 @@ function splitParameters(all: readonly Parameter[]): readonly [main: readonly Pa
 
 /** What was typed into the form of a request. */
 export interface RequestValues {
-  /** By `path NAME` or `query NAME`. */
+  /** By `path NAME`, `query NAME` or `header NAME`. */
   readonly parameters: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -77,13 +79,22 @@ export function writePath({ path: pattern, query, schemas }: CalledMethod, { par
   return text === '' ? path : `${path}?${text}`
 }
 
+/** Returns the headers that were filled in. */
+export function writeHeaders(
+  { headers, schemas }: CalledMethod,
+  { parameters }: RequestValues,
+): readonly (readonly [string, string])[] {
+  const filled = parametersOf(headers, schemas).map(({ name }) => [name, parameters[`header ${name}`] ?? ''] as const)
+  return filled.filter(([, value]) => value !== '')
+}
+
 interface RequestFieldsProps {
   readonly method: CalledMethod
   readonly values: RequestValues
   onChange(values: RequestValues): void
 }
 
-/** The fields of a request: path parameters, query and body. */
+/** The fields of a request: path parameters, query, headers and body. */
 export function RequestFields({ method, values, onChange }: RequestFieldsProps) {
   const { parameters, body } = values
   const [main, more] = splitParameters(parametersOf(method.query, method.schemas))
@@ -109,6 +120,7 @@ export function RequestFields({ method, values, onChange }: RequestFieldsProps) 
           <div className="stack try-more">{fields(more, 'query')}</div>
         </details>
       )}
+      {fields(parametersOf(method.headers, method.schemas), 'header')}
       {method.hasBody ? (
         <div>
           <Textarea

@@ -6,7 +6,14 @@ import { api } from '../strings/api.ts'
 import { AnswerView, History } from './answer-view.tsx'
 import { lacksScope, sendCall, type Call, type TokenSource } from './call.ts'
 import { CodeOfRequest } from './code-of-request.tsx'
-import { exampleBody, RequestFields, writePath, type CalledMethod, type RequestValues } from './request-form.tsx'
+import {
+  exampleBody,
+  RequestFields,
+  writeHeaders,
+  writePath,
+  type CalledMethod,
+  type RequestValues,
+} from './request-form.tsx'
 
 const { tryIt: texts } = api
 
@@ -36,6 +43,7 @@ export function TryMethod({ method, baseUrl, user, tokens, tokenText, children, 
     method: method.method,
     path,
     url: baseUrl + path,
+    headers: writeHeaders(method, values),
     body: method.hasBody ? values.body : undefined,
     hasToken,
   }

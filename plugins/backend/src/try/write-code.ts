@@ -3,6 +3,8 @@
 export interface SentRequest {
   readonly method: string
   readonly url: string
+  /** Besides those of the token and of the body. */
+  readonly headers?: readonly (readonly [name: string, value: string])[]
   readonly body: string | undefined
   readonly hasToken: boolean
 }
@@ -16,17 +18,19 @@ export function writeCode(language: Language, request: SentRequest): string {
   return language === 'python' ? writePython(request) : writeJavaScript(request)
 }
 
-function writeCurl({ method, url, body, hasToken }: SentRequest): string {
+function writeCurl({ method, url, headers = [], body, hasToken }: SentRequest): string {
   return [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(url)}`,
     ...(hasToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...headers.map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoteForShell(body)}`]),
   ].join(' \\\n  ')
 }
 
-function writeJavaScript({ method, url, body, hasToken }: SentRequest): string {
+function writeJavaScript({ method, url, headers: own = [], body, hasToken }: SentRequest): string {
   const headers = [
     ...(hasToken ? ['    Authorization: `Bearer ${process.env.TOKEN}`,'] : []),
+    ...own.map(([name, value]) => `    ${quote(name)}: ${quote(value)},`),
     ...(body === undefined ? [] : [`    'Content-Type': 'application/json',`]),
   ]
   const options = [
@@ -43,10 +47,11 @@ function writeJavaScript({ method, url, body, hasToken }: SentRequest): string {
   ].join('\n')
 }
 
-function writePython({ method, url, body, hasToken }: SentRequest): string {
+function writePython({ method, url, headers: own = [], body, hasToken }: SentRequest): string {
   const isJsonBody = body !== undefined && isJson(body)
   const headers = [
     ...(hasToken ? [`"Authorization": f"Bearer {os.environ['TOKEN']}"`] : []),
+    ...own.map(([name, value]) => `${quote(name)}: ${quote(value)}`),
     ...(body === undefined || isJsonBody ? [] : ['"Content-Type": "application/json"']),
   ]
   return [

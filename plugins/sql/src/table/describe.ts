@@ -1,4 +1,4 @@
-import type { ActionDescription, ActionUse, ConfigProblem, JsonSchema, TablesSnapshot } from 'waypost'
+import type { ActionDescription, ActionHttp, ActionUse, ConfigProblem, JsonSchema, TablesSnapshot } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
 import { resolveListing } from './listing.ts'
@@ -59,7 +59,42 @@ function describeMethod(table: TableUse, writing: Writing, { params, ...parts }:
     }),
     ...(request !== undefined && { request: narrowRequest(request, table.use) }),
     responses: describeResponses(table, writing),
+    ...describeHttp(table, writing),
     plan: makePlan(table, writing, parts),
+  }
+}
+
+const problem = { type: 'application/problem+json' }
+
+/** Describes the headers of requests and responses, and the errors of conditions. */
+function describeHttp(table: TableUse, writing: Writing): { readonly http?: ActionHttp } {
+  const { version } = writing
+  const etag = version === undefined ? {} : { headers: ['ETag'] }
+  switch (table.operation) {
+    case 'list':
+      return {}
+    case 'insert': {
+      const location = findLocation(table, writing)
+      const headers = [...(location === undefined ? [] : ['Location']), ...(etag.headers ?? [])]
+      return { http: headers.length === 0 ? {} : { responses: { 201: { headers } } } }
+    }
+    case 'read':
+      if (version === undefined) return { http: {} }
+      return { http: { headers: { 'If-None-Match': 'optional' }, responses: { 200: etag, 304: etag } } }
+    default:
+      return {
+        http: {
+          headers: {
+            ...(version && { 'If-Match': version.required ? 'required' : 'optional' }),
+            'If-None-Match': 'optional',
+          },
+          responses: {
+            ...(version && table.operation !== 'delete' && { 200: etag }),
+            412: problem,
+            ...(version?.required && { 428: problem }),
+          },
+        },
+      }
   }
 }
 
@@ -154,15 +189,20 @@ function warnAboutNumbers({ table, report, config }: TableUse, { columns }: Writ
   }
 }
 
+/** Returns the column whose value completes the path of a new row. */
+function findLocation({ key }: Pick<TableUse, 'key'>, { where, owner, columns }: Writing): string | undefined {
+  const fixed = new Set([...Object.keys(where), owner?.parent === undefined ? owner?.column : undefined])
+  const [first, ...others] = key.filter((name) => !fixed.has(name))
+  return first !== undefined && others.length === 0 && columns.includes(first) ? first : undefined
+}
+
 function makePlan(
   { use, config, connection, operation, table, key, params }: TableUse,
   writing: Writing,
   { list, scans, references }: Omit<Parts, 'params'>,
 ) {
   const { columns, where, owner, version, write, set } = writing
-  const fixed = new Set([...Object.keys(where), owner?.parent === undefined ? owner?.column : undefined])
-  const free = key.filter((name) => !fixed.has(name))
-  const location = operation === 'insert' && free.length === 1 && columns.includes(free[0]!) ? free[0] : undefined
+  const location = operation === 'insert' ? findLocation({ key }, writing) : undefined
   const used = new Set([
     ...columns,
     ...Object.keys(where),

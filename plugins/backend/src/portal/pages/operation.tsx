@@ -117,7 +117,7 @@ function Neighbour({ label, operation }: { readonly label: string; readonly oper
 }
 
 function Description({ operation, all }: { readonly operation: Operation; readonly all: Reference }) {
-  const { description, isDeprecated, pathParameters, query, body, responses } = operation
+  const { description, isDeprecated, pathParameters, query, headers, body, responses } = operation
   return (
     <div className="stack-wide">
       {isDeprecated ? <p className="note">{texts.deprecated}</p> : null}
@@ -128,6 +128,7 @@ function Description({ operation, all }: { readonly operation: Operation; readon
       </section>
       <Parameters title={texts.path} schema={pathParameters} named={all.schemas} />
       <Parameters title={texts.query} schema={query} named={all.schemas} />
+      <Parameters title={texts.headers} schema={headers} named={all.schemas} />
       {body === undefined ? null : (
         <section>
           <h2>{texts.body}</h2>
@@ -212,7 +213,12 @@ function Answer({ status, description, content, headers, named }: Response & { r
       )}
       {headers.map(({ name, description: text }) => (
         <p key={name}>
-          {texts.header} <code>{name}</code>: <bdi>{text}</bdi>
+          {texts.header} <code>{name}</code>
+          {text === '' ? null : (
+            <>
+              : <bdi>{text}</bdi>
+            </>
+          )}
         </p>
       ))}
     </div>

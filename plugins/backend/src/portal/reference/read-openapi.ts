@@ -46,6 +46,7 @@ export interface Operation {
   /** Object schemas with a property for each parameter. */
   readonly pathParameters: Schema
   readonly query: Schema
+  readonly headers: Schema
   readonly body: Body | undefined
   /** In order of their status. */
   readonly responses: readonly Response[]
@@ -84,6 +85,8 @@ export function readOpenApi(document: unknown): Reference {
   const source: Source = {
     schemas: mapOf(components['schemas']),
     responses: mapOf(components['responses']),
+    parameters: mapOf(components['parameters']),
+    headers: mapOf(components['headers']),
   }
   // Paths are appended to the base URL: without a slash, they would change the host that gets the token.
   const paths = Object.entries(mapOf(root['paths'])).filter(([path]) => path.startsWith('/'))
@@ -127,6 +130,8 @@ export function filterGroups(groups: readonly Group[], text: string): readonly G
 interface Source {
   readonly schemas: NamedSchemas
   readonly responses: Json
+  readonly parameters: Json
+  readonly headers: Json
 }
 
 interface Place {
@@ -136,7 +141,7 @@ interface Place {
 }
 
 function readOperation({ method, path, operation }: Place, source: Source): Operation {
-  const parameters = listOf(operation['parameters'])
+  const parameters = listOf(operation['parameters']).map((one) => resolvePart(one, 'parameters', source).part)
   const [group] = listOf(operation['tags'])
   const security = Array.isArray(operation['security']) ? operation['security'].map(mapOf) : undefined
   const access = {
@@ -155,6 +160,7 @@ function readOperation({ method, path, operation }: Place, source: Source): Oper
     ...access,
     pathParameters: readParameters(parameters, 'path'),
     query: readParameters(parameters, 'query'),
+    headers: readParameters(parameters, 'header'),
     body: readBody(operation['requestBody'], source),
     responses: Object.entries(mapOf(operation['responses']))
       .map(([status, response]) => readResponse(status, response, source))
@@ -183,7 +189,7 @@ function shorten(
     .join('\n\n')
 }
 
-function readParameters(all: readonly unknown[], place: 'path' | 'query'): Schema {
+function readParameters(all: readonly unknown[], place: 'path' | 'query' | 'header'): Schema {
   const own = all.map(mapOf).filter((one) => one['in'] === place && typeof one['name'] === 'string')
   const required = own.filter((one) => one['required'] === true).map((one) => one['name'])
   return {
@@ -208,20 +214,30 @@ function readBody(body: unknown, source: Source): Body | undefined {
   return { isRequired: body['required'] === true, schema: content.schema, example: content.example ?? {} }
 }
 
-const responsePrefix = '#/components/responses/'
+interface Resolved {
+  readonly part: Json
+  /** Whether other operations refer to it too. */
+  readonly isShared: boolean
+}
+
+/** Follows a reference to a component that is not a schema. */
+function resolvePart(given: unknown, kind: 'responses' | 'parameters' | 'headers', source: Source): Resolved {
+  const { $ref } = mapOf(given)
+  const prefix = `#/components/${kind}/`
+  const name = typeof $ref === 'string' && $ref.startsWith(prefix) ? $ref.slice(prefix.length) : ''
+  const isShared = Object.hasOwn(source[kind], name)
+  return { part: mapOf(isShared ? source[kind][name] : given), isShared }
+}
 
 function readResponse(status: string, given: unknown, source: Source): Response {
-  const { $ref } = mapOf(given)
-  const name = typeof $ref === 'string' && $ref.startsWith(responsePrefix) ? $ref.slice(responsePrefix.length) : ''
-  const isShared = Object.hasOwn(source.responses, name)
-  const response = mapOf(isShared ? source.responses[name] : given)
+  const { part: response, isShared } = resolvePart(given, 'responses', source)
   return {
     status,
     description: textOf(response['description']),
     content: readContent(response['content'], source),
     headers: Object.entries(mapOf(response['headers'])).map(([header, value]) => ({
       name: header,
-      description: textOf(mapOf(value)['description']),
+      description: textOf(resolvePart(value, 'headers', source).part['description']),
     })),
     isShared,
   }

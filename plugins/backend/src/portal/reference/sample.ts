@@ -9,18 +9,19 @@ interface SampleSources {
 
 /** Makes a request to copy, with the required parameters. What readers must replace is in upper case. */
 export function sampleOf(operation: Operation, { baseUrl, schemas }: SampleSources): SentRequest {
-  const { method, path, isPublic, pathParameters, query, body } = operation
+  const { method, path, isPublic, pathParameters, query, headers, body } = operation
   const parameters = toSchema(pathParameters['properties'])
   const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) =>
     encodeURIComponent(sampleValue(name, resolveSchema(parameters[name], schemas))),
   )
   const required = (query['required'] ?? []) as readonly string[]
   const search = new URLSearchParams(
-    required.map((name) => [name, sampleValue(name, resolveSchema(toSchema(query['properties'])[name], schemas))]),
+    required.map((name): [string, string] => [name, sampleValue(name, resolveSchema(toSchema(query['properties'])[name], schemas))]),
   ).toString()
   return {
     method,
     url: `${baseUrl}${filled}${search === '' ? '' : `?${search}`}`,
+    headers: ((headers['required'] ?? []) as readonly string[]).map((name) => [name, name.toUpperCase()] as const),
     body: body === undefined ? undefined : JSON.stringify(body.example, null, 2),
     hasToken: !isPublic,
   }

@@ -24,7 +24,7 @@ export function TryOperation({ operation, schemas }: TryOperationProps) {
   const session = useStore(sessionStore)
   // The account API issues the tokens.
   const canGetToken = session?.scopes.includes('consumer') === true
-  const { method, path, isPublic, scopes, pathParameters, query, body } = operation
+  const { method, path, isPublic, scopes, pathParameters, query, headers, body } = operation
   return (
     <TryMethod
       method={{
@@ -34,6 +34,7 @@ export function TryOperation({ operation, schemas }: TryOperationProps) {
         scopes,
         params: pathParameters,
         query,
+        headers,
         schemas,
         hasBody: body !== undefined,
         example: body?.example,

@@ -78,6 +78,7 @@ export const reference = {
     tabsLabel: 'Operation',
     path: 'Path parameters',
     query: 'Query parameters',
+    headers: 'Headers',
     body: 'Request body',
     bodyOptional: 'Optional JSON.',
     bodyRequired: 'Required JSON.',
