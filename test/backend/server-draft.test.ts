@@ -244,6 +244,16 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
     })
     ok(again)
     assert.equal(again.body.change.file, file)
+    const second = {
+      ...design,
+      name: 'app_vote',
+      columns: [...columns, { name: 'idea_id', type: 'bigint', references: 'app_idea' }],
+    }
+    const both = await change(null, second)
+    ok(both)
+    assert.deepEqual(both.body.problems, [])
+    assert.equal(both.body.change.file, file, 'the tables of a draft share a migration')
+    assert.match(both.body.change.text, /app_idea:[^]*app_vote:/)
     const api = await ann('POST /draft/table-api', {
       connection: 'System',
       table: 'app_idea',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, test } from 'node:test'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
 import { writeFiles } from '../support/project-server.ts'
@@ -212,6 +213,34 @@ test('a table is created, amended while it is empty, and then changed by new mig
   assert.match(dropped.problems[0].message, /^"app_todo" is used at waypost\.yml:\d+$/)
   const frozen = await call('PATCH', '/backend/draft', { files: [{ file: `migrations/System/${file}`, text: null }] })
   assert.deepEqual([frozen.status, frozen.body.type], [409, 'urn:waypost:errors#WP_BACKEND_DRAFT_MIGRATION'])
+})
+
+test('tables that are created one after the other share a migration while they are empty', async () => {
+  await change(null, todo)
+  const comment = {
+    ...todo,
+    name: 'app_comment',
+    columns: [
+      { name: 'id', type: 'id' },
+      { name: 'todo_id', type: 'bigint', references: 'app_todo' },
+    ],
+    index: [],
+  }
+  const second = await change(null, comment)
+  assert.deepEqual([second.failed, second.problems, second.can_undo], [null, [], true])
+  const [file, ...others] = await migrations()
+  assert.deepEqual([others, second.change.file], [[], `migrations/System/${file}`])
+  assert.match(await read(`migrations/System/${file}`), /^create_table:\n {2}app_todo:[^]*\n {2}app_comment:/)
+  const add = (table: string, text: string) => {
+    const database = new DatabaseSync(path.join(root, '.waypost/system.db'))
+    database.exec(`insert into ${table} ${text}`)
+    database.close()
+  }
+  add('app_todo', "(title) values ('Kept')")
+  const third = await change(null, { ...comment, name: 'app_vote' })
+  assert.equal(third.failed, null)
+  assert.equal((await migrations()).length, 2)
+  add('app_vote', '(todo_id) values (1)') // the row of the first table is still there
 })
 
 test('problems are reported at their fields, and nothing is written', async () => {

@@ -56,7 +56,7 @@ export class TablePlanner implements DraftTables {
   }
 
   async load(connection: string, name: string): Promise<DesignedTable | undefined> {
-    const before = await this.#before(connection, name)
+    const before = await this.#before(connection)
     const { tables } = applySteps(before.tables, before.steps, { isPartial: true })
     const table = Object.hasOwn(tables.tables, name) ? tables.tables[name]! : undefined
     if (table === undefined || table.view) return undefined
@@ -73,7 +73,7 @@ export class TablePlanner implements DraftTables {
   }
 
   async plan({ connection, table, design }: DesignRequest): Promise<PlannedMigration> {
-    const before = await this.#before(connection, table)
+    const before = await this.#before(connection)
     const { steps, problems, tables } = amendSteps(before, { table, design }, { kind: before.kind })
     const columns = listColumns(before, table)
     const was = (design?.columns ?? []).flatMap((column) =>
@@ -133,14 +133,15 @@ export class TablePlanner implements DraftTables {
     return (await this.#sources.findState(connection, name!, checksums[0])) === 'applied'
   }
 
-  /** A migration that did not run is amended; one that would be redone only if it is about the same table. */
-  async #before(connection: string, table: string | undefined) {
+  /** A migration that did not run, or would be redone, is amended: the tables of a draft share it. */
+  async #before(connection: string) {
     const kind = (await this.#sources.kinds())[connection]
     const files = await this.#sources.openMigrations()
-    const found = await loadTablesBefore(files, { connection, kind }, async ({ name, declared }) => {
-      const state = await this.#sources.findState(connection, name)
-      return state === 'pending' || (state === 'redo' && declared.steps.some((step) => step.table === table))
-    })
+    const found = await loadTablesBefore(
+      files,
+      { connection, kind },
+      async ({ name }) => (await this.#sources.findState(connection, name)) !== 'applied',
+    )
     const [stale] = found.diagnostics
     const problems: DesignProblem[] = stale ? [{ pointer: '', message: stale.message, hint: stale.hint }] : []
     return {
