@@ -53,7 +53,7 @@ for (const isDevelopment of [false, true]) {
     test('ranges are described, and included in the errors of Waypost', async () => {
       const { body } = await send(server.port, { path: '/openapi.json' })
       const { responses } = body.paths['/ticket/{status}'].get
-      assert.deepEqual(Object.keys(responses), ['200', '400', '404', '409', '500', '503', '4XX', 'default'])
+      assert.deepEqual(Object.keys(responses), ['200', '400', '404', '406', '409', '500', '503', '4XX', 'default'])
       assert.equal(responses['4XX'].content['application/json'].schema.required[0], 'why')
       assert.equal(responses['default'].description, 'Any other error')
       assert.deepEqual(Object.keys(responses['404'].content), ['application/json', 'application/problem+json'])

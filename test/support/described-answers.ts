@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { findReservedPath } from '../../src/kit/index.ts'
+import { findReservedPath, findResponseKey } from '../../src/kit/index.ts'
 import type { Manifest, ManifestAction, StoredRelease } from '../../src/release/index.ts'
 import { makeOpenApi } from '../../src/runtime/index.ts'
 import type { ReceivedAnswer } from './answer-checks.ts'
@@ -77,7 +77,7 @@ function makeAnswerCheck(manifest: Manifest, document: Json) {
     if (operation === undefined || Object.hasOwn(exempt, status)) return
     if (isMalformed(answer)) return
     const { responses } = operation.described
-    const described = resolve(responses[status] ?? responses.default)
+    const described = resolve(responses[findResponseKey(String(status), responses) ?? 'default'])
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
     const at = `${answer.method} ${answer.path} answered ${status} ${type ?? ''}`
     if (described === undefined) {

@@ -15,7 +15,7 @@ function describe(routes: number): Promise<Manifest> {
   return loadManifest({ 'waypost.yml': `routes:\n${paths.join('\n')}\nschema: { Thing: ${thing} }\n`, 'a.ts': '' })
 }
 
-test('each route reads a named schema at most once more, for the example of its request', async () => {
+test('each route reads a named schema a few times more, for its name and the example of its request', async () => {
   const countReads = async (routes: number) => {
     const manifest = await describe(routes)
     let reads = 0
@@ -32,7 +32,7 @@ test('each route reads a named schema at most once more, for the example of its 
     return reads
   }
   const [few, many] = [await countReads(5), await countReads(50)]
-  assert.ok(few > 0 && many - few <= 45, `${few} reads for 5 routes, ${many} for 50`)
+  assert.ok(few > 0 && many - few <= 3 * 45, `${few} reads for 5 routes, ${many} for 50`)
 })
 
 test('the server has a turn after every 20 routes, and the document is the same', async () => {
