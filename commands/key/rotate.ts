@@ -30,13 +30,13 @@ export default class KeyRotate extends HostCommand {
         process.exitCode = 1
         return { retired: [], removed: [], withdrawn: [], revoked: 0 }
       }
-      const { key, retired, removed, withdrawn, tokens } = await rotateHostKey(host, { withdraw })
-      this.print(`  Signs      ${paint('cyan', key)}`)
+      const { key, algorithm, retired, removed, withdrawn, tokens } = await rotateHostKey(host, { withdraw })
+      this.print(`  Signs      ${paint('cyan', key)}   ${algorithm}`)
       for (const id of retired) this.print(`  Retired    ${id}   still verifies until its last token expires`)
       for (const id of removed) this.print(`  Removed    ${id}   its last token has expired`)
       for (const id of withdrawn) this.print(`  Withdrawn  ${id}   no longer verifies tokens`)
       if (withdraw) this.print(`  Revoked    ${plural(tokens, 'access token')}; refresh tokens stay valid`)
-      return { key, retired, removed, withdrawn, revoked: tokens }
+      return { key, algorithm, retired, removed, withdrawn, revoked: tokens }
     })
   }
 }

@@ -50,6 +50,12 @@ export const settingsTable = {
     maximum: '365d',
     description: 'Lifetime of access tokens',
   },
+  token_algorithm: {
+    kind: 'choice',
+    default: 'ES256',
+    choices: ['ES256', 'RS256'],
+    description: 'Algorithm with which access tokens are signed; RS256 is for verifiers that know no other (RFC 9068)',
+  },
   refresh_lifetime: {
     kind: 'duration',
     default: '30d',

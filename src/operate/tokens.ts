@@ -49,6 +49,7 @@ export async function issueHostToken(
   const { secrets, issuer } = await openIdentity(host)
   const { settings } = await loadTerms(host)
   const keys = await openKeyRing(host.system, secrets)
+  await keys.prepare(settings.token_algorithm)
   return changeSystem(host, async (system, audit) => {
     const issued = await issueTokens(
       openTokenIssuer({ system, keys, clock: host.clock, secrets, issuer, settings: () => settings }),

@@ -7,7 +7,7 @@ import {
   type AdminSources,
   type Forwarder,
 } from '../backend/index.ts'
-import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer } from '../auth/index.ts'
+import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer, type KeyRing } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountConsumer, mountEvents, mountSubscriptions, type DescribedData } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
@@ -64,6 +64,7 @@ export interface Shared {
   readonly rateCounters: RateCounters
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
+  readonly keys: KeyRing
   readonly stalls: StallWatch
   /** Counts the answers of the release's methods. */
   readonly statistics: RouteStatistics
@@ -145,6 +146,7 @@ export async function openShared(
     hasNoRelease: () => readiness.hasNoRelease,
     prepareConfig: makeConfigPreparer(host.variables),
     guard,
+    keys,
     stalls,
     schemas: makeSchemaCache(),
     rateCounters,

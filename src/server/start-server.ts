@@ -134,6 +134,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       const next = termsOf(release, host.variables)
       // Connections are opened and checked before the release is served, while the one before is still served.
       allowedRanges = [...new Set([...terms.settings.delivery_allow, ...next.settings.delivery_allow])]
+      await shared.keys.prepare(next.settings.token_algorithm)
       const activate = async () => {
         const isUpdated = options.isDevelopment && !isFullReload && (await generation.update(toServe))
         if (!isUpdated) generation = await buildForRelease(shared, toServe, changed)

@@ -12,6 +12,7 @@ import {
   type NewClient,
   type NewUser,
 } from '../../src/auth/index.ts'
+import { defaultSettings } from '../../src/kit/index.ts'
 import { signAccessToken, verifyAccessToken } from '../../src/auth/token/access-token.ts'
 import { makeSecrets, type System } from '../../src/store/index.ts'
 import { defaultKinds } from '../support/forms.ts'
@@ -101,7 +102,7 @@ for (const kind of defaultKinds) {
     test('processes that make the first key at once understand one another', async () => {
       await system.db.deleteFrom('waypost_key').execute()
       const rings = await Promise.all([1, 2, 3].map(() => openKeyRing(system, secrets)))
-      const signers = rings.map((keys) => ({ keys, clock: server.clock, issuer }))
+      const signers = rings.map((keys) => ({ keys, clock: server.clock, issuer, settings: () => defaultSettings }))
       const grantee = { userId: 'u', clientId: 'c', scopes: [] }
       for (const signer of signers) {
         const token = await signAccessToken(signer, grantee, 60_000)
@@ -126,7 +127,7 @@ for (const kind of defaultKinds) {
 
     test('a token is good for as long as it was signed for, by a clock that is turned', async () => {
       const keys = await openKeyRing(system, secrets)
-      const signer = { keys, clock: server.clock, issuer }
+      const signer = { keys, clock: server.clock, issuer, settings: () => defaultSettings }
       const token = await signAccessToken(signer, { userId: 'u', clientId: 'c', scopes: ['a', 'b'] }, 90_500)
       assert.equal(token.expiresIn, 90)
       const { exp, iat = 0, scope } = decodeJwt(token.jwt)

@@ -1,7 +1,7 @@
-import { sign } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, errors as joseErrors, jwtVerify } from 'jose'
-import { isUuid, makeUuid, type Clock } from '../../kit/index.ts'
+import { isUuid, makeUuid, type Clock, type Settings } from '../../kit/index.ts'
 import type { KeyRing } from './keys.ts'
+import { algorithmOf, isCanonical, signText } from './signing.ts'
 
 /** Signs access tokens. `issuer` is their `iss` and their `aud`. */
 export interface TokenSigner {
@@ -37,13 +37,22 @@ export function readTokenId(text: string): string | undefined {
   }
 }
 
+/** A signer that knows the algorithm of the active release. */
+export interface ChoosingSigner extends TokenSigner {
+  settings(): Pick<Settings, 'token_algorithm'>
+}
+
 /** Signs an access token (RFC 9068). It is not valid until it has been stored. */
-export async function signAccessToken(signer: TokenSigner, grantee: Grantee, lifetimeMs: number): Promise<SignedToken> {
+export async function signAccessToken(
+  signer: ChoosingSigner,
+  grantee: Grantee,
+  lifetimeMs: number,
+): Promise<SignedToken> {
   const issuedAt = Math.floor(signer.clock.now() / 1000)
   const expiresIn = Math.max(1, Math.floor(lifetimeMs / 1000))
   const jti = makeUuid()
-  const { kid, key } = await signer.keys.newest()
-  const header = { alg: 'ES256', typ: 'at+jwt', kid }
+  const { kid, key } = await signer.keys.newest(signer.settings().token_algorithm)
+  const header = { alg: algorithmOf(key), typ: 'at+jwt', kid }
   const claims = {
     iss: signer.issuer,
     sub: grantee.userId,
@@ -56,36 +65,9 @@ export async function signAccessToken(signer: TokenSigner, grantee: Grantee, lif
     scope: grantee.scopes.join(' '),
   }
   const signed = `${encode(header)}.${encode(claims)}`
-  // Synchronous, because it takes 30 µs, less than passing it to another thread.
-  const signature = lowerS(sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }))
+  const signature = await signText(signed, key)
   const jwt = `${signed}.${signature.toString('base64url')}`
   return { jwt, jti, expiresIn, expiresAt: (issuedAt + expiresIn) * 1000 }
-}
-
-/** The order of P-256 (NIST SP 800-186), and half of it. */
-const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
-const halfOrder = Buffer.from((order >> 1n).toString(16).padStart(64, '0'), 'hex')
-
-/** Whether the second half of an ECDSA signature, S, is the larger one of the two that are valid. */
-function isHighS(signature: Buffer): boolean {
-  return Buffer.compare(signature.subarray(32), halfOrder) > 0
-}
-
-/** Chooses the smaller S of a signature, so that a token has one valid form. */
-function lowerS(signature: Buffer): Buffer {
-  if (!isHighS(signature)) return signature
-  const s = order - BigInt(`0x${signature.toString('hex', 32)}`)
-  return Buffer.concat([signature.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')])
-}
-
-/**
- * Whether the signature is the only one that the signer writes for this token: with the smaller S, and without unused
- * bits in the last character (RFC 4648 §3.5). Otherwise anyone could make other texts of a valid token.
- */
-function isCanonical(token: string): boolean {
-  const text = token.slice(token.lastIndexOf('.') + 1)
-  const signature = Buffer.from(text, 'base64url')
-  return signature.toString('base64url') === text && !isHighS(signature)
 }
 
 /** Encodes a part of a compact JWS (RFC 7515 §7.1). */
@@ -99,10 +81,10 @@ export type Verification = { readonly jti: string } | { readonly reason: string;
 /** Verifies an access token as far as possible without System. @throws if a key cannot be looked up */
 export async function verifyAccessToken(signer: TokenSigner, token: string): Promise<Verification> {
   const key = await signer.keys.verifier(readKeyId(token))
-  if (key === undefined || !isCanonical(token)) return { reason: 'is not valid for this server' }
+  if (key === undefined || !isCanonical(token, key)) return { reason: 'is not valid for this server' }
   try {
     const { payload } = await jwtVerify(token, key, {
-      algorithms: ['ES256'],
+      algorithms: [algorithmOf(key)],
       typ: 'at+jwt',
       issuer: signer.issuer,
       audience: signer.issuer,

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import type { Secrets, System } from '../../store/index.ts'
-import { addKey, privateKeyPlace, findSpentKeys } from './rotate-key.ts'
+import { ensureKey, privateKeyPlace, findSpentKeys } from './rotate-key.ts'
+import { readAlgorithm, type TokenAlgorithm } from './signing.ts'
 import type { Clock } from '../../kit/index.ts'
 
 export interface SigningKey {
@@ -8,16 +9,27 @@ export interface SigningKey {
   readonly key: KeyObject
 }
 
-/** The keys that sign and verify access tokens (ES256). */
+/** The keys that sign and verify access tokens. Each has one algorithm. */
 export interface KeyRing {
-  /** The newest key that is loaded. */
+  /** The newest key that is loaded, of any algorithm. */
   readonly signer: SigningKey
-  /** Returns the key to sign with: the newest one. Reads System while it is unknown whether the key has changed. */
-  newest(): Promise<SigningKey>
+  /**
+   * Returns the key to sign with: the newest one of the algorithm, ES256 by default. Reads System while it is unknown
+   * whether the key has changed, and creates a key if there is none.
+   */
+  newest(algorithm?: TokenAlgorithm): Promise<SigningKey>
+  /** Creates the key of an algorithm if there is none. Called before a release is served, outside of transactions. */
+  prepare(algorithm: TokenAlgorithm): Promise<void>
   /** Returns the public key of a `kid`, including retired keys. Keys that are not loaded are read from System. */
   verifier(kid: string): Promise<KeyObject | undefined>
   /** Marks the loaded keys as outdated. No key is returned before they have been read again. */
   markChanged(): void
+}
+
+interface KeyRow {
+  readonly id: string
+  readonly private_jwk: string
+  readonly algorithm: TokenAlgorithm
 }
 
 const keyId = /^key_[0-9A-Z]{1,32}$/
@@ -32,42 +44,53 @@ export async function openKeyRing(
   secrets: Secrets,
   isFresh: () => boolean = () => true,
 ): Promise<KeyRing> {
-  let newestRow: { readonly id: string; readonly private_jwk: string } | undefined
-  let signer: SigningKey | undefined
+  /** The keys that sign, the newest first. */
+  let rows: readonly KeyRow[] = []
+  let signers: ReadonlyMap<string, SigningKey> = new Map()
   let verifiers: ReadonlyMap<string, KeyObject> = new Map()
 
   async function load(): Promise<void> {
     const query = system.guardDb.selectFrom('waypost_key').selectAll() // does not wait behind actions
-    const rows = await query.orderBy('created_at', 'desc').orderBy('id').execute()
-    newestRow = rows.find((row) => row.retired_at === null)
-    verifiers = new Map(rows.map((row) => [row.id, verifiers.get(row.id) ?? parsePublicKey(row.public_jwk)]))
+    const all = await query.orderBy('created_at', 'desc').orderBy('id').execute()
+    rows = all
+      .filter((row) => row.retired_at === null)
+      .map((row) => ({ ...row, algorithm: readAlgorithm(row.public_jwk) }))
+    signers = new Map([...signers].filter(([kid]) => rows.some(({ id }) => id === kid)))
+    verifiers = new Map(all.map((row) => [row.id, verifiers.get(row.id) ?? parsePublicKey(row.public_jwk)]))
   }
 
   // Only when signing: a server that cannot decrypt the key can still verify tokens.
-  function openSigner(): SigningKey {
-    const { id, private_jwk: sealed } = newestRow!
-    if (signer?.kid === id) return signer
+  function openSigner({ id, private_jwk: sealed }: KeyRow): SigningKey {
+    const known = signers.get(id)
+    if (known !== undefined) return known
     const jwk = JSON.parse(secrets.unseal(sealed, privateKeyPlace(id))) as JsonWebKey
-    signer = { kid: id, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
+    const signer = { kid: id, key: createPrivateKey({ key: jwk, format: 'jwk' }) }
+    signers = new Map([...signers, [id, signer]])
     return signer
+  }
+
+  const find = (algorithm: TokenAlgorithm) => rows.find((row) => row.algorithm === algorithm)
+  async function prepare(algorithm: TokenAlgorithm): Promise<void> {
+    if (find(algorithm) !== undefined) return
+    await ensureKey(system, secrets, algorithm)
+    await reloader.reload()
   }
 
   const reloader = makeReloader(load)
   await reloader.read()
-  if (newestRow === undefined) {
-    await system.transaction((trx) => addKey(system, trx, secrets))
-    await reloader.read()
-  }
-  openSigner()
+  if (rows.length === 0) await prepare('ES256')
+  openSigner(rows[0]!)
   return {
     get signer() {
-      return openSigner()
+      return openSigner(rows[0]!)
     },
-    async newest() {
+    async newest(algorithm = 'ES256') {
       if (!isFresh()) reloader.markChanged()
       await reloader.catchUp()
-      return openSigner()
+      await prepare(algorithm)
+      return openSigner(find(algorithm) ?? rows[0]!) // another rotation may have been quicker
     },
+    prepare,
     async verifier(kid) {
       if (!keyId.test(kid)) return undefined
       if (!isFresh()) reloader.markChanged() // the key may have been withdrawn
@@ -121,16 +144,18 @@ function parsePublicKey(jwk: string): KeyObject {
 /** A public key in a JWK Set (RFC 7517). Only these members are published, whatever is stored. */
 export interface PublishedKey {
   readonly kty: string
-  readonly crv: string
-  readonly x: string
-  readonly y: string
+  readonly crv?: string
+  readonly x?: string
+  readonly y?: string
+  readonly n?: string
+  readonly e?: string
   readonly kid: string
   readonly alg: string
   readonly use: string
 }
 
 /**
- * Makes the function that loads the published keys: the signing key, and retired keys until their last token has
+ * Makes the function that loads the published keys: the signing keys, and retired keys until their last token has
  * expired. Reads System each time, so that new keys are never missing. That a key is spent is cached, because it does
  * not change.
  */
@@ -146,6 +171,6 @@ export function makePublishedKeys(system: System, clock: Clock): () => Promise<r
 }
 
 function pickPublicMembers(text: string): PublishedKey {
-  const { kty, crv, x, y, kid, alg, use } = JSON.parse(text) as PublishedKey
-  return { kty, crv, x, y, kid, alg, use }
+  const { kty, crv, x, y, n, e, kid, alg, use } = JSON.parse(text) as PublishedKey
+  return kty === 'RSA' ? { kty, n: n!, e: e!, kid, alg, use } : { kty, crv: crv!, x: x!, y: y!, kid, alg, use }
 }

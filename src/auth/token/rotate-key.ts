@@ -1,12 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { sql, type Transaction, type Kysely } from 'kysely'
 import { makeId } from '../../kit/index.ts'
 import { recordChanges, type Secrets, type System, type SystemTables } from '../../store/index.ts'
+import { makeKeyPair, readAlgorithm, type TokenAlgorithm } from './signing.ts'
 
 /** The result of a rotation, as key ids. */
 export interface KeyRotation {
   /** The new signing key. */
   readonly key: string
+  readonly algorithm: TokenAlgorithm
   /** No longer sign; each verifies until its last token has expired. */
   readonly retired: readonly string[]
   /** Deleted because their last tokens had expired. */
@@ -21,6 +22,8 @@ export interface KeyRotationOptions {
   readonly now: number
   /** Delete all old keys immediately, and revoke the access tokens that they signed. */
   readonly withdraw?: boolean
+  /** The algorithm of the new key; ES256 by default. */
+  readonly algorithm?: TokenAlgorithm
 }
 
 /** The place of a private key, as additional data of its encryption. */
@@ -33,13 +36,12 @@ export const privateKeyPlace = (row: string) => ({ table: 'waypost_key', row, co
 export async function rotateKey(
   system: System,
   secrets: Secrets,
-  { now, withdraw = false }: KeyRotationOptions,
+  { now, withdraw = false, algorithm = 'ES256' }: KeyRotationOptions,
 ): Promise<KeyRotation> {
   const spent = await findSpentKeys(system.db, now)
+  const made = await makeKey(secrets, algorithm)
   return system.transaction(async (trx) => {
-    // Serializes rotations, so that each retires the key of the previous one. A row lock is not enough, because the
-    // next row does not exist yet.
-    if (system.kind === 'postgresql') await sql`lock table waypost_key in share row exclusive mode`.execute(trx)
+    await lockKeys(system, trx) // so that each rotation retires the key of the previous one
     await deleteKeys(trx, spent)
     const withdrawn = withdraw ? await withdrawKeys(trx) : []
     const retired = await trx
@@ -49,8 +51,8 @@ export async function rotateKey(
       .returning('id')
       .execute()
     const tokens = withdraw ? await revokeAccessTokens(trx, now) : 0
-    const key = await addKey(system, trx, secrets)
-    return { key, retired: retired.map(({ id }) => id), removed: spent, withdrawn, tokens }
+    await addKey(system, trx, made)
+    return { key: made.id, algorithm, retired: retired.map(({ id }) => id), removed: spent, withdrawn, tokens }
   })
 }
 
@@ -89,22 +91,87 @@ async function deleteKeys(trx: Transaction<SystemTables>, ids: readonly string[]
   if (ids.length > 0) await trx.deleteFrom('waypost_key').where('id', 'in', ids).execute()
 }
 
-/** Stores a new signing key, as the last step of a transaction. @returns its id */
-export async function addKey(system: System, trx: Transaction<SystemTables>, secrets: Secrets): Promise<string> {
-  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+/**
+ * Creates a signing key of an algorithm, unless there is one. Those of other algorithms keep signing, because servers may
+ * still serve a release that uses them.
+ */
+export async function ensureKey(system: System, secrets: Secrets, algorithm: TokenAlgorithm): Promise<void> {
+  const made = await makeKey(secrets, algorithm)
+  await system.transaction(async (trx) => {
+    await lockKeys(system, trx) // so that servers that start together create one
+    const rows = await selectSigning(trx)
+    if (!rows.some((row) => readAlgorithm(row.public_jwk) === algorithm)) await addKey(system, trx, made)
+  })
+}
+
+/** How long the keys of two algorithms sign beside each other: the time in which all servers change to a new release. */
+const overlapMs = 10 * 60_000
+
+/**
+ * Retires the signing keys of other algorithms than that of the active release. If a server still needs one, it creates
+ * another.
+ */
+export async function retireOtherKeys(
+  system: System,
+  { now, algorithm }: { readonly now: number; readonly algorithm: TokenAlgorithm },
+): Promise<void> {
+  const find = async (db: Kysely<SystemTables>) => {
+    const rows = await selectSigning(db)
+    const [used, others] = [true, false].map((isUsed) =>
+      rows.filter((row) => (readAlgorithm(row.public_jwk) === algorithm) === isUsed),
+    )
+    return used!.some((row) => row.created_at <= now - overlapMs) ? others!.map(({ id }) => id) : []
+  }
+  if ((await find(system.db)).length === 0) return
+  await system.transaction(async (trx) => {
+    await lockKeys(system, trx)
+    const ids = await find(trx)
+    if (ids.length === 0) return
+    await trx.updateTable('waypost_key').set({ retired_at: system.now() }).where('id', 'in', ids).execute()
+    await recordChanges(
+      system,
+      trx,
+      ids.map((subject) => ({ kind: 'key', subject })),
+    )
+  })
+}
+
+function selectSigning(db: Kysely<SystemTables>) {
+  return db
+    .selectFrom('waypost_key')
+    .select(['id', 'public_jwk', 'created_at'])
+    .where('retired_at', 'is', null)
+    .execute()
+}
+
+/** Serializes changes of the signing keys. A row lock is not enough, because the next row does not exist yet. */
+async function lockKeys(system: System, trx: Transaction<SystemTables>): Promise<void> {
+  if (system.kind === 'postgresql') await sql`lock table waypost_key in share row exclusive mode`.execute(trx)
+}
+
+interface NewKey {
+  readonly id: string
+  readonly public_jwk: string
+  readonly private_jwk: string
+}
+
+async function makeKey(secrets: Secrets, algorithm: TokenAlgorithm): Promise<NewKey> {
+  const pair = await makeKeyPair(algorithm)
   const id = makeId('key_', 12)
+  return {
+    id,
+    public_jwk: JSON.stringify({ ...pair.publicKey.export({ format: 'jwk' }), kid: id, alg: algorithm, use: 'sig' }),
+    private_jwk: secrets.seal(JSON.stringify(pair.privateKey.export({ format: 'jwk' })), privateKeyPlace(id)),
+  }
+}
+
+/** Stores a new signing key, as the last step of a transaction. */
+async function addKey(system: System, trx: Transaction<SystemTables>, made: NewKey): Promise<void> {
   await trx
     .insertInto('waypost_key')
-    .values({
-      id,
-      public_jwk: JSON.stringify({ ...pair.publicKey.export({ format: 'jwk' }), kid: id, alg: 'ES256', use: 'sig' }),
-      private_jwk: secrets.seal(JSON.stringify(pair.privateKey.export({ format: 'jwk' })), privateKeyPlace(id)),
-      created_at: system.now(),
-      retired_at: null,
-    })
+    .values({ ...made, created_at: system.now(), retired_at: null })
     .execute()
-  await recordChanges(system, trx, [{ kind: 'key', subject: id }])
-  return id
+  await recordChanges(system, trx, [{ kind: 'key', subject: made.id }])
 }
 
 /**

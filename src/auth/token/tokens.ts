@@ -4,11 +4,17 @@ import type { System, SystemTables, Feed, Secrets } from '../../store/index.ts'
 import { type ClientLookup, openClients } from '../account/client-lookup.ts'
 import { backendClientId, portalClientId } from '../account/clients.ts'
 import { invalidClient } from '../errors.ts'
-import { signAccessToken, type Grantee, type SignedToken, type TokenSigner } from './access-token.ts'
+import {
+  signAccessToken,
+  type ChoosingSigner,
+  type Grantee,
+  type SignedToken,
+  type TokenSigner,
+} from './access-token.ts'
 import { type NewToken, type TokenWriter, makeTokenWriter } from './token-writer.ts'
 
 /** What issuing tokens needs from its server. */
-export interface TokenIssuer extends TokenSigner {
+export interface TokenIssuer extends ChoosingSigner {
   readonly system: System
   /** The settings of the active release. */
   settings(): Settings

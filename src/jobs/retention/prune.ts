@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { pruneKeys } from '../../auth/index.ts'
+import { pruneKeys, retireOtherKeys } from '../../auth/index.ts'
 import { sortedIdPrefix, type Settings } from '../../kit/index.ts'
 import { pruneReleases, releasesKept } from '../../release/index.ts'
 import { type System, type SystemTables, loadDatabaseTime } from '../../store/index.ts'
@@ -32,6 +32,7 @@ export async function pruneSystem(system: System, options: PruneOptions): Promis
     if (count > 0) pruned[table] = (pruned[table] ?? 0) + count
   }
   if (options.signal?.aborted) return pruned
+  await retireOtherKeys(system, { now, algorithm: options.settings.token_algorithm })
   const keys = await pruneKeys(system, now) // after the tokens, which determine whether a key is still needed
   const { releases, artifacts } = await pruneReleases(system, {
     keepNewest: releasesKept,
