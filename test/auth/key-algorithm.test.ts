@@ -108,8 +108,8 @@ for (const kind of defaultKinds) {
       const now = () => world.clock.now()
       const signing = async () =>
         (await world.system.db.selectFrom('waypost_key').select('public_jwk').where('retired_at', 'is', null).execute())
-          .map(({ public_jwk: jwk }) => JSON.parse(jwk).alg)
-          .toSorted()
+          .map(({ public_jwk: jwk }): string => JSON.parse(jwk).alg)
+          .toSorted((a, b) => a.localeCompare(b))
       await world.system.db.updateTable('waypost_key').set({ created_at: now() }).execute()
       await retireOtherKeys(world.system, { now: now(), algorithm: 'RS256' })
       assert.deepEqual(await signing(), ['ES256', 'RS256'], 'servers may still change to the release')
