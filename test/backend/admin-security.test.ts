@@ -69,6 +69,28 @@ for (const kind of chooseKinds('sqlite')) {
       }
     })
 
+    test('accepts no number beyond a double in a body', async () => {
+      const { access_token: token } = await issueHostToken(asCommand(world.host), {
+        user: 'root',
+        scopes: [...allScopes],
+        expires: undefined,
+      })
+      const withBodies = adminRoutes.filter(({ body }) => body !== undefined)
+      assert.ok(withBodies.length > 20)
+      for (const route of withBodies) {
+        const [method = '', target = ''] = requestOf(route).split(' ')
+        const response = await fetch(`${world.url}/backend${target}`, {
+          method,
+          headers: { ...bearer(token), 'content-type': 'application/json' },
+          body: '{ "value": [-1e400] }',
+        })
+        const { type, detail } = (await response.json()) as { type: string; detail: string }
+        const code = type.split('#')[1]
+        assert.deepEqual([response.status, code], [400, 'WP_RUNTIME_BODY_JSON'], `${lineOf(route)} ${detail}`)
+        assert.match(detail, /less than -1\.8e308/)
+      }
+    })
+
     test('rights are granted only with a recent password', async () => {
       const granting = [
         'addUser',

@@ -268,6 +268,25 @@ for (const kind of chooseKinds('sqlite')) {
       ])
     })
 
+    test('reads no number beyond a double, compressed or uncompressed', async () => {
+      const { access_token: token } = (await world.token(world.deployClient, { grant_type: 'client_credentials' })).body
+      const built = JSON.stringify(body(makeGreeting('infinite')))
+      const text = `${built.slice(0, -1)}, "more": { "value": 1e400 } }`
+      for (const [line, headers, bytes] of [survey, upload, activate].flatMap((one) => [
+        [one, {}, text] as const,
+        [one, { 'content-encoding': 'gzip' }, gzipSync(text)] as const,
+      ])) {
+        const response = await fetch(`${world.url}${line.split(' ')[1]}`, {
+          method: 'POST',
+          headers: { ...bearer(token), 'content-type': 'application/json', ...headers },
+          body: bytes,
+        })
+        const { type, detail } = (await response.json()) as { type: string; detail: string }
+        assert.deepEqual([response.status, type.split('#')[1]], [400, 'WP_BACKEND_BODY'], line)
+        assert.match(detail, /larger than 1\.8e308/, line)
+      }
+    })
+
     test('accepts four concurrent requests of one client; abandoned requests do not count', async () => {
       const begin = await beginner(world.deployClient)
       const built = body(makeGreeting('busy'))

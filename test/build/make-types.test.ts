@@ -129,6 +129,43 @@ void [ok, todo]
   )
 })
 
+test('read-only properties are in no request, write-only ones in no response and no event', () => {
+  const User = {
+    type: 'object',
+    required: ['id', 'name', 'password'],
+    properties: {
+      id: { $ref: 'schema:///Id' },
+      name: { type: 'string' },
+      role: { type: 'string', readOnly: true, default: 'member' },
+      password: { type: 'string', writeOnly: true },
+    },
+  }
+  const reference = { $ref: 'schema:///User' }
+  const method = makeMethod('POST', 'a.ts', {
+    request: {
+      type: 'object',
+      properties: { users: { type: 'array', items: reference }, at: { type: 'string', readOnly: true } },
+    },
+    responses: { 200: { type: 'object', properties: { user: reference, key: { type: 'string', writeOnly: true } } } },
+  })
+  const types = makeTypes(
+    {
+      ...emptyDefinition,
+      schemas: { Id: { type: 'integer', readOnly: true }, User },
+      routes: [{ path: '/user', methods: [method], at: method.at }],
+      events: { joined: { schema: reference } },
+    },
+    system,
+  )
+  const [, schemas = ''] = types.split('namespace Schema')
+  assert.match(schemas, /^ \{\n {2}type Id = number\n {2}type User = \{ id: Id; name: string; role\?: string \}\n\}/)
+  assert.match(types, /namespace Received \{[^}]*type User = \{ name: string; password: string \}/)
+  assert.match(types, /namespace Sent \{[^}]*type User = \{ name: string; password: string \}/)
+  assert.match(types, /body: \{ users\?: Received\.User\[\] \}\n/)
+  assert.match(types, /responses: \{ 200: \{ user\?: Schema\.User \} \}\n/)
+  assert.match(types, /joined: Schema\.User\n/)
+})
+
 test('an action may respond with each status of a range, unless the status has its own schema', async () => {
   const failure = (name: string) => ({ type: 'object', required: [name], properties: { [name]: { type: 'string' } } })
   const responses = { 200: { type: 'null' }, 409: failure('a'), '4XX': failure('b'), default: failure('c') }

@@ -5,6 +5,8 @@ import type { Manifest, ManifestMethod } from '../../../src/release/index.ts'
 import { makeManifest, object, tell } from './manifests.ts'
 
 const text: JsonSchema = { type: 'string' }
+const readOnly: JsonSchema = { type: 'string', readOnly: true }
+const writeOnly: JsonSchema = { type: 'string', writeOnly: true }
 const number: JsonSchema = { type: 'number' }
 const integer: JsonSchema = { type: 'integer' }
 const nullable: JsonSchema = { type: ['string', 'null'] }
@@ -13,6 +15,42 @@ type Schemas = readonly [before: JsonSchema, after: JsonSchema]
 
 /** The reported changes from one schema to another, for a request and for a response. */
 const schemas: readonly (readonly [string, Schemas, request: string[], response: string[]])[] = [
+  [
+    'a field that becomes read-only',
+    [object({ a: text }), object({ a: readOnly })],
+    ['! "a" is no longer accepted'],
+    ['rewritten without a change of meaning'],
+  ],
+  [
+    'a required field that is read-only no longer',
+    [object({ a: readOnly }, ['a']), object({ a: text }, ['a'])],
+    ['! "a" is now required'],
+    ['rewritten without a change of meaning'],
+  ],
+  [
+    'a field that becomes write-only',
+    [object({ a: text }, ['a']), object({ a: writeOnly }, ['a'])],
+    ['rewritten without a change of meaning'],
+    ['! "a" removed'],
+  ],
+  [
+    'a required field that is write-only',
+    [object({ b: text }), object({ a: writeOnly, b: text }, ['a'])],
+    ['! "a" added and required'],
+    ['rewritten without a change of meaning'],
+  ],
+  [
+    'a read-only field less',
+    [object({ a: readOnly, b: text }), object({ b: text })],
+    ['"a" removed'],
+    ['! "a" removed'],
+  ],
+  [
+    'a write-only field less',
+    [object({ a: writeOnly, b: text }), object({ b: text })],
+    ['"a" removed'],
+    ['rewritten without a change of meaning'],
+  ],
   [
     'a required field',
     [object({ a: text }), object({ a: text, b: text }, ['b'])],
