@@ -24,7 +24,7 @@ scope:
   note: { description: '${attack} يمين' }
 `
 
-describe('account, clients, tokens and connected apps in the portal', { timeout: 600_000 }, () => {
+describe('account, clients, tokens and connected clients in the portal', { timeout: 600_000 }, () => {
   let world: PortalWorld
   let site: ClientSite
   before(async () => {
@@ -402,12 +402,12 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     return ((await response.json()) as { access_token: string }).access_token
   }
 
-  test('an app of someone else appears among the connected apps until its access is withdrawn', async () => {
+  test('an app of someone else appears among the connected clients until its access is withdrawn', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     const { button, dialog, content, status } = parts(page)
     await openPortal(page, '/grants', 'gus')
-    await content.getByRole('heading', { name: 'No connected apps' }).waitFor()
+    await content.getByRole('heading', { name: 'No connected clients' }).waitFor()
     const kept = await connect(page, 'Photo album')
     const token = await connect(page, attack)
     assert.equal(await statusOf(token), 200)
@@ -480,7 +480,7 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
     const { page, complaints } = opened
     const { button, dialog } = parts(page)
     await openPortal(page, '/grants')
-    await checkLooks(page, { '/grants': 'Connected apps' }, root) // without any
+    await checkLooks(page, { '/grants': 'Connected clients' }, root) // without any
     await connect(page, 'Photo album')
     await connect(page, attack)
     await page.reload()
@@ -493,7 +493,7 @@ describe('account, clients, tokens and connected apps in the portal', { timeout:
         [`/clients/${id}`]: 'Order import',
         [`/clients/${website.id}`]: long,
         '/tokens': 'Tokens',
-        '/grants': 'Connected apps',
+        '/grants': 'Connected clients',
       },
       root,
     )

@@ -112,10 +112,10 @@ test('a partner integrates an API that only its portal explains', { timeout: 600
   const thirdParty = await connectApp(page)
   const callAs = () => world.call('/todo', { method: 'POST', headers: bearer(thirdParty), body: '{}' })
   assert.notEqual((await callAs()).status, 401)
-  await go('Connected apps')
+  await go('Connected clients')
   await button('Withdraw access: Photo album').click()
   await dialog.getByRole('button', { name: 'Withdraw access' }).click()
-  await page.getByRole('heading', { name: 'No connected apps' }).waitFor()
+  await page.getByRole('heading', { name: 'No connected clients' }).waitFor()
   await until('its token is rejected', async () => (await callAs()).status === 401)
 
   // What the portal can do, programs can do as well. The to-do was sent by "Try it".

@@ -21,7 +21,7 @@ interface CronjobEditorProps {
   readonly runs?: ReactNode
 }
 
-/** The editor of a cron job, with its next runs while the schedule is typed. */
+/** The editor of a cronjob, with its next runs while the schedule is typed. */
 export function CronjobEditor({ name, actions, runs }: CronjobEditorProps) {
   return (
     <EntryEditor section={sections.cronjob} name={name} actions={actions}>
@@ -107,7 +107,7 @@ function formatIn(at: string, timeZone: string): string {
   return format.format(new Date(at))
 }
 
-/** Adds a cron job with the file of its action. */
+/** Adds a cronjob with the file of its action. */
 export function NewCronjob({ onClose }: { onClose(): void }) {
   const isServer = useServerDraft() !== undefined // servers cannot generate files
   const [schedule, setSchedule] = useState('0 4 * * *')
@@ -121,7 +121,7 @@ export function NewCronjob({ onClose }: { onClose(): void }) {
           : async (name, queries) => {
               const file = `src/${name}.ts`
               const value = { schedule, action: file }
-              // The file can only be generated for a cron job that exists.
+              // The file can only be generated for a cronjob that exists.
               await saveChange(
                 queries,
                 { edits: [{ at: pointerOf('cronjob', name), value, if: null }] },

@@ -1,4 +1,4 @@
-// Texts of the pages of the account, clients, tokens and connected apps.
+// Texts of the pages of the account, clients, tokens and connected clients of others.
 
 export const access = {
   form: {
@@ -31,7 +31,7 @@ export const access = {
     },
     password: {
       title: 'Password',
-      text: 'When you change it, all other sessions and tokens of your account end at once, including those of connected apps. You stay signed in on this page until you close or reload it.',
+      text: 'When you change it, all other sessions and tokens of your account end at once, including those of connected clients. You stay signed in on this page until you close or reload it.',
       old: 'Current password',
       new: 'New password',
       newText: 'At least 8 characters.',
@@ -45,7 +45,7 @@ export const access = {
       changed: 'Changed the password. All other sessions and tokens ended',
     },
     scopesTitle: 'What your account may do',
-    scopesText: 'Your clients and the apps that you connect can get these scopes, but no others.',
+    scopesText: 'Your clients, and those of others that you connect, can get these scopes, but no others.',
   },
   clients: {
     text: 'Your programs, websites and apps that use this API.',
@@ -164,7 +164,7 @@ export const access = {
     call: 'Call the API with it',
   },
   grants: {
-    text: 'Other people’s apps that may use this API with your account.',
+    text: 'Clients of other people that may use this API with your account.',
     since: 'Connected',
     used: 'Last used',
     never: 'Never used',
@@ -175,11 +175,11 @@ export const access = {
       'All its tokens for your account are revoked.',
       'The subscriptions that it created for you are deleted.',
     ],
-    withdrawThen: 'If you use the app again, it asks you for access.',
+    withdrawThen: 'If you use the client again, it asks you for access.',
     withdrawn: (name: string) => `Withdrew the access of ${name}`,
-    empty: 'No connected apps',
+    empty: 'No connected clients',
     emptyText:
-      'When you sign in to someone else’s app with this account, you allow it to use this API for you. The app then appears here, and you can withdraw its access.',
+      'When you sign in to a website or app of someone else with this account, you allow it to use this API for you. It then appears here as a client, and you can withdraw its access.',
   },
   passwordLogin: 'Password login',
 } as const

@@ -73,8 +73,8 @@ export const subscriptions = {
   postponed: (time: string) =>
     `Your endpoint failed many times in a row, so nothing is sent until ${time}. Then one delivery is sent as a test, and if it succeeds, the others follow.`,
   thirdParty: (client: string) => `${client} created this subscription with your permission.`,
-  thirdPartyText: 'You can pause or delete it. Only the app sees its address and deliveries.',
-  thirdPartyLink: 'Show connected apps',
+  thirdPartyText: 'You can pause or delete it. Only the client sees its address and deliveries.',
+  thirdPartyLink: 'Show connected clients',
   replayDead: 'Replay dead deliveries',
   replayDeadText:
     'Each is sent again with the same id and four new attempts, so your receiver may get events that it already has.',

@@ -20,7 +20,7 @@ export const shell = {
     clients: 'Clients',
     client: 'Client',
     tokens: 'Tokens',
-    grants: 'Connected apps',
+    grants: 'Connected clients',
     account: 'Account',
   },
   insecure: 'To sign in, open this page over https.',
