@@ -14,7 +14,8 @@ export {
   type LoadedTables,
 } from './load-tables.ts'
 export { applyEdits, GenerateBroken, GenerateRefused, publicRate, publicRateValue } from './table-api/generate.ts'
-export { planTableApi } from './table-api/plan-table-api.ts'
+export { planTableApi, type PlannedApi } from './table-api/plan-table-api.ts'
+export type { ParentTable } from './table-api/list-parents.ts'
 export type { TablePlan } from './table-api/plan-table.ts'
 export type { TableRequest } from './table-api/table-request.ts'
 export { makeSchemaType, makeTypes, type TypesOptions } from './make-types.ts'

@@ -6,6 +6,9 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { addUser } from '../../src/auth/index.ts'
+import { openHost } from '../../src/host/index.ts'
+import { issueHostToken } from '../../src/operate/index.ts'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
 import { openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
 import { writeFiles } from '../support/project-server.ts'
@@ -145,6 +148,10 @@ describe('the table designer', () => {
   test('a second table refers to the first, and its rows have an owner', async () => {
     await page.getByRole('link', { name: 'Tables' }).first().click()
     await page.locator('#content').getByRole('link', { name: 'New table' }).click()
+    const database = await page.getByLabel('Connection').boundingBox()
+    await page.getByLabel('Name', { exact: true }).fill('app_todo')
+    await page.locator('.two-fields .mantine-InputWrapper-error').waitFor()
+    assert.deepEqual(await page.getByLabel('Connection').boundingBox(), database, 'an error moved the next field')
     await page.getByLabel('Name', { exact: true }).fill('app_comment')
     await column(2).fill('text of it')
     await page.keyboard.press('Enter')
@@ -194,6 +201,76 @@ describe('the table designer', () => {
     await dialog.getByRole('heading', { name: 'Remove this use first' }).waitFor()
     assert.equal(await dialog.getByRole('button', { name: 'Delete table app_todo' }).isDisabled(), true)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  test('rows of a child belong to the owner of their parent, and a parent of another user is refused', async () => {
+    const designTable = async (name: string, fill: () => Promise<void>) => {
+      await page.getByRole('link', { name: 'Tables' }).first().click()
+      await page.locator('#content').getByRole('link', { name: 'New table' }).click()
+      await page.getByLabel('Name', { exact: true }).fill(name)
+      await fill()
+      await page.keyboard.press('Control+s')
+      await page.getByRole('heading', { name }).waitFor()
+      await page.getByRole('button', { name: 'Create routes' }).click()
+      return page.getByRole('dialog')
+    }
+    const recipe = await designTable('app_recipe', async () => {
+      await column(2).fill('title')
+      await page.getByRole('button', { name: 'user_id' }).click()
+    })
+    await recipe.getByText('owner: user_id').first().waitFor()
+    await recipe.getByRole('button', { name: /^Add \d methods$/ }).click()
+    await page.locator('#content').getByRole('heading', { name: 'Routes', exact: true, level: 1 }).waitFor()
+
+    const sheet = await designTable('app_ingredient', async () => {
+      await column(2).fill('name')
+      await page.keyboard.press('Enter')
+      await page.getByLabel('Column 3 references').selectOption('app_recipe')
+    })
+    const owner = sheet.getByLabel('Rows belong to the signed-in user')
+    // The warning of the first preview names it too.
+    const throughParent = async () =>
+      (await sheet.locator('.warnings').count()) === 0 &&
+      (await sheet.locator('.api-preview').textContent())!.includes('owner: { through: recipe_id }')
+    await until('it is proposed', throughParent)
+    assert.equal(await owner.isChecked(), true)
+    const choice = sheet.getByLabel('Owner', { exact: true })
+    assert.equal(await choice.locator(':checked').textContent(), 'recipe_id: the owner of the row in app_recipe')
+    await owner.uncheck()
+    const open = sheet.getByLabel('recipe_id may refer to rows of app_recipe of all users')
+    await sheet.getByText('keep them from being deleted').first().waitFor()
+    await open.check()
+    await sheet.getByText('parents: { recipe_id: any }').first().waitFor()
+    await sheet.locator('.warnings').getByText('Callers can refer to rows of "app_recipe" of other users').waitFor()
+    await checkPage(page, 'create routes of a child')
+    await owner.check()
+    await open.waitFor({ state: 'detached' })
+    await until('it is chosen again', throughParent)
+    await checkPage(page, 'create routes through a parent')
+    await sheet.getByRole('button', { name: /^Add \d methods$/ }).click()
+    await page.locator('#content').getByRole('heading', { name: 'Routes', exact: true, level: 1 }).waitFor()
+
+    const host = await openHost({ folder: root, variables: {}, create: true })
+    const as = async (name: string) => {
+      await addUser(host.system, { name, scopes: ['recipe', 'ingredient'] })
+      const issued = { user: name, scopes: undefined, expires: undefined }
+      const { access_token: token } = await issueHostToken({ ...host, actor: { how: 'command', name: 'test' } }, issued)
+      return async (method: string, at: string, body?: unknown) => {
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+        const answer = await fetch(server.started.url + at, { method, headers, body: JSON.stringify(body) ?? null })
+        return { status: answer.status, body: (await answer.json()) as { id: number; entry: unknown[] } }
+      }
+    }
+    const [eve, mia] = [await as('eve'), await as('mia')]
+    const { status, body: own } = await mia('POST', '/recipe', { title: 'Rye bread' })
+    assert.equal(status, 201)
+    assert.equal((await mia('POST', '/ingredient', { name: 'Rye', recipe_id: own.id })).status, 201)
+    const foreign = await eve('POST', '/ingredient', { name: 'Salt', recipe_id: own.id })
+    const missing = await eve('POST', '/ingredient', { name: 'Salt', recipe_id: 99 })
+    assert.deepEqual([foreign.status, foreign.body], [409, missing.body], 'it tells that the recipe exists')
+    assert.equal((await eve('GET', '/ingredient')).body.entry.length, 0)
+    assert.equal((await mia('GET', '/ingredient')).body.entry.length, 1)
+    await host.close()
   })
 
   test('nothing was reported by the browser', () => assert.deepEqual(opened.complaints, []))

@@ -1,4 +1,4 @@
-import type { TableRequest } from '../../build/index.ts'
+import type { ParentTable, TableRequest } from '../../build/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DatabaseKind, DesignProblem, TableDesign } from '../../tables/index.ts'
 import type { TablesSnapshot } from '../../contract/index.ts'
@@ -68,4 +68,6 @@ export interface PlannedTableApi {
   readonly warnings: readonly Diagnostic[]
   /** The columns of the index that the list needs and that the table lacks. */
   readonly index: readonly string[] | undefined
+  /** The references to rows that have an owner. */
+  readonly parents: readonly ParentTable[]
 }

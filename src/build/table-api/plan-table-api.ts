@@ -4,6 +4,7 @@ import { designTable } from '../../tables/index.ts'
 import type { MigrationFiles } from '../load-migrations.ts'
 import { loadTables, type ConnectionKinds } from '../load-tables.ts'
 import { assertSound, GenerateRefused } from './generate.ts'
+import { listParents, type ParentTable } from './list-parents.ts'
 import { planTable, type TablePlan } from './plan-table.ts'
 import type { TableRequest } from './table-request.ts'
 
@@ -23,6 +24,7 @@ export interface TableApiSources {
 export interface PlannedApi extends TablePlan {
   /** Warnings that the API adds to the definition, without duplicates. */
   readonly warnings: readonly Diagnostic[]
+  readonly parents: readonly ParentTable[]
 }
 
 /**
@@ -56,5 +58,6 @@ export async function planTableApi(
   }
   const existing = new Set(known.map(({ message }) => message))
   const fresh = after.diagnostics.filter(({ severity, message }) => severity === 'warning' && !existing.has(message))
-  return { ...plan, warnings: [...new Map(fresh.map((one) => [`${one.message} ${one.hint}`, one])).values()] }
+  const parents = listParents(after.definition, { connection, table, snapshot: snapshot! })
+  return { ...plan, parents, warnings: [...new Map(fresh.map((one) => [`${one.message} ${one.hint}`, one])).values()] }
 }

@@ -39,6 +39,7 @@ export function planTable(
   const table = findTable(request, snapshot)
   assertColumn(request.owner, request, table)
   assertColumn(request.softDelete?.column, request, table)
+  for (const column of request.openParents ?? []) assertColumn(column, request, table)
   const path = request.path ?? `/${nameResource(request.table)}`
   const resource = nameResource(path)
   const action = resource.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())

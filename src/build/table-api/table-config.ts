@@ -15,7 +15,7 @@ export interface PlannedConfig {
 
 /** Returns the config of the action `sql-table` for a table. */
 export function makeTableConfig(
-  { connection, table: name, owner, softDelete, path }: TableRequest & { readonly path: string },
+  { connection, table: name, owner, openParents = [], softDelete, path }: TableRequest & { readonly path: string },
   table: TableSnapshot,
   order: readonly string[] = Object.keys(table.columns),
 ): PlannedConfig {
@@ -52,6 +52,7 @@ export function makeTableConfig(
     columns,
     ...(write === undefined || table.view ? {} : { write }),
     ...(owner === undefined ? {} : { owner: through ? { through: owner } : owner }),
+    ...(openParents.length > 0 && { parents: Object.fromEntries(openParents.map((column) => [column, 'any'])) }),
     ...(created === undefined ? {} : { set: { [created]: now, ...(changed && { [changed]: now }) } }),
     ...(changed === undefined ? {} : { set_on_update: { [changed]: now } }),
     ...(Object.keys(where).length === 0 ? {} : { where }),
@@ -64,7 +65,7 @@ export function makeTableConfig(
 }
 
 /** Whether a column refers to a row with an owner instead of naming the owner itself. */
-function isReference(owner: string, { columns: known, references = [] }: TableSnapshot): boolean {
+export function isReference(owner: string, { columns: known, references = [] }: TableSnapshot): boolean {
   const namesUser = ['text', 'uuid'].includes(known[owner]?.type ?? '') && /user|owner|account|author/i.test(owner)
   return !namesUser && references.some(({ columns }) => columns.length === 1 && columns[0] === owner)
 }

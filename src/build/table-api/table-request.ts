@@ -12,6 +12,8 @@ export interface TableRequest {
   readonly methods?: readonly TableMethod[] | undefined
   /** The column with the id of the user to whom a row belongs, or that refers to a row with an owner. */
   readonly owner?: string | undefined
+  /** Columns that may refer to rows of all users. */
+  readonly openParents?: readonly string[] | undefined
   /** DELETE sets a value instead of removing the row. */
   readonly softDelete?: SoftDelete | undefined
   /** The event that POST dispatches. */

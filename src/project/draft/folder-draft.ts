@@ -245,7 +245,8 @@ export class FolderDraft implements Draft {
 async function planApi(project: Project, request: TableRequest): Promise<PlannedTableApi> {
   const warnings: Diagnostic[] = []
   const { plan, changes } = await planTableFiles(project, request, (found) => warnings.push(...found))
-  return { action: plan.action, methods: plan.methods, index: plan.index, changes, warnings }
+  const { action, methods, index, parents } = plan
+  return { action, methods, index, parents, changes, warnings }
 }
 
 /** @throws WP_BACKEND_DRAFT_REFUSED */

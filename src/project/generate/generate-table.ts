@@ -4,6 +4,7 @@ import {
   kindsOfConnections,
   openMigrationFiles,
   planTableApi,
+  type PlannedApi,
   type TablePlan,
   type TableRequest,
 } from '../../build/index.ts'
@@ -57,7 +58,7 @@ export async function planTableFiles(
   project: Project,
   request: TableRequest,
   report: (diagnostics: readonly Diagnostic[]) => void,
-): Promise<{ readonly plan: TablePlan; readonly changes: readonly FileChange[] }> {
+): Promise<{ readonly plan: Omit<PlannedApi, 'warnings'>; readonly changes: readonly FileChange[] }> {
   const loaded = await loadProject(project)
   const definition = assertDefinition(loaded, report)
   const before = await readTexts(project, loaded.files)

@@ -900,6 +900,7 @@ export interface Operations {
         scopes: string[]
       }[]
       owner?: string
+      open_parents?: string[]
       soft_delete?: string
       event?: { name: string; description: string; scopes?: string[] }
       new_scopes: { name: string; description: string }[]
@@ -911,6 +912,12 @@ export interface Operations {
       files: { file: string; before: string | null; text: string | null }[]
       warnings: string[]
       index: string[] | null
+      parents: {
+        column: string
+        table: string
+        method: string
+        problem: string | null
+      }[]
       saved: {
         revision: string
         saved_at: string

@@ -157,17 +157,15 @@ function FileAction({ edit, at, route }: FileActionProps) {
   return (
     <div className="stack-small">
       <div className="with-button">
-        <div className="grow">
-          <SelectField
-            edit={edit}
-            at={at}
-            label={texts.file}
-            description={isServer ? texts.deployedText : texts.fileText}
-            isRequired
-            isMono
-            options={files?.entry.map(({ file }) => file) ?? []}
-          />
-        </div>
+        <SelectField
+          edit={edit}
+          at={at}
+          label={texts.file}
+          description={isServer ? texts.deployedText : texts.fileText}
+          isRequired
+          isMono
+          options={files?.entry.map(({ file }) => file) ?? []}
+        />
         {isServer ? null : (
           <Button variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
             {texts.newFile}

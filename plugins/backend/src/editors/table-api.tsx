@@ -1,7 +1,7 @@
 import { Autocomplete, Button, Checkbox, NativeSelect, Radio, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { call, type Input } from '../api/call.ts'
+import { call, type Answer, type Input } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { MethodBadge } from '../components/badge.tsx'
 import { CodeBlock } from '../components/copy.tsx'
@@ -36,6 +36,8 @@ interface ApiState {
   readonly scope: string
   readonly description: string
   readonly owner: string
+  /** Columns that may refer to rows of all users. */
+  readonly openParents: readonly string[]
   readonly softDelete: string
   readonly hasEvent: boolean
   readonly event: string
@@ -65,7 +67,19 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
   const owners = design.columns.filter(
     ({ type, name }) => (type === 'uuid' || type === 'text') && /user|owner|account|author/i.test(name),
   )
-  const candidates = owners.length > 0 ? owners : design.columns.filter(({ type }) => type === 'uuid')
+  const own = owners.length > 0 ? owners : design.columns.filter(({ type }) => type === 'uuid')
+  const parents = useParents(preview.data?.parents)
+  const through = parents.filter(({ problem }) => problem === null).map(({ column }) => column)
+  const [first] = through
+  // Only the server knows which rows have an owner.
+  const [isChosen, setChosen] = useState(state.owner !== '')
+  useEffect(() => {
+    if (!isChosen && first !== undefined) setState((now) => ({ ...now, owner: first }))
+  }, [isChosen, first])
+  const chooseOwner = (owner: string) => {
+    setChosen(true)
+    set({ owner, openParents: state.openParents.filter((column) => column !== owner) })
+  }
   const count = body.methods.length
   return (
     <Dialog title={texts.title(design.name)} size={1040} onClose={onClose}>
@@ -124,26 +138,13 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                 rowKey={rowKeyOf(design) ?? ''}
                 onChange={(methods) => set({ methods })}
               />
-              <fieldset>
-                <Checkbox
-                  label={texts.owner}
-                  description={candidates.length === 0 ? texts.noOwner : texts.ownerText}
-                  disabled={candidates.length === 0}
-                  checked={state.owner !== ''}
-                  onChange={(event) => set({ owner: event.currentTarget.checked ? (candidates[0]?.name ?? '') : '' })}
-                />
-                {state.owner === '' || candidates.length < 2 ? null : (
-                  <NativeSelect
-                    label={texts.ownerColumn}
-                    data={candidates.map(({ name }) => name)}
-                    value={state.owner}
-                    onChange={(event) => set({ owner: event.currentTarget.value })}
-                  />
-                )}
-                {state.owner !== '' && design.columns.some(({ references }) => references !== undefined) ? (
-                  <p className="soft small">{texts.ownerOfReferences}</p>
-                ) : null}
-              </fieldset>
+              <Owner
+                own={own.map(({ name }) => name)}
+                parents={parents}
+                state={state}
+                onOwner={chooseOwner}
+                onOpen={(openParents) => set({ openParents })}
+              />
               {softDeletes(design).length === 0 ? null : (
                 <Radio.Group
                   label={texts.delete}
@@ -218,6 +219,76 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
         )}
       </SaveForm>
     </Dialog>
+  )
+}
+
+type Parent = Answer<'POST /draft/table-api'>['parents'][number]
+
+/** The references to rows with an owner. While the preview is planned again, they are those of the last one. */
+function useParents(loaded: readonly Parent[] | undefined): readonly Parent[] {
+  const [last, setLast] = useState<readonly Parent[]>([])
+  useEffect(() => {
+    if (loaded !== undefined) setLast(loaded)
+  }, [loaded])
+  return loaded ?? last
+}
+
+interface OwnerProps {
+  /** The columns that may contain the id of a user. */
+  readonly own: readonly string[]
+  readonly parents: readonly Parent[]
+  readonly state: ApiState
+  onOwner(column: string): void
+  onOpen(columns: readonly string[]): void
+}
+
+/** Whose rows they are, and which rows of others they may refer to. */
+function Owner({ own, parents, state: { owner, openParents }, onOwner, onOpen }: OwnerProps) {
+  const through = parents.filter(({ column, problem }) => problem === null && !own.includes(column))
+  const choices = [
+    ...own.map((value) => ({ value, label: texts.ownerOf(value) })),
+    ...through.map(({ column, table }) => ({ value: column, label: texts.ownerThrough(column, table) })),
+  ]
+  const others = parents.filter(({ column }) => column !== owner)
+  return (
+    <fieldset className="stack-small">
+      <Checkbox
+        label={texts.owner}
+        description={choices.length === 0 ? texts.noOwner : texts.ownerText}
+        disabled={choices.length === 0}
+        checked={owner !== ''}
+        onChange={(event) => onOwner(event.currentTarget.checked ? (choices[0]?.value ?? '') : '')}
+      />
+      {owner === '' || (choices.length < 2 && through.length === 0) ? null : (
+        <NativeSelect
+          label={texts.ownerColumn}
+          data={choices}
+          value={owner}
+          onChange={(event) => onOwner(event.currentTarget.value)}
+        />
+      )}
+      {parents.map(({ column, table, problem }) =>
+        problem === null ? null : (
+          <p key={column} className="soft small">
+            {texts.noThrough(table, problem)}
+          </p>
+        ),
+      )}
+      {others.length > 0 ? <p className="soft small">{texts.ownerOfReferences}</p> : null}
+      {others.map(({ column, table, method }) => (
+        <Checkbox
+          key={column}
+          label={texts.openParent(column, table)}
+          description={texts.openParentText(method)}
+          checked={openParents.includes(column)}
+          onChange={(event) =>
+            onOpen(
+              event.currentTarget.checked ? [...openParents, column] : openParents.filter((name) => name !== column),
+            )
+          }
+        />
+      ))}
+    </fieldset>
   )
 }
 
@@ -340,6 +411,7 @@ function propose(design: Design): ApiState {
     owner:
       design.columns.find(({ name, type }) => /^(user|owner)_id$/.test(name) && (type === 'uuid' || type === 'text'))
         ?.name ?? '',
+    openParents: [],
     softDelete: softDeletes(design)[0] ?? '',
     hasEvent: false,
     event: `${resource.replaceAll('-', '_')}_created`,
@@ -364,7 +436,7 @@ function makeBody(
     known,
   }: { readonly connection: string; readonly table: string; readonly known: readonly string[] },
 ): Omit<Body, 'preview'> {
-  const { path, methods, scope, description, owner, softDelete, hasEvent, event, holders } = state
+  const { path, methods, scope, description, owner, openParents, softDelete, hasEvent, event, holders } = state
   const scopesOf = (access: string) =>
     access === anyToken || access === isPublic ? [] : [access === ofScope ? scope : access.replace(/^=/, '')]
   const chosen = methods.filter(({ isOn }) => isOn)
@@ -379,6 +451,7 @@ function makeBody(
       return { method, at, public: isOpen, scopes: isOpen ? [] : scopesOf(access === isPublic ? ofScope : access) }
     }),
     ...(owner !== '' && { owner }),
+    ...(openParents.length > 0 && { open_parents: [...openParents] }),
     ...(softDelete !== '' && { soft_delete: softDelete }),
     ...(hasEvent && {
       event: { name: event, description: '', ...(holders !== byDefault && { scopes: scopesOf(holders) }) },

@@ -233,10 +233,9 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
         {row.references === '' ? null : (
           <NativeSelect
             aria-label={texts.onDeleteOf(name)}
-            data={Object.entries(texts.onDeletes).map(([value, label]) => ({
-              value,
-              label,
-            }))}
+            data={Object.entries(texts.onDeletes)
+              .filter(([value]) => value !== (row.onDelete === 'restrict' ? '' : 'restrict')) // which means the same
+              .map(([value, label]) => ({ value, label }))}
             value={row.onDelete}
             disabled={isLocked}
             {...markOf('on_delete')}

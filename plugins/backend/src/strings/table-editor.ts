@@ -33,7 +33,7 @@ export const tableEditor = {
   noReference: 'no reference',
   onDeleteOf: (name: string) => `When the row that ${name} references is deleted`,
   onDeletes: {
-    '': 'delete: refuse',
+    '': 'delete: restrict',
     cascade: 'delete: cascade',
     'set null': 'delete: set null',
     restrict: 'delete: restrict',
@@ -122,10 +122,16 @@ export const tableEditor = {
     newScopePlaceholder: 'For example: create and change to-dos',
     owner: 'Rows belong to the signed-in user',
     ownerText: 'Others get 404. Methods with an owner are never public.',
-    ownerColumn: 'Column with the id of the user',
+    ownerColumn: 'Owner',
+    ownerOf: (column: string) => `${column}: the id of the user`,
+    ownerThrough: (column: string, table: string) => `${column}: the owner of the row in ${table}`,
     ownerOfReferences:
       'References to tables with an owner are checked: a user can only refer to rows that the user has access to.',
-    noOwner: 'Add a column of type uuid, such as user_id, to use this.',
+    noThrough: (table: string, problem: string) => `Rows cannot belong to the owners of ${table}: ${problem}.`,
+    openParent: (column: string, table: string) => `${column} may refer to rows of ${table} of all users`,
+    openParentText: (method: string) =>
+      `Callers could then refer to rows of other users that ${method} hides, keep them from being deleted, and learn which of them exist. Otherwise such a request is 409, as for a row that does not exist.`,
+    noOwner: 'Add a column of type uuid, such as user_id, or a reference to a table with an owner to use this.',
     delete: 'DELETE',
     deleteRow: 'removes the row',
     softDelete: (column: string) => `sets ${column}, and the row no longer exists for the API`,

@@ -279,8 +279,10 @@ const api = defineRoute({
       }),
       { maxItems: 6 },
     ),
-    /** The column with the id of the user to whom a row belongs. */
+    /** The column with the id of the user to whom a row belongs, or that refers to a row with an owner. */
     owner: Type.Optional(name),
+    /** The columns that may refer to rows of all users. */
+    open_parents: Type.Optional(Type.Array(name, { maxItems: 100 })),
     /** The column that DELETE changes instead of removing the row. */
     soft_delete: Type.Optional(name),
     /** The event that POST dispatches; subscribers need one of the scopes. By default those of POST, or a new one if rows have an owner. */
@@ -297,6 +299,17 @@ const api = defineRoute({
     warnings: texts,
     /** The columns of the index that the list needs and that the table lacks. */
     index: Type.Union([names, Type.Null()]),
+    /** The references to rows that have an owner. */
+    parents: Type.Array(
+      record({
+        column: text,
+        table: text,
+        /** A method that serves its rows with their owner. */
+        method: text,
+        /** Why rows cannot belong to the owner of the row that they refer to; null if they can. */
+        problem: maybeText,
+      }),
+    ),
     /** Null if nothing was written. */
     saved: Type.Union([draftSaved, Type.Null()]),
     /** Why the routes are not served; null if they are. */
@@ -317,6 +330,7 @@ const api = defineRoute({
         access: isPublic ? ('public' as const) : own,
       })),
       owner,
+      openParents: body.open_parents,
       softDelete: column === undefined ? undefined : { column },
       event,
       newScopes: Object.fromEntries(scopes.map((one) => [one.name, one.description])),
@@ -332,13 +346,14 @@ const api = defineRoute({
   },
 })
 
-function formatApi({ action, methods, changes, warnings, index }: PlannedTableApi) {
+function formatApi({ action, methods, changes, warnings, index, parents }: PlannedTableApi) {
   return {
     action,
     methods,
     files: changes.map(formatFile),
     warnings: warnings.map(({ message, hint }) => (hint === undefined ? message : `${message}. ${hint}`)),
     index: index === undefined ? null : [...index],
+    parents: parents.map(({ problem = null, ...parent }) => ({ ...parent, problem })),
   }
 }
 

@@ -71,12 +71,12 @@ async function planApi(draft: LoadableDraft, request: TableRequest): Promise<Pla
       },
       request,
     )
-    const { action, methods, index, warnings } = plan
+    const { action, methods, index, warnings, parents } = plan
     const changes = [...plan.texts].flatMap(([file, text]): readonly FileChange[] => {
       const before = texts.get(file)
       return before === text || (before === undefined && text === '') ? [] : [{ file, text, before }]
     })
-    return { action, methods, index, warnings, changes }
+    return { action, methods, index, warnings, parents, changes }
   } catch (error) {
     if (error instanceof GenerateBroken) throw new DraftBroken(error.diagnostics)
     throw error instanceof GenerateRefused ? errors.WP_BACKEND_DRAFT_GENERATE(error) : error

@@ -1,0 +1,74 @@
+import type { TableSnapshot, TablesSnapshot } from '../../contract/index.ts'
+import type { Definition } from '../../definition/index.ts'
+import { isReference } from './table-config.ts'
+
+/** A reference of a table to rows that have an owner. */
+export interface ParentTable {
+  readonly column: string
+  readonly table: string
+  /** A method that serves its rows with their owner, for example `GET /order`. */
+  readonly method: string
+  /** Why rows cannot belong to the owner of the row that they refer to; undefined if they can. */
+  readonly problem: string | undefined
+}
+
+type Parents = readonly [table: string, owners: ReadonlyMap<string, unknown>]
+
+interface TablePlace {
+  readonly connection: string
+  readonly table: string
+  readonly snapshot: TablesSnapshot
+}
+
+/** Lists the references of a table to tables that actions of the definition serve with an owner. */
+export function listParents(
+  definition: Definition,
+  { connection, table: name, snapshot }: TablePlace,
+): readonly ParentTable[] {
+  const table = snapshot.tables[name]!
+  const owners = new Map(findOwners(definition, connection))
+  return (table.references ?? []).flatMap(({ columns, table: parent, on_delete: onDelete }) => {
+    const [column = ''] = columns
+    const known = parent === name ? undefined : owners.get(parent)
+    if (known === undefined || columns.length > 1 || !isReference(column, table)) return []
+    const [method = ''] = known.keys()
+    return [{ column, table: parent, method, problem: findProblem(known, { parent, column, table, onDelete }) }]
+  })
+}
+
+/** The owners that methods have for their table, by table. */
+function findOwners({ routes }: Definition, connection: string): readonly Parents[] {
+  const found = routes.flatMap(({ path, methods }) =>
+    methods.flatMap(({ action, method }) => {
+      if (!('class' in action) || action.class !== 'sql-table') return []
+      const { connection: own = 'System', table, owner } = action.config
+      const isOwned = own === connection && typeof table === 'string' && owner !== undefined
+      return isOwned ? [{ table, owner, name: `${method} ${path}` }] : []
+    }),
+  )
+  return [...Map.groupBy(found, ({ table }) => table)].map(([table, all]) => [
+    table,
+    new Map(all.map(({ name, owner }) => [name, owner])),
+  ])
+}
+
+interface ReferencePlace {
+  readonly parent: string
+  readonly column: string
+  readonly table: TableSnapshot
+  readonly onDelete: string | undefined
+}
+
+function findProblem(
+  owners: ReadonlyMap<string, unknown>,
+  { parent, column, table, onDelete }: ReferencePlace,
+): string | undefined {
+  const texts = new Set([...owners.values()].map((owner) => JSON.stringify(owner)))
+  if (texts.size > 1) return `"${parent}" has several owner rules`
+  const [owner] = owners.values()
+  if (typeof owner === 'object' && owner !== null && 'through' in owner)
+    return `"${parent}" has no owner column of its own`
+  if (table.columns[column]!.null || onDelete === 'set null')
+    return `Rows without "${column}" would belong to no one: it may be null`
+  return undefined
+}
