@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { ActionHttpResponse, JsonSchema } from '../../contract/index.ts'
-import { bodylessStatuses, findResponseKey } from '../../kit/index.ts'
+import { bodylessStatuses, errorRanges, findResponseKey } from '../../kit/index.ts'
 import type { SchemaRoot } from '../../schema/index.ts'
 import type { ApiMethod } from './api.ts'
 import { makeMedia, type OperationSources } from './make-media.ts'
@@ -34,6 +34,9 @@ export function makeResponses(method: ApiMethod, rootOf: RootOf, sources: Operat
     made[status] = addDescribed(status, { before: made[status], response }, sources)
   }
   const written: Record<string, object> = { ...made }
+  // An action can also send a problem with any status of a range.
+  for (const range of errorRanges.filter((one) => Object.hasOwn(declared, one)))
+    written[range] = { ...made[range], content: { ...made[range]!.content, ...sources.shared.problemContent() } }
   for (const status of problems) {
     const range = findResponseKey(status, declared)
     const declaredRange = range === undefined || range === status ? undefined : made[range]
