@@ -8,6 +8,7 @@ import {
   wrap,
   shortId,
 } from '../../bin/cli/index.ts'
+import type { Host } from '../../src/host/index.ts'
 import type { ListedRelease, ListedReleases, ListedServer } from '../../src/operate/index.ts'
 
 export default class ReleaseList extends HostCommand {
@@ -32,10 +33,20 @@ export default class ReleaseList extends HostCommand {
       if (releases.length === 0) this.note('No releases. Deploy one: waypost deploy')
       else this.#showReleases(listed)
       if (servers.length > 0) this.#showServers(listed)
-      else if (releases.length > 0) this.note('\nNo server is running. Start one: waypost serve')
+      else if (releases.length > 0) this.note(`\n${await this.#describeAbsence(host, listed)}`)
       if (releases.length === flags.limit) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
       return { releases: releases.map(releaseToJson), servers: servers.map((server) => serverToJson(server, now)) }
     })
+  }
+
+  /** `dev` is not a server of the list, because it serves the files of a folder. */
+  async #describeAbsence({ folder }: Host, { isDevelopment }: ListedReleases): Promise<string> {
+    if (!isDevelopment) return 'No server is running. Start one: waypost serve'
+    const { findRunningDev } = await import('../../src/project/index.ts')
+    const dev = await findRunningDev(folder)
+    return dev === undefined
+      ? 'Nothing serves this folder. Start it: waypost dev'
+      : `waypost dev serves this folder at ${dev.url}`
   }
 
   #showReleases({ releases, now }: ListedReleases): void {

@@ -29,7 +29,8 @@ export type { ListedMigration, MigrationState, MigrationStatus } from './migrati
 export type { RevertOptions, RevertPlan, RevertReport } from './revert-migrations.ts'
 export type { TestConnection } from './isolate-connections.ts'
 export type { TestProject } from './test-project.ts'
-export type { RunningDev } from './dev-server-file.ts'
+import type { RunningDev } from './dev-server-file.ts'
+export type { RunningDev }
 export type { Pull, PullOptions } from './pull-project.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
 export {
@@ -52,6 +53,11 @@ export { validateProject, type ProjectCounts, type ValidationReport } from './va
 
 export async function rollBackTarget(options: RollbackOptions): Promise<Rollback | undefined> {
   return (await import('./deploy/roll-back-target.ts')).rollBackTarget(options)
+}
+
+/** Returns the `dev` that serves the project of a folder, if one runs. */
+export async function findRunningDev(folder: string): Promise<RunningDev | undefined> {
+  return (await import('./dev-server-file.ts')).findRunningDev(folder)
 }
 
 export async function dev(options: DevOptions): Promise<DevServer> {

@@ -27,7 +27,7 @@ import { shortId } from '../../kit/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
 import { errors as operateErrors } from '../errors.ts'
 import { escapeStep } from '../../schema/index.ts'
-import type { System } from '../../store/index.ts'
+import { loadFacts, type System } from '../../store/index.ts'
 
 /** A server's row in System. Rows of crashed servers are kept for a day. */
 export interface ListedServer {
@@ -51,6 +51,8 @@ export interface ListedReleases {
   readonly servers: readonly ListedServer[]
   /** The database's time, as for all other times. */
   readonly now: number
+  /** Whether System belongs to `waypost dev`. */
+  readonly isDevelopment: boolean
 }
 
 /** Lists releases, last activated first, and the state of every server. */
@@ -73,7 +75,8 @@ export async function listHostReleases({ system }: Host, { limit }: { limit: num
     stateAt: row.state_at ?? row.started_at,
     heartbeatAt: row.heartbeat_at,
   }))
-  return { releases, servers, now }
+  const { origin } = await loadFacts(system)
+  return { releases, servers, now, isDevelopment: origin === 'development' }
 }
 
 export interface ComparedReleases {

@@ -20,7 +20,7 @@ function mergeResponses(source: string): string {
     const statuses = new Map<string, string[]>()
     for (const member of members.split('\n    } | {\n')) {
       const [, status, data] = /^ {8}status: (\d+);(?:\n {8}data: ([^]*);)?$/.exec(member) ?? [undefined, member, '']
-      statuses.set(data ?? '', [...(statuses.get(data ?? '') ?? []), status!])
+      statuses.set(data ?? '', [...(statuses.get(data ?? '') ?? []), status])
     }
     const written = [...statuses].map(([data, all]) => writeResponse(data, all))
     const [first] = written

@@ -35,7 +35,7 @@ export function toSingular(word: string): string {
 }
 
 function isPlural(word: string): boolean {
-  return singulars.has(word) || (word.length > 2 && /s$/.test(word) && !/(?:ss|us|is|as)$/.test(word))
+  return singulars.has(word) || (word.length > 2 && word.endsWith('s') && !/(?:ss|us|is|as)$/.test(word))
 }
 
 /** Puts `a` or `an` before a noun. */
