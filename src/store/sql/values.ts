@@ -45,16 +45,18 @@ const canonical = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const timestampPattern = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/
 
 /**
- * Returns a time as ISO text in UTC with milliseconds. Returns text that is not a time unchanged (`infinity`, a year
- * before 1).
+ * Returns a time as ISO text in UTC with milliseconds, or with microseconds if it has any: a time that was read must
+ * select the same row again. Returns text that is not a time unchanged (`infinity`, a year before 1).
  */
 export function readTimestamp(text: string): string {
   if (canonical.test(text)) return text
   const match = timestampPattern.exec(text)
   if (match === null) return text
   const [, date, time = '00:00', seconds = ':00', fraction = '', zone = 'Z'] = match
-  const iso = `${date}T${time}${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}`
-  if (zone === 'Z' || zone === '+00') return `${iso}Z`
+  const iso = `${date}T${time}${seconds}`
+  const digits = fraction.slice(0, 6).padEnd(6, '0')
+  const end = digits.endsWith('000') ? `.${digits.slice(0, 3)}Z` : `.${digits}Z`
+  if (zone === 'Z' || zone === '+00') return iso + end
   const point = new Date(iso + (zone.length === 3 ? `${zone}:00` : zone))
-  return Number.isNaN(point.getTime()) ? text : point.toISOString()
+  return Number.isNaN(point.getTime()) ? text : point.toISOString().replace(/\.000Z$/, end)
 }

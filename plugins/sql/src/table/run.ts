@@ -164,9 +164,12 @@ export function makeAccess(plan: TablePlan): (principal: Principal | undefined) 
  */
 export function makeRowAnswer({ columns, types, table }: TablePlan): (row: Row, extras: readonly string[]) => Row {
   const integers = columns.filter((name) => ['id', 'integer'].includes(types[name]!.type))
+  const numbers = columns.filter((name) => types[name]!.type === 'number')
   return (row, extras) => {
     const answer = row as Record<string, unknown>
     for (const name of extras) answer[name] = undefined
+    // Decimals of PostgreSQL are texts; `validate` warns about those that a number may not represent.
+    for (const name of numbers) if (typeof row[name] === 'string') answer[name] = Number(row[name])
     for (const name of integers) assertExact(row[name], `"${name}" of "${table}"`, 'Use a column of the type bigint')
     return answer
   }
@@ -191,6 +194,7 @@ export function makeRowWriter({ columns, types, jsonAsText }: TablePlan): ((row:
  * @throws if the value is such an integer
  */
 export function assertExact(value: unknown, name: string, advice: string): void {
-  if (typeof value !== 'string' || !/^-?\d+$/.test(value) || Number.isSafeInteger(Number(value))) return
+  if (typeof value !== 'string' || !/^-?\d+(\.\d+)?$/.test(value)) return
+  if (Number.isSafeInteger(Math.trunc(Number(value)))) return
   throw new Error(`${name} is ${value}, which a JSON number cannot represent exactly. ${advice}`)
 }

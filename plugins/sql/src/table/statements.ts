@@ -11,7 +11,7 @@ import {
   type Source,
   type TablePlan,
 } from './plan.ts'
-import { bindList, makeBind, type Bind, type DatabaseKind } from './values.ts'
+import { bindList, makeBind, type Bind, type BindUse, type DatabaseKind } from './values.ts'
 
 /** What the values of a statement come from. */
 export interface Input {
@@ -205,23 +205,24 @@ export class StatementWriter {
     return `${this.#kind === 'sqlite' ? '?' : '$'}${this.#values.length}`
   }
 
-  #bindOf(name: string): Bind {
-    const known = this.#binds.get(name)
+  #bindOf(name: string, use: BindUse = 'compare'): Bind {
+    const key = `${use} ${name}`
+    const known = this.#binds.get(key)
     if (known !== undefined) return known
-    const bind = makeBind(name, this.#plan.types[name]!, this.#kind)
-    this.#binds.set(name, bind)
+    const bind = makeBind(name, this.#plan.types[name]!, { kind: this.#kind, use })
+    this.#binds.set(key, bind)
     return bind
   }
 
   #bindBody(name: string): string {
-    const bind = this.#bindOf(name)
+    const bind = this.#bindOf(name, 'store')
     // A column that allows null and has no default may be missing.
     return this.#add(({ body }) => (Object.hasOwn(body, name) ? bind(body[name]) : null))
   }
 
   /** @param column of another table */
   #bindSource(name: string, source: Source, column?: PlanColumn): string {
-    const bind = column === undefined ? this.#bindOf(name) : makeBind(name, column, this.#kind)
+    const bind = column === undefined ? this.#bindOf(name) : makeBind(name, column, { kind: this.#kind })
     const isDate = (column ?? this.#plan.types[name]!).type === 'date'
     switch (source.from) {
       case 'constant': {
@@ -380,8 +381,23 @@ export class StatementWriter {
         if (isList) return this.#inList(column, ({ query }) => [query[name]].flat().map(bind))
         return `${one} = ${this.#add(({ query }) => bind([query[name]].flat()[0]))}`
       default:
+        if (this.#kind === 'sqlite' && this.#plan.types[column]!.type === 'timestamp')
+          return this.#compareTimes(one, operator, ({ query }) => bind(query[name]) as string)
         return `${one} ${comparisons[operator]} ${this.#add(({ query }) => bind(query[name]))}`
     }
+  }
+
+  /**
+   * Compares times as SQLite stores them. As text, a time with microseconds is before the one with the same milliseconds:
+   * `.123456Z` and then `.123Z`.
+   */
+  #compareTimes(column: string, operator: keyof typeof comparisons, read: (input: Input) => string): string {
+    const add = (write: (time: ComparedTime) => string) => this.#add((input) => write(divideTime(read(input))))
+    const isGreater = operator === 'gt' || operator === 'gte'
+    const least = `${column} ${comparisons[operator]} ${add(({ least }) => least)}`
+    const same = add(({ whole, isWhole }) => (isWhole && (operator === 'gte' || operator === 'lt') ? '' : whole))
+    if (isGreater) return `${least} and ${column} <> ${same}`
+    return `${column} <= ${add(({ whole }) => whole)} and (${least} or ${column} = ${same})`
   }
 
   /** Null is the largest value. PostgreSQL does that itself. */
@@ -410,6 +426,22 @@ export class StatementWriter {
     }))
     return writeKeyset(terms)
   }
+}
+
+interface ComparedTime {
+  /** The time with milliseconds. */
+  readonly whole: string
+  /** Whether it has no microseconds. */
+  readonly isWhole: boolean
+  /** The first text of the time among those with microseconds. */
+  readonly least: string
+}
+
+function divideTime(time: string): ComparedTime {
+  const milliseconds = time.slice(0, '2026-11-20T08:00:00.000'.length)
+  const whole = `${milliseconds}Z`
+  const isWhole = time === whole
+  return { whole, isWhole, least: isWhole ? milliseconds : time }
 }
 
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
@@ -449,7 +481,7 @@ function joinConditions(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`
 }
 
-/** Whether a driver reads a column's values inexactly: without microseconds, or as the nearest JavaScript number. */
+/** Whether a row does not contain a column's values as the database writes them: times, and numbers such as NaN. */
 export function isConverted({ type }: PlanColumn, kind: DatabaseKind): boolean {
   return type === 'timestamp' || type === (kind === 'sqlite' ? 'date' : 'number')
 }

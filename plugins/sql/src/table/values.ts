@@ -9,20 +9,34 @@ export class InvalidValue extends Error {}
 /** Converts a value of a request for a statement. @throws InvalidValue */
 export type Bind = (value: unknown) => unknown
 
+/** What a value is for: SQLite compares times as text, so all that are stored must have the same form. */
+export type BindUse = 'store' | 'compare'
+
+export interface BindOptions {
+  readonly kind: DatabaseKind
+  readonly use?: BindUse
+}
+
 /** Returns the conversion of a column's values. The values match the schema of the column. */
-export function makeBind(name: string, column: PlanColumn, kind: DatabaseKind): Bind {
+export function makeBind(name: string, column: PlanColumn, { kind, use = 'compare' }: BindOptions): Bind {
   const reject = (expected: string): never => {
     throw new InvalidValue(`"${name}" must be ${expected}`)
   }
-  const bind = makeValueBind(column, kind, reject)
+  const hasMicroseconds = kind === 'postgresql' || use === 'compare'
+  const bind = makeValueBind(column, hasMicroseconds, reject)
   // Null in a JSON column that does not allow it is the JSON value null.
   return (value) => (value === null && (column.type !== 'json' || column.null) ? null : bind(value))
 }
 
-function makeValueBind({ type, limits }: PlanColumn, kind: DatabaseKind, reject: (expected: string) => never): Bind {
+function makeValueBind(
+  { type, limits }: PlanColumn,
+  hasMicroseconds: boolean,
+  reject: (expected: string) => never,
+): Bind {
   switch (type) {
     case 'timestamp':
-      return (value) => normalizeTime(String(value), kind) ?? reject('an existing time between the years 1 and 9999')
+      return (value) =>
+        normalizeTime(String(value), hasMicroseconds) ?? reject('an existing time between the years 1 and 9999')
     case 'date':
       return (value) => (String(value) >= '0001' ? value : reject('a date between the years 1 and 9999'))
     case 'json': {
@@ -47,11 +61,8 @@ function toBigint(value: unknown): bigint | undefined {
   return BigInt.asIntN(64, integer) === integer ? integer : undefined
 }
 
-/**
- * Returns a time of RFC 3339 in UTC: on SQLite, which compares times as text, always with milliseconds; on PostgreSQL with
- * up to microseconds.
- */
-function normalizeTime(text: string, kind: DatabaseKind): string | undefined {
+/** Returns a time of RFC 3339 in UTC, as it is read: with milliseconds, and with microseconds if it has any. */
+function normalizeTime(text: string, hasMicroseconds: boolean): string | undefined {
   const [, seconds, fraction = '', zone] = /^(.{19})(?:\.(\d+))?(.*)$/.exec(text) ?? []
   if (seconds === undefined || zone === undefined) return undefined
   const isLeapSecond = seconds.endsWith('60') // stored as the following second, as PostgreSQL does
@@ -60,8 +71,9 @@ function normalizeTime(text: string, kind: DatabaseKind): string | undefined {
   if (isLeapSecond) time.setTime(time.getTime() + 1000)
   const utc = time.toISOString()
   if (utc.length !== 24 || utc < '0001') return undefined
-  const digits = kind === 'sqlite' ? fraction.slice(0, 3).padEnd(3, '0') : fraction.slice(0, 6)
-  return digits === '' ? `${utc.slice(0, 19)}Z` : `${utc.slice(0, 19)}.${digits}Z`
+  const digits = fraction.slice(0, 6).padEnd(6, '0')
+  const isShort = !hasMicroseconds || digits.endsWith('000')
+  return `${utc.slice(0, 19)}.${isShort ? digits.slice(0, 3) : digits}Z`
 }
 
 /** Binds a list as one parameter. */

@@ -99,7 +99,7 @@ async function apply({ method, user, row, body, version }: Change, { api, model,
 /** Reads all pages of a list, which must be the rows of the model in their order. */
 async function list({ user, sort, limit, filters }: Listing, { api, model, kind }: Subject): Promise<void> {
   const query = { ...filters, ...(sort && { sort: sort.join() }), limit, count: true }
-  const rows = model.filter((row) => row.user === user && !row.deleted && hasValues(row, filters, kind))
+  const rows = model.filter((row) => row.user === user && !row.deleted && hasValues(row, filters))
   const ranks = await loadRanks(api)
   const terms = (sort ?? ['-id']).map((text) => ({ name: text.replace('-', ''), sign: text.startsWith('-') ? -1 : 1 }))
   if (terms.every((term) => term.name !== 'id')) terms.push({ name: 'id', sign: terms.at(-1)!.sign })

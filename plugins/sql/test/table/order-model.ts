@@ -94,29 +94,35 @@ export type Listing = typeof listing extends fc.Arbitrary<infer Value> ? Value :
 
 /** What a database stores for the body of a request. */
 export function store(body: Readonly<Record<string, unknown>>, kind: DatabaseKind): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, toComparable(name, value, kind)]))
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => {
+      const stored = toComparable(name, value)
+      // On SQLite, times are stored with milliseconds.
+      const isCut = name === 'paid_at' && stored !== null && kind === 'sqlite'
+      return [name, isCut ? `${(stored as string).slice(0, -3)}000` : stored]
+    }),
+  )
 }
 
 /** A value that JavaScript compares as the database does. */
-function toComparable(name: string, value: unknown, kind: DatabaseKind): unknown {
+function toComparable(name: string, value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (name === 'large') return BigInt(value as string)
   if (name !== 'paid_at') return value
   const [, seconds, fraction = '', zone] = /^(.{19})(?:\.(\d+))?(.*)$/.exec(value as string)!
-  const digits = fraction.padEnd(6, '0').slice(0, kind === 'sqlite' ? 3 : 6)
-  return `${new Date(`${seconds}${zone}`).toISOString().slice(0, 20)}${digits}`
+  return `${new Date(`${seconds}${zone}`).toISOString().slice(0, 20)}${fraction.padEnd(6, '0')}`
 }
 
 /** Whether a row has all the values that a list asks for. */
-export function hasValues({ values }: ModelRow, filters: Listing['filters'], kind: DatabaseKind): boolean {
+export function hasValues({ values }: ModelRow, filters: Listing['filters']): boolean {
   return Object.entries(filters).every(([key, given]) => {
     const [name = '', operator = 'eq'] = key.split('.')
     const value = values[name] ?? null
     if (operator === 'null') return (value === null) === given
     if (value === null) return false
     if (operator === 'contains') return (value as string).includes(String(given))
-    if (operator === 'eq') return [given].flat().some((one) => toComparable(name, one, kind) === value)
-    const order = compareValues(value, toComparable(name, given, kind))
+    if (operator === 'eq') return [given].flat().some((one) => toComparable(name, one) === value)
+    const order = compareValues(value, toComparable(name, given))
     return { gt: order > 0, gte: order >= 0, lt: order < 0, lte: order <= 0 }[operator]!
   })
 }
