@@ -19,6 +19,8 @@ interface Case {
     | 'bytes'
   readonly write: unknown
   readonly read: unknown
+  /** On PostgreSQL, if it differs. SQLite has no exact decimals. */
+  readonly postgresql?: unknown
 }
 
 const instant = new Date('2026-11-20T14:02:11.120Z')
@@ -30,8 +32,9 @@ const cases: readonly Case[] = [
   { what: 'an integer that is not safe', column: 'big', write: 2n ** 62n, read: '4611686018427387904' },
   { what: 'the smallest integer there is', column: 'big', write: -(2n ** 63n), read: '-9223372036854775808' },
   { what: 'an integer as text', column: 'big', write: '12', read: 12 },
-  { what: 'a decimal', column: 'decimal', write: 12.5, read: 12.5 },
-  { what: 'a whole decimal', column: 'decimal', write: 3, read: 3 },
+  { what: 'a decimal', column: 'decimal', write: 12.5, read: 12.5, postgresql: '12.5000' },
+  { what: 'a whole decimal', column: 'decimal', write: 3, read: 3, postgresql: '3.0000' },
+  { what: 'a decimal as text', column: 'decimal', write: '-0.25', read: -0.25, postgresql: '-0.2500' },
   { what: 'a floating point number', column: 'real', write: 0.1, read: 0.1 },
   { what: 'a whole floating point number', column: 'real', write: 2, read: 2 },
   { what: 'true', column: 'flag', write: true, read: true },
@@ -67,6 +70,19 @@ const cases: readonly Case[] = [
   { what: 'a list', column: 'data', write: [1, 'two', { three: 3 }], read: [1, 'two', { three: 3 }] },
   { what: 'an empty list', column: 'data', write: [], read: [] },
   { what: 'JSON text', column: 'data', write: '"words"', read: 'words' },
+  ...['5', 'true', 'null', '"x"', '', '{}', 'x'].map((text) => ({
+    what: `the text ${JSON.stringify(text)} in JSON`,
+    column: 'data' as const,
+    write: JSON.stringify(text),
+    read: text,
+  })),
+  ...['5', 'true', '{"a":[]}'].map((text) => ({
+    what: `the JSON text ${text}`,
+    column: 'data' as const,
+    write: text,
+    read: JSON.parse(text) as unknown,
+  })),
+  { what: 'a list of lists', column: 'data', write: [[1], [], ['a', null]], read: [[1], [], ['a', null]] },
   { what: 'a number in JSON', column: 'data', write: 1.5, read: 1.5 },
   { what: 'an integer in JSON', column: 'data', write: 12, read: 12 },
   { what: 'bytes', column: 'bytes', write: new Uint8Array([0, 1, 255]), read: Buffer.from([0, 1, 255]) },
@@ -99,7 +115,8 @@ describeEachDatabase('values', ({ kind, type, open }) => {
       .execute()
   })
 
-  for (const { what, column, write, read } of cases) {
+  for (const { what, column, write, read: usual, postgresql } of cases) {
+    const read = kind === 'postgresql' && postgresql !== undefined ? postgresql : usual
     test(`${what} is equal through returning, select, raw SQL, a transaction and a stream`, async () => {
       const inserted = await db
         .insertInto('thing')
@@ -131,7 +148,7 @@ describeEachDatabase('values', ({ kind, type, open }) => {
     assert.equal(Object.getPrototypeOf(row), Object.prototype)
   })
 
-  test('counts, sums and averages are numbers', async () => {
+  test('counts and sums of integers are numbers; sums of bigint and averages are decimals on PostgreSQL', async () => {
     await db.schema.createTable('tally').addColumn('small', 'integer').addColumn('big', 'bigint').execute()
     await db
       .insertInto('tally')
@@ -145,7 +162,29 @@ describeEachDatabase('values', ({ kind, type, open }) => {
       .select((q) => [q.fn.countAll().as('count'), q.fn.sum('small').as('small'), q.fn.sum('big').as('big')])
       .select((q) => q.fn.avg('big').as('mean'))
       .executeTakeFirstOrThrow()
-    assert.deepEqual({ count, small, big, mean }, { count: 2, small: 3, big: 5, mean: 2.5 })
+    const decimals = kind === 'postgresql' ? { big: '5', mean: '2.5000000000000000' } : { big: 5, mean: 2.5 }
+    assert.deepEqual({ count, small, big, mean }, { count: 2, small: 3, ...decimals })
+  })
+
+  test('times keep microseconds, so that they select the row that they were read from', async () => {
+    const at = kind === 'sqlite' ? 'timestamp_text' : 'timestamptz'
+    await sql`create table moment (at ${sql.raw(at)}, plain timestamp)`.execute(db)
+    for (const [written, read] of [
+      ['2026-11-20T08:00:00.123456Z', '2026-11-20T08:00:00.123456Z'],
+      ['2026-11-20 08:00:00.1234', '2026-11-20T08:00:00.123400Z'],
+      ['2026-11-20T08:00:00.000001Z', '2026-11-20T08:00:00.000001Z'],
+      ['2026-11-20T10:00:00.000001+02:00', '2026-11-20T08:00:00.000001Z'],
+      ['2026-11-20T08:00:00.123000Z', '2026-11-20T08:00:00.123Z'],
+      ['2026-11-20T08:00:00Z', '2026-11-20T08:00:00.000Z'],
+    ] as const) {
+      const plain = written.replace(/(Z|\+.*)$/, '')
+      const row = await db.insertInto('moment').values({ at: written, plain }).returningAll().executeTakeFirstOrThrow()
+      assert.deepEqual(row, { at: read, plain: written.includes('+') ? read.replace('T08', 'T10') : read })
+      if (kind === 'postgresql' || written === read) {
+        const found = await db.selectFrom('moment').selectAll().where('at', '=', row['at']).execute()
+        assert.ok(found.length > 0, written)
+      }
+    }
   })
 
   test('the latest point in time is ISO text', async () => {
@@ -213,5 +252,124 @@ describeEachDatabase('values', ({ kind, type, open }) => {
     for (const text of ['', '  ', '-- nothing', '/* nothing */']) {
       assert.deepEqual((await sql.raw(text).execute(db)).rows, [])
     }
+  })
+
+  if (kind === 'postgresql')
+    test('decimals of PostgreSQL keep their digits, also in arrays and sums', async () => {
+      const { rows } = await sql`select 12345678901234567.89::numeric as one, ${'0.10'}::numeric(5, 2) as two,
+        array[1.10, null]::numeric[] as many, (select sum(n) from (values (1.1::numeric), (2.20)) as all_of(n)) as total,
+        'NaN'::numeric as none`.execute(db)
+      assert.deepEqual(rows, [
+        { one: '12345678901234567.89', two: '0.10', many: ['1.10', null], total: '3.30', none: 'NaN' },
+      ])
+    })
+})
+
+/** What a list becomes depends on the type of the parameter, so nothing but PostgreSQL knows. */
+const arrays: readonly { readonly type: string; readonly write: unknown; readonly read?: unknown }[] = [
+  { type: 'text[]', write: ['a', '', 'NULL', '{b}', 'c"\\,d', '5', 'ü 😀'] },
+  { type: 'text[]', write: [] },
+  { type: 'text[]', write: ['a', null] },
+  { type: 'varchar(9)[]', write: ['a', 'b'] },
+  {
+    type: 'text[]',
+    write: [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  },
+  { type: 'text[]', write: [1, true, 2n], read: ['1', 'true', '2'] },
+  { type: 'integer[]', write: [1, -2, null] },
+  { type: 'smallint[]', write: [1] },
+  { type: 'bigint[]', write: [1, 2n ** 62n], read: [1, '4611686018427387904'] },
+  { type: 'numeric(9,2)[]', write: [1, '2.50'], read: ['1.00', '2.50'] },
+  { type: 'double precision[]', write: [0.1, -1e300] },
+  { type: 'boolean[]', write: [true, false] },
+  { type: 'uuid[]', write: ['0190a0c0-0000-7000-8000-000000000000'] },
+  { type: 'date[]', write: ['2026-11-20'] },
+  { type: 'timestamptz[]', write: ['2026-11-20T08:00:00.000Z', '2026-11-20T08:00:00.123456Z', null] },
+  { type: 'timestamptz[]', write: [instant], read: [instant.toISOString()] },
+  { type: 'timestamp[]', write: ['2026-11-20T08:00:00.120Z'] },
+  { type: 'bytea[]', write: [new Uint8Array([0, 255])], read: [Buffer.from([0, 255])] },
+  { type: 'jsonb[]', write: [{ a: [1] }, 5, '"x"', null], read: [{ a: [1] }, 5, 'x', null] },
+  { type: 'mood[]', write: ['good', 'bad'], read: '{good,bad}' },
+  { type: 'tags', write: ['a', 'b'] },
+  { type: 'notes', write: [1, 'a'] },
+  { type: 'json', write: [1, 'a', { b: [] }] },
+  { type: 'jsonb', write: ['a'] },
+  { type: 'jsonb', write: [] },
+  { type: 'text', write: [1, 'a'], read: '[1,"a"]' },
+]
+
+describeEachDatabase('lists', ({ kind, open }) => {
+  if (kind === 'sqlite')
+    test('a list is JSON text', async () => {
+      const { db } = await open()
+      const { rows } = await sql`select ${['a', 1]} as list, value from json_each(${['a', 'b']})`.execute(db)
+      assert.deepEqual(
+        rows,
+        ['a', 'b'].map((value) => ({ list: '["a",1]', value })),
+      )
+    })
+  if (kind !== 'postgresql') return
+  let db: Kysely<AnyTables>
+  before(async () => {
+    db = (await open()).db
+    await sql`create type mood as enum ('good', 'bad'); create domain tags as text[]; create domain notes as jsonb`.execute(
+      db,
+    )
+  })
+
+  for (const [index, { type, write, read = write }] of arrays.entries()) {
+    test(`${JSON.stringify(write, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))} in ${type}`, async () => {
+      const table = `list_${index}`
+      await sql`create table ${sql.table(table)} (id integer, list ${sql.raw(type)})`.execute(db)
+      for (let id = 0; id < 3; id += 1) {
+        // Prepared from the second time on.
+        const row = await db.insertInto(table).values({ id, list: write }).returning('list').executeTakeFirst()
+        assert.deepEqual(row, { list: read })
+      }
+      await db.transaction().execute(async (transaction) => {
+        const text = sql`update ${sql.table(table)} set list = ${write} where id = 1 returning list`
+        assert.deepEqual((await text.execute(transaction)).rows, [{ list: read }])
+      })
+      if (type === 'json') return // has no equality
+      const rows = []
+      const same = sql<boolean>`list = ${write}`
+      for await (const one of db.selectFrom(table).select('id').where(same).orderBy('id').stream(1)) rows.push(one)
+      assert.deepEqual(rows, [{ id: 0 }, { id: 1 }, { id: 2 }])
+    })
+  }
+
+  test('any() takes a list', async () => {
+    const ids = async (on: Kysely<AnyTables>) =>
+      (await sql<{ id: number }>`select id from generate_series(1, 5) as id where id = any(${[2, 4, 9]})`.execute(on))
+        .rows
+    for (let use = 0; use < 3; use += 1) assert.deepEqual(await ids(db), [{ id: 2 }, { id: 4 }])
+    await db.transaction().execute(async (on) => assert.deepEqual(await ids(on), [{ id: 2 }, { id: 4 }]))
+    const { rows } =
+      await sql`select ${['x']}::text[] as cast, ${[1]}::jsonb as json where 'b' = any(${['a', 'b']})`.execute(db)
+    assert.deepEqual(rows, [{ cast: ['x'], json: [1] }])
+  })
+
+  test('a statement with a list fails with the error of PostgreSQL, and the connection stays usable', async () => {
+    await assert.rejects(sql`select * from nowhere where a = any(${[1]})`.execute(db), { code: '42P01' })
+    await assert.rejects(sql`select 1 where 1 = any(${['a']})`.execute(db), { code: '22P02' })
+    await assert.rejects(sql`select 1 where 1 = any(${[undefined]})`.execute(db), { code: 'WP_STORE_VALUE' })
+    assert.deepEqual((await sql`select 1 as one`.execute(db)).rows, [{ one: 1 }])
+  })
+
+  test('a list is written for the type that its column has now', async () => {
+    await sql`create table changing (list text[])`.execute(db)
+    const insert = () =>
+      db
+        .insertInto('changing')
+        .values({ list: ['a'] })
+        .returning('list')
+        .executeTakeFirst()
+    for (let use = 0; use < 3; use += 1) assert.deepEqual(await insert(), { list: ['a'] })
+    await sql`drop table changing`.execute(db)
+    await sql`create table changing (list jsonb)`.execute(db)
+    for (let use = 0; use < 3; use += 1) assert.deepEqual(await insert(), { list: ['a'] })
   })
 })

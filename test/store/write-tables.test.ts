@@ -70,7 +70,7 @@ export interface Tables {
     active: Generated<boolean>
     settings: unknown
     extra: unknown
-    balance: number
+    balance: string | number
     ratio: number | null
     born: string | null
     seen: string | null

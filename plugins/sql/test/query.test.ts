@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ActionUse, ConfigProblem } from 'waypost'
+import type { ActionUse, ConfigProblem, JsonSchema } from 'waypost'
 import { parseStatement } from '../src/query/parse-statement.ts'
 import type { QueryPlan } from '../src/query/query-plan.ts'
 import { writeStatement } from '../src/query/run-query.ts'
@@ -132,7 +132,7 @@ test('a parameter comes from the path, the query string or the body; one placeho
   )
   assert.deepEqual(problems, [])
   assert.deepEqual((plan as unknown as QueryPlan).values, [
-    { from: 'body', name: 'total' },
+    { from: 'body', name: 'total', json: true },
     { from: 'params', name: 'id' },
     { from: 'query', name: 'status' },
   ])
@@ -145,6 +145,32 @@ test('a parameter comes from the path, the query string or the body; one placeho
       (mark) => `update x set total = ${mark}1 where id = ${mark}2 and status = ${mark}3 and y = ${mark}1`,
     ),
   )
+})
+
+test('a property of the body that allows objects is passed as JSON', () => {
+  const isJson = (schema: JsonSchema) => {
+    const request = { type: 'object', properties: { total: schema } }
+    const { plan } = describe('update x set total = :total', { method: 'PATCH', ...declare({ request }) })
+    return (plan as unknown as QueryPlan).values[0] as object
+  }
+  const all: readonly JsonSchema[] = [
+    {},
+    true,
+    { type: 'object' },
+    { type: ['object', 'string'] },
+    { anyOf: [{ type: 'object' }, { type: 'integer' }] },
+    { description: 'Anything', allOf: [{}] },
+  ]
+  for (const one of all) assert.deepEqual(isJson(one), { from: 'body', name: 'total', json: true }, JSON.stringify(one))
+  const none: readonly JsonSchema[] = [
+    { type: 'string' },
+    { type: ['array', 'null'], items: {} },
+    { enum: [1, 'a'] },
+    { const: 'a' },
+    { oneOf: [{ type: 'integer' }, { type: 'string' }] },
+    { allOf: [{ type: 'integer' }] },
+  ]
+  for (const one of none) assert.deepEqual(isJson(one), { from: 'body', name: 'total' }, JSON.stringify(one))
 })
 
 test('reports parameters that are unknown or ambiguous', () => {

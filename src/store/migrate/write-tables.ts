@@ -8,7 +8,9 @@ const maxWidth = 120
 const typesByName: ReadonlyMap<string, string> = new Map(
   Object.entries({
     number:
-      'int int2 int4 int8 integer tinyint smallint mediumint bigint real float float4 float8 double double_precision numeric decimal',
+      'int int2 int4 int8 integer tinyint smallint mediumint bigint real float float4 float8 double double_precision',
+    // Text on PostgreSQL, which keeps all digits, and a number on SQLite.
+    'string | number': 'numeric decimal',
     boolean: 'bool boolean',
     unknown: 'json jsonb json_text',
     Uint8Array: 'blob bytea binary varbinary',

@@ -4,18 +4,21 @@ import Cursor from 'pg-cursor'
 import { errors } from './errors.ts'
 import type { ConnectionMonitor } from './connection-monitor.ts'
 import { explainStale, isStalePlan, queryTimedOut } from './postgres-errors.ts'
-import { bindPostgresValue } from './postgres-values.ts'
+import type { ParameterTypes } from './postgres-parameters.ts'
+import { bindPostgresValue, ListParameter } from './postgres-values.ts'
 import { markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
 import type { StatementNames } from './statement-names.ts'
 import { addStatement, renewStack } from './statement-errors.ts'
 
-/** A cursor that binds values like other statements. */
+/** A cursor that binds values like other statements. The client that runs it sends another one, with written lists. */
 export class BoundCursor<Row> extends Cursor<Row> {
   readonly sql: string
+  readonly bound: readonly unknown[]
 
   constructor(sql: string, parameters: readonly unknown[]) {
-    super(sql, parameters.map(bindPostgresValue))
+    super(sql, [])
     this.sql = sql
+    this.bound = parameters.map(bindPostgresValue)
   }
 }
 
@@ -52,6 +55,7 @@ interface ClientContext {
   readonly monitor: ConnectionMonitor
   /** If omitted, statements are not prepared. */
   readonly names: StatementNames | undefined
+  readonly types: ParameterTypes
 }
 
 /** A pooled client for Kysely: binds values as SQLite does, and names the server when a connection is lost. */
@@ -60,12 +64,14 @@ export class BoundClient implements PostgresPoolClient {
   readonly #explain: (error: unknown) => unknown
   readonly #monitor: ConnectionMonitor
   readonly #names: StatementNames | undefined
+  readonly #types: ParameterTypes
   /** Whether the connection has an unanswered statement and must not be reused. */
   #isStuck = false
 
-  constructor(client: PoolClient, { explain, monitor, names }: ClientContext) {
+  constructor(client: PoolClient, { explain, monitor, names, types }: ClientContext) {
     this.#client = client
     this.#names = names
+    this.#types = types
     this.#explain = explain
     this.#monitor = monitor
   }
@@ -123,11 +129,15 @@ export class BoundClient implements PostgresPoolClient {
     const maxBytes = readMaxBytes(text)
     const send = (config: QueryConfig): Promise<unknown> =>
       maxBytes === undefined ? this.#client.query(config) : this.#sendLimited(maxBytes, config)
-    const run = (config: QueryConfig) => this.#watch(text, send(config))
-    if (name === undefined) return (await run({ text, values: values as unknown[] })) as PostgresQueryResult<Row>
+    const run = async (named?: string): Promise<PostgresQueryResult<Row>> => {
+      const written = await this.#writeLists({ text, name: named }, values)
+      const config = { ...(named !== undefined && { name: named }), text, values: written as unknown[] }
+      return (await this.#watch(text, send(config))) as PostgresQueryResult<Row>
+    }
+    if (name === undefined) return run()
     const isAlone = !this.#isInTransaction()
     try {
-      return (await run({ name, text, values: values as unknown[] })) as PostgresQueryResult<Row>
+      return await run(name)
     } catch (error) {
       if (!names!.isSuspect(error)) throw error
       if (!isAlone) {
@@ -135,10 +145,18 @@ export class BoundClient implements PostgresPoolClient {
         if (isStalePlan(error)) names!.renew(text)
         throw explainStale(error)
       }
-      const result = (await run({ text, values: values as unknown[] })) as PostgresQueryResult<Row>
+      const result = await run()
       names!.renew(text)
       return result
     }
+  }
+
+  async #writeLists(
+    statement: { readonly text: string; readonly name: string | undefined },
+    values: readonly unknown[],
+  ): Promise<readonly unknown[]> {
+    if (!values.some((value) => value instanceof ListParameter)) return values
+    return this.#watch(statement.text, this.#types.writeLists(this.#client, statement, values))
   }
 
   #sendLimited(maxBytes: number, config: QueryConfig): Promise<unknown> {
@@ -148,22 +166,28 @@ export class BoundClient implements PostgresPoolClient {
     })
   }
 
-  #stream<Row>(cursor: BoundCursor<Row>): PostgresCursor<Row> {
+  #stream<Row>({ sql: text, bound }: BoundCursor<Row>): PostgresCursor<Row> {
     // A cursor that waits for its end would not learn that the connection ended first.
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     this.#client.once('end', end)
-    this.#client.query(cursor as never)
+    let cursor: Cursor<Row> | undefined
+    const open = async () => {
+      const opened = new Cursor<Row>(text, await this.#writeLists({ text, name: undefined }, bound))
+      this.#client.query(opened as never)
+      return opened
+    }
     return {
       read: async (count) => {
         try {
-          return await this.#watch(cursor.sql, cursor.read(count))
+          cursor ??= await open()
+          return await this.#watch(text, cursor.read(count))
         } catch (error) {
           renewStack(error)
           throw error
         }
       },
       close: async () => {
-        await this.#watch(cursor.sql, Promise.race([cursor.close(), ended]))
+        if (cursor !== undefined) await this.#watch(text, Promise.race([cursor.close(), ended]))
         this.#client.off('end', end)
       },
     }

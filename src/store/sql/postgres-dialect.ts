@@ -13,6 +13,7 @@ import { errors } from './errors.ts'
 import { ConnectionMonitor } from './connection-monitor.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
 import { explainBusy, explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
+import { ParameterTypes } from './postgres-parameters.ts'
 import { parsePostgresUrl, redactUrl } from './postgres-url.ts'
 import { postgresTypes } from './postgres-values.ts'
 import { StatementNames } from './statement-names.ts'
@@ -103,6 +104,7 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     openClient: () => openClient(config, target),
   })
   const names = options.prepare === false || queryTimeoutMs !== undefined ? undefined : new StatementNames()
+  const types = new ParameterTypes()
   const register = async (client: ClientBase) => {
     await setUp(client, options.statementTimeoutMs)
     if (queryTimeoutMs !== undefined) return // it is shorter anyway
@@ -121,7 +123,7 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     target,
     pool,
     dialect: (limits) => {
-      const context = { pool, target, monitor, lost }
+      const context = { pool, target, monitor, lost, types }
       if (limits === undefined)
         return new PostgresDialect({ pool: wrapPool({ ...context, names }), cursor: BoundCursor })
       const config = { pool: wrapPool({ ...context, names: undefined }), cursor: BoundCursor }
@@ -240,17 +242,18 @@ interface PoolContext {
   readonly monitor: ConnectionMonitor
   readonly lost: WeakMap<ClientBase, Error>
   readonly names: StatementNames | undefined
+  readonly types: ParameterTypes
 }
 
 /** Wraps the pool for Kysely: Kysely cannot end it, and errors name the server. */
-function wrapPool({ pool, target, monitor, lost, names }: PoolContext): PostgresPool {
+function wrapPool({ pool, target, monitor, lost, names, types }: PoolContext): PostgresPool {
   return {
     options: pool.options,
     async connect() {
       try {
         const client = await pool.connect()
         const explain = (error: unknown) => explainQueryError(lost.get(client) ?? error, target)
-        return new BoundClient(client, { explain, monitor, names })
+        return new BoundClient(client, { explain, monitor, names, types })
       } catch (error) {
         throw explainConnectError(error, target, connectLimitMs)
       }

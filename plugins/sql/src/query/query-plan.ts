@@ -2,7 +2,12 @@ export const queryPlanFormat = 1
 
 /** Where the value of a parameter comes from. */
 export type QueryValue =
-  | { readonly from: 'params' | 'query' | 'body'; readonly name: string }
+  | {
+      readonly from: 'params' | 'query' | 'body'
+      readonly name: string
+      /** The schema allows any JSON, so all values are passed as JSON text, also strings and numbers. */
+      readonly json?: true
+    }
   | { readonly from: 'user' | 'now' }
 
 /** The plan of one method with `sql-query`. */

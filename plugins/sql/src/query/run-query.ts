@@ -35,6 +35,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
       } catch (error) {
         throw explain(error, context)
       }
+      if (kind === 'postgresql') readDecimals(plan, result.rows as Record<string, unknown>[])
       return makeAnswer(plan, result, context)
     },
   }
@@ -146,14 +147,30 @@ function readValue(value: QueryValue, request: Request, context: Context): unkno
   if (!('name' in value))
     return value.from === 'now' ? context.now().toISOString() : (context.principal?.user.id ?? null)
   const values = (request[value.from] ?? {}) as Row
-  return (Object.hasOwn(values, value.name) ? values[value.name] : undefined) ?? null
+  const found = (Object.hasOwn(values, value.name) ? values[value.name] : undefined) ?? null
+  // The driver writes objects and lists. Other values would be read as JSON text, or not at all.
+  return value.json === true && typeof found !== 'object' ? JSON.stringify(found) : found
 }
+
+/** Decimals of PostgreSQL, also sums and averages, are texts, unless the response declares a number. */
+function readDecimals({ numbers = [] }: QueryPlan, rows: readonly Record<string, unknown>[]): void {
+  for (const row of rows) {
+    for (const name of numbers) {
+      const value = row[name]
+      if (typeof value !== 'string' || !/^(-?\d+(\.\d+)?|NaN|-?Infinity)$/.test(value)) continue
+      const advice = 'Declare it as "type: string" in the response'
+      assertExact(value, `The column "${name}"`, value.includes('.') ? advice : integerAdvice)
+      row[name] = Number(value)
+    }
+  }
+}
+
+const integerAdvice = 'Declare it as "type: [integer, string]" in the response'
 
 function makeAnswer(plan: QueryPlan, { rows, numAffectedRows }: QueryResult<unknown>, context: Context): unknown {
   const { answer, numbers = [] } = plan
   for (const row of rows as readonly Row[]) {
-    for (const name of numbers)
-      assertExact(row[name], `The column "${name}"`, 'Declare it as "type: [integer, string]" in the response')
+    for (const name of numbers) assertExact(row[name], `The column "${name}"`, integerAdvice)
   }
   if (answer === 'rows') {
     if (isCutOff(rows)) context.log.warn(`sql-query: the statement returned more than ${maxBytes} bytes`)

@@ -1,5 +1,6 @@
 import type { ActionClass, ActionUse, ConfigProblem, JsonSchema } from 'waypost'
 import { collectProperties } from '../table/declared.ts'
+import { isJsonProperty, resolveReference } from './json-properties.ts'
 import { parseStatement, type Placeholder } from './parse-statement.ts'
 import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.ts'
 
@@ -84,7 +85,9 @@ function findValue(name: string, use: ActionUse, problems: ConfigProblem[]): Que
   const places: QueryValue[] = [
     ...(params.includes(name) ? [{ from: 'params' as const, name }] : []),
     ...(query.includes(name) ? [{ from: 'query' as const, name }] : []),
-    ...(body.includes(name) ? [{ from: 'body' as const, name }] : []),
+    ...(body.includes(name)
+      ? [{ from: 'body' as const, name, ...(isJsonProperty(name, use) && { json: true as const }) }]
+      : []),
     ...(name === 'now' ? [{ from: 'now' as const }] : []),
   ]
   if (name.split('.')[0] === 'user') {
@@ -145,8 +148,6 @@ function findAnswer({ declared, schemas }: ActionUse, problems: ConfigProblem[])
   return undefined
 }
 
-const prefix = 'schema:///'
-
 type Schema = Readonly<Record<string, unknown>>
 
 /** Returns the schema, or the one that it refers to, that has a type: an array or an object. */
@@ -154,7 +155,7 @@ function resolveSchema(schema: JsonSchema, named: ActionUse['schemas'], depth = 
   if (typeof schema === 'boolean' || depth > 20) return undefined
   if (typeOf(schema) !== undefined) return schema
   const { $ref, allOf = [] } = schema as { $ref?: string; allOf?: readonly JsonSchema[] }
-  const target = $ref?.startsWith(prefix) === true ? named[decodeURIComponent($ref.slice(prefix.length))] : undefined
+  const target = resolveReference($ref, named)
   for (const one of [...(target === undefined ? [] : [target]), ...allOf]) {
     const found = resolveSchema(one, named, depth + 1)
     if (found !== undefined) return found
@@ -170,7 +171,7 @@ function findNumbers(row: Schema | undefined, named: ActionUse['schemas']): read
   const properties = Object.entries((row?.['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>)
   return properties.flatMap(([name, schema]) => {
     const { $ref } = (typeof schema === 'object' ? schema : {}) as { readonly $ref?: string }
-    const target = $ref?.startsWith(prefix) === true ? named[decodeURIComponent($ref.slice(prefix.length))] : schema
+    const target = resolveReference($ref, named) ?? schema
     const types = typeof target === 'object' ? [target['type']].flat() : []
     const isNumber = types.includes('integer') || types.includes('number')
     return isNumber && !types.includes('string') ? [name] : []
