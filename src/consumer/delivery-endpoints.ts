@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { deliveryStates, type OwnSubscription, type Subscriptions } from '../events/index.ts'
 import { parseSince, type Since } from '../kit/index.ts'
 import { errors } from './errors.ts'
-import { idCursor, pageFields, parsePage, writePage } from './paging.ts'
+import { idCursor, limitPage, pageFields, parsePage, writePage } from './paging.ts'
 
 const strict = { additionalProperties: false }
 const DeliveryQuery = Type.Object(
@@ -28,7 +28,8 @@ export function mountDeliveries(
       async (request) => {
         const { status: state, ...query } = request.query
         const page = parsePage(query)
-        return writePage(await subscriptions.deliveries(own(request), { ...page.wanted, state }), page)
+        const rows = await subscriptions.deliveries(own(request), { ...page.wanted, state })
+        return writePage(rows, limitPage(rows, page))
       },
     )
     app.get<{ Params: { id: string; delivery: string } }>(

@@ -32,6 +32,19 @@ export function parsePage({ limit: text, cursor }: PageQuery): Page {
   return { limit, wanted: { limit: limit + 1, after: cursor } }
 }
 
+/** How many bytes of JSON a page has at most, unless its first row alone has more. */
+const maxPageBytes = 1024 * 1024
+
+/** Ends a page before it has too many bytes: 100 deliveries may have 4 MB of answers, and as JSON six times as much. */
+export function limitPage(rows: readonly unknown[], page: Page): Page {
+  let bytes = 0
+  const end = rows.slice(0, page.limit).findIndex((row, index) => {
+    bytes += JSON.stringify(row).length
+    return index > 0 && bytes > maxPageBytes
+  })
+  return end === -1 ? page : { ...page, limit: end }
+}
+
 /**
  * Makes the response. `next` is the cursor of the next page, if there is one.
  * @param cursorOf returns the cursor of a row; its id by default

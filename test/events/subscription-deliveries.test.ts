@@ -77,6 +77,27 @@ withSubscribers('deliveries of a subscription', (world) => {
     )
   })
 
+  test('are divided into pages of at most 1 MB', async () => {
+    const receiver = await world().openReceiver()
+    const { id } = await world().subscribe(ann, receiver.url)
+    const count = 60
+    for (let index = 0; index < count; index += 1) await world().dispatch('todo_created', index)
+    await world().deliver()
+    const answer = '\u0001'.repeat(4096) // as JSON, 24 KB
+    await world().system.db.updateTable('waypost_delivery').set({ answer, hidden: 0 }).execute()
+    const found: string[] = []
+    const sizes: number[] = []
+    let cursor = ''
+    do {
+      const { body } = await list(id, `?limit=100${cursor}`)
+      assert.ok(JSON.stringify(body).length < 1024 * 1024)
+      for (const one of body.entry) found.push(one.id)
+      sizes.push(body.entry.length)
+      cursor = body.next === undefined ? '' : `&cursor=${body.next}`
+    } while (cursor !== '' && sizes.length < 10)
+    assert.deepEqual([new Set(found).size, found.length, sizes.length], [count, count, 2])
+  })
+
   test('are shown one by one with the body, of which the first 64 KB', async () => {
     const receiver = await world().openReceiver()
     const { id } = await world().subscribe(ann, receiver.url)
