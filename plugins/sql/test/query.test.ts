@@ -173,6 +173,29 @@ test('a property of the body that allows objects is passed as JSON', () => {
   for (const one of none) assert.deepEqual(isJson(one), { from: 'body', name: 'total' }, JSON.stringify(one))
 })
 
+test('limits of JSON belong to properties of the body that the query uses', () => {
+  const request = { type: 'object', properties: { total: {}, other: {} } }
+  const { plan, problems = [] } = sqlQuery.describe!(
+    {
+      connection: 'System',
+      query: 'update x set total = :total where id = :id',
+      json: { total: { max_bytes: 9 }, other: {}, id: {} },
+    },
+    { ...use, method: 'PATCH', ...declare({ request }) },
+    {},
+  )
+  assert.deepEqual(
+    problems.map(({ at }) => at),
+    ['/json/other', '/json/id'],
+  )
+  assert.deepEqual((plan as unknown as QueryPlan).values[0], {
+    from: 'body',
+    name: 'total',
+    json: true,
+    limits: { max_bytes: 9 },
+  })
+})
+
 test('reports parameters that are unknown or ambiguous', () => {
   const cases: readonly (readonly [string, Partial<ActionUse>, string])[] = [
     ['select :other', {}, '/query ":other" is not a parameter of the method'],

@@ -80,6 +80,19 @@ ${['kysely', 'sql', 'system-kysely', 'system-sql']
         request: Input
         response: Note
         action: { class: sql-query, config: { connection: Orders, query: "insert into app_note (data, at) values (:data, :at) returning *" } }
+  /query/wide:
+    methods:
+      POST:
+        public: true
+        rate: any
+        request: { type: object, required: [data], properties: { data: {} } }
+        responses: { 204: }
+        action:
+          class: sql-query
+          config:
+            connection: Orders
+            query: insert into app_note (data) values (:data)
+            json: { data: { max_bytes: 400000 } }
   /query/at:
     methods:
       POST:
@@ -246,6 +259,33 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         assert.deepEqual(found.body.entry, [{ id: stored.id, data: 1, at }])
         assert.deepEqual((await call('/query/at', { at })).body, [{ id: stored.id, data: 1, at }])
       })
+
+    test('sql-query limits JSON as sql-table does', async () => {
+      const nest = (levels: number): unknown => (levels === 0 ? 1 : [nest(levels - 1)])
+      for (const [data, detail] of [
+        [nest(33), '"data" must be JSON with at most 32 levels of arrays and objects'],
+        [nest(32), undefined],
+        [Array.from({ length: 10_000 }, () => ({})), '"data" must be JSON with at most 10000 values'],
+        [Array.from({ length: 9999 }, () => ({})), undefined],
+        [{ a: 'x'.repeat(300_000) }, '"data" must be JSON of at most 262144 bytes'],
+        ['x'.repeat(300_000), '"data" must be JSON of at most 262144 bytes'],
+        [2 ** 53, /without integers beyond 2\^53/],
+      ] as const) {
+        for (const entrance of ['query', 'table']) {
+          const { status, body } = await call(`/${entrance}`, { data, at: null })
+          assert.equal(
+            status >= 400 ? status : 200,
+            detail === undefined ? 200 : 400,
+            JSON.stringify(body).slice(0, 200),
+          )
+          if (typeof detail === 'string') assert.equal(body.detail, detail)
+          else if (detail !== undefined) assert.match(body.detail, detail)
+        }
+      }
+      assert.equal((await call('/query/wide', { data: 'x'.repeat(300_000) })).status, 204)
+      const large = await call('/query/wide', { data: 'x'.repeat(400_000) })
+      assert.deepEqual([large.status, large.body.detail], [400, '"data" must be JSON of at most 400000 bytes'])
+    })
 
     test('decimals of PostgreSQL are texts with all digits, unless the response declares a number', async () => {
       const coded = (await call('/decimal')).body

@@ -1,3 +1,5 @@
+import type { JsonLimits } from '../table/config.ts'
+
 export const queryPlanFormat = 1
 
 /** Where the value of a parameter comes from. */
@@ -7,6 +9,8 @@ export type QueryValue =
       readonly name: string
       /** The schema allows any JSON, so all values are passed as JSON text, also strings and numbers. */
       readonly json?: true
+      /** Limits of objects and arrays, and of all values with `json`, that differ from the defaults. */
+      readonly limits?: JsonLimits
     }
   | { readonly from: 'user' | 'now' }
 

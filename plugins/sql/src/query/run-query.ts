@@ -1,5 +1,6 @@
 import { CompiledQuery, sql, type Kysely, type QueryResult } from 'kysely'
 import type { Action, CheckOptions, Context, MakeOptions, Request } from 'waypost'
+import { makeJsonWriter } from '../table/json-column.ts'
 import { assertExact, explain, isCutOff, kindOf, type Row } from '../table/run.ts'
 import { limitBytes } from '../table/statements.ts'
 import type { DatabaseKind } from '../table/values.ts'
@@ -19,6 +20,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
       `The plan has the format ${given.format}, and this version of sql-query knows format ${queryPlanFormat}`,
     )
   const plan = given as unknown as QueryPlan
+  const reads = plan.values.map(makeRead)
   let known: CompiledQuery | undefined
   return {
     async handle(request: Request, context: Context) {
@@ -28,7 +30,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
       const kind = kindOf(client)
       const statement = known ?? (await prepareStatement(client, plan, context))
       known = statement
-      const query = { ...statement, parameters: plan.values.map((value) => readValue(value, request, context)) }
+      const query = { ...statement, parameters: reads.map((read) => read(request, context)) }
       let result: QueryResult<unknown>
       try {
         result = await execute(client, query, plan.isReadOnly && kind === 'postgresql')
@@ -143,13 +145,24 @@ function execute(client: Client, query: CompiledQuery, isReadOnly: boolean): Pro
     .execute((transaction) => transaction.executeQuery(query))
 }
 
-function readValue(value: QueryValue, request: Request, context: Context): unknown {
+type Read = (request: Request, context: Context) => unknown
+
+/** Returns a function that reads a value of a request. It throws a problem with status 400 for JSON beyond the limits. */
+function makeRead(value: QueryValue): Read {
   if (!('name' in value))
-    return value.from === 'now' ? context.now().toISOString() : (context.principal?.user.id ?? null)
-  const values = (request[value.from] ?? {}) as Row
-  const found = (Object.hasOwn(values, value.name) ? values[value.name] : undefined) ?? null
-  // The driver writes objects and lists. Other values would be read as JSON text, or not at all.
-  return value.json === true && typeof found !== 'object' ? JSON.stringify(found) : found
+    return value.from === 'now'
+      ? (_, context) => context.now().toISOString()
+      : (_, context) => context.principal?.user.id ?? null
+  const { from, name, json, limits } = value
+  const write = makeJsonWriter(limits)
+  return (request, context) => {
+    const values = (request[from] ?? {}) as Row
+    const found = (Object.hasOwn(values, name) ? values[name] : undefined) ?? null
+    if (found === null || from !== 'body' || (json !== true && typeof found !== 'object')) return found
+    const written = write(found)
+    if ('expected' in written) throw context.problem(400, `"${name}" must be ${written.expected}`)
+    return Array.isArray(found) ? found : written.text // the driver knows whether PostgreSQL expects an array
+  }
 }
 
 /** Decimals of PostgreSQL, also sums and averages, are texts, unless the response declares a number. */

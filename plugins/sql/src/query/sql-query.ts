@@ -1,4 +1,5 @@
 import type { ActionClass, ActionUse, ConfigProblem, JsonSchema } from 'waypost'
+import { jsonLimits, type JsonLimits } from '../table/config.ts'
 import { collectProperties } from '../table/declared.ts'
 import { isJsonProperty, resolveReference } from './json-properties.ts'
 import { parseStatement, type Placeholder } from './parse-statement.ts'
@@ -7,6 +8,7 @@ import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.t
 interface QueryConfig {
   readonly connection: string
   readonly query: string
+  readonly json?: Readonly<Record<string, JsonLimits>>
 }
 
 const config = {
@@ -25,6 +27,12 @@ const config = {
         'One SQL statement. :name is a parameter of the path, the query string or the body; :user.id is the caller, and :now the current time',
       minLength: 1,
     },
+    json: {
+      type: 'object',
+      description: 'Limits of the objects and arrays that callers send, by property of the body',
+      minProperties: 1,
+      additionalProperties: jsonLimits,
+    },
   },
   additionalProperties: false,
 }
@@ -34,7 +42,7 @@ export const sqlQuery: ActionClass<QueryConfig> = {
   description: 'Runs one SQL statement and answers with its rows',
   routesOnly: true,
   config,
-  describe({ connection, query }, use) {
+  describe({ connection, query, json = {} }, use) {
     const parsed = parseStatement(query, { isSqlite: use.connections[connection] === 'sqlite' })
     if ('problem' in parsed) return { problems: [{ at: '/query', message: parsed.problem }] }
     const { parts, verb, isReading } = parsed
@@ -45,6 +53,7 @@ export const sqlQuery: ActionClass<QueryConfig> = {
     }
     const names = [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))]
     const values = new Map(names.map((name) => [name, findValue(name, use, problems)]))
+    setLimits(values, json, problems)
     const answer = findAnswer(use, problems)
     const plan: QueryPlan = {
       format: queryPlanFormat,
@@ -68,6 +77,23 @@ export const sqlQuery: ActionClass<QueryConfig> = {
     const { makeQueryAction } = await import('./run-query.ts')
     return makeQueryAction(options)
   },
+}
+
+function setLimits(
+  values: Map<string, QueryValue | undefined>,
+  json: Readonly<Record<string, JsonLimits>>,
+  problems: ConfigProblem[],
+): void {
+  for (const [name, limits] of Object.entries(json)) {
+    const value = values.get(name)
+    if (value?.from === 'body') values.set(name, { ...value, limits })
+    else
+      problems.push({
+        at: `/json/${name}`,
+        message: `"${name}" is not a property of the body that the query uses`,
+        hint: 'Remove it',
+      })
+  }
 }
 
 function indexOf({ name }: Placeholder, names: readonly string[]): number {

@@ -40,6 +40,35 @@ export const defaultJsonLimits = {
 /** How many bytes of rows a page of a list has at most, unless its first row alone has more. */
 export const defaultPageBytes = 1024 * 1024
 
+/** The schema of `JsonLimits`. */
+export const jsonLimits = {
+  type: 'object',
+  properties: {
+    max_bytes: {
+      type: 'integer',
+      description: 'The bytes of the JSON text',
+      minimum: 2,
+      maximum: 64 * 1024 * 1024,
+      default: defaultJsonLimits.max_bytes,
+    },
+    max_depth: {
+      type: 'integer',
+      description: 'The levels of arrays and objects',
+      minimum: 0,
+      maximum: 100,
+      default: defaultJsonLimits.max_depth,
+    },
+    max_values: {
+      type: 'integer',
+      description: 'The number of values, including arrays and objects',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: defaultJsonLimits.max_values,
+    },
+  },
+  additionalProperties: false,
+}
+
 const column = { type: 'string', minLength: 1, 'x-waypost': 'column' }
 const columns = { type: 'array', items: column, uniqueItems: true }
 const sort = {
@@ -173,33 +202,7 @@ export const tableConfigSchema = {
     json: {
       ...values,
       description: 'Limits of the values that callers write into JSON columns, by column',
-      additionalProperties: {
-        type: 'object',
-        properties: {
-          max_bytes: {
-            type: 'integer',
-            description: 'The bytes of the JSON text',
-            minimum: 2,
-            maximum: 64 * 1024 * 1024,
-            default: defaultJsonLimits.max_bytes,
-          },
-          max_depth: {
-            type: 'integer',
-            description: 'The levels of arrays and objects',
-            minimum: 0,
-            maximum: 100,
-            default: defaultJsonLimits.max_depth,
-          },
-          max_values: {
-            type: 'integer',
-            description: 'The number of values, including arrays and objects',
-            minimum: 1,
-            maximum: 1_000_000,
-            default: defaultJsonLimits.max_values,
-          },
-        },
-        additionalProperties: false,
-      },
+      additionalProperties: jsonLimits,
     },
   },
   additionalProperties: false,
