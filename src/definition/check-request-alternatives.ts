@@ -1,14 +1,18 @@
 import { findRecursiveAlternatives } from '../schema/index.ts'
 import type { DefinitionContext } from './definition-context.ts'
-import { entriesOf, itemsOf, textOf, textsOf, toValue, type MapNode, type Node } from './node.ts'
+import { entriesOf, itemsOf, textsOf, toValue, type MapNode, type Node } from './node.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import { childrenOf } from './schema-keywords.ts'
+import { typesOfSchema, type WalkContext } from './walk-schema.ts'
 
 /**
  * Warns about alternatives in request bodies that contain themselves and that neither a type nor a constant tells apart:
  * the work of validation doubles with each level of a body, until it is rejected.
  */
-export function checkRequestAlternatives({ requests, loading }: DefinitionContext, { targets }: ResolvedSchemas): void {
+export function checkRequestAlternatives(
+  { requests, schemas: { walking }, loading }: DefinitionContext,
+  { targets }: ResolvedSchemas,
+): void {
   const follow = (node: Node): Node | undefined =>
     targets.get(node.kind === 'map' ? (node.entries.get('$ref')?.value ?? node) : node)?.node
   const inner = (node: Node): readonly Node[] => {
@@ -18,7 +22,9 @@ export function checkRequestAlternatives({ requests, loading }: DefinitionContex
   }
   for (const recursive of findRecursiveAlternatives(requests, { inner, alternatives: alternativesOf })) {
     const schemas = recursive.map((node) => resolve(node, follow))
-    const isAmbiguous = schemas.some((one, index) => schemas.slice(0, index).some((other) => !isDistinct(one, other)))
+    const isAmbiguous = schemas.some((one, index) =>
+      schemas.slice(0, index).some((other) => !isDistinct(walking, one, other)),
+    )
     if (isAmbiguous)
       loading.report.add({ code: 'WP_DEFINITION_ALTERNATIVES_RECURSIVE', severity: 'warning', at: recursive[0]! })
   }
@@ -49,20 +55,15 @@ function resolve(node: Node, follow: (node: Node) => Node | undefined): Node {
   return found
 }
 
-function isDistinct(one: Node, other: Node): boolean {
+function isDistinct(walking: WalkContext, one: Node, other: Node): boolean {
   if (one.kind !== 'map' || other.kind !== 'map') return false
-  if (areDisjoint(typesOf(one), typesOf(other))) return true
+  if (areDisjoint(typesOfSchema(walking, one), typesOfSchema(walking, other))) return true
   const constants = constantsOf(other)
   return [...constantsOf(one)].some(([name, values]) => areDisjoint(values, constants.get(name) ?? []))
 }
 
 function areDisjoint(one: readonly string[], other: readonly string[]): boolean {
   return one.length > 0 && other.length > 0 && !one.some((value) => other.includes(value))
-}
-
-function typesOf({ entries }: MapNode): readonly string[] {
-  const type = entries.get('type')?.value
-  return [textOf(type) ?? [], textsOf(type)].flat()
 }
 
 /** Returns the values that required properties may have, where `const` or `enum` lists them. */

@@ -6,7 +6,7 @@ import type { Report } from './report.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import { typeNames } from './schema-language.ts'
 import { makeSchema } from './schemas.ts'
-import type { Level } from './walk-schema.ts'
+import { typesOfSchema, type Level } from './walk-schema.ts'
 
 export interface ParametersPlace {
   /** The entry of `path` or `parameters`. */
@@ -66,7 +66,7 @@ function checkParameters(
   const { report } = context.loading
   const { key, value } = entry
   const isMap = value.kind === 'map' && !isSchema(context, value)
-  const type = isMap ? 'object' : typeOf(value, resolved)
+  const type = isMap ? 'object' : typeOf(context, value, resolved)
   if (type !== undefined && type !== 'object') {
     const problem = `"${key}" must be a schema of type object, not of type "${type}"`
     report.add({ code: 'WP_DEFINITION_PARAMETERS_INVALID', at: value, parameters: { problem } })
@@ -106,26 +106,27 @@ interface ParameterContext {
 }
 
 function checkParameter(
-  { loading }: DefinitionContext,
+  context: DefinitionContext,
   { key: name, value }: Entry,
   { key, resolved }: ParameterContext,
 ): void {
-  const type = typeOf(value, resolved)
-  if (loading.report.isUnclear(value)) return
+  const type = typeOf(context, value, resolved)
+  const { report } = context.loading
+  if (report.isUnclear(value)) return
   const isValue = type !== 'object' && (type !== 'array' || key === 'parameters')
   if (isValue) return
   const problem = `"${name}" cannot be of type "${type}": the ${key === 'path' ? 'path' : 'query'} contains text`
-  loading.report.add({ code: 'WP_DEFINITION_PARAMETERS_INVALID', at: value, parameters: { problem } })
+  report.add({ code: 'WP_DEFINITION_PARAMETERS_INVALID', at: value, parameters: { problem } })
 }
 
 const maxHops = 50
 
 /** Returns the type of a schema, following references. */
-function typeOf(start: Node, { targets }: ResolvedSchemas): string | undefined {
+function typeOf({ schemas }: DefinitionContext, start: Node, { targets }: ResolvedSchemas): string | undefined {
   let node: Node | undefined = start
   for (let hops = 0; hops < maxHops && node !== undefined; hops += 1) {
-    const type = textOf(valueOf(node, 'type'))
-    if (type !== undefined) return typeNames.some((name) => name === type) ? type : undefined
+    const [type, other] = valueOf(node, 'type')?.kind === 'list' ? [] : typesOfSchema(schemas.walking, node)
+    if (type !== undefined && other === undefined) return typeNames.some((name) => name === type) ? type : undefined
     const reference: Node | undefined = node.kind === 'scalar' ? node : valueOf(node, '$ref')
     node = reference === undefined ? undefined : targets.get(reference)?.node
   }

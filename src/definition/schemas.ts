@@ -32,6 +32,7 @@ export function makeSchemas(loading: LoadContext, section: Section): Schemas {
     levels: new Map(),
     references: [],
     written: new Map(),
+    implied: new Map(),
     outputs: new Map(),
     hintFor,
   }

@@ -1,7 +1,17 @@
 import { joinWords } from '../kit/index.ts'
 import { checkPattern } from './check-pattern.ts'
 import { limitsOf } from '../schema/index.ts'
-import { describeNode, entriesOf, isEmpty, textOf, textsOf, type Entry, type MapNode, type Node } from './node.ts'
+import {
+  describeNode,
+  entriesOf,
+  isEmpty,
+  itemsOf,
+  textOf,
+  textsOf,
+  type Entry,
+  type MapNode,
+  type Node,
+} from './node.ts'
 import type { Report } from './report.ts'
 import { formats, typeNames } from './schema-language.ts'
 import type { Span } from './source.ts'
@@ -9,25 +19,35 @@ import type { Span } from './source.ts'
 export interface Strictness {
   /** The types that enclosing schemas allow for the value. */
   readonly types: readonly string[] | undefined
+  /** The schema, or one around it, is that of a condition. */
+  readonly isCondition: boolean
   readonly isDraft07: boolean
   readonly report: Report
 }
 
+export interface CheckedTypes {
+  /** The remaining types of the value. */
+  readonly types: readonly string[] | undefined
+  /** The types that the other keywords imply, because there is no `type`. */
+  readonly implied: readonly string[] | undefined
+}
+
 /**
  * Applies the checks of Ajv's strict mode: keywords without effect, unknown formats, invalid patterns. Union types are
- * allowed. Returns the remaining types of the value.
+ * allowed, and a type that other keywords imply may be left out.
  */
-export function checkStrict(node: MapNode, strictness: Strictness): readonly string[] | undefined {
+export function checkStrict(node: MapNode, strictness: Strictness): CheckedTypes {
   const reportProblem = (at: Span, problem: string, hint?: string): void =>
     strictness.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at, parameters: { problem }, hint })
-  const types = checkTypes(node, strictness, reportProblem)
+  const implied = impliedTypes(node, strictness)
+  const types = implied ?? checkTypes(node, strictness, reportProblem)
   checkKeywords(node, types, { reportProblem, report: strictness.report })
   checkPairs(node, strictness.isDraft07, reportProblem)
   checkTuple(node, strictness.isDraft07, reportProblem)
   checkTexts(node, reportProblem, strictness.report)
   checkLimits(node, types, { reportProblem, report: strictness.report })
   checkValueTypes(node, types, { reportProblem, report: strictness.report })
-  return types
+  return { types, implied }
 }
 
 type ReportProblem = (at: Span, problem: string, hint?: string) => void
@@ -46,13 +66,39 @@ function checkTypes(
   if (at === undefined ? report.isUnclear(node) : declared.length === 0) return typeNames
   if (at === undefined) return around
   if (around === undefined) return declared
-  const remaining = declared.filter(
-    (type) => around.includes(type) || (type === 'integer' && around.includes('number')),
-  )
+  const remaining = declared.filter((type) => isOneOf(type, around))
   const impossible = declared.find((type) => !remaining.includes(type))
   if (impossible !== undefined)
     reportProblem(at, `Type "${impossible}" is not possible: the enclosing schema has type "${around.join('" or "')}"`)
   return remaining
+}
+
+/**
+ * Returns the types of the values that `enum` or `const` list, or else the type that all keywords apply to. A type that is
+ * implied for a condition would change which values it is true for.
+ */
+function impliedTypes(
+  node: MapNode,
+  { types: around, isCondition, report }: Strictness,
+): readonly string[] | undefined {
+  if (around !== undefined || isCondition || node.entries.has('type') || report.isUnclear(node)) return undefined
+  const listed = listedTypes(node)
+  if (listed !== undefined) return listed
+  const all = [...node.entries.values()].map(typesOfKeyword).filter((types) => types !== undefined)
+  const common = [...new Set(all.flat())].filter((type) => all.every((types) => isOneOf(type, types)))
+  return common.length === 1 ? common : undefined
+}
+
+function isOneOf(type: string, types: readonly string[]): boolean {
+  return types.includes(type) || (type === 'integer' && types.includes('number'))
+}
+
+/** Returns undefined if there is a value with parts: other keywords describe those. */
+function listedTypes({ entries }: MapNode): readonly string[] | undefined {
+  const list = entries.get('enum')?.value
+  const values = [...(entries.has('const') ? [entries.get('const')!.value] : []), ...itemsOf(list)]
+  const types = new Set(values.map((value) => (value.kind === 'scalar' ? typeOfNode(value) : undefined)))
+  return types.size === 0 || types.has(undefined) ? undefined : ([...types] as string[])
 }
 
 const [array, object] = [['array'], ['object']]
@@ -66,6 +112,20 @@ const keywordTypes: Readonly<Record<string, readonly string[]>> = {
   ...forType(object, ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties']),
   ...forType(object, ['propertyNames', 'required', 'minProperties', 'maxProperties']),
   ...forType(object, ['dependencies', 'dependentRequired', 'dependentSchemas']),
+}
+
+const numericFormats: Readonly<Record<string, string>> = {
+  int32: 'integer',
+  int64: 'integer',
+  float: 'number',
+  double: 'number',
+}
+
+/** Returns the types that a keyword applies to; undefined if it applies to all. */
+function typesOfKeyword({ key, value }: Entry): readonly string[] | undefined {
+  if (!Object.hasOwn(keywordTypes, key) || (key === 'required' && value.kind !== 'list')) return undefined
+  if (key === 'format') return [numericFormats[textOf(value) ?? ''] ?? 'string']
+  return keywordTypes[key]
 }
 
 function forType(types: readonly string[], keywords: readonly string[]): Record<string, readonly string[]> {
@@ -86,8 +146,11 @@ function checkKeywords(node: MapNode, types: Strictness['types'], { reportProble
   const names = joinWords(wrong.map(({ key }) => `"${key}"`))
   const needed = keywordTypes[first.key]!
   const [needs, has] = wrong.length === 1 ? ['needs', 'has'] : ['need', 'have']
-  if (types === undefined) reportProblem(first.keySpan, `${names} ${needs} a "type"`, `Add type: ${needed[0]}`)
-  else {
+  if (types === undefined) {
+    const possible = [...new Set(wrong.map((entry) => typesOfKeyword(entry)![0]))]
+    const type = possible.length === 1 ? possible[0] : `[${possible.join(', ')}]`
+    reportProblem(first.keySpan, `${names} ${needs} a "type"`, `Add type: ${type}`)
+  } else {
     const hint = `${wrong.length === 1 ? 'It applies' : 'They apply'} to type ${needed.join(' or ')}`
     const isSame = wrong.every(({ key }) => keywordTypes[key] === needed)
     const problem = `${names} ${has} no effect on type "${types.join('" or "')}"`
@@ -98,7 +161,7 @@ function checkKeywords(node: MapNode, types: Strictness['types'], { reportProble
 function isForType({ key, value }: Entry, types: Strictness['types']): boolean {
   const needed = Object.hasOwn(keywordTypes, key) ? keywordTypes[key]! : undefined
   if (needed === undefined || (key === 'required' && value.kind !== 'list')) return true
-  return types?.some((type) => needed.includes(type) || (type === 'integer' && needed.includes('number'))) === true
+  return types?.some((type) => isOneOf(type, needed)) === true
 }
 
 function checkPairs({ entries }: MapNode, isDraft07: boolean, reportProblem: ReportProblem): void {
@@ -146,7 +209,7 @@ function checkValueTypes(node: MapNode, types: Strictness['types'], { reportProb
   if (types === undefined || types.length === 0 || types === typeNames || report.isUnclear(node)) return
   const check = (keyword: string, value: Node): void => {
     const type = typeOfNode(value)
-    if (type === undefined || types.includes(type) || (type === 'integer' && types.includes('number'))) return
+    if (type === undefined || isOneOf(type, types)) return
     const isNull = type === 'null'
     const hint = isNull ? `Write type: [${[...types, '"null"'].join(', ')}], or remove it` : undefined
     const problem = `${describeValue(value)} in "${keyword}" is not of type "${types.join('" or "')}"`

@@ -9,6 +9,7 @@ import {
   textOf,
   textsOf,
   toValue,
+  valueOf,
   type Entry,
   type MapNode,
   type Node,
@@ -73,6 +74,8 @@ export interface WalkContext {
   readonly references: ReferenceUse[]
   /** Each schema that is a map, with what it was converted to and the root that contains it. */
   readonly written: Map<object, WrittenSchema>
+  /** The types of schemas whose other keywords imply them. */
+  readonly implied: Map<Node, readonly string[]>
   /** What each root was converted to. */
   readonly outputs: Map<SchemaRoot, JsonSchema>
   /** Returns the hint for a text in place of a schema. */
@@ -95,12 +98,21 @@ interface WalkPosition {
   readonly level: Level
   /** The types that enclosing schemas allow for the value. */
   readonly types: readonly string[] | undefined
+  /** The schema, or one around it, is that of a condition. */
+  readonly isCondition: boolean
 }
 
 /** Checks a schema with its sub-schemas and converts it to JSON Schema 2020-12 without `$schema`, `$id` and anchors. */
 export function walkSchema(walking: WalkContext, root: SchemaRoot): JsonSchema {
   const dialect = parseDialect(root.version ?? '') ?? '2020-12'
-  const position = { root, base: root.node, dialect, pointer: root.prefix, types: undefined } as const
+  const position = {
+    root,
+    base: root.node,
+    dialect,
+    pointer: root.prefix,
+    types: undefined,
+    isCondition: false,
+  } as const
   const output = walk(walking, root.node, { ...position, level: makeLevel() })
   walking.outputs.set(root, output)
   return output
@@ -195,10 +207,14 @@ function walkMap(walking: WalkContext, node: MapNode, position: WalkPosition): J
   const shape = position.dialect === '2020-12' ? schema2020 : schemaDraft07
   checkStructure(node, shape, { label: { name: 'A JSON Schema', at: node }, checking })
   if (report.isUnclear(node)) Object.assign(position.level, { open: true, isLimited: true })
-  const types = checkStrict(node, { types: position.types, isDraft07: position.dialect === 'draft-07', report })
-  collectLevel(node, position.level)
+  const isDraft07 = position.dialect === 'draft-07'
+  const { types: around, isCondition } = position
+  const { types, implied } = checkStrict(node, { types: around, isCondition, isDraft07, report })
+  if (implied !== undefined) walking.implied.set(node, implied)
+  collectLevel(walking, node, position.level)
   noteAnchor(walking, node, position)
-  const output: Record<string, unknown> = {}
+  const output: Record<string, unknown> =
+    implied === undefined ? {} : { type: implied.length === 1 ? implied[0] : implied }
   walking.written.set(output, { node, root: position.root })
   for (const entry of node.entries.values()) {
     if (entry.key === '$ref') addReference(walking, entry, { ...position, output })
@@ -207,7 +223,13 @@ function walkMap(walking: WalkContext, node: MapNode, position: WalkPosition): J
   return output
 }
 
-function collectLevel(node: MapNode, level: Level): void {
+/** Returns the types that a schema declares or implies. */
+export function typesOfSchema({ implied }: Pick<WalkContext, 'implied'>, node: Node): readonly string[] {
+  const type = valueOf(node, 'type')
+  return implied.get(node) ?? [textOf(type) ?? [], textsOf(type)].flat()
+}
+
+function collectLevel(walking: WalkContext, node: MapNode, level: Level): void {
   for (const { key } of entriesOf(node.entries.get('properties')?.value)) level.properties.add(key)
   for (const item of itemsOf(node.entries.get('required')?.value)) {
     if (item.kind === 'scalar' && typeof item.value === 'string') level.required.push(item)
@@ -216,12 +238,13 @@ function collectLevel(node: MapNode, level: Level): void {
     const value = node.entries.get(keyword)?.value
     if (value !== undefined && !isFalse(value)) level.open = true
   }
-  collectArray(node, level)
+  collectArray(walking, node, level)
 }
 
-function collectArray({ entries }: MapNode, level: Level): void {
-  const type = entries.get('type')?.value
-  if (type !== undefined && [textOf(type), ...textsOf(type)].includes('array')) level.arrays.push(type)
+function collectArray(walking: WalkContext, node: MapNode, level: Level): void {
+  const { entries } = node
+  const at = entries.get('type')?.value ?? [...entries.values()][0]?.keySpan
+  if (at !== undefined && typesOfSchema(walking, node).includes('array')) level.arrays.push(at)
   // An array whose tuple is closed is limited by it.
   const ends = ['items', 'additionalItems', 'unevaluatedItems'].some((key) => isFalse(entries.get(key)?.value))
   if (ends || ['maxItems', 'const', 'enum'].some((key) => entries.has(key))) level.isLimited = true
@@ -272,22 +295,26 @@ function writeKeyword(walking: WalkContext, entry: Entry, writing: WriteContext)
   }
 }
 
-function walkChild(walking: WalkContext, { node, sameValue, path }: Child, position: WalkPosition): unknown {
+function walkChild(walking: WalkContext, { node, sameValue, path }: Child, around: WalkPosition): unknown {
   if (node === undefined) return undefined
+  const [keyword] = path
+  const position = { ...around, isCondition: around.isCondition || conditions.has(keyword) }
   if (sameValue) {
     const known = position.level.arrays.length
     const made = walk(walking, node, position)
-    if (conditions.has(path[0])) position.level.arrays.splice(known)
+    if (conditions.has(keyword)) position.level.arrays.splice(known)
     return made
   }
   const level = makeLevel()
   // A definition is part of the schemas that refer to it, not of its parent.
-  if (!definitions.has(path[0])) position.level.parts.push(level)
-  return walk(walking, node, { ...position, level, types: undefined })
+  if (!definitions.has(keyword)) position.level.parts.push(level)
+  const types = keyword === 'propertyNames' ? ['string'] : undefined
+  const isCondition = !definitions.has(keyword) && position.isCondition
+  return walk(walking, node, { ...position, level, types, isCondition })
 }
 
-/** Their statements about the value may be false. */
-const conditions: ReadonlySet<string> = new Set(['not', 'if'])
+/** Their statements about the value, or about an item, may be false. */
+const conditions: ReadonlySet<string> = new Set(['not', 'if', 'contains'])
 const definitions: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 
 /** Writes a converted sub-schema, or the plain value in its place, at its path. */

@@ -96,7 +96,7 @@ export function compileValidator(written: JsonSchema, allNamed: NamedSchemas, pa
   const found = part === 'query' ? withSuggestions(nullable, schema, named) : nullable
   const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
   const strict = hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
-  return withAlternatives(strict, { schema, named, compile: (one, all) => compileValidator(one, all, part) })
+  return withAlternatives(strict, { schema, named, part, compile: (one, all) => compileValidator(one, all, part) })
 }
 
 function withBudget(check: Validator, budget: StepBudget, part: Part): Validator {

@@ -12,6 +12,7 @@ type Check = (value: unknown) => readonly Problem[] | undefined
 export interface AlternativeSources {
   readonly schema: JsonSchema
   readonly named: NamedSchemas
+  readonly part: 'path' | 'query'
   /** Compiles the check of an object of parameters, which converts their texts. */
   compile(schema: JsonSchema, named: NamedSchemas): Check
 }
@@ -20,7 +21,7 @@ export interface AlternativeSources {
  * Reads parameters with `oneOf` or `anyOf` by the first alternative that accepts the text as it was sent. Ajv converts the
  * text for one alternative and then checks the others with what came out.
  */
-export function withAlternatives(check: Check, { schema, named, compile }: AlternativeSources): Check {
+export function withAlternatives(check: Check, { schema, named, part, compile }: AlternativeSources): Check {
   const root = { schema, name: inlineName }
   const context = { named: { ...named, [inlineName]: schema }, compile }
   const found = findParameters(root, named)
@@ -33,9 +34,13 @@ export function withAlternatives(check: Check, { schema, named, compile }: Alter
     const values = value as Record<string, unknown>
     const given = readers.filter(({ name }) => Object.hasOwn(values, name))
     const read = given.map(({ name, read: readOne }) => ({ name, result: readOne(values[name]) }))
-    if (read.length === 0 || read.some(({ result }) => result === undefined)) return check(value)
+    if (read.length === 0) return check(value)
+    const unread = read.filter(({ result }) => result === undefined).map(({ name }) => name)
+    // Ajv may accept a text that it converts for one alternative, and then back for another one.
+    if (unread.length > 0)
+      return check(value) ?? unread.map((name) => ({ path: `${part}/${name}`, message: 'does not match its schema' }))
     for (const { name, result } of read) values[name] = result!.value
-    checkOthers ??= compileOthers(new Set(found.map(({ at }) => at.schema)), { schema, named, compile })
+    checkOthers ??= compileOthers(new Set(found.map(({ at }) => at.schema)), { schema, named, part, compile })
     return checkOthers(value)
   }
 }
@@ -96,7 +101,8 @@ function listReadings(at: At, named: NamedSchemas, depth = 0): Readings {
   const { schema, root } = at
   if (typeof schema === 'boolean' || depth > 8) return { all: [[at]], isExclusive: false }
   const { $ref: _ref, allOf: _allOf, anyOf, oneOf, ...own } = schema
-  let all: readonly (readonly At[])[] = [Object.keys(own).length === 0 ? [] : [{ schema: own, root }]]
+  let all: readonly (readonly At[])[] =
+    Object.keys(own).length === 0 ? [[]] : splitValues(own).map((one) => [{ schema: one, root }])
   let isExclusive = oneOf !== undefined
   const combine = (others: readonly (readonly At[])[]) => {
     all = all.flatMap((one) => others.map((other) => [...one, ...other])).slice(0, maxReadings + 1)
@@ -111,6 +117,17 @@ function listReadings(at: At, named: NamedSchemas, depth = 0): Readings {
       combine(alternatives.flatMap((one) => listReadings({ schema: one, root }, named, depth + 1).all))
   }
   return { all, isExclusive }
+}
+
+/** Divides an `enum` of texts and numbers, because Ajv converts no text where a text is allowed. */
+function splitValues(schema: Schema): readonly Schema[] {
+  const { enum: values } = schema
+  if (!Array.isArray(values)) return [schema]
+  const types = new Set(values.map((value) => typeof value))
+  if (!types.has('string') || !(types.has('number') || types.has('boolean'))) return [schema]
+  const texts = { ...schema, enum: values.filter((value) => !['number', 'boolean'].includes(typeof value)) }
+  const others = (['number', 'boolean'] as const).filter((type) => types.has(type))
+  return [...others.map((type) => ({ ...schema, type, enum: values.filter((value) => typeof value === type) })), texts]
 }
 
 function needsReader({ all }: Readings, named: NamedSchemas): boolean {

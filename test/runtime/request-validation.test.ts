@@ -85,6 +85,11 @@ routes:
           limited: { type: [integer, 'null'], minimum: 3, anyOf: [{ type: integer }, { type: 'null' }] }
           size: { anyOf: [{ type: integer }, { enum: [full] }], default: full }
           count: { type: integer }
+          word: { oneOf: [{ type: integer }, { type: string, enum: [all] }] }
+          level: { enum: [1, 2, 3] }
+          top: { enum: [10, 0.5, all, true, 'null', null] }
+          above: { minimum: 0 }
+          flags: { items: { enum: [true, false] }, maxItems: 2 }
         action: src/echo.ts
   /integers:
     methods:
@@ -320,6 +325,11 @@ const cases: readonly Case[] = [
       ['limited=3', { limited: 3 }],
       ['limited=null', { limited: null }],
       ['size=3&page=5&count=7', { size: 3, page: 5, count: 7 }],
+      ['level=2&above=1.5&flags=true', { level: 2, above: 1.5, flags: [true] }],
+      ['top=10', { top: 10 }],
+      ['top=0.5', { top: 0.5 }],
+      ['top=all', { top: 'all' }],
+      ['top=true', { top: true }],
     ] as const
   ).map(([query, got]) => ({
     what: `a parameter is read by the alternative that accepts its text: ${query}`,
@@ -335,6 +345,17 @@ const cases: readonly Case[] = [
   },
   ...['page=5.0', 'page=none', 'open=yes', 'tag=x', 'tag=a&tag=b', 'multiple=15', 'multiple=7', 'mixed=y', 'limited=2']
     .concat('mixed=1&mixed=1&mixed=1&mixed=1&mixed=1', 'since=5.5', 'page=5&page=6', 'page=5&count=x')
+    .concat(
+      'word=5.0',
+      'level=4',
+      'level=a',
+      'above=-1',
+      'above=x',
+      'flags=1',
+      'flags=true&flags=true&flags=true',
+      'top=11',
+      'top=All',
+    )
     .map((query) => ({
       what: `a text that no alternative accepts, or several of \`oneOf\`, is refused: ${query}`,
       sent: { path: `/choice/latest?${query}` },

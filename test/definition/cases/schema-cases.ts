@@ -138,10 +138,27 @@ schema:
     ],
   },
   {
-    name: 'a keyword without a type',
-    files: { 'waypost.yml': 'schema:\n  A:\n    minLength: 3\n' },
+    name: 'keywords of several types without a type',
+    files: { 'waypost.yml': 'schema:\n  A:\n    minLength: 3\n    maximum: 5\n    maxLength: 9\n' },
     problems: [
-      'waypost.yml:3:5 «minLength» WP_DEFINITION_SCHEMA_INVALID "minLength" needs a "type" | Add type: string',
+      'waypost.yml:3:5 «minLength» WP_DEFINITION_SCHEMA_INVALID "minLength", "maximum" and "maxLength" need a "type" | Add type: [string, number]',
+    ],
+  },
+  {
+    name: 'a condition without a type, which would decide the values for which it is true',
+    files: { 'waypost.yml': 'schema:\n  A:\n    not: { minProperties: 2 }\n  B:\n    not: { enum: [1] }\n' },
+    problems: [
+      'waypost.yml:3:12 «minProperties» WP_DEFINITION_SCHEMA_INVALID "minProperties" needs a "type" | Add type: object',
+    ],
+  },
+  {
+    name: 'a value that its implied type excludes',
+    files: {
+      'waypost.yml': 'schema:\n  A:\n    pattern: ^a\n    default: 5\n  B:\n    enum: [a, b]\n    minimum: 1\n',
+    },
+    problems: [
+      'waypost.yml:4:14 «5» WP_DEFINITION_SCHEMA_INVALID 5 in "default" is not of type "string"',
+      'waypost.yml:7:5 «minimum» WP_DEFINITION_SCHEMA_INVALID "minimum" has no effect on type "string" | It applies to type number',
     ],
   },
   {
