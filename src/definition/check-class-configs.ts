@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonSchema } from '../contract/index.ts'
-import { hasReferences, messageOf, useExactKeywords } from '../kit/index.ts'
+import { hasReferences, messageOf, useExactFormats, useExactKeywords } from '../kit/index.ts'
 import type { ClassCatalog, ClassDescription } from './class-catalog.ts'
 import {
   addAnnotations,
@@ -141,6 +141,7 @@ async function loadCompiler(): Promise<Compiler & { readonly compiled: ReadonlyM
   ])
   const ajv = new ajvModule.Ajv2020({ strict: false, allErrors: true, verbose: true, useDefaults: true })
   addFormats.default(ajv)
+  useExactFormats(ajv)
   useExactKeywords(ajv, ajvModule)
   const annotations: Annotation[] = []
   addAnnotations(ajv, annotations)

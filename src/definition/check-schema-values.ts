@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonSchema } from '../contract/index.ts'
-import { compilePattern, useExactKeywords } from '../kit/index.ts'
+import { compilePattern, useExactFormats, useExactKeywords } from '../kit/index.ts'
 import { makeDefaults } from '../schema/index.ts'
 import type { Definition } from './definition.ts'
 import type { DefinitionContext } from './definition-context.ts'
@@ -80,6 +80,7 @@ async function openCompiler(named: Definition['schemas']) {
     code: { regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: '' }) },
   })
   addFormats.default(ajv)
+  useExactFormats(ajv)
   useExactKeywords(ajv, ajvModule)
   for (const [name, one] of Object.entries(named)) ajv.addSchema(one, `schema:///${encodeURIComponent(name)}`)
   const bases = new Map<JsonSchema, string>()

@@ -38,6 +38,7 @@ export {
 } from './errors.ts'
 export { findJsonExcess } from './find-json-excess.ts'
 export { findInfiniteNumber, hasInfiniteNumber } from './infinite-numbers.ts'
+export { useExactFormats } from './exact-formats.ts'
 export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywords.ts'
 export { formatAnnotations } from './format-diagnostics.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'

@@ -1,7 +1,7 @@
 import type * as Ajv from 'ajv/dist/2020.js'
 import type * as Formats from 'ajv-formats'
 import { createRequire } from 'node:module'
-import { resolveReferences, useExactKeywords, type Variables } from '../kit/index.ts'
+import { resolveReferences, useExactFormats, useExactKeywords, type Variables } from '../kit/index.ts'
 
 /** The config to pass to a class, or the reason why it is invalid. */
 export type PreparedConfig =
@@ -45,6 +45,7 @@ function createValidator(): Ajv.Ajv2020 {
     logger: false,
   })
   addFormats(ajv)
+  useExactFormats(ajv)
   useExactKeywords(ajv, { _, Name })
   return ajv
 }

@@ -2,7 +2,7 @@ import type { Options } from 'ajv'
 import { _, Ajv2020, Name, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { JsonSchema } from '../contract/index.ts'
-import { compilePattern, useExactKeywords } from '../kit/index.ts'
+import { compilePattern, useExactFormats, useExactKeywords } from '../kit/index.ts'
 import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
 import { exactIntegers, isExactLimit, limitIntegers } from './limit-integers.ts'
 import { movePrototype, ownPropertyOptions } from './object-names.ts'
@@ -224,6 +224,7 @@ export function compile(
   // With this option, `anyOf` checks all alternatives even if the first one is valid.
   if (!JSON.stringify([schema, named]).includes('"unevaluated')) ajv.opts.unevaluated = false
   ajvFormats.default(ajv)
+  useExactFormats(ajv)
   useExactKeywords(ajv, { _, Name }, (steps) => budget?.spend(steps))
   ajv.addKeyword(makeExcludedKeyword())
   if (budget !== undefined) ajv.addKeyword(makeStepKeyword(budget))
