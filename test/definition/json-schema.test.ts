@@ -105,7 +105,7 @@ function isAccepted(ajv: Ajv, schema: AnySchema): boolean {
 /** Checks the schemas of a definition, which have the types that other keywords imply. */
 function isAcceptedWith(schemas: Readonly<Record<string, JsonSchema>>): boolean {
   const ajv = withFormats(new Ajv2020(strict))
-  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, `schema:///${name}`)
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema, `schema:///${name}`)
   return Object.keys(schemas).every((name) => isAccepted(ajv, { $ref: `schema:///${name}` }))
 }
 
