@@ -29,9 +29,37 @@ function checkCompiles(pattern: string): PatternProblem | undefined {
     compilePattern(pattern)
     return undefined
   } catch (error) {
-    const hint = 'Patterns must run in linear time, with at most 1,000 repetitions'
+    const hint =
+      hintForProperty(pattern) ??
+      'Patterns must run in linear time, with at most 1,000 repetitions; see docs/schemas.md for what they may contain'
     return { message: `${shorten(pattern)} is not supported as a pattern: ${messageOf(error)}`, hint }
   }
+}
+
+/** The engine knows the short names of general categories, and scripts without `Script=`. */
+const categories: Readonly<Record<string, string>> = {
+  Letter: 'L',
+  Lowercase_Letter: 'Ll',
+  Uppercase_Letter: 'Lu',
+  Alphabetic: 'L',
+  Lowercase: 'Ll',
+  Uppercase: 'Lu',
+  Mark: 'M',
+  Number: 'N',
+  Decimal_Number: 'Nd',
+  Punctuation: 'P',
+  Separator: 'Z',
+  Space_Separator: 'Zs',
+  White_Space: 'Z',
+  Symbol: 'S',
+}
+
+function hintForProperty(pattern: string): string | undefined {
+  for (const [text, kind, , name = ''] of pattern.matchAll(/\\([pP])\{((?:General_Category|gc|Script|sc)=)?(\w+)\}/g)) {
+    const short = Object.hasOwn(categories, name) ? categories[name] : text.includes('=') ? name : undefined
+    if (short !== undefined) return `Write \\${kind}{${short}} for ${text}`
+  }
+  return undefined
 }
 
 function findNonLinear(pattern: string): string | undefined {

@@ -186,6 +186,13 @@ schema:
     ],
   },
   {
+    name: 'a property of characters by its long name',
+    files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '^\\p{Letter}+$'\n" },
+    problems: [
+      'waypost.yml:4:14 «\'^\\p{Letter}+$\'» WP_DEFINITION_SCHEMA_INVALID "^\\p{Letter}+$" is not supported as a pattern: invalid character class range: "\\p{Letter}" | Write \\p{L} for \\p{Letter}',
+    ],
+  },
+  {
     name: 'a pattern that does not compile',
     files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '['\n" },
     problems: [
@@ -210,7 +217,7 @@ schema:
     name: 'a pattern that repeats too often',
     files: { 'waypost.yml': "schema:\n  A:\n    type: string\n    pattern: '^a{2,5000}$'\n" },
     problems: [
-      'waypost.yml:4:14 «\'^a{2,5000}$\'» WP_DEFINITION_SCHEMA_INVALID "^a{2,5000}$" is not supported as a pattern: invalid repeat count: "{2,5000}" | Patterns must run in linear time, with at most 1,000 repetitions',
+      'waypost.yml:4:14 «\'^a{2,5000}$\'» WP_DEFINITION_SCHEMA_INVALID "^a{2,5000}$" is not supported as a pattern: invalid repeat count: "{2,5000}" | Patterns must run in linear time, with at most 1,000 repetitions; see docs/schemas.md for what they may contain',
     ],
   },
   {
