@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { SystemDraft } from '../src/backend/index.ts'
 import { saveChange } from '../src/backend/draft/save-changes.ts'
-import { planEdits } from '../src/backend/draft/plan-edits.ts'
+import { planRequested } from '../src/backend/draft/plan-requested.ts'
 import type { Texts } from '../src/definition/index.ts'
 import { openHost } from '../src/host/index.ts'
 import { activateRelease } from '../src/release/index.ts'
@@ -51,8 +51,8 @@ export async function measureDraft(): Promise<Figure[]> {
       await measure('save', index, () =>
         saveChange(
           draft,
-          (state) => {
-            const planned = planEdits(state, plan)
+          async (state) => {
+            const planned = await planRequested(draft, state, plan)
             if ('conflicts' in planned) throw new Error('Nobody else edits')
             return planned
           },

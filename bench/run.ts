@@ -21,6 +21,7 @@ import { measureTables } from './tables.ts'
 import { measureTokens } from './tokens.ts'
 import { measureLeaks, measureUnderLoad } from './under-load.ts'
 import { measureValidate } from './validate.ts'
+import { measureWaits } from './waits.ts'
 
 const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   reload: measureReload,
@@ -31,6 +32,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   files: measureLargeFiles,
   edits: measureEdits,
   draft: measureDraft,
+  waits: measureWaits,
   deploy: measureDeploy,
   publish: measurePublish,
   pull: measurePull,

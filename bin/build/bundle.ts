@@ -14,6 +14,7 @@ const entries = [
   'src/testing/load-plugin-child.js',
   'src/release/load-artifacts.js',
   'src/backend/deploy/body-worker.js',
+  'src/backend/draft/thread/draft-worker.js',
   'src/store/sql/scan-worker.js',
   'src/build/check-modules-child.js',
   'src/build/plugins/describe-child.js',

@@ -138,6 +138,24 @@ export const errors = defineErrors({
     message: 'The draft is damaged: the definition file {hash} is missing in System or was changed',
     hint: 'Discard all changes on the page Publish, or restore System from a backup.',
   },
+  WP_BACKEND_DRAFT_LIMIT: {
+    kind: 'user',
+    status: 422,
+    message: 'The definition is too large or too complex to be edited: {reason}',
+    hint: 'Replace the text of a file by a smaller one, or discard the changes. Repeated anchors and aliases, and files with many thousand entries, take most of the time.',
+  },
+  WP_BACKEND_DRAFT_QUEUE: {
+    kind: 'external',
+    status: 503,
+    message: 'Too many requests are waiting for work on the draft',
+    hint: 'Try again in a few seconds.',
+  },
+  WP_BACKEND_DRAFT_THREAD: {
+    kind: 'external',
+    status: 503,
+    message: 'The thread that works on the draft ended: {reason}',
+    hint: 'Try again. If it happens again, restart the server and look for the cause in its log.',
+  },
   WP_BACKEND_DRAFT_FOLDER: {
     kind: 'user',
     status: 404,

@@ -12,14 +12,15 @@ export type {
   DraftAuthor,
   DraftBase,
   DraftChange,
-  DraftFiles,
   DraftStatus,
-  FileChange,
   PlannedDraft,
   WriteOptions,
 } from './draft/draft.ts'
+export type { DraftFiles, FileChange } from './draft/file-change.ts'
 export { SystemDraft } from './draft/system/system-draft.ts'
-export { DraftBroken, subtractKnown } from './draft/save-changes.ts'
+export { DraftBroken } from './draft/draft-broken.ts'
+export { subtractKnown } from './draft/save-changes.ts'
+export { DraftThread } from './draft/thread/draft-thread.ts'
 export { errors as draftErrors } from './errors.ts'
 export { openPublisher } from './publish/open-publisher.ts'
 export type { Publisher, PublishRequest } from './publish/publisher.ts'

@@ -18,7 +18,7 @@ import { makeDiagnostic, makePlace, sortDiagnostics } from './make-diagnostic.ts
 import { makeManifest } from './make-manifest.ts'
 import { makeMigrationArtifact } from './open-builder.ts'
 import type { BuiltPlugin } from './plugins/build-plugins.ts'
-import { openPluginProcess } from './plugins/plugin-process.ts'
+import { openPluginProcess, type PluginProcess } from './plugins/plugin-process.ts'
 
 /** The release whose code a definition uses. */
 export interface Base {
@@ -57,13 +57,19 @@ export interface BaseBuilderOptions {
   readonly folder: string
   /** Parsed files; not of a builder for another base. */
   readonly cache?: SourceCache
+  /** Runs the plugins; closed with the builder. */
+  readonly process?: PluginProcess
 }
 
-export function openBaseBuilder({ base, folder, cache = makeSourceCache() }: BaseBuilderOptions): BaseBuilder {
+export function openBaseBuilder({
+  base,
+  folder,
+  cache = makeSourceCache(),
+  process = openPluginProcess(),
+}: BaseBuilderOptions): BaseBuilder {
   const code = listCode(base?.manifest)
   const actionFiles = new Set(listActions(base?.manifest).map(({ file }) => normalizeFile(file)))
   const known: MigrationCache = { parsed: new Map() }
-  const process = openPluginProcess()
   let artifacts: Promise<readonly Artifact[]> | undefined
   let listed: readonly PluginUse[] = []
 

@@ -1,5 +1,5 @@
 import { makeConnectionRegistry } from '../connection/index.ts'
-import type { Definition } from '../definition/index.ts'
+import type { Location } from '../definition/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { Manifest, ManifestAction } from '../release/index.ts'
@@ -48,12 +48,20 @@ export async function checkActions(
   return found
 }
 
+/** The parts of a definition that say where actions are. */
+export interface ActionPlaces {
+  readonly routes: readonly {
+    readonly path: string
+    readonly methods: readonly { readonly method: string; readonly action: { readonly at: Location } }[]
+  }[]
+}
+
 /**
  * Returns a diagnostic at the action of each method that would fail.
  * @param textOf returns the text of a definition file
  */
 export async function diagnoseActions(
-  { routes }: Definition,
+  { routes }: ActionPlaces,
   found: readonly FailingAction[],
   {
     severity,
@@ -61,7 +69,8 @@ export async function diagnoseActions(
   }: { readonly severity: Diagnostic['severity']; textOf(file: string): Promise<string | undefined> },
 ): Promise<readonly Diagnostic[]> {
   const diagnostics = found.map(async ({ method, path, message: problem }) => {
-    const used = routes.find((one) => one.path === path)?.methods.find((one) => one.method === method)
+    const own = routes.filter((one) => one.path === path).flatMap(({ methods }) => methods)
+    const used = own.find((one) => one.method === method)
     if (used === undefined) return []
     const { file, line, column } = used.action.at
     const source = (await textOf(file))?.split('\n')[line - 1]?.trimEnd() ?? ''

@@ -114,6 +114,7 @@ async function openSession(
   const signInLinks = makeSignInLinks()
   const migrations = new SessionMigrations()
   const draft = new FolderDraft(project, { clock: host.clock, migrations })
+  opened.defer(() => draft.close())
   const own = { host, identity, address: { host: address, port }, refusedHost, signInLinks, draft }
   const server = await startDevServer(options, own)
   opened.defer(() => server.close())

@@ -53,6 +53,7 @@ export {
   loadActiveRow,
   loadArtifacts,
   loadManifest,
+  loadManifestText,
   type ActiveRow,
   type StoredRelease,
 } from './load.ts'

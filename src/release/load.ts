@@ -55,12 +55,17 @@ export async function loadActiveRelease(
  * @throws WP_RELEASE_CORRUPT
  */
 export async function loadManifest(system: Pick<System, 'guardDb'>, id: string): Promise<Manifest> {
+  return parseManifest(await loadManifestText(system, id))
+}
+
+/** Loads the text of the manifest of a release. @throws WP_RELEASE_CORRUPT */
+export async function loadManifestText(system: Pick<System, 'guardDb'>, id: string): Promise<string> {
   const row = await system.guardDb
     .selectFrom('waypost_release')
     .select('manifest')
     .where('id', '=', id)
     .executeTakeFirst()
-  return parseManifest(assertIntact({ id, manifest: row?.manifest ?? null }))
+  return assertIntact({ id, manifest: row?.manifest ?? null })
 }
 
 /**

@@ -1,8 +1,10 @@
-import type { Editing, Texts } from '../../definition/index.ts'
+import type { Texts } from '../../definition/index.ts'
 import type { TablesSnapshot } from '../../contract/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DraftTables } from './draft-tables.ts'
 import type { Manifest } from '../../release/index.ts'
+import type { DraftFiles, FileChange } from './file-change.ts'
+import type { DraftThread } from './thread/draft-thread.ts'
 
 /** A definition that the pages of the backend edit: in `dev` the files of the project's folder, on a server its draft. */
 export interface Draft {
@@ -14,6 +16,8 @@ export interface Draft {
   /** The folder as shown to users: `~/todo`; undefined on a server. */
   readonly place: string | undefined
   readonly tables: DraftTables
+  /** Parses, compares and edits its texts. */
+  readonly thread: DraftThread
   read(): Promise<DraftFiles>
   /** Returns what changes are compared with. */
   loadBase(): Promise<DraftBase>
@@ -103,25 +107,6 @@ export interface ActionFile {
   readonly file: string
   /** `GET /todo`, or `cronjob tidy`. */
   readonly usedBy: readonly string[]
-}
-
-/** The new text of a file. */
-export interface FileChange {
-  /** Relative to the root, with forward slashes. */
-  readonly file: string
-  /** Undefined deletes the file. */
-  readonly text: string | undefined
-  /** Its current text; undefined if it must not exist. */
-  readonly before: string | undefined
-}
-
-/** The files of a draft at one time. */
-export interface DraftFiles {
-  /** All definition files that can be edited. */
-  readonly texts: Texts
-  /** A hash of them. */
-  readonly revision: string
-  readonly editing: Editing
 }
 
 export interface DraftBase {

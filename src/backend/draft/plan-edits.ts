@@ -10,8 +10,13 @@ import {
   type Writable,
 } from '../../definition/index.ts'
 import { errors } from '../errors.ts'
-import type { DraftFiles, FileChange } from './draft.ts'
+import type { DraftFiles, FileChange } from './file-change.ts'
 import { etagOfValue, keysOf, pointerOf } from './values.ts'
+
+/** The files of a draft, opened for edits. */
+interface OpenedFiles extends Pick<DraftFiles, 'texts'> {
+  readonly editing: Editing
+}
 
 /** A change of one value. Without a value, it is removed. */
 export interface ValueEdit {
@@ -55,7 +60,7 @@ export interface PlannedEdits {
  * WP_BACKEND_DRAFT_VALUE
  */
 export function planEdits(
-  draft: DraftFiles,
+  draft: OpenedFiles,
   request: RequestedEdits,
 ): PlannedEdits | { readonly conflicts: readonly EditConflict[] } {
   const { edits, files } = chooseEdits(draft, request)
@@ -71,10 +76,11 @@ export function planEdits(
   const working = withFiles(draft.editing, files)
   for (const { at, ...edit } of edits)
     if (!('value' in edit) && findValue(working, keysOf(at)) === undefined) throw errors.WP_BACKEND_DRAFT_ABSENT({ at })
-  const edited = editDefinition(
-    working,
-    edits.map((edit) => ({ keys: keysOf(edit.at), value: 'value' in edit ? (edit.value as Writable) : undefined })),
-  )
+  const written = edits.map((edit) => {
+    return { keys: keysOf(edit.at), value: 'value' in edit ? (edit.value as Writable) : undefined }
+  })
+  // Files alone are not parsed: the text of one can be replaced whatever it contains.
+  const edited = written.length === 0 ? new Map<string, string>() : editDefinition(working, written)
   const all: EditedFiles = new Map([...files.map(({ file, text }) => [file, text ?? undefined] as const), ...edited])
   const changes = listEdited(draft, all)
   const changed = edits.filter((edit) => !isSame(findValue(draft.editing, keysOf(edit.at)), edit.value))
@@ -83,14 +89,14 @@ export function planEdits(
 }
 
 /** Returns the files that an edit changes. */
-export function listEdited({ texts }: DraftFiles, edited: EditedFiles): readonly FileChange[] {
+export function listEdited({ texts }: Pick<DraftFiles, 'texts'>, edited: EditedFiles): readonly FileChange[] {
   return [...edited].flatMap(([file, text]): readonly FileChange[] => {
     const before = texts.get(file)
     return text === before ? [] : [{ file, text, before }]
   })
 }
 
-function chooseEdits(draft: DraftFiles, { edits = [], files = [], undo = false }: RequestedEdits) {
+function chooseEdits(draft: OpenedFiles, { edits = [], files = [], undo = false }: RequestedEdits) {
   if (!undo || edits.length === 0) return { edits, files }
   const isExact = files.length > 0 && files.every((edit) => findFileConflict(draft, edit).length === 0)
   return isExact ? { edits: [], files } : { edits, files: [] }
@@ -102,7 +108,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** Returns the conflict of an edit whose condition does not hold. */
-export function findValueConflict({ editing }: DraftFiles, edit: ValueEdit): readonly EditConflict[] {
+export function findValueConflict({ editing }: Pick<OpenedFiles, 'editing'>, edit: ValueEdit): readonly EditConflict[] {
   if (edit.if === undefined) return []
   const value = findValue(editing, keysOf(edit.at))
   const etag = value === undefined ? null : etagOfValue(value)
@@ -112,7 +118,7 @@ export function findValueConflict({ editing }: DraftFiles, edit: ValueEdit): rea
   return [{ at: edit.at, etag, value: value ?? null }]
 }
 
-function findFileConflict({ texts }: DraftFiles, edit: FileEdit): readonly EditConflict[] {
+function findFileConflict({ texts }: Pick<OpenedFiles, 'texts'>, edit: FileEdit): readonly EditConflict[] {
   if (edit.if === undefined) return []
   const text = texts.get(edit.file)
   const etag = text === undefined ? null : etagOfValue(text)
@@ -141,7 +147,7 @@ interface Made {
 }
 
 /** The files restore every byte; the values are for the case that something else in the files has changed since. */
-function invert({ editing }: DraftFiles, { changed, changes, after }: Made): PlannedEdits['inverse'] {
+function invert({ editing }: OpenedFiles, { changed, changes, after }: Made): PlannedEdits['inverse'] {
   const places = new Set(changed.map(({ at }) => pointerOf(findOwner(editing, keysOf(at)))))
   const outer = [...places].filter((at) => ![...places].some((other) => at !== other && at.startsWith(`${other}/`)))
   const edits = outer.map((at): ValueEdit => {

@@ -1,8 +1,9 @@
-import { openEditing, type Editing } from '../../definition/index.ts'
+import type { Texts } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import { errors, ProblemWith } from '../errors.ts'
-import type { Draft, DraftAuthor, DraftFiles, PlannedDraft } from './draft.ts'
-import { formatDiagnostics } from './format-diagnostics.ts'
+import { DraftBroken } from './draft-broken.ts'
+import type { Draft, DraftAuthor, PlannedDraft } from './draft.ts'
+import type { DraftFiles } from './file-change.ts'
 
 /** A change of the files of a draft, planned for their current state. */
 export type Planned = PlannedDraft
@@ -42,7 +43,7 @@ export async function saveChange<Plan extends Planned>(
       const names = planned.changes.map(({ file }) => file)
       const { isServed: wasServed, diagnostics: before } = await draft.status()
       if (names.length === 0) return { plan: planned, files: names, before, served: Promise.resolve(wasServed) }
-      if (!withErrors) assertNoErrors(files, planned, await draft.findNewErrors(planned))
+      if (!withErrors) await assertNoErrors(draft, { files, planned, found: await draft.findNewErrors(planned) })
       const written = await draft.write(planned.changes, { code: planned.code, by })
       if (written !== undefined) return { plan: planned, files: names, before, served: written.served }
     }
@@ -51,32 +52,29 @@ export async function saveChange<Plan extends Planned>(
   return { ...saved, isServed: await served }
 }
 
-function assertNoErrors(files: DraftFiles, { changes }: Planned, found: readonly Diagnostic[]): void {
+async function assertNoErrors(
+  { thread }: Draft,
+  {
+    files,
+    planned,
+    found,
+  }: { readonly files: DraftFiles; readonly planned: Planned; readonly found: readonly Diagnostic[] },
+): Promise<void> {
   if (found.length === 0) return
   const count = found.length === 1 ? '1 error' : `${found.length} errors`
-  const { root, cache } = files.editing
-  const kept = changes.flatMap(({ file, text }) => (text === undefined ? [] : [[file, text] as const]))
-  const editing = openEditing(root, { texts: new Map([...files.texts, ...kept]), cache })
-  throw new ProblemWith(errors.WP_BACKEND_DRAFT_ERRORS({ count }), { diagnostics: formatDiagnostics(editing, found) })
-}
-
-/** Nothing can be planned because the definition has errors. */
-export class DraftBroken extends Error {
-  readonly diagnostics: readonly Diagnostic[]
-
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super('the definition has errors')
-    this.diagnostics = diagnostics
-  }
+  const kept = planned.changes.flatMap(({ file, text }) => (text === undefined ? [] : [[file, text] as const]))
+  const texts = new Map([...files.texts, ...kept])
+  const diagnostics = await thread.ask('format', { texts, diagnostics: found })
+  throw new ProblemWith(errors.WP_BACKEND_DRAFT_ERRORS({ count }), { diagnostics })
 }
 
 /** @throws WP_BACKEND_DRAFT_BROKEN with the diagnostics, if planning fails because of them */
-export async function planOrExplain<Plan>(editing: Editing, work: () => Promise<Plan>): Promise<Plan> {
+export async function planOrExplain<Plan>({ thread }: Draft, texts: Texts, work: () => Promise<Plan>): Promise<Plan> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof DraftBroken)) throw error
-    const diagnostics = formatDiagnostics(editing, error.diagnostics)
+    const diagnostics = await thread.ask('format', { texts, diagnostics: error.diagnostics })
     throw new ProblemWith(errors.WP_BACKEND_DRAFT_BROKEN(), { diagnostics })
   }
 }

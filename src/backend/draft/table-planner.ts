@@ -20,7 +20,7 @@ import {
   type DesignProblem,
   type Step,
 } from '../../tables/index.ts'
-import type { FileChange } from './draft.ts'
+import type { FileChange } from './file-change.ts'
 import type { DesignedTable, DesignRequest, DraftTables, PlannedMigration, PlannedTableApi } from './draft-tables.ts'
 
 /** What the planner of tables uses of its draft. */
@@ -184,7 +184,7 @@ function listColumns(
   return Object.hasOwn(now, table) ? Object.keys(now[table]!.columns) : []
 }
 
-function parseMigrationPath(file: string): { readonly connection?: string; readonly name?: string } {
+export function parseMigrationPath(file: string): { readonly connection?: string; readonly name?: string } {
   return { .../^migrations\/(?<connection>[^/]+)\/(?<name>[^/]+)\.yml$/.exec(file)?.groups }
 }
 

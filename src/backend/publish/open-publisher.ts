@@ -33,7 +33,6 @@ import {
 import type { Logger } from '../../runtime/index.ts'
 import { inOneTransaction, type System } from '../../store/index.ts'
 import { logged } from '../deploy/actor.ts'
-import { listDraftChanges, selectChanges } from '../draft/system/draft-changes.ts'
 import { errors, ProblemWith } from '../errors.ts'
 import type { DraftState } from '../draft/system/draft-versions.ts'
 import { planPublication, type PlannedRelease, type PlanSources, type PublicationPlan } from './plan-publication.ts'
@@ -141,9 +140,10 @@ export function openPublisher(sources: PublisherSources): Publisher {
  */
 async function choose(
   { draft }: Pick<PublisherSources, 'draft'>,
-  { base, texts, changes }: DraftState,
+  state: DraftState,
   names: readonly string[] | undefined,
 ): Promise<Texts> {
+  const { base, texts, changes } = state
   if (names === undefined || names.length === 0) return names === undefined ? texts : base.texts
   const unknown = names.find((name) => changes.every((change) => change.name !== name))
   if (unknown !== undefined) throw errors.WP_BACKEND_PUBLISH_CHANGE({ name: unknown })
@@ -153,7 +153,7 @@ async function choose(
     if (isFile && (await draft.tables.isFrozen({ file, before: texts.get(file), text: base.texts.get(file) })))
       chosen.add(name)
   }
-  return selectChanges({ base: base.texts, draft: texts }, chosen)
+  return draft.select(state, [...chosen])
 }
 
 function assertNoConflicts({ conflicts }: DraftState): void {
@@ -286,7 +286,7 @@ async function activate(
   const { applyChanges: _, ...caller } = by.host // changes are applied after the transaction
   let { state } = prepared
   for (let attempt = 1; ; attempt++) {
-    const rest = texts === state.texts ? [] : listDraftChanges(texts, state.texts)
+    const rest = texts === state.texts ? [] : await draft.listChanges(texts, state.texts)
     try {
       await inOneTransaction(system, async (joined) => {
         const acting = { ...caller, system: joined }

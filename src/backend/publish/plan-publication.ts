@@ -1,5 +1,4 @@
 import { findUnheldScopes } from '../../auth/index.ts'
-import type { LoadedTexts } from '../../build/index.ts'
 import type { Texts } from '../../definition/index.ts'
 import {
   checkReleaseActions,
@@ -9,6 +8,7 @@ import {
   surveyMigrations,
   variablesOfConnections,
   withSystemVariables,
+  type FailingAction,
   type Host,
   type LoadPlugins,
 } from '../../host/index.ts'
@@ -23,22 +23,21 @@ import {
   neededScopes,
   planChanges,
   requiredVariables,
-  serializeRelease,
   type BuiltRelease,
   type Manifest,
   type MissingVariable,
   type SerializedRelease,
   type StoredRelease,
 } from '../../release/index.ts'
-import { describeBreaking, describeLosses, writeStep } from '../../tables/index.ts'
 import { listStagedVariables, loadStagedVariables } from '../draft/system/staged-variables.ts'
+import type { LoadedDraft } from '../draft/system/draft-builder.ts'
 import type { SystemDraft } from '../draft/system/system-draft.ts'
 import { findAccessWarnings } from './access-warnings.ts'
 
 export interface PlanSources {
   readonly host: Host
   readonly loadPlugins: LoadPlugins
-  readonly draft: Pick<SystemDraft, 'readState' | 'load' | 'link' | 'tables'>
+  readonly draft: Pick<SystemDraft, 'readState' | 'load' | 'link' | 'tables' | 'thread' | 'select' | 'listChanges'>
   /** Loads the active release. @throws WP_RELEASE_CORRUPT */
   loadActive(): Promise<Pick<StoredRelease, 'id' | 'manifest'> | undefined>
 }
@@ -100,10 +99,9 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   if (active !== undefined) assertServable(active.manifest) // this version could drop parts that it does not know
   const loaded = await sources.draft.load(options.texts)
   const plan = { active, diagnostics: loaded.diagnostics, ...nothing }
-  const { definition } = loaded
-  if (definition === undefined || hasErrors(loaded.diagnostics)) return plan
+  if (!loaded.isValid || hasErrors(loaded.diagnostics)) return plan
   const release = await sources.draft.link(loaded)
-  const { manifest } = release
+  const { manifest, artifacts } = release
   const before = active?.manifest
   const host = await openHostFor(sources, before, { manifest, mayOpen: options.mayOpen })
   const plugins = await sources.loadPlugins(release)
@@ -120,15 +118,14 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
     ...Object.keys(manifest.connections).filter((name) => !isOpenable(name)),
   ]
   const failing = await checkReleaseActions({ host, release, plugins, unready: new Set(unready) })
-  const textOf = async (file: string) => options.texts.get(file)
   const staged = (await listStagedVariables(sources.host)).map(({ name }) => name)
   const unstaged = requiredVariables(manifest).filter((name) => !staged.includes(name))
   const missing = await findMissingVariables(system, unstaged)
   const isUnset = new Set([...missing.map(({ name }) => name), ...staged])
-  const serialized = serializeRelease(release)
+  const serialized = { id: release.id, manifest: release.text, artifacts }
   return {
     ...plan,
-    built: { ...release, serialized, plugins },
+    built: { manifest, artifacts, serialized, plugins },
     facts: {
       id: serialized.id,
       built: manifest.waypost,
@@ -143,17 +140,15 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       droppedMigrations: dropped.map(nameOfMigration),
       failingActions: failing,
     },
-    diagnostics: [
-      ...loaded.diagnostics,
-      ...(await diagnoseActions(definition, failing, { severity: 'error', textOf })),
-    ],
+    diagnostics: [...loaded.diagnostics, ...(await diagnoseFailing(sources, loaded, failing))],
     accessWarnings: await findAccessWarnings(loaded.diagnostics, async () => {
       const { texts } = (await sources.draft.readState()).active
       return (await sources.draft.load(texts)).diagnostics
     }),
-    migrations: pending.map((one) =>
-      describeMigration(one, { loaded, kindOf: (name) => kindOf(name, { host, manifest, plugins }) }),
-    ),
+    migrations: await describeMigrations(sources, loaded, {
+      pending,
+      kindOf: (name) => kindOf(name, { host, manifest, plugins }),
+    }),
     missingVariables: missing.map((one) => ({ ...one, uses: findVariableUses(manifest, one.name) })),
     newVariableUses: Object.keys(manifest.variables)
       .filter((name) => !isUnset.has(name))
@@ -186,26 +181,34 @@ async function openHostFor(
   return { ...opened, variables: { ...opened.variables, ...(await loadStagedVariables(host)) } }
 }
 
-interface MigrationContext {
-  readonly loaded: LoadedTexts
-  kindOf(connection: string): 'sqlite' | 'postgresql' | undefined
+/** Returns the problems of actions that would fail, at their places. */
+async function diagnoseFailing(
+  { draft }: PlanSources,
+  { texts, release }: LoadedDraft,
+  failing: readonly FailingAction[],
+): Promise<readonly Diagnostic[]> {
+  if (failing.length === 0) return []
+  const methods = failing.map(({ method, path }) => ({ method, path }))
+  const places = await draft.thread.ask('actionPlaces', { texts, release, methods })
+  const routes = methods.flatMap(({ method, path }, index) => {
+    const at = places[index]
+    return at === undefined ? [] : [{ path, methods: [{ method, action: { at } }] }]
+  })
+  return diagnoseActions({ routes }, failing, { severity: 'error', textOf: async (file) => texts.get(file) })
 }
 
-function describeMigration(
-  one: Manifest['migrations'][number],
-  { loaded, kindOf: find }: MigrationContext,
-): PlannedMigration {
-  const source = loaded.migrations.migrations.find(
-    ({ connection, name }) => connection === one.connection && name === one.name,
-  )
-  const steps = source?.declared?.steps ?? []
-  const kind = find(one.connection)
-  return {
-    name: nameOfMigration(one),
-    sql: kind === undefined ? [] : steps.flatMap((step) => writeStep(step, kind)),
-    breaking: describeBreaking(steps),
-    losses: describeLosses(steps),
-  }
+async function describeMigrations(
+  { draft }: PlanSources,
+  { texts, release }: LoadedDraft,
+  {
+    pending,
+    kindOf: find,
+  }: { readonly pending: Manifest['migrations']; kindOf(connection: string): 'sqlite' | 'postgresql' | undefined },
+): Promise<readonly PlannedMigration[]> {
+  if (pending.length === 0) return []
+  const wanted = pending.map(({ connection, name }) => ({ connection, name, kind: find(connection) }))
+  const described = await draft.thread.ask('migrations', { texts, release, wanted })
+  return pending.map((one, index) => ({ name: nameOfMigration(one), ...described[index]! }))
 }
 
 function kindOf(

@@ -1,70 +1,63 @@
-import type { DraftChange, DraftFiles } from '../../backend/index.ts'
-import { EditRefused, findValue, type Editing, type Texts } from '../../definition/index.ts'
+import type { DraftChange, DraftFiles, DraftThread } from '../../backend/index.ts'
+import type { Texts } from '../../definition/index.ts'
 import type { Clock } from '../../kit/index.ts'
-import { escapeStep } from '../../schema/index.ts'
 
 const maxChanges = 20
-/** More than a person changes at once. Larger changes are named by their files alone. */
-const maxEntries = 100
 
-interface Seen extends Pick<DraftFiles, 'texts' | 'revision'> {
-  /** The entries as JSON, by pointer; undefined if the files cannot be parsed. */
-  readonly entries: ReadonlyMap<string, string> | undefined
+interface SeenChange extends Omit<DraftChange, 'entries'> {
+  readonly before: Texts
+  readonly after: Texts
+  /** Found when the changes are listed. */
+  entries?: Promise<readonly string[]>
 }
 
 /** The last changes of a folder's definition files: who made them, when, and what changed. */
 export class ChangeHistory {
   readonly #clock: Clock
-  #seen: Seen | undefined
-  #changes: readonly DraftChange[] = []
+  readonly #thread: Pick<DraftThread, 'ask'>
+  #seen: DraftFiles | undefined
+  #changes: readonly SeenChange[] = []
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, thread: Pick<DraftThread, 'ask'>) {
     this.#clock = clock
+    this.#thread = thread
   }
 
   /** The newest first. */
-  list(): readonly DraftChange[] {
-    return this.#changes
+  async list(): Promise<readonly DraftChange[]> {
+    for (const one of this.#changes) one.entries ??= this.#findEntries(one)
+    return Promise.all(
+      this.#changes.map(async ({ by, at, files, entries }) => ({ by, at, files, entries: await entries! })),
+    )
+  }
+
+  /** None if they are not known: the change is named by its files. */
+  async #findEntries({ before, after }: SeenChange): Promise<readonly string[]> {
+    try {
+      return await this.#thread.ask('changedEntries', { before, texts: after })
+    } catch {
+      return []
+    }
   }
 
   /** Compares the files with those of the last call. @param by who changed them; undefined for another program */
-  record({ texts, revision, editing }: DraftFiles, by?: string): void {
+  record(files: DraftFiles, by?: string): void {
     const before = this.#seen
-    if (before?.revision === revision) return
-    const entries = listEntries(editing)
-    this.#seen = { texts, revision, entries }
+    if (before?.revision === files.revision) return
+    this.#seen = files
     if (before === undefined) return
-    const files = listChanged(before.texts, texts)
-    const changed = before.entries && entries ? listChanged(before.entries, entries) : []
-    const change = { by, at: this.#clock.now(), files, entries: changed.length > maxEntries ? [] : changed }
+    const change: SeenChange = {
+      by,
+      at: this.#clock.now(),
+      files: listChanged(before.texts, files.texts),
+      before: before.texts,
+      after: files.texts,
+    }
     this.#changes = [change, ...this.#changes].slice(0, maxChanges)
   }
 }
 
-function listEntries(editing: Editing): Seen['entries'] {
-  try {
-    const whole = findValue(editing, [])
-    const sections = isMap(whole) ? Object.entries(whole) : []
-    return new Map(
-      sections.flatMap(([section, value]) =>
-        isMap(value)
-          ? Object.entries(value).map(
-              ([name, one]) => [`/${section}/${escapeStep(name)}`, JSON.stringify(one)] as const,
-            )
-          : [[`/${section}`, JSON.stringify(value)] as const],
-      ),
-    )
-  } catch (error) {
-    if (error instanceof EditRefused) return undefined
-    throw error
-  }
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function listChanged(before: ReadonlyMap<string, string> | Texts, after: ReadonlyMap<string, string> | Texts) {
+function listChanged(before: Texts, after: Texts): readonly string[] {
   const names = new Set([...before.keys(), ...after.keys()])
   return [...names].filter((name) => before.get(name) !== after.get(name))
 }

@@ -12,6 +12,7 @@ import {
   type FileChange,
   type PlannedDraft,
   DraftBroken,
+  DraftThread,
   subtractKnown,
   TablePlanner,
   type DraftTables,
@@ -19,7 +20,7 @@ import {
   type ActionFile,
 } from '../../backend/index.ts'
 import { openMigrationFiles, type PluginBuilder, type TableRequest } from '../../build/index.ts'
-import { makeSourceCache, openEditing, type Texts } from '../../definition/index.ts'
+import { makeSourceCache, type Texts } from '../../definition/index.ts'
 import { isStorable, isWaypostError, messageOf, type Clock, type Diagnostic, type Variables } from '../../kit/index.ts'
 import {
   findFilesProblem,
@@ -73,7 +74,6 @@ export class FolderDraft implements Draft {
   readonly #history: ChangeHistory
   /** Who is writing files. */
   #writer: string | undefined
-  readonly #edited = makeSourceCache()
   readonly #checked = makeSourceCache()
   readonly #files: FolderFiles
   readonly #loadBase: Draft['loadBase']
@@ -84,6 +84,7 @@ export class FolderDraft implements Draft {
   #last: Promise<unknown> = Promise.resolve()
 
   readonly tables: DraftTables
+  readonly thread: DraftThread
 
   constructor(project: Project, { clock, migrations }: FolderDraftOptions) {
     this.name = project.label
@@ -101,7 +102,8 @@ export class FolderDraft implements Draft {
     this.place = shorten(this.folder)
     this.#project = project
     this.#clock = clock
-    this.#history = new ChangeHistory(clock)
+    this.thread = new DraftThread({ folder: this.folder, root: this.folder })
+    this.#history = new ChangeHistory(clock, this.thread)
     this.#files = openFolderFiles(this.folder)
     this.#loadBase = openBase(this.folder, this.#files.read([]).texts)
   }
@@ -112,8 +114,7 @@ export class FolderDraft implements Draft {
   }
 
   async read(): Promise<DraftFiles> {
-    const read = this.#files.read(this.#used)
-    const files = { ...read, editing: openEditing(this.folder, { texts: read.texts, cache: this.#edited }) }
+    const files = this.#files.read(this.#used)
     this.#history.record(files, this.#writer)
     return files
   }
@@ -229,6 +230,10 @@ export class FolderDraft implements Draft {
     }
     const isReloaded = reload?.done ?? Promise.resolve(false)
     return { served: isReloaded.then((is) => is && this.#status.isServed) }
+  }
+
+  close(): void {
+    this.thread.close()
   }
 
   /** Records the result of a reload. */

@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import type { Principal } from '../../../contract/index.ts'
 import type { Diagnostic } from '../../../kit/index.ts'
-import type { DraftFiles, PlannedDraft } from '../../draft/draft.ts'
-import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
+import type { Draft, PlannedDraft } from '../../draft/draft.ts'
+import type { DraftFiles } from '../../draft/file-change.ts'
 import { planOrExplain, saveChange } from '../../draft/save-changes.ts'
 import { invertFiles } from '../../draft/plan-edits.ts'
 import { defineRoute, type AdminSources } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
-import { answerSaved, diagnostic, draftOf, draftSaved, filePath } from './draft-shapes.ts'
+import { answerSaved, diagnostic, draftOf, draftSaved, filePath, formatDiagnostics } from './draft-shapes.ts'
 
 // What the pages create from a description, as the commands generate:* do: with a preview of the files.
 
@@ -34,11 +34,11 @@ async function saveOrShow<Plan extends PlannedDraft>(
   plan: (files: DraftFiles) => Promise<Plan>,
 ) {
   const draft = draftOf(call)
-  const explained = (files: DraftFiles) => planOrExplain(files.editing, () => plan(files))
+  const explained = (files: DraftFiles) => planOrExplain(draft, files.texts, () => plan(files))
   if (isPreview === true) {
     const files = await draft.read()
     const shown = await explained(files)
-    return describe(shown, { files, found: await draft.findNewErrors(shown), saved: null })
+    return describe(draft, shown, { files, found: await draft.findNewErrors(shown), saved: null })
   }
   const files = await draft.read()
   const saved = await saveChange(draft, explained, { by: call.principal.user })
@@ -46,10 +46,11 @@ async function saveOrShow<Plan extends PlannedDraft>(
   // Code is not a part of the draft: it stays.
   const inverse = invertFiles(changes.filter(({ file }) => !code.includes(file)))
   const answer = await answerSaved(call, saved, { count: changes.length, inverse })
-  return describe(saved.plan, { files, found: [], saved: answer })
+  return describe(draft, saved.plan, { files, found: [], saved: answer })
 }
 
-function describe<Plan extends PlannedDraft>(
+async function describe<Plan extends PlannedDraft>(
+  draft: Draft,
   plan: Plan,
   {
     files,
@@ -69,7 +70,7 @@ function describe<Plan extends PlannedDraft>(
         text: after ?? null,
         before: before ?? null,
       })),
-      diagnostics: formatDiagnostics(files.editing, found),
+      diagnostics: await formatDiagnostics(draft, files.texts, found),
       saved,
     },
   }

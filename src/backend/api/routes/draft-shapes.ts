@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
-import { EditRefused, type ClassCatalog } from '../../../definition/index.ts'
+import { EditRefused, type ClassCatalog, type Texts } from '../../../definition/index.ts'
 import { loadCatalog } from '../../../operate/index.ts'
 import type { Draft } from '../../draft/draft.ts'
-import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import type { PlannedEdits } from '../../draft/plan-edits.ts'
 import { subtractKnown, type Planned, type SavedChange } from '../../draft/save-changes.ts'
+import type { TaskOutput } from '../../draft/thread/draft-tasks.ts'
 import { SystemDraft } from '../../draft/system/system-draft.ts'
 import { errors, ProblemWith } from '../../errors.ts'
 import { type AdminSources } from '../route.ts'
-import { formatTime } from '../../../kit/index.ts'
+import { formatTime, type Diagnostic } from '../../../kit/index.ts'
 import { maybeText, oneOf, record, text, time } from '../shapes.ts'
 
 // Parts of the schemas of the routes below /draft.
@@ -75,6 +75,15 @@ export const draftSaved = record({
   inverse: record({ edits: Type.Array(edit), files: Type.Array(fileEdit), undo: Type.Literal(true) }),
 })
 
+/** Returns problems of texts of a draft with the places of their entries. */
+export async function formatDiagnostics(
+  { thread }: Draft,
+  texts: Texts,
+  diagnostics: readonly Diagnostic[],
+): Promise<TaskOutput<'format'>> {
+  return diagnostics.length === 0 ? [] : thread.ask('format', { texts, diagnostics })
+}
+
 /** Answers with the new state of the draft. */
 export async function answerSaved(
   call: Pick<AdminSources, 'draft' | 'host'>,
@@ -90,8 +99,8 @@ export async function answerSaved(
     saved_at: formatTime(call.host.clock.now()),
     changes: count,
     files,
-    diagnostics: formatDiagnostics(now.editing, diagnostics),
-    warnings: formatDiagnostics(now.editing, warnings),
+    diagnostics: await formatDiagnostics(draft, now.texts, diagnostics),
+    warnings: await formatDiagnostics(draft, now.texts, warnings),
     is_served: isServed,
     inverse,
   }
@@ -111,9 +120,9 @@ export function draftOf({ draft }: { readonly draft?: Draft | undefined }): Draf
 }
 
 /** The answer to a refused edit names the file and line. */
-export function refuseAsProblem<Result>(work: () => Result): Result {
+export async function refuseAsProblem<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    return work()
+    return await work()
   } catch (error) {
     if (!(error instanceof EditRefused)) throw error
     throw new ProblemWith(error, { file: error.file, line: error.line })

@@ -1,8 +1,9 @@
 import type { TableRequest } from '../../../build/index.ts'
 import { Type, type Static } from 'typebox'
 import type { TableDesign } from '../../../tables/index.ts'
-import { findColumnUses, renameColumns, type ColumnUse, type LostUse } from '../../../definition/index.ts'
-import type { Draft, DraftFiles, PlannedDraft } from '../../draft/draft.ts'
+import type { ColumnUse, LostUse } from '../../../definition/index.ts'
+import type { Draft, PlannedDraft } from '../../draft/draft.ts'
+import type { DraftFiles } from '../../draft/file-change.ts'
 import type {
   DesignRequest,
   DraftTables,
@@ -194,11 +195,16 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
   const { connection, table = '', design: wanted } = request
   const isUsed = renamed.size > 0 || dropped.length > 0 || wanted === undefined
   const known = { connection, table, classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} } }
-  const named = refuseAsProblem(() => renameColumns(files.editing, { ...known, columns: renamed, dropped }))
-  const lost: readonly LostUse[] =
-    wanted !== undefined
-      ? named.lost
-      : findColumnUses(files.editing, known).map((use) => ({ ...use, isBlocking: !use.isGuess }))
+  const named = await refuseAsProblem(() =>
+    draft.thread.ask('columns', {
+      ...known,
+      texts: files.texts,
+      renamed: [...renamed],
+      dropped,
+      isTableDropped: wanted === undefined,
+    }),
+  )
+  const lost: readonly LostUse[] = named.lost
   const blocking = [
     ...Map.groupBy(
       lost.filter(({ isBlocking }) => isBlocking),

@@ -1,23 +1,16 @@
 import { Type } from 'typebox'
 import type { Principal } from '../../../contract/index.ts'
-import {
-  findEntryText,
-  findIncludes,
-  findValue,
-  listUses,
-  openEditing,
-  rename,
-  type Use,
-} from '../../../definition/index.ts'
+import type { Use } from '../../../definition/index.ts'
 import type { Host } from '../../../host/index.ts'
 import { loadReleaseFiles } from '../../../operate/index.ts'
 import { findActivatorSince, loadActiveId } from '../../../release/index.ts'
-import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
-import { listChanges } from '../../draft/list-changes.ts'
-import type { DraftFiles } from '../../draft/draft.ts'
-import { findValueConflict, invertFiles, listEdited, planEdits, type RequestedEdits } from '../../draft/plan-edits.ts'
+import type { Draft } from '../../draft/draft.ts'
+import type { DraftFiles } from '../../draft/file-change.ts'
+import { planRequested } from '../../draft/plan-requested.ts'
+import { invertFiles, listEdited, type RequestedEdits } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
 import { SystemDraft } from '../../draft/system/system-draft.ts'
+import { isExceeded } from '../../draft/thread/draft-thread.ts'
 import { listStagedVariables } from '../../draft/system/staged-variables.ts'
 import { etagOfValue, keysOf, pointerOf } from '../../draft/values.ts'
 import { errors, ProblemWith } from '../../errors.ts'
@@ -37,6 +30,7 @@ import {
   edit,
   fileEdit,
   filePath,
+  formatDiagnostics,
   loadClasses,
   pointer,
   refuseAsProblem,
@@ -121,9 +115,10 @@ const draft = defineRoute({
       folder: own.folder ?? null,
       revision: files.revision,
       base: { kind, name },
-      changes: listChanges(texts, files.texts).map(({ before: _, after: __, ...rest }) => rest),
-      diagnostics: formatDiagnostics(files.editing, diagnostics),
-      problem: problem === undefined ? null : { ...problem, hint: problem.hint ?? null },
+      changes: await own.thread.ask('diff', { before: texts, after: files.texts }),
+      diagnostics: await formatDiagnostics(own, files.texts, diagnostics),
+      problem:
+        problem === undefined ? null : { code: problem.code, message: problem.message, hint: problem.hint ?? null },
       is_served: isServed,
       served_at: formatMaybeTime(servedAt),
       history: history.map(({ by, at, ...change }) => ({ ...change, by: by ?? null, at: formatTime(at) })),
@@ -174,10 +169,11 @@ const difference = defineRoute({
   async handle(call) {
     const own = draftOf(call)
     const { kind, name, texts } = await own.loadBase()
-    const entry = listChanges(texts, (await own.read()).texts)
+    const after = (await own.read()).texts
+    const entry = await own.thread.ask('diff', { before: texts, after })
     return {
       base: { kind, name },
-      entry: entry.map(({ before, after, ...rest }) => ({ ...rest, before: before ?? null, after: after ?? null })),
+      entry: entry.map((one) => ({ ...one, before: texts.get(one.file) ?? null, after: after.get(one.file) ?? null })),
     }
   },
 })
@@ -206,14 +202,13 @@ const value = defineRoute({
   query: record({ at: pointer }),
   answer: valueAnswer,
   async handle({ query: { at }, ...call }) {
-    const { editing } = await draftOf(call).read()
-    const keys = keysOf(at)
-    const found = findValue(editing, keys)
-    const entry = found === undefined ? undefined : findEntryText(editing, keys)
-    if (entry === undefined) return { at, source: null, file: null, yaml: null, start: null, end: null }
-    call.setEtag(etagOfValue(found))
-    const { source, file, text: yaml, start, end } = entry
-    return { at, value: found, source, file, yaml, start, end }
+    const own = draftOf(call)
+    const { texts } = await own.read()
+    const found = await own.thread.ask('value', { texts, at })
+    if (found === undefined) return { at, source: null, file: null, yaml: null, start: null, end: null }
+    call.setEtag(found.etag)
+    const { source, file, text: yaml, start, end } = found.entry
+    return { at, value: found.value, source, file, yaml, start, end }
   },
 })
 
@@ -238,10 +233,20 @@ const file = defineRoute({
     const found = textOf(files, path)
     call.setEtag(etagOfValue(found))
     const diagnostics = (await own.status()).diagnostics.filter((one) => one.file === path)
-    const at = findIncludes(files.editing, path)
-    return { file: path, text: found, at, diagnostics: formatDiagnostics(files.editing, diagnostics) }
+    const at = await listIncludes(own, files, path)
+    return { file: path, text: found, at, diagnostics: await formatDiagnostics(own, files.texts, diagnostics) }
   },
 })
+
+/** The text can be read although the definition cannot be parsed within the limits. */
+async function listIncludes({ thread }: Draft, { texts }: DraftFiles, path: string): Promise<readonly string[]> {
+  try {
+    return await thread.ask('includes', { texts, file: path })
+  } catch (error) {
+    if (isExceeded(error)) return []
+    throw error
+  }
+}
 
 const files = defineRoute({
   name: 'listDraftFiles',
@@ -284,14 +289,12 @@ const check = defineRoute({
   }),
   async handle({ body: { files }, ...call }) {
     const own = draftOf(call)
-    const { texts, editing } = await own.read()
+    const { texts } = await own.read()
     for (const { file } of files) textOf({ texts }, file)
     const found = await own.check(files)
     const changed = new Map([...texts, ...files.map((one) => [one.file, one.text] as const)])
     const inFiles = found.filter((one) => files.some(({ file }) => file === one.file))
-    return {
-      diagnostics: formatDiagnostics(openEditing(editing.root, { texts: changed, cache: editing.cache }), inFiles),
-    }
+    return { diagnostics: await formatDiagnostics(own, changed, inFiles) }
   },
 })
 
@@ -323,7 +326,7 @@ async function saveEdits(
   const saved = await saveChange(
     draftOf(call),
     async (files) => {
-      const planned = refuseAsProblem(() => planEdits(files, request))
+      const planned = await refuseAsProblem(() => planRequested(draftOf(call), files, request))
       if ('conflicts' in planned) throw new ProblemWith(errors.WP_BACKEND_CHANGED(), planned)
       const { tables } = draftOf(call)
       for (const one of planned.changes)
@@ -421,11 +424,9 @@ const use = defineRoute({
   answer: record({ entry: uses }),
   async handle({ query: { at }, ...call }) {
     const own = draftOf(call)
-    const { editing } = await own.read()
-    // Already removed: a 404 response would be an error in the console of the browser.
-    if (findValue(editing, keysOf(at)) === undefined && keysOf(at)[0] !== 'scope') return { entry: [] }
+    const { texts } = await own.read()
     const classes = await loadClasses(own)
-    return { entry: formatUses(refuseAsProblem(() => listUses(editing, keysOf(at), { classes }))) }
+    return { entry: formatUses(await refuseAsProblem(() => own.thread.ask('uses', { texts, at, classes }))) }
   },
 })
 
@@ -453,10 +454,12 @@ const renaming = defineRoute({
     const classes = await loadClasses(own)
     const done = await saveChange(
       own,
-      (files) => {
-        const conflicts = findValueConflict(files, { at, ...(expected === undefined ? {} : { if: expected }) })
-        if (conflicts.length > 0) throw new ProblemWith(errors.WP_BACKEND_CHANGED(), { conflicts })
-        const renamed = refuseAsProblem(() => rename(files.editing, keysOf(at), { to, classes }))
+      async (files) => {
+        const { texts } = files
+        const renamed = await refuseAsProblem(() =>
+          own.thread.ask('rename', { texts, at, to, classes, condition: expected }),
+        )
+        if ('conflicts' in renamed) throw new ProblemWith(errors.WP_BACKEND_CHANGED(), renamed)
         return { changes: listEdited(files, renamed.files), uses: formatUses(renamed.uses) }
       },
       { by: call.principal.user },

@@ -1,15 +1,15 @@
 import { Type } from 'typebox'
-import { findKey, openEditing, type Editing } from '../../../definition/index.ts'
+import type { Texts } from '../../../definition/index.ts'
+import type { Draft } from '../../draft/draft.ts'
 import type { ReleaseChange } from '../../../release/index.ts'
 import { exposeErrors } from '../../deploy/release-receiver.ts'
-import { formatDiagnostics } from '../../draft/format-diagnostics.ts'
 import { pointerOf } from '../../draft/values.ts'
 import { errors } from '../../errors.ts'
 import type { Publisher } from '../../publish/publisher.ts'
 import { defineRoute, type AdminSources } from '../route.ts'
 import { formatTime } from '../../../kit/index.ts'
 import { maybeText, oneOf, record, text, time } from '../shapes.ts'
-import { diagnostic } from './draft-shapes.ts'
+import { diagnostic, draftOf, formatDiagnostics } from './draft-shapes.ts'
 import { change, releaseMessage } from './releases.ts'
 
 /** The names of changes in the draft, such as `/event/todo_created` and `migrations/System/x.yml`; all by default. */
@@ -67,11 +67,14 @@ const plan = defineRoute({
   async handle({ body, ...call }) {
     const own = publisherOf(call)
     const found = await exposeErrors(() => own.plan(body.changes))
-    const editing = openEditing(undefined, { texts: found.texts })
+    const draft = draftOf(call)
+    const { texts } = found
+    const changes = found.facts?.changes ?? []
+    const places = await locateChanges(draft, texts, changes)
     return {
       active: found.active?.id ?? null,
       release: found.built?.serialized.id ?? null,
-      changes: (found.facts?.changes ?? []).map((one) => ({ ...one, ...locateChange(editing, one) })),
+      changes: changes.map((one, index) => ({ ...one, ...places[index] })),
       breaking_changes: found.facts?.breakingChanges ?? 'warn',
       migrations: found.migrations,
       dropped_migrations: found.facts?.droppedMigrations ?? [],
@@ -80,20 +83,27 @@ const plan = defineRoute({
       unheld_scopes: found.unheldScopes,
       rollbacks: found.rollbacks,
       older_servers: (found.facts?.olderServers ?? []).map(({ name, version }) => ({ name, version })),
-      diagnostics: formatDiagnostics(editing, found.diagnostics),
-      access_warnings: formatDiagnostics(editing, found.accessWarnings),
+      diagnostics: await formatDiagnostics(draft, texts, found.diagnostics),
+      access_warnings: await formatDiagnostics(draft, texts, found.accessWarnings),
     }
   },
 })
 
-/** Returns the place of a changed entry in the draft. */
-function locateChange(editing: Editing, { change: how, kind, name }: ReleaseChange) {
-  if (how === 'removed') return {}
-  if (kind === 'migration') return { source: `migrations/${name}.yml:1` }
+/** Returns the places of changed entries in the draft. */
+async function locateChanges({ thread }: Draft, texts: Texts, changes: readonly ReleaseChange[]) {
+  const keys = changes.map(keysOfChange)
+  const places = changes.length === 0 ? [] : await thread.ask('locate', { texts, keys: keys.map((one = []) => one) })
+  return changes.map(({ change: how, kind, name }, index) => {
+    if (how !== 'removed' && kind === 'migration') return { source: `migrations/${name}.yml:1` }
+    const [own, source] = [keys[index], places[index]]
+    return own === undefined || source === undefined ? {} : { source, at: pointerOf(own) }
+  })
+}
+
+function keysOfChange({ change: how, kind, name }: ReleaseChange): readonly string[] | undefined {
+  if (how === 'removed' || kind === 'migration') return undefined
   const [method = '', path = ''] = name.split(' ')
-  const keys = kind === 'route' ? ['routes', path, 'methods', method] : [sections[kind] ?? kind, name]
-  const place = findKey(editing, keys)
-  return place === undefined ? {} : { source: `${place.file}:${place.line}`, at: pointerOf(keys) }
+  return kind === 'route' ? ['routes', path, 'methods', method] : [sections[kind] ?? kind, name]
 }
 
 /** The parts of waypost.yml that do not have the names of changes. */

@@ -1,74 +1,55 @@
-import { openBaseBuilder, type BaseBuilder, type LoadedTexts } from '../../../build/index.ts'
-import { makeSourceCache, type SourceCache, type Texts } from '../../../definition/index.ts'
+import type { Texts } from '../../../definition/index.ts'
 import type { Host } from '../../../host/index.ts'
-import { loadArtifacts, loadDraftRows, loadManifest, type BuiltRelease } from '../../../release/index.ts'
+import { loadArtifacts, loadDraftRows, loadManifest, parseManifest, type BuiltRelease } from '../../../release/index.ts'
+import type { LinkedRelease, TaskOutput } from '../thread/draft-tasks.ts'
+import type { DraftThread } from '../thread/draft-thread.ts'
+import type { CodedTexts } from '../thread/task-context.ts'
 import type { DraftVersions } from './draft-versions.ts'
 import { keepLast } from './keep-last.ts'
 
 const keptLoads = 4
-const rootFile = 'waypost.yml'
 
-/** The empty definition has no files: it can still be edited and loaded. */
-export function withRoot(texts: Texts, text: string): Texts {
-  return texts.has(rootFile) ? texts : new Map([...texts, [rootFile, text]])
+/** A definition that was loaded with the code of the active release. */
+export interface LoadedDraft extends CodedTexts, TaskOutput<'check'> {}
+
+/** The release of a draft. */
+export interface LinkedDraft extends BuiltRelease, Pick<LinkedRelease, 'id'> {
+  /** The text of the manifest. */
+  readonly text: string
 }
 
 /** Loads definitions and makes releases of them, with the code of the active release. */
 export class DraftBuilder {
   readonly #host: Host
   readonly #versions: DraftVersions
-  readonly #sources: SourceCache
-  readonly #loaded = new Map<string, Promise<LoadedTexts>>()
-  #builder: { readonly release: string | undefined; readonly opened: BaseBuilder } | undefined
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #thread: DraftThread
+  readonly #loaded = new Map<string, Promise<LoadedDraft>>()
 
-  constructor(host: Host, versions: DraftVersions, sources: SourceCache) {
+  constructor(host: Host, versions: DraftVersions, thread: DraftThread) {
     this.#host = host
-    this.#sources = sources
     this.#versions = versions
+    this.#thread = thread
   }
 
   /** Loads a definition with the code of the active release. */
-  async load(texts: Texts): Promise<LoadedTexts> {
+  async load(texts: Texts): Promise<LoadedDraft> {
     const release = (await loadDraftRows(this.#host.system.db)).active?.release
     return keepLast(this.#loaded, `${release} ${this.#versions.listOf(texts)}`, {
       count: keptLoads,
-      make: () => this.#build(release, (builder) => builder.load(withRoot(texts, 'routes: {}\n'))),
+      make: async () => ({ texts, release, ...(await this.#thread.ask('check', { texts, release })) }),
     })
   }
 
   /** Makes the release of a loaded definition without errors. */
-  async link(loaded: LoadedTexts): Promise<BuiltRelease> {
-    const release = (await loadDraftRows(this.#host.system.db)).active?.release
-    return this.#build(release, (builder) => builder.link(loaded))
-  }
-
-  /** Runs one work after the other with the builder for the code of a release. */
-  #build<Result>(release: string | undefined, work: (builder: BaseBuilder) => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(async () => {
-      if (this.#builder === undefined || this.#builder.release !== release) {
-        this.close()
-        this.#builder = { release, opened: await this.#openBuilder(release) }
-      }
-      return work(this.#builder.opened)
-    })
-    this.#last = result.catch(() => undefined)
-    return result
-  }
-
-  async #openBuilder(release: string | undefined): Promise<BaseBuilder> {
-    const { system, folder } = this.#host
-    const { sources, edited } = this.#sources
-    const cache = { ...makeSourceCache(), sources, edited }
-    if (release === undefined) return openBaseBuilder({ base: undefined, folder, cache })
-    const manifest = await loadManifest(system, release)
-    const base = { manifest, loadArtifacts: () => loadArtifacts(system, { id: release }, manifest.artifacts) }
-    return openBaseBuilder({ base, folder, cache })
-  }
-
-  close(): void {
-    this.#loaded.clear()
-    this.#builder?.opened.close()
-    this.#builder = undefined
+  async link({ texts, release }: CodedTexts): Promise<LinkedDraft> {
+    const { id, manifest: text, own, hashes } = await this.#thread.ask('link', { texts, release })
+    const known = new Map(own.map((one) => [one.hash, one]))
+    const isCoded = release !== undefined && hashes.some((hash) => !known.has(hash))
+    if (isCoded) {
+      const { artifacts } = await loadManifest(this.#host.system, release)
+      const wanted = Object.fromEntries(Object.entries(artifacts).filter(([hash]) => hashes.includes(hash)))
+      for (const one of await loadArtifacts(this.#host.system, { id: release }, wanted)) known.set(one.hash, one)
+    }
+    return { id, text, manifest: parseManifest(text), artifacts: hashes.map((hash) => known.get(hash)!) }
   }
 }

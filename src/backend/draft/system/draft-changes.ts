@@ -5,6 +5,7 @@ import {
   takeChanges,
   type Difference,
   type DifferenceCache,
+  type EditedFiles,
   type MergeConflict,
   type Texts,
 } from '../../../definition/index.ts'
@@ -41,11 +42,20 @@ function listWithKeys(base: Texts, draft: Texts, cache?: DifferenceCache): reado
     return listDifferences(base, draft, cache)
   } catch (error) {
     if (!(error instanceof EditRefused)) throw error
-    return listChangedFiles(base, draft).map((file) => {
-      const status = !base.has(file) ? 'added' : draft.has(file) ? 'changed' : 'removed'
-      return { keys: undefined, file, status, files: [file] }
-    })
+    return listDifferentFiles(base, draft)
   }
+}
+
+/** Lists the changes without parsing a file: each changed file is one change. */
+export function listFileChanges(base: Texts, draft: Texts): readonly ListedChange[] {
+  return listDifferentFiles(base, draft).map(({ keys, ...change }) => nameChange(keys, change))
+}
+
+function listDifferentFiles(base: Texts, draft: Texts): readonly Difference[] {
+  return listChangedFiles(base, draft).map((file) => {
+    const status = !base.has(file) ? 'added' : draft.has(file) ? 'changed' : 'removed'
+    return { keys: undefined, file, status, files: [file] }
+  })
 }
 
 function listChangedFiles(one: Texts, other: Texts): readonly string[] {
@@ -111,6 +121,12 @@ export interface RebaseConflict {
   readonly mine: unknown
 }
 
+export interface RebaseVersions {
+  readonly oldBase: Texts
+  readonly newBase: Texts
+  readonly draft: Texts
+}
+
 export interface Rebased {
   /** The files of the draft on the new base. */
   readonly texts: Texts
@@ -122,36 +138,48 @@ export interface Rebased {
  * Makes the changes of a draft on another base, key by key.
  * @param sides what to take for each conflict, by its name; by default the draft's
  */
-export function rebase(
-  versions: { readonly oldBase: Texts; readonly newBase: Texts; readonly draft: Texts },
-  sides: Readonly<Record<string, RebaseSide>> = {},
-): Rebased {
+export function rebase(versions: RebaseVersions, sides: Readonly<Record<string, RebaseSide>> = {}): Rebased {
   const { oldBase: base, newBase: theirs, draft: mine } = versions
-  const sideOf = (name: string): RebaseSide => (Object.hasOwn(sides, name) ? sides[name]! : 'mine')
   const conflicts: RebaseConflict[] = []
-  const decide = ({ at, file, values }: MergeConflict): RebaseSide => {
-    const name = at ?? file
-    conflicts.push({ name, at, file, ...values })
-    return sideOf(name)
-  }
-  const texts = new Map(mine)
-  const put = (file: string, text: string | undefined) => {
-    if (text === undefined) texts.delete(file)
-    else texts.set(file, text)
-  }
   try {
-    const merged = mergeDefinitions({ base, theirs, mine }, decide)
-    for (const [file, text] of merged.files) put(file, text)
+    const merged = mergeDefinitions({ base, theirs, mine }, ({ at, file, values }: MergeConflict) => {
+      const name = at ?? file
+      conflicts.push({ name, at, file, ...values })
+      return chooseSide(sides, name)
+    })
+    return { texts: withFiles(mine, merged.files), conflicts }
   } catch (error) {
     if (!(error instanceof EditRefused)) throw error
-    // A file that cannot be parsed can only be taken whole.
-    conflicts.length = 0
-    for (const file of listChangedFiles(base, theirs)) {
-      const values = { base: base.get(file), theirs: theirs.get(file), mine: mine.get(file) }
-      if (values.mine === values.theirs) continue
-      const isConflict = values.mine !== values.base
-      if (!isConflict || decide({ at: undefined, file, line: undefined, values }) === 'theirs') put(file, values.theirs)
-    }
+    return rebaseFiles(versions, sides)
   }
-  return { texts, conflicts }
+}
+
+function chooseSide(sides: Readonly<Record<string, RebaseSide>>, name: string): RebaseSide {
+  return Object.hasOwn(sides, name) ? sides[name]! : 'mine'
+}
+
+/** Like `rebase`, without parsing a file: each is taken whole. */
+export function rebaseFiles(
+  { oldBase, newBase, draft }: RebaseVersions,
+  sides: Readonly<Record<string, RebaseSide>> = {},
+): Rebased {
+  const conflicts: RebaseConflict[] = []
+  const files = new Map<string, string | undefined>()
+  for (const file of listChangedFiles(oldBase, newBase)) {
+    const values = { base: oldBase.get(file), theirs: newBase.get(file), mine: draft.get(file) }
+    if (values.mine === values.theirs) continue
+    const isConflict = values.mine !== values.base
+    if (isConflict) conflicts.push({ name: file, at: undefined, file, ...values })
+    if (!isConflict || chooseSide(sides, file) === 'theirs') files.set(file, values.theirs)
+  }
+  return { texts: withFiles(draft, files), conflicts }
+}
+
+function withFiles(texts: Texts, files: EditedFiles): Texts {
+  const after = new Map(texts)
+  for (const [file, text] of files) {
+    if (text === undefined) after.delete(file)
+    else after.set(file, text)
+  }
+  return after
 }

@@ -2,7 +2,7 @@ import { hasTooManyParts, type Texts } from '../../../definition/index.ts'
 import { isStorable } from '../../../kit/index.ts'
 import { findFilesProblem, findPathProblem, mayAddFile } from '../../../release/index.ts'
 import { errors } from '../../errors.ts'
-import type { FileChange } from '../draft.ts'
+import type { FileChange } from '../file-change.ts'
 
 /** @throws WP_BACKEND_DRAFT_REFUSED */
 export function assertWritable(changes: readonly FileChange[], before: Texts, after: Texts): void {

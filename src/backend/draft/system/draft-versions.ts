@@ -1,5 +1,5 @@
-import { makeDifferenceCache, type DifferenceCache, type SourceCache, type Texts } from '../../../definition/index.ts'
-import { isWaypostError, sha256, shortId } from '../../../kit/index.ts'
+import type { EditedFiles, Texts } from '../../../definition/index.ts'
+import { isWaypostError, sha256, shortId, type WaypostError } from '../../../kit/index.ts'
 import {
   hashFileList,
   hashFiles,
@@ -14,8 +14,15 @@ import {
 } from '../../../release/index.ts'
 import type { System } from '../../../store/index.ts'
 import { errors } from '../../errors.ts'
-import type { FileChange } from '../draft.ts'
-import { listDraftChanges, rebase, type ListedChange, type RebaseConflict } from './draft-changes.ts'
+import type { FileChange } from '../file-change.ts'
+import { isExceeded, type DraftThread } from '../thread/draft-thread.ts'
+import {
+  listFileChanges,
+  rebaseFiles,
+  type ListedChange,
+  type RebaseConflict,
+  type RebaseSide,
+} from './draft-changes.ts'
 import { keepLast } from './keep-last.ts'
 
 /** A version of the definition files. */
@@ -36,6 +43,8 @@ export interface DraftState {
   /** What the draft and the active release both changed since `base`. */
   readonly conflicts: readonly RebaseConflict[]
   readonly revision: string
+  /** Why its changes are listed by file: it is too large to be compared by entry. */
+  readonly problem: WaypostError | undefined
 }
 
 const keptVersions = 6
@@ -45,23 +54,23 @@ export class DraftVersions {
   readonly #system: System
   /** The hashes of the files of a version. */
   readonly #hashes = new WeakMap<Texts, FileHashes>()
-  readonly #compared: DifferenceCache
+  readonly #thread: DraftThread
   /** The last versions, by the hash of their list. */
   readonly #versions = new Map<string, Promise<Texts>>()
-  #state: DraftState | undefined
+  /** The last states, by their rows. */
+  readonly #states = new Map<string, Promise<DraftState>>()
 
-  /** @param sources parsed files, also of edits and checks: a text is parsed once */
-  constructor(system: System, sources: SourceCache) {
+  constructor(system: System, thread: DraftThread) {
     this.#system = system
-    this.#compared = { ...makeDifferenceCache(), sources }
+    this.#thread = thread
   }
 
   /** @throws WP_RELEASE_NO_FILES if the active release was deployed without its definition, WP_BACKEND_DRAFT_DAMAGED */
   async readState(): Promise<DraftState> {
     const rows = await loadDraftRows(this.#system.db)
-    const known = this.#state
-    if (known !== undefined && isSameRows(known.rows, rows)) return known
-    return (this.#state = await this.#makeState(rows))
+    const { active, draft } = rows
+    const key = JSON.stringify([active?.number, draft?.base, draft?.files])
+    return keepLast(this.#states, key, { count: 1, make: () => this.#makeState(rows) })
   }
 
   async #makeState(rows: DraftRows): Promise<DraftState> {
@@ -69,9 +78,9 @@ export class DraftVersions {
     const { draft } = rows
     const revisionOf = (texts: Texts, base: FilesVersion) =>
       hashFileList({ ...this.hash(texts), '': `${base.number} ${active.number}` }).slice(0, 32)
-    const make = (parts: Pick<DraftState, 'base' | 'texts' | 'conflicts'>): DraftState => {
-      const changes = this.listChanges(parts.base.texts, parts.texts)
-      return { rows, active, ...parts, changes, revision: revisionOf(parts.texts, parts.base) }
+    const make = async (parts: Pick<DraftState, 'base' | 'texts' | 'conflicts'>): Promise<DraftState> => {
+      const { changes, problem } = await this.#compare(parts.base.texts, parts.texts)
+      return { rows, active, ...parts, changes, problem, revision: revisionOf(parts.texts, parts.base) }
     }
     if (draft === undefined) return make({ base: active, texts: active.texts, conflicts: [] })
     const texts = await this.#loadDraft(draft.files)
@@ -81,13 +90,28 @@ export class DraftVersions {
       files: draft.baseFiles,
       texts: draft.baseFiles === undefined ? new Map() : await this.#loadDraft(draft.baseFiles),
     }
-    const rebased = rebase({ oldBase: base.texts, newBase: active.texts, draft: texts })
+    const rebased = await this.rebase({ oldBase: base.texts, newBase: active.texts, texts })
     if (rebased.conflicts.length > 0) return make({ base, texts, conflicts: rebased.conflicts })
     return make({ base: active, texts: rebased.texts, conflicts: [] })
   }
 
+  /** Makes the changes of a draft on another base. */
+  async rebase(
+    versions: { readonly oldBase: Texts; readonly newBase: Texts; readonly texts: Texts },
+    sides: Readonly<Record<string, RebaseSide>> = {},
+  ): Promise<{ readonly texts: Texts; readonly conflicts: readonly RebaseConflict[] }> {
+    try {
+      const { files, conflicts } = await this.#thread.ask('rebase', { ...versions, sides })
+      return { texts: this.applyFiles(versions.texts, files), conflicts }
+    } catch (error) {
+      if (!isExceeded(error)) throw error
+      return rebaseFiles({ ...versions, draft: versions.texts }, sides)
+    }
+  }
+
   /** Applies changes to texts. Hashes only the changed files. */
   apply(texts: Texts, changes: readonly Pick<FileChange, 'file' | 'text'>[]): Texts {
+    if (changes.length === 0) return texts
     const after = new Map(texts)
     const hashes = { ...this.hash(texts) }
     for (const { file } of changes) {
@@ -101,6 +125,11 @@ export class DraftVersions {
     }
     this.#hashes.set(after, hashes)
     return after
+  }
+
+  applyFiles(texts: Texts, files: EditedFiles): Texts {
+    const changes = [...files].map(([file, text]) => ({ file, text }))
+    return this.apply(texts, changes)
   }
 
   hash(texts: Texts): FileHashes {
@@ -128,7 +157,7 @@ export class DraftVersions {
     await replaceDraft(this.#system, rows, {
       base: active,
       files: own.length === 0 ? undefined : [...texts].map(([path, content]) => ({ path, content })),
-      names: this.listChanges(active.texts, texts).map(({ name }) => name),
+      names: (await this.listChanges(active.texts, texts)).map(({ name }) => name),
       made: [],
     })
   }
@@ -164,15 +193,18 @@ export class DraftVersions {
     return hashFileList(this.hash(texts))
   }
 
-  listChanges(base: Texts, texts: Texts): readonly ListedChange[] {
-    return listDraftChanges(base, texts, this.#compared)
+  /** Lists the changes by entry; by file if a version is too large to be compared. */
+  async listChanges(base: Texts, texts: Texts): Promise<readonly ListedChange[]> {
+    return (await this.#compare(base, texts)).changes
   }
-}
 
-function isSameRows(one: DraftRows, other: DraftRows): boolean {
-  return (
-    one.active?.number === other.active?.number &&
-    one.draft?.base === other.draft?.base &&
-    one.draft?.files === other.draft?.files
-  )
+  async #compare(base: Texts, texts: Texts): Promise<Pick<DraftState, 'changes' | 'problem'>> {
+    if (base === texts) return { changes: [], problem: undefined }
+    try {
+      return { changes: await this.#thread.ask('compare', { base, texts }), problem: undefined }
+    } catch (error) {
+      if (!isExceeded(error)) throw error
+      return { changes: listFileChanges(base, texts), problem: error }
+    }
+  }
 }

@@ -1,36 +1,28 @@
-import type { LoadedTexts } from '../../../build/index.ts'
-import { makeSourceCache, openEditing, type Definition, type Texts } from '../../../definition/index.ts'
+import type { Texts } from '../../../definition/index.ts'
 import type { Host } from '../../../host/index.ts'
 import { isWaypostError, shortId, type Diagnostic } from '../../../kit/index.ts'
 import {
+  loadArtifacts,
   loadManifest,
+  loadManifestText,
   loadPublishedFiles,
   replaceDraft,
-  type BuiltRelease,
   type Manifest,
   type ManifestPlugin,
   type PublishedFiles,
 } from '../../../release/index.ts'
 import { errors } from '../../errors.ts'
 import { subtractKnown } from '../save-changes.ts'
-import type { TablePlanner } from '../table-planner.ts'
-import type {
-  ActionFile,
-  Draft,
-  DraftAuthor,
-  DraftBase,
-  DraftChange,
-  DraftFiles,
-  DraftStatus,
-  FileChange,
-  PlannedDraft,
-} from '../draft.ts'
-import { DraftBuilder, withRoot } from './draft-builder.ts'
+import type { DraftTables } from '../draft-tables.ts'
+import { DraftThread, isExceeded, type DraftLimits } from '../thread/draft-thread.ts'
+import type { ActionFile, Draft, DraftAuthor, DraftBase, DraftChange, DraftStatus, PlannedDraft } from '../draft.ts'
+import type { DraftFiles, FileChange } from '../file-change.ts'
+import { DraftBuilder, type LinkedDraft, type LoadedDraft } from './draft-builder.ts'
 import { assertWritable, keepMigrations } from './draft-files.ts'
 import { DraftVersions, type DraftState, type FilesVersion } from './draft-versions.ts'
-import { makeSystemTables } from './system-tables.ts'
+import { SystemTables } from './system-tables.ts'
 import { listStagedVariables, stageVariable } from './staged-variables.ts'
-import { listTouched, rebase, selectChanges, type RebaseSide } from './draft-changes.ts'
+import { listTouched, type ListedChange, type RebaseSide } from './draft-changes.ts'
 
 /** A change that was not discarded. */
 export interface KeptChange {
@@ -51,16 +43,28 @@ export class SystemDraft implements Draft {
   readonly #nameOf: () => string
   readonly #versions: DraftVersions
   readonly #builder: DraftBuilder
-  readonly #edited = makeSourceCache()
   #last: Promise<unknown> = Promise.resolve()
-  readonly tables: TablePlanner
+  readonly tables: DraftTables
+  readonly thread: DraftThread
 
-  constructor(host: Host, nameOf: () => string) {
+  constructor(host: Host, nameOf: () => string, limits?: DraftLimits) {
+    const { system, folder } = host
     this.#host = host
     this.#nameOf = nameOf
-    this.#versions = new DraftVersions(host.system, this.#edited)
-    this.#builder = new DraftBuilder(host, this.#versions, this.#edited)
-    this.tables = makeSystemTables(host, this)
+    this.thread = new DraftThread({
+      folder,
+      root: undefined,
+      sources: {
+        loadManifest: (release) => loadManifestText(system, release),
+        async loadArtifacts(release) {
+          return loadArtifacts(system, { id: release }, (await loadManifest(system, release)).artifacts)
+        },
+      },
+      limits,
+    })
+    this.#versions = new DraftVersions(system, this.thread)
+    this.#builder = new DraftBuilder(host, this.#versions, this.thread)
+    this.tables = new SystemTables(host, this)
   }
 
   get name(): string {
@@ -74,8 +78,7 @@ export class SystemDraft implements Draft {
 
   async read(): Promise<DraftFiles> {
     const { texts, revision } = await this.readState()
-    const editing = openEditing(undefined, { texts: withRoot(texts, ''), cache: this.#edited })
-    return { texts, revision, editing }
+    return { texts, revision }
   }
 
   async loadBase(): Promise<DraftBase> {
@@ -95,9 +98,15 @@ export class SystemDraft implements Draft {
   }
 
   async status(): Promise<DraftStatus> {
-    const { texts, changes } = await this.readState()
-    const { diagnostics } = await this.load(texts)
-    return { diagnostics, problem: undefined, isServed: changes.length === 0, servedAt: undefined }
+    const { texts, changes, problem } = await this.readState()
+    const status = { isServed: changes.length === 0, servedAt: undefined }
+    if (problem !== undefined) return { ...status, diagnostics: [], problem }
+    try {
+      return { ...status, diagnostics: (await this.load(texts)).diagnostics, problem }
+    } catch (error) {
+      if (!isExceeded(error)) throw error
+      return { ...status, diagnostics: [], problem: error }
+    }
   }
 
   /** Returns who made each change, by its name. */
@@ -123,7 +132,7 @@ export class SystemDraft implements Draft {
   /** Returns the manifest of the release that publishing all changes would make; undefined if there are errors. */
   async loadManifest(): Promise<Manifest | undefined> {
     const loaded = await this.load((await this.readState()).texts)
-    return loaded.definition === undefined ? undefined : (await this.link(loaded)).manifest
+    return loaded.isValid ? (await this.link(loaded)).manifest : undefined
   }
 
   /**
@@ -143,8 +152,8 @@ export class SystemDraft implements Draft {
   /** Lists the files with code of the active release. */
   async listActions(): Promise<readonly ActionFile[]> {
     const { texts, rows } = await this.readState()
-    const { definition, partial = definition } = await this.load(texts)
-    const used = Map.groupBy(partial === undefined ? [] : listUses(partial), ({ file }) => file)
+    const release = rows.active?.release
+    const used = Map.groupBy(await this.thread.ask('fileUses', { texts, release }), ({ file }) => file)
     const manifest = rows.active && (await loadManifest(this.#host.system, rows.active.release))
     const known = [
       ...(manifest?.routes ?? []).flatMap(({ methods }) => methods.map(({ action }) => action)),
@@ -169,17 +178,17 @@ export class SystemDraft implements Draft {
   }
 
   /** Loads a definition with the code of the active release. */
-  load(texts: Texts): Promise<LoadedTexts> {
+  load(texts: Texts): Promise<LoadedDraft> {
     return this.#builder.load(texts)
   }
 
   /** Makes the release of a loaded definition without errors. */
-  link(loaded: LoadedTexts): Promise<BuiltRelease> {
+  link(loaded: LoadedDraft): Promise<LinkedDraft> {
     return this.#builder.link(loaded)
   }
 
   close(): void {
-    this.#builder.close()
+    this.thread.close()
   }
 
   async check(changes: Parameters<Draft['check']>[0]): Promise<readonly Diagnostic[]> {
@@ -212,8 +221,8 @@ export class SystemDraft implements Draft {
     state: DraftState,
     { base, texts, by }: { readonly base: FilesVersion; readonly texts: Texts; readonly by?: DraftAuthor | undefined },
   ): Promise<boolean> {
-    const names = this.#versions.listChanges(base.texts, texts).map(({ name }) => name)
-    const edited = this.#versions.listChanges(state.texts, texts)
+    const names = (await this.#versions.listChanges(base.texts, texts)).map(({ name }) => name)
+    const edited = await this.#versions.listChanges(state.texts, texts)
     const made = listTouched(names, edited)
     const stored = new Set(
       [state.active, state.base, state].flatMap((one) => Object.values(this.#versions.hash(one.texts))),
@@ -255,12 +264,24 @@ export class SystemDraft implements Draft {
       }
       for (const { name } of kept) chosen.delete(name)
       const staying = state.changes.map(({ name }) => name).filter((name) => !chosen.has(name))
-      const texts = selectChanges({ base: state.base.texts, draft: state.texts }, staying)
+      const texts = await this.select(state, staying)
       if (!(await this.replace(state, { base: state.base, texts, by }))) continue
       await this.#discardVariables(texts)
       return kept
     }
     throw errors.WP_BACKEND_DRAFT_BUSY({ attempts: maxAttempts })
+  }
+
+  /** Returns the files of the base with some changes of the draft. @throws WP_DEFINITION_EDIT_REFUSED */
+  async select({ base, texts }: DraftState, names: readonly string[]): Promise<Texts> {
+    // Without parsing: all changes of a draft that is too large can be discarded.
+    if (names.length === 0) return base.texts
+    return this.#versions.applyFiles(texts, await this.thread.ask('select', { base: base.texts, texts, names }))
+  }
+
+  /** Lists the changes between two versions. */
+  listChanges(base: Texts, texts: Texts): Promise<readonly ListedChange[]> {
+    return this.#versions.listChanges(base, texts)
   }
 
   /**
@@ -271,8 +292,9 @@ export class SystemDraft implements Draft {
     state: DraftState,
     { sides, by }: { readonly sides: Readonly<Record<string, RebaseSide>>; readonly by: DraftAuthor },
   ): Promise<boolean> {
-    const versions = { oldBase: state.base.texts, newBase: state.active.texts, draft: state.texts }
-    return this.replace(state, { base: state.active, texts: rebase(versions, sides).texts, by })
+    const versions = { oldBase: state.base.texts, newBase: state.active.texts, texts: state.texts }
+    const { texts } = await this.#versions.rebase(versions, sides)
+    return this.replace(state, { base: state.active, texts, by })
   }
 
   /** Deletes the staged variables that the draft does not use. */
@@ -310,16 +332,6 @@ export class SystemDraft implements Draft {
   setVariable(name: string, value: string, by: DraftAuthor): Promise<string> {
     return stageVariable(this.#host, { name, value }, by)
   }
-}
-
-function listUses({ routes, cronjobs }: Definition) {
-  const uses = [
-    ...routes.flatMap(({ path, methods }) =>
-      methods.map(({ method, action }) => ({ name: `${method} ${path}`, action })),
-    ),
-    ...Object.entries(cronjobs).map(([name, { action }]) => ({ name: `cronjob ${name}`, action })),
-  ]
-  return uses.flatMap(({ name, action }) => ('file' in action ? [{ name, file: action.file }] : []))
 }
 
 function isError({ severity }: Diagnostic): boolean {
