@@ -5,7 +5,8 @@ function makeLanguage(): TSchema {
   const properties: Record<string, TSchema> = {}
   for (const [name, row] of Object.entries<SettingRow>(settingsTable)) {
     const shape = makeShape(row)
-    properties[name] = Type.Optional({ ...shape, description: row.description, default: row.default })
+    const { label: title, group, description } = row
+    properties[name] = Type.Optional({ ...shape, title, description, default: row.default, 'x-waypost-group': group })
   }
   for (const name of removedSettings) {
     properties[name] = Type.Optional(Type.Unknown({ description: 'Has no effect anymore', deprecated: true }))
@@ -29,16 +30,22 @@ function makeShape(row: SettingRow): TSchema {
     case 'text':
       return Type.String()
     case 'color':
-      return Type.String({ pattern: '^(#[0-9a-fA-F]{6})?$|\\$\\{env\\.' })
+      return Type.String({ format: 'color', pattern: '^(#[0-9a-fA-F]{6})?$|\\$\\{env\\.' })
     case 'choice':
       return Type.Union([Type.Enum([...row.choices]), variable])
     case 'list':
       return Type.Union([Type.Array(row.of === 'duration' ? duration : Type.String()), Type.String()])
     case 'durations':
     default:
-      return Type.Object(Object.fromEntries(Object.keys(row.default).map((name) => [name, Type.Optional(duration)])), {
-        additionalProperties: false,
-      })
+      return Type.Object(
+        Object.fromEntries(
+          Object.entries(row.default).map(([name, one]) => [
+            name,
+            Type.Optional({ ...duration, title: row.labels[name]!, default: one }),
+          ]),
+        ),
+        { additionalProperties: false },
+      )
   }
 }
 

@@ -12,7 +12,7 @@ async function assertAccessible(page: Page): Promise<void> {
   assert.deepEqual(await findFlaws(page), [])
 }
 
-describe('the editors of routes, connections and cron jobs', { timeout: 600_000 }, () => {
+describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }, () => {
   let world: EditWorld
   before(async () => {
     world = await openEditing()
@@ -62,11 +62,11 @@ describe('the editors of routes, connections and cron jobs', { timeout: 600_000 
   })
 
   // In CI, a route is added in the same way.
-  longTest('a cron job is added with its next runs', async () => {
+  longTest('a cronjob is added with its next runs', async () => {
     await world.start()
     const { draft, page } = world
     await world.open('/cronjobs')
-    await page.getByRole('button', { name: 'New cron job' }).click()
+    await page.getByRole('button', { name: 'New cronjob' }).click()
     await page.getByLabel('Name').fill('tidy')
     await page.getByLabel('Schedule').fill('30 4 * * 1')
     await page

@@ -66,6 +66,7 @@ export const strings = {
     signOut: 'Sign out',
   },
   mode: {
+    label: 'Mode',
     atOnce: 'Changes apply at once',
     draft: 'Changes go to the draft',
     readOnly: 'Read-only: drafts and publishing are disabled on this server',

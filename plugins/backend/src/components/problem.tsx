@@ -29,9 +29,9 @@ export function ProblemAlert({ error, onRetry }: ProblemAlertProps) {
     <div role="alert" className="problem">
       <p dir="auto">{message}</p>
       {hint === undefined ? null : <p>{hint}</p>}
-      {diagnosticsOf(error).map((text) => (
+      {diagnosticsOf(error).map(({ message: text, hint: advice }) => (
         <p key={text} dir="auto">
-          {text}
+          {advice === null ? text : `${text}. ${advice}.`}
         </p>
       ))}
       {onRetry === undefined ? null : (
@@ -44,12 +44,16 @@ export function ProblemAlert({ error, onRetry }: ProblemAlertProps) {
 }
 
 /** The problems in the definition because of which an edit was refused. */
-function diagnosticsOf(error: unknown): readonly string[] {
+export function diagnosticsOf(error: unknown): readonly DefinitionProblem[] {
   const found = error instanceof Problem ? error.body['diagnostics'] : undefined
-  if (!Array.isArray(found)) return []
-  return found.map(({ message, hint }: { message: string; hint: string | null }) =>
-    hint === null ? message : `${message}. ${hint}.`,
-  )
+  return Array.isArray(found) ? found : []
+}
+
+interface DefinitionProblem {
+  /** JSON pointer in waypost.yml; null if a file could not be parsed. */
+  readonly at: string | null
+  readonly message: string
+  readonly hint: string | null
 }
 
 /** Shows an error instead of a page. */

@@ -6,7 +6,7 @@ import { SignInCancelled } from '../session/session.ts'
 import { strings } from '../strings.ts'
 import { DialogContext } from './dialog.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
-import { ProblemAlert } from './problem.tsx'
+import { diagnosticsOf, ProblemAlert } from './problem.tsx'
 
 interface SaveFormProps {
   /** The name of the action, on its button: "Create user". */
@@ -85,8 +85,15 @@ export function SaveForm(props: SaveFormProps) {
 
 function listProblems(error: Problem, names: SaveFormProps['fields'] = {}): readonly FieldProblem[] {
   const name = names[error.code]
-  if (name === undefined || error.fields.length > 0) return error.fields
+  if (error.fields.length > 0) return error.fields
+  if (name === undefined)
+    return diagnosticsOf(error).map((one) => ({ pointer: lastStep(one.at), message: one.message }))
   return [{ pointer: `/${name}`, message: [error.message, error.hint].filter(Boolean).join('. ') }]
+}
+
+/** The place of a problem in the definition, in a form of one entry. */
+function lastStep(at: string | null): string {
+  return at === null ? '' : at.slice(at.lastIndexOf('/'))
 }
 
 function findField(form: HTMLFormElement | null, pointer: string): HTMLElement | undefined {

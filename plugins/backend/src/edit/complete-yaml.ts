@@ -162,7 +162,7 @@ function listKeys(schema: Json, path: readonly string[], siblings: readonly stri
   const found = new Map<string, Completion>()
   for (const { properties } of schemasAt(schema, path)) {
     for (const [key, value] of Object.entries(isMap(properties) ? properties : {})) {
-      if (found.has(key) || siblings.includes(key)) continue
+      if (found.has(key) || siblings.includes(key) || (isMap(value) && value['deprecated'] === true)) continue
       found.set(key, { label: key, apply: `${key}: `, type: 'property', ...describe(value) })
     }
   }

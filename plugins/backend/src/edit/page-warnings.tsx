@@ -15,13 +15,14 @@ const causes: Readonly<Record<string, readonly string[]>> = {
   WP_DEFINITION_SCOPE_UNDECLARED: ['scopes'],
 }
 
-/** Returns the warnings that a page shows: of its entry or its list, or those of all pages on the overview. */
+/** Returns the warnings, or the errors, that a page shows: of its entry or its list, or those of all pages on the overview. */
 export function chooseWarnings(
   diagnostics: readonly Diagnostic[],
   [section, entry]: readonly string[],
+  wanted: Diagnostic['severity'] = 'warning',
 ): readonly Diagnostic[] {
   return diagnostics.filter(({ severity, code, at, file, message }) => {
-    if (severity !== 'warning') return false
+    if (severity !== wanted) return false
     if (section === undefined) return true
     const own = at === null ? (file.startsWith('migrations/') ? ['tables'] : ['files', file]) : pageOfPointer(at)
     if (isOneOf([own], entry === undefined ? [section] : [section, entry])) return true
@@ -30,16 +31,18 @@ export function chooseWarnings(
   })
 }
 
-/** The warnings about what the page shows. */
+/** The warnings about what the page shows, and its errors on a server: in `dev`, the banner names them. */
 export function PageWarnings() {
   const draft = useDraft()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   if (draft === undefined) return null
   const steps = path.replace(uiPath, '').split('/').filter(Boolean).map(decodeURIComponent)
   const warnings = chooseWarnings(draft.diagnostics, steps)
-  if (warnings.length === 0) return null
+  const errors = draft.mode === 'server' ? chooseWarnings(draft.diagnostics, steps, 'error') : []
+  if (warnings.length + errors.length === 0) return null
   return (
     <Suspense>
+      <Warnings key={`errors ${path}`} title={editing.files.errors(errors.length)} warnings={errors} isError />
       <Warnings key={path} title={editing.warnings.title(warnings.length)} warnings={warnings} />
     </Suspense>
   )

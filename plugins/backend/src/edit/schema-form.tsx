@@ -3,6 +3,7 @@ import { Plus, X } from 'lucide-react'
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { editing } from '../strings/editing.ts'
 import type { checkValue } from './check-value.ts'
+import { ColorField } from './color-field.tsx'
 import {
   choicesOf,
   describeChoice,
@@ -49,8 +50,27 @@ export function SchemaForm({ edit, at, schema, variables = 'annotated' }: Schema
   return <Properties edit={{ ...edit, errorOf }} at={at} schema={toSchema(schema)} root={at} variables={variables} />
 }
 
+interface SchemaFieldProps extends Pick<SchemaFormProps, 'edit' | 'at' | 'schema'> {
+  readonly label: string
+  readonly description: ReactNode
+}
+
+/** The field of one value of a config, with a label and a description of its own. */
+export function SchemaField({ edit, at, schema, label, description }: SchemaFieldProps) {
+  const node = {
+    edit,
+    at,
+    schema: toSchema(schema),
+    label,
+    text: description,
+    root: at,
+    variables: 'annotated',
+  } as const
+  return <Node {...node} />
+}
+
 /** Checks changed values while they are typed. What the server said comes first. */
-function useFlaws(edit: DraftEdit, at: string, schema: unknown): DraftEdit['errorOf'] {
+export function useFlaws(edit: DraftEdit, at: string, schema: unknown): DraftEdit['errorOf'] {
   const [check, setCheck] = useState<typeof checkValue>()
   useEffect(() => {
     void import('./check-value.ts').then((loaded) => setCheck(() => loaded.checkValue))
@@ -80,16 +100,20 @@ interface NodeProps extends PartProps {
   readonly isRequired?: boolean
   /** Whether the label is only for screen readers. */
   readonly isBare?: boolean
+  /** What the field is for; by default the description of the schema. */
+  readonly text?: ReactNode
 }
 
 const maxOptional = 5
 
 function Properties(part: PartProps) {
   const { edit, at, schema } = part
-  const properties = Object.entries((schema['properties'] ?? {}) as Json)
-  const required = new Set((schema['required'] ?? []) as readonly string[])
   const value = edit.get(at)
   const own = isMap(value) ? value : {}
+  const properties = Object.entries((schema['properties'] ?? {}) as Json).filter(
+    ([key, inner]) => toSchema(inner)['deprecated'] !== true || Object.hasOwn(own, key),
+  )
+  const required = new Set((schema['required'] ?? []) as readonly string[])
   const isMain = ([key]: readonly [string, unknown]) =>
     required.has(key) || Object.hasOwn(own, key) || properties.length <= maxOptional
   // Decided once, so that fields do not move while they are edited.
@@ -159,7 +183,7 @@ function withOthers(edit: DraftEdit, at: string, keys: readonly string[]): Draft
 
 function Node(node: NodeProps): ReactNode {
   const { edit, at, schema, label, isRequired = false, root, variables } = node
-  const description = textOf(schema['description'])
+  const description = node.text ?? textOf(schema['description'])
   const field = {
     edit,
     at,
@@ -188,6 +212,7 @@ function Node(node: NodeProps): ReactNode {
     case 'number':
       return <NumberField {...field} minimum={numberOf(schema['minimum'])} maximum={numberOf(schema['maximum'])} />
     case 'string':
+      if (schema['format'] === 'color') return <ColorField {...field} />
       return <Text field={field} schema={schema} variables={variables} />
     case 'array':
       return <List {...node} field={field} />
@@ -408,7 +433,7 @@ function Alternatives({ choices, ...node }: AlternativesProps) {
     value !== undefined && fits >= 0 && !(chosen >= 0 && isKindOf(value, choices[chosen]!)) ? fits : chosen
   const names = choices.map((one, index) => describeChoice(one, choices.slice(0, index)))
   const choice = choices[current]
-  const description = textOf(schema['description'])
+  const description = node.text ?? textOf(schema['description'])
   const choose = (index: number) => {
     setChosen(index)
     const next = choices[index]
@@ -429,7 +454,14 @@ function Alternatives({ choices, ...node }: AlternativesProps) {
         onChange={(index) => choose(Number(index))}
       />
       {choice === undefined || 'const' in choice ? null : (
-        <Node {...node} schema={{ ...choice, description: undefined }} label={label} isRequired isBare />
+        <Node
+          {...node}
+          text={undefined}
+          schema={{ ...choice, description: undefined }}
+          label={label}
+          isRequired
+          isBare
+        />
       )}
     </fieldset>
   )

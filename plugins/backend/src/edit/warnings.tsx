@@ -14,15 +14,17 @@ interface WarningsProps {
   readonly warnings: readonly Diagnostic[]
   /** Whether all are shown at once. */
   readonly isWhole?: boolean
+  /** Whether these are errors. */
+  readonly isError?: boolean
 }
 
 /** Warnings about the definition: what, where and why. */
-export function Warnings({ title, warnings, isWhole = false }: WarningsProps) {
+export function Warnings({ title, warnings, isWhole = false, isError = false }: WarningsProps) {
   const [isOpen, setOpen] = useState(isWhole)
   const shown = isOpen ? warnings : warnings.slice(0, maxShown)
   if (warnings.length === 0) return null
   return (
-    <section className="warnings definition-warnings" aria-label={title}>
+    <section className="warnings definition-warnings" data-errors={isError || undefined} aria-label={title}>
       <p className="strong">{title}</p>
       <ul>
         {shown.map((one) => (

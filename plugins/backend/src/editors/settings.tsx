@@ -1,6 +1,6 @@
 import { ActionIcon, Button, NumberInput, Select, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Pencil, Trash2 } from 'lucide-react'
+import { Pencil, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { Users } from '../components/definition-parts.tsx'
@@ -9,14 +9,16 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { Plugins } from '../components/plugins.tsx'
 import { SaveForm } from '../components/save-form.tsx'
-import { saveChange, useDefinitionSchema, useDraftEdit, useDraftValue } from '../edit/draft.ts'
+import { groupSettings } from '../components/setting-groups.ts'
+import { SettingList, SettingText } from '../components/setting-list.tsx'
+import { saveChange, useDefinitionSchema, useDraftEdit, useDraftValue, type DraftEdit } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { DeleteEntry, findNameProblem, useEntryNames } from '../edit/entry-dialogs.tsx'
 import { describeValue } from '../edit/fields.tsx'
 import { LastSave } from '../edit/last-save.tsx'
 import { useNames } from '../edit/pickers.tsx'
-import { SchemaForm } from '../edit/schema-form.tsx'
-import { isMap, pointerOf, valueAt } from '../edit/values.ts'
+import { SchemaField, useFlaws } from '../edit/schema-form.tsx'
+import { isMap, keysOf, pointerOf, valueAt } from '../edit/values.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
@@ -27,7 +29,7 @@ type Rate = Definition['rates'][number]
 /** The editor of `config` and `rate`. */
 export function SettingsEditor() {
   const edit = useDraftEdit('/config')
-  const schema = withoutIncludes(valueAt(useDefinitionSchema(), ['$defs', 'config']))
+  const schema = valueAt(useDefinitionSchema(), ['$defs', 'config'])
   return (
     <>
       <PageHeader title={strings.pages.settings} text={editing.settings.text} />
@@ -40,26 +42,69 @@ export function SettingsEditor() {
           { name: 'plugins', label: editing.settings.plugins, content: <Plugins /> },
         ]}
       >
-        <div className="form">
-          {schema === undefined ? null : <SchemaForm edit={edit} at="/config" schema={schema} />}
-        </div>
+        {schema === undefined ? null : <SettingsForm edit={edit} schema={schema} />}
       </EditTabs>
     </>
   )
 }
 
-/** Leaves out that every part may be included from a file, which is a text. */
-function withoutIncludes(schema: unknown): unknown {
-  if (!isMap(schema)) return schema
-  const { anyOf, properties } = schema
-  const [first] = Array.isArray(anyOf) ? (anyOf as readonly unknown[]) : []
-  const isIncludable = isMap(first) && ['object', 'array'].includes(String(first['type']))
-  if (isIncludable) return withoutIncludes({ ...schema, anyOf: undefined, ...first })
-  if (!isMap(properties)) return schema
-  return {
-    ...schema,
-    properties: Object.fromEntries(Object.entries(properties).map(([key, one]) => [key, withoutIncludes(one)])),
-  }
+interface SettingsFormProps {
+  readonly edit: DraftEdit
+  readonly schema: unknown
+}
+
+function SettingsForm({ edit, schema }: SettingsFormProps) {
+  const groups = groupSettings(schema)
+  const errorOf = useFlaws(edit, '/config', schema)
+  const checked = { ...edit, errorOf }
+  const value = edit.get('/config')
+  const known = new Set(groups.flatMap(({ fields }) => fields.map(({ keys }) => keys[0])))
+  const unused = Object.keys(isMap(value) ? value : {}).filter((key) => !known.has(key))
+  return (
+    <>
+      <SettingList
+        groups={groups}
+        render={({ name, keys, label, description, schema: own }) => (
+          <SchemaField
+            key={name}
+            edit={{ ...checked, set: (at, next) => setOrRemove(edit, at, next) }}
+            at={pointerOf('config', ...keys)}
+            schema={own}
+            label={label}
+            description={<SettingText name={name} description={description} />}
+          />
+        )}
+      />
+      {unused.length === 0 ? null : (
+        <section className="settings-group">
+          <h2>{editing.settings.unused}</h2>
+          <div className="settings-fields">
+            <p className="soft">{editing.settings.unusedText}</p>
+            {unused.map((key) => (
+              <p key={key} className="setting-unused">
+                <code dir="auto">{key}</code>
+                <ActionIcon
+                  size={24}
+                  aria-label={editing.field.remove(key)}
+                  onClick={() => edit.set(pointerOf('config', key), undefined)}
+                >
+                  <X size={14} aria-hidden />
+                </ActionIcon>
+              </p>
+            ))}
+          </div>
+        </section>
+      )}
+    </>
+  )
+}
+
+/** Sets a value. With the last value of a setting such as `keep`, the setting is removed. */
+function setOrRemove(edit: DraftEdit, at: string, next: unknown): void {
+  const [, name = '', inner] = keysOf(at)
+  const outer = pointerOf('config', name)
+  const isLast = inner !== undefined && next === undefined && Object.keys(edit.get(outer) ?? {}).length === 1
+  edit.set(isLast ? outer : at, next)
 }
 
 function RatesEditor() {

@@ -8,7 +8,10 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { Plugins } from '../components/plugins.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { useCanEdit } from '../edit/draft.ts'
+import { groupSettings } from '../components/setting-groups.ts'
+import { SettingList, SettingText } from '../components/setting-list.tsx'
+import { useCanEdit, useDefinitionSchema } from '../edit/draft.ts'
+import { valueAt } from '../edit/values.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 
@@ -30,7 +33,6 @@ function SettingsView() {
       {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
       <div className="stack-wide">
         <section>
-          <h2>{texts.config}</h2>
           {data === undefined && !isError ? <Skeleton height={160} /> : null}
           {data === undefined ? null : <Settings settings={data.settings} />}
         </section>
@@ -52,51 +54,41 @@ function write(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** Those that the project sets come first. */
 function Settings({ settings }: { readonly settings: readonly Setting[] }) {
-  const isSet = (setting: Setting) => 'value' in setting
-  const sorted = settings.toSorted((a, b) => Number(isSet(b)) - Number(isSet(a)))
+  const schema = valueAt(useDefinitionSchema(), ['$defs', 'config'])
   if (settings.length === 0) return <p className="soft">{build.noRelease}</p>
+  if (schema === undefined) return <Skeleton height={160} />
+  const byName = new Map(settings.map((one) => [one.name, one]))
   return (
-    <PlainTable<Setting>
-      label={texts.config}
-      rows={sorted}
-      rowKey={({ name }) => name}
-      columns={[
-        {
-          name: 'name',
-          label: texts.setting,
-          width: '48%',
-          render: ({ name, description }) => (
+    <SettingList
+      groups={groupSettings(schema)}
+      render={({ name, keys: [key = '', ...inner], label, description }) => {
+        const { value, default: byDefault } = byName.get(key) ?? {}
+        const own = valueAt(value, inner)
+        return (
+          <div key={name} className="setting">
             <div>
-              <p className="strong">{name}</p>
-              <p className="soft">{description}</p>
+              <p className="strong">{label}</p>
+              <p className="soft">
+                <SettingText name={name} description={description} />
+              </p>
             </div>
-          ),
-        },
-        {
-          name: 'value',
-          label: texts.value,
-          render: (setting) => (
-            <code dir="auto" className="wrap">
-              {write(isSet(setting) ? setting.value : setting.default)}
-            </code>
-          ),
-        },
-        {
-          name: 'origin',
-          label: texts.origin,
-          render: (setting) =>
-            isSet(setting) ? (
-              <>
-                <State tone="info">{texts.set}</State>{' '}
-                <span className="soft">{texts.wasDefault(write(setting.default))}</span>
-              </>
-            ) : (
-              <span className="soft">{texts.default}</span>
-            ),
-        },
-      ]}
+            <p>
+              <code dir="auto" className="wrap">
+                {write(own ?? valueAt(byDefault, inner))}
+              </code>{' '}
+              {own === undefined ? (
+                <span className="soft">{texts.default}</span>
+              ) : (
+                <>
+                  <State tone="info">{texts.set}</State>{' '}
+                  <span className="soft">{texts.wasDefault(write(valueAt(byDefault, inner)))}</span>
+                </>
+              )}
+            </p>
+          </div>
+        )
+      }}
     />
   )
 }

@@ -1,6 +1,7 @@
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
+import { lazy, Suspense } from 'react'
 import { config } from '../config.ts'
 import { draftQuery, useDraft } from '../edit/draft.ts'
 import { PageNotes } from '../components/page-header.tsx'
@@ -12,11 +13,15 @@ import { Brand, Frame } from './frame.tsx'
 import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
 
+/** Loaded only if there are errors. */
+const DraftErrors = lazy(async () => ({ default: (await import('../edit/draft-errors.tsx')).DraftErrors }))
+
 /** The frame of the backend, with its palette and its draft. */
 export function Shell() {
   const [isPaletteOpen, palette] = useDisclosure(false)
   const { isLoading, errorUpdateCount } = useQuery(draftQuery)
   const isWaiting = isLoading && errorUpdateCount === 0 // to show editors at once
+  const hasErrors = useDraft()?.diagnostics.some(({ severity }) => severity === 'error') === true
   useHotkeys([['mod+K', palette.toggle]], [])
   return (
     <>
@@ -30,6 +35,11 @@ export function Shell() {
           }
           tools={
             <>
+              {hasErrors ? (
+                <Suspense>
+                  <DraftErrors />
+                </Suspense>
+              ) : null}
               <ChangedFiles />
               <button type="button" className="search" onClick={palette.open} aria-keyshortcuts="Control+K Meta+K">
                 <Search size={14} aria-hidden />
@@ -41,7 +51,11 @@ export function Shell() {
           }
           banner={
             <>
-              {config.isReadOnly ? <p className="banner">{strings.mode.readOnly}</p> : null}
+              {config.isReadOnly ? (
+                <section className="banner" aria-label={strings.mode.label}>
+                  {strings.mode.readOnly}
+                </section>
+              ) : null}
               <DraftBanner />
             </>
           }

@@ -171,9 +171,8 @@ export const build = {
   settings: {
     text: 'From config, rate and plugins in waypost.yml. Deploy the project to change them.',
     config: 'Config',
-    setting: 'Setting',
-    value: 'Value',
-    origin: 'Origin',
+    search: 'Search settings',
+    found: (count: number) => (count === 0 ? 'No setting matches.' : countOf(count, 'setting')),
     default: 'default',
     set: 'waypost.yml',
     wasDefault: (value: string) => `default ${value}`,

@@ -66,6 +66,8 @@ export const editing = {
     changed: (files: number) => `${countOf(files, 'file')} changed`,
     folder: 'You edit files in',
     atOnce: '; saves are served at once.',
+    errors: (errors: number) => countOf(errors, 'error'),
+    showError: (label: string, place: string) => `${label} in the definition. Show ${place}`,
     moreErrors: (errors: number) => `and ${countOf(errors, 'more error')}`,
     notServed: 'These files are not served.',
     lastGood: 'The last state without errors is served and shown here, read-only.',
@@ -90,6 +92,8 @@ export const editing = {
     config: 'Settings',
     rates: 'Rates',
     plugins: 'Plugins',
+    unused: 'Without effect',
+    unusedText: 'Waypost has no settings with these names, or no longer has them.',
   },
   rates: {
     new: 'New rate',
@@ -158,7 +162,7 @@ export const editing = {
     action: {
       new: 'New action',
       notFound: 'waypost.yml has no action with this name.',
-      nameText: 'Methods and cron jobs use the action by this name, such as Todo',
+      nameText: 'Methods and cronjobs use the action by this name, such as Todo',
     },
     connection: {
       new: 'New connection',
@@ -171,8 +175,8 @@ export const editing = {
       readOnly: 'Connections are edited in waypost dev, or in the draft of a server.',
     },
     cronjob: {
-      new: 'New cron job',
-      notFound: 'waypost.yml has no cron job with this name.',
+      new: 'New cronjob',
+      notFound: 'waypost.yml has no cronjob with this name.',
       nameText: 'Letters, digits and . _ -, such as tidy',
       schedule: 'Schedule',
       scheduleText: 'Minute, hour, day of the month, month and day of the week: 0 4 * * * is every day at 04:00',
@@ -198,6 +202,8 @@ export const editing = {
   field: {
     optional: 'More settings',
     moreKeys: (keys: number) => ` and ${count.format(keys)} more`,
+    noColor: 'Not set',
+    pickColor: (name: string) => `Color picker of ${name}`,
     unset: 'Not set',
     default: (value: string) => `Default: ${value}`,
     yes: 'Yes',
