@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { addUser } from '../src/auth/index.ts'
 import { openHost } from '../src/host/index.ts'
-import { issueHostToken } from '../src/operate/index.ts'
-import { migrateSystem } from '../src/store/index.ts'
+import { issueHostToken, recordStatistics } from '../src/operate/index.ts'
+import { latencyBoundsMs } from '../src/runtime/index.ts'
+import { migrateSystem, type System } from '../src/store/index.ts'
 import { makeHost, secret, startServe } from '../test/e2e/serving.ts'
 import { send } from '../test/support/send.ts'
 import { asCommand, bearer } from '../test/support/server.ts'
@@ -86,7 +87,7 @@ async function measure(routes: number): Promise<Figure[]> {
       .insertInto('app_note' as never)
       .values(Array.from({ length: 500 }, (_, index) => ({ text: `note ${row + index}` })) as never)
       .execute()
-  await addTraffic(host.system)
+  await addStatistics(host.system, routes)
 
   const figures: Figure[] = []
   const during = async (what: string, work: (round: number) => Promise<unknown>, limit?: number, count = rounds) => {
@@ -144,7 +145,18 @@ async function measure(routes: number): Promise<Figure[]> {
   return figures
 }
 
-async function addTraffic(_system: unknown): Promise<void> {}
+/** Counts of many hours and routes. */
+async function addStatistics(system: System, routes: number): Promise<void> {
+  const now = Date.now()
+  const perHour = Math.min(routes, 100)
+  const counts = Array.from({ length: perHour }, (_, index) => ({
+    route: `GET /note/${index}`,
+    statuses: [5, 0, 1, 0],
+    sumMs: 12,
+    buckets: [6, ...latencyBoundsMs.map(() => 0)],
+  }))
+  for (let hour = 0; hour < rows / perHour; hour++) await recordStatistics(system, counts, now - hour * 3_600_000)
+}
 
 function ms(value: number) {
   return { value, unit: 'ms' }

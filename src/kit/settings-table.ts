@@ -98,6 +98,8 @@ export const settingsTable = {
     description: 'Lifetime of access tokens',
   },
   token_algorithm: {
+    label: 'Signature of access tokens',
+    group: 'Sign-in and tokens',
     kind: 'choice',
     default: 'ES256',
     choices: ['ES256', 'RS256'],

@@ -196,8 +196,8 @@ export default class Range implements Action<'GET /range'> {
   assert.deepEqual(
     errors
       .filter((line) => !line.startsWith('src/todo'))
-      .map((line) => line.split('(')[0])
-      .toSorted(),
+      .map((line) => line.split('(')[0]!)
+      .toSorted((a, b) => (a < b ? -1 : 1)),
     ['src/client.ts', 'src/own.ts', 'src/success.ts'],
     errors.join('\n'),
   )

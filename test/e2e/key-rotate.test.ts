@@ -55,7 +55,10 @@ for (const kind of chooseKinds('sqlite')) {
       const { code, stdout, stderr } = await made.folder.run('key:rotate')
       assert.equal(code, 0, stderr)
       assertCalm(stdout + stderr)
-      assert.match(stdout, new RegExp(`^ {2}Signs {6}key_[0-9A-Z]+ {3}ES256\\n {2}Retired {4}${before} {3}still verifies until`))
+      assert.match(
+        stdout,
+        new RegExp(`^ {2}Signs {6}key_[0-9A-Z]+ {3}ES256\\n {2}Retired {4}${before} {3}still verifies until`),
+      )
       assert.doesNotMatch(stdout + stderr, /"d"|PRIVATE/)
     })
 

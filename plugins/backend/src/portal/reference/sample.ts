@@ -16,7 +16,10 @@ export function sampleOf(operation: Operation, { baseUrl, schemas }: SampleSourc
   )
   const required = (query['required'] ?? []) as readonly string[]
   const search = new URLSearchParams(
-    required.map((name): [string, string] => [name, sampleValue(name, resolveSchema(toSchema(query['properties'])[name], schemas))]),
+    required.map((name): [string, string] => [
+      name,
+      sampleValue(name, resolveSchema(toSchema(query['properties'])[name], schemas)),
+    ]),
   ).toString()
   return {
     method,
