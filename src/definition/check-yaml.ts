@@ -35,6 +35,10 @@ const wordings: Partial<Record<ErrorCode, Wording>> = {
 wordings.MULTILINE_IMPLICIT_KEY = wordings.MISSING_CHAR!
 
 const missingQuote = { problem: 'The closing quote is missing', hint: 'Close the quote that begins here' }
+const unindentedText = {
+  problem: 'The lines of this quoted text are not indented',
+  hint: 'Indent its other lines more than the key, or write the text on one line',
+}
 const missingBracket = { problem: 'A closing bracket is missing', hint: 'Close every { with } and every [ with ]' }
 const listOnKeyLine = {
   problem: 'A list cannot begin on the line of its key',
@@ -54,7 +58,8 @@ export function checkYaml(document: Document.Parsed | Document, origin: Origin, 
     const isSameKind = isIndentation && indentation.has(error.code)
     const isEcho = count > 0 && (isSameKind || line <= lastLine + 1 || error.code === 'UNEXPECTED_TOKEN')
     if (isEcho || count === maxProblems) continue
-    reportError(error, { document, origin, report })
+    const isUnclosed = reportError(error, { document, origin, report })
+    if (isUnclosed) break // what follows is read as a part of it
     isIndentation ||= indentation.has(error.code)
     lastLine = line
     count += 1
@@ -71,12 +76,13 @@ interface Place {
   readonly report: Report
 }
 
-function reportError(error: YAMLError, { document, origin, report }: Place): void {
+/** @returns whether a quote or bracket is not closed */
+function reportError(error: YAMLError, { document, origin, report }: Place): boolean {
   const { text } = origin.source
   if (error.code === 'RESOURCE_EXHAUSTION') {
     const at = { origin, start: 0, end: 1 }
     report.add({ code: 'WP_DEFINITION_TOO_DEEP', at, parameters: { limit: maxDepth } })
-    return
+    return false
   }
   const [start, end] = placeOf(error, document, text)
   const at = { origin, start, end }
@@ -84,15 +90,17 @@ function reportError(error: YAMLError, { document, origin, report }: Place): voi
   if (reference !== undefined) {
     const problem = `"${reference}" must be quoted between { and } or [ and ]`
     report.add({ code: 'WP_DEFINITION_YAML', at, parameters: { problem }, hint: `Quote it: "${reference}"` })
-    return
+    return false
   }
-  const found = findUnclosed(error, document, text)?.wordings ?? wordingOf(error, text)
+  const unclosed = findUnclosed(error, document, text)
+  const found = unclosed?.wordings ?? wordingOf(error, text)
   report.add({
     code: 'WP_DEFINITION_YAML',
     at,
     parameters: { problem: found?.problem ?? error.message },
     hint: found?.hint,
   })
+  return unclosed !== undefined
 }
 
 /** Nested maps and lists. The parser and the functions that process its result are recursive. */
@@ -129,8 +137,24 @@ function findUnclosed({ code, pos: [end] }: YAMLError, document: Document, text:
     if (start >= end || stop < end - 1) return
     const last = stop - start > 1 ? text[stop - 1]! : ''
     const isQuoted = isScalar(node) && node.type?.startsWith('QUOTE') === true
-    if (isQuoted && last !== text[start]) found = { start, wordings: missingQuote }
+    if (isQuoted && last !== text[start])
+      found = { start, wordings: isClosedLater(text, start) ? unindentedText : missingQuote }
     if (isCollection(node) && node.flow && last !== ']' && last !== '}') found = { start, wordings: missingBracket }
   })
   return found
+}
+
+/** Whether a quoted text ends at the end of a later line, before another key begins. */
+function isClosedLater(text: string, start: number): boolean {
+  const quote = text[start]!
+  const rest = text.slice(start + 1, start + 10_000)
+  for (let at = 0; at < rest.length; at++) {
+    if (quote === '"' && rest[at] === '\\') at++
+    else if (rest[at] === quote && rest[at + 1] === quote && quote === "'") at++
+    else if (rest[at] === quote) {
+      const isEnd = /^[ \t]*(?:[,}\]#\r\n]|$)/.test(rest.slice(at + 1, at + 100))
+      return isEnd && !/\n[ \t]*[\w./:-]+:\s/.test(rest.slice(0, at))
+    }
+  }
+  return false
 }

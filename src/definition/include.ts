@@ -4,7 +4,7 @@ import { isAlias, isMap, isScalar, isSeq, type Node as YamlNode } from 'yaml'
 import type { IncludeSite } from '../kit/index.ts'
 import { loadSource, includeSiteOf, type LoadContext } from './load-context.ts'
 import { parsePointer } from '../schema/index.ts'
-import { isLink, type FileProblem } from './read-file.ts'
+import { checkProjectFile, isLink, type FileProblem } from './read-file.ts'
 import type { Report } from './report.ts'
 import type { Origin, Span } from './source.ts'
 
@@ -158,9 +158,20 @@ function reportFileProblem(
     const { reason, hint } = fileProblem
     loading.report.add({ code: 'WP_DEFINITION_FILE_REFUSED', at, parameters: { file, reason }, hint })
   } else {
-    const hint = suggestFile(loading, file)
+    const hint = suggestFromRoot(loading, text, at) ?? suggestFile(loading, file)
     loading.report.add({ code: 'WP_DEFINITION_INCLUDE_MISSING', at, parameters: { file }, hint })
   }
+}
+
+/** A file in a folder may name another one from the root, as `waypost.yml` does. */
+function suggestFromRoot({ folder, texts }: LoadContext, text: string, { origin }: Span): string | undefined {
+  const [name = '', ...rest] = text.split('#')
+  const from = origin.source.file
+  const base = path.posix.dirname(from)
+  const isThere = texts?.has(name) ? texts.get(name) !== undefined : checkProjectFile(folder, name) === undefined
+  if (base === '.' || !isThere) return undefined
+  const target = [path.posix.relative(base, name), ...rest].join('#')
+  return `Paths are relative to ${from}; write ${target}`
 }
 
 function suggestFile(loading: LoadContext, file: string): string | undefined {

@@ -367,6 +367,15 @@ test('a new file is for its owner only; one that is missing is not made', () => 
   assert.equal(statSync(file).mode & 0o777, 0o600)
 })
 
+test('a path that is too long for SQLite is reported as such', async () => {
+  const file = path.join(folder, ...Array.from({ length: 4 }, () => 'long'.repeat(40)), 'a.db')
+  const { db } = await open({ file })
+  await assert.rejects(sql`select 1`.execute(db), {
+    code: 'WP_STORE_PATH',
+    message: `The path of the SQLite file has ${Buffer.byteLength(file)} bytes; SQLite opens at most 503: "${file}"`,
+  })
+})
+
 test('a file that is not a database is reported', async () => {
   const file = path.join(folder, 'text.db')
   writeFileSync(file, 'This is no database. '.repeat(100))

@@ -13,6 +13,12 @@ export const errors = defineErrors({
     message: 'Cannot open the SQLite file "{file}": {reason}',
     hint: 'Check that it is a SQLite database and that the current user can write to it and to its folder.',
   },
+  WP_STORE_PATH: {
+    kind: 'user',
+    status: 500,
+    message: 'The path of the SQLite file has {bytes} bytes; SQLite opens at most {limit}: "{file}"',
+    hint: 'Move the project to a shorter path, or name a shorter one in the URL of the database.',
+  },
   WP_STORE_BUSY: {
     kind: 'external',
     status: 503,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../kit/index.ts'
 import { errors } from './errors.ts'
+import { makeFileError } from './sqlite-handle.ts'
 import type { PostgresDatabase } from './postgres-dialect.ts'
 import type { SqliteDatabase } from './sqlite-dialect.ts'
 import { retry } from './retry.ts'
@@ -65,7 +65,7 @@ function openLockFile(file: string): DatabaseSync {
     closeSync(openSync(file, 'a', 0o600))
     return new DatabaseSync(file, { timeout: 0 })
   } catch (error) {
-    throw errors.WP_STORE_FILE({ file, reason: messageOf(error) }, { cause: error })
+    throw makeFileError(file, error)
   }
 }
 

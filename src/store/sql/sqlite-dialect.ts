@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type Dialect, type Driver, type Kysely } from 'kysely'
 import { errors } from './errors.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
-import { openDatabase } from './sqlite-handle.ts'
+import { makeFileError, openDatabase } from './sqlite-handle.ts'
 import { SqliteHandles } from './sqlite-handles.ts'
 
 export interface OpenSqliteOptions {
@@ -92,6 +92,6 @@ function makeFile(file: string): void {
     mkdirSync(path.dirname(file), { recursive: true })
     closeSync(openSync(file, 'a', 0o600))
   } catch (error) {
-    throw errors.WP_STORE_FILE({ file, reason: (error as Error).message }, { cause: error })
+    throw makeFileError(file, error)
   }
 }

@@ -1,11 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import type { QueryResult } from 'kysely'
+import { messageOf } from '../../kit/index.ts'
 import { errors } from './errors.ts'
 import { markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
 import { bindSqliteValue, readerOf } from './sqlite-values.ts'
 
 const cachedStatements = 200
+/** The longest path that SQLite opens, beside which it makes files with longer names. */
+const maxPathBytes = 503
+
+/** Returns the error for a file that SQLite cannot open. */
+export function makeFileError(file: string, cause: unknown) {
+  const bytes = Buffer.byteLength(file)
+  return bytes > maxPathBytes
+    ? errors.WP_STORE_PATH({ file, bytes, limit: maxPathBytes }, { cause })
+    : errors.WP_STORE_FILE({ file, reason: messageOf(cause) }, { cause })
+}
 
 export interface HandleOptions {
   readonly readOnly: boolean

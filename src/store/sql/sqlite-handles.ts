@@ -1,7 +1,7 @@
 import { errors } from './errors.ts'
 import { Slots } from './slots.ts'
 import type { QueryResult } from 'kysely'
-import { SqliteHandle, type Row, type Statement } from './sqlite-handle.ts'
+import { makeFileError, SqliteHandle, type Row, type Statement } from './sqlite-handle.ts'
 import { retry } from './retry.ts'
 import { ScanThread } from './scan-thread.ts'
 
@@ -203,7 +203,7 @@ export class SqliteHandles {
       )
     } catch (error) {
       if (resultCode(error) === 0) throw error
-      throw errors.WP_STORE_FILE({ file, reason: (error as Error).message }, { cause: error })
+      throw makeFileError(file, error)
     }
   }
 

@@ -15,6 +15,17 @@ export const includeCases: readonly Case[] = [
     problems: ['waypost.yml:1:9 «!include nowhere/x.yml» WP_DEFINITION_INCLUDE_MISSING File not found: nowhere/x.yml'],
   },
   {
+    name: 'an include that names a file from the root, in a folder',
+    files: {
+      'waypost.yml': 'schema: !include resources/a.yml\n',
+      'resources/a.yml': 'A: !include resources/deep/b.yml#/B\n',
+      'resources/deep/b.yml': 'B: { type: object }\n',
+    },
+    problems: [
+      'resources/a.yml:1:4 «!include resources/deep/b.yml#/B» WP_DEFINITION_INCLUDE_MISSING File not found: resources/resources/deep/b.yml | Paths are relative to resources/a.yml; write deep/b.yml#/B < waypost.yml:1:9',
+    ],
+  },
+  {
     name: 'an include of itself',
     files: { 'waypost.yml': 'routes: {}\nschema: !include waypost.yml\n' },
     problems: [

@@ -43,6 +43,17 @@ export const yamlCases: readonly Case[] = [
     ],
   },
   {
+    name: 'a quoted text whose lines are not indented',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a:\n    methods:\n      GET:\n        description: "first line\nsecond line"\n        public: true\n        action: a.ts\n',
+      'a.ts': '',
+    },
+    problems: [
+      'waypost.yml:5:22 «"» WP_DEFINITION_YAML The lines of this quoted text are not indented | Indent its other lines more than the key, or write the text on one line',
+    ],
+  },
+  {
     name: 'a quote that is not closed',
     files: { 'waypost.yml': 'routes: {}\nplugins: ["a]\n' },
     problems: [
