@@ -26,7 +26,7 @@ const exitChanges = 3
 
 export default class Deploy extends WaypostCommand {
   static override description =
-    'Build the project and deploy it\nA deployment is all or nothing. Breaking changes must be confirmed in the terminal or with --yes.'
+    'Build the project and deploy it\nA deployment is all or nothing. Breaking changes and new warnings about access must be confirmed in the terminal or with --yes.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --plan',
     '<%= config.bin %> <%= command.id %> --migrate --yes --message "Add content"',
@@ -56,7 +56,8 @@ export default class Deploy extends WaypostCommand {
     }),
     yes: Flags.boolean({
       char: 'y',
-      description: 'Do not ask for confirmation, even for breaking changes (unless they are forbidden)',
+      description:
+        'Do not ask for confirmation, even for warnings about access and breaking changes (unless these are forbidden)',
     }),
     'allow-breaking': Flags.boolean({
       description: 'Deploy breaking changes even with breaking_changes: forbid',
@@ -156,6 +157,7 @@ export default class Deploy extends WaypostCommand {
 function describeQuestion({ objections }: Judgement): string {
   const questions = {
     breakingChanges: 'This breaks callers.',
+    accessWarnings: 'More people can read or change data, as the warnings say.',
     missingVariables: 'Servers that lack variables keep serving the previous release.',
   }
   const said = Object.entries(questions).flatMap(([rule, text]) =>

@@ -325,12 +325,6 @@ export const errors = defineErrors({
     message: 'The selected changes have errors',
     hint: 'Fix the errors in "diagnostics", or also select the changes that these depend on.',
   },
-  WP_BACKEND_PUBLISH_ACCESS: {
-    kind: 'user',
-    status: 409,
-    message: 'Publishing causes {count} about who can read or change data',
-    hint: 'Check the plan, then accept the warnings with "accept_access".',
-  },
   WP_BACKEND_PUBLISH_FAILED: {
     kind: 'bug',
     status: 500,

@@ -91,6 +91,12 @@ export const errors = defineErrors({
     message: '{count}, which the setting "breaking_changes: forbid" does not allow; nothing was changed',
     hint: 'Keep everything that callers use, and add the new parts alongside. To activate it anyway, add --allow-breaking to the command, or "allow_breaking" to the request.',
   },
+  WP_RELEASE_ACCESS: {
+    kind: 'user',
+    status: 409,
+    message: 'A new warning about access must be accepted: the {kind} {name}: {text}{more}; nothing was changed',
+    hint: 'Check the plan. To accept it, add --yes to the command, or "accept_access" to the request; the page Publish has a box for it.',
+  },
   WP_RELEASE_CORRUPT: {
     kind: 'bug',
     status: 500,

@@ -261,7 +261,7 @@ for (const kind of chooseKinds('sqlite')) {
         found.map(({ file, code, at }) => ({ file, code, at }))
       assert.deepEqual(placesOf(planned.access_warnings), [where])
       assert.match(planned.access_warnings[0].hint, /not in scopes_default/)
-      const { diagnostics } = await refused({ release: planned.release }, 'WP_BACKEND_PUBLISH_ACCESS')
+      const { diagnostics } = await refused({ release: planned.release }, 'WP_RELEASE_ACCESS')
       assert.deepEqual(
         diagnostics.map(({ line }: { line: number }) => line),
         [planned.access_warnings[0].line],

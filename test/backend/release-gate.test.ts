@@ -21,7 +21,7 @@ interface Way {
   readonly isRollback?: true
 }
 
-const everything = { isConfirmed: true, allowBreaking: true, migrate: true } as const
+const everything = { isConfirmed: true, allowBreaking: true, acceptAccess: true, migrate: true } as const
 const activated = 'activated'
 const codeOf = (error: unknown) => {
   if (isWaypostError(error)) return error.code
@@ -124,6 +124,7 @@ const ways: Readonly<Record<string, Way>> = {
         against: (await loadActiveId(world.system)) ?? null,
         ...(consent.migrate === true ? { migrate: true } : {}),
         ...(consent.allowBreaking === true ? { allow_breaking: true } : {}),
+        ...(consent.acceptAccess === true ? { accept_access: true } : {}),
       }
       const { status, body } = await world.call('POST /draft/publish', { json })
       if (status !== 202) return String(body.type).split('#')[1]!
@@ -230,6 +231,22 @@ for (const [name, way] of Object.entries(ways)) {
       await attempt(yml(events('a', 'b')), yml(events('a')), tries)
     })
 
+    test('new warnings about access need a yes; a rollback does not, and those of the active release do not count', async () => {
+      const code = 'WP_RELEASE_ACCESS'
+      const open = 'event:\n  sold: { scopes: [staff] }\n'
+      const given = 'config: { scopes_default: [staff] }\n'
+      const consent = name === 'publish' ? { acceptAccess: true } : yes
+      const tries = isRollback
+        ? ([[{}, activated]] as const)
+        : ([
+            [{}, code],
+            [forced, code],
+            [consent, activated],
+          ] as const)
+      await attempt(yml(open), yml(open + given), tries)
+      await attempt(yml(open + given), yml(open + given), [[{}, activated]])
+    })
+
     test('variables that a live server lacks need a yes, which publishing cannot give', async () => {
       const code = 'WP_RELEASE_VARIABLES'
       const next = yml(`${events('a')}env: { GATE_TOKEN: { type: string } }\n`)
@@ -286,4 +303,25 @@ test('a server refuses forbidden breaking changes also from a client that does n
   assert.equal(await loadActiveId(world.system), before)
   assert.equal((await send({ allow_breaking: true }))[0], 200)
   assert.notEqual(await loadActiveId(world.system), before)
+})
+
+test('a server refuses new warnings about access from a client that does not say that they are accepted', async () => {
+  const [base, next] = [yml('event: { a: { scopes: [x] } }\n'), yml('event: { a: {} }\n')]
+  await write(base)
+  assert.equal(await deploy(everything, {}), activated)
+  await write(next)
+  assert.equal(await deploy(everything, { variables: environmentOf(source) }), activated)
+  const { manifest } = await source.system.db
+    .selectFrom('waypost_active as active')
+    .innerJoin('waypost_release as release', 'release.id', 'active.release_id')
+    .select('release.manifest')
+    .executeTakeFirstOrThrow()
+  const before = await loadActiveId(world.system)
+  const send = (more: object) =>
+    world.call('POST /deploy', { json: { protocol: 2, manifest: JSON.parse(manifest), ...more } })
+  const refused = await send({ allow_breaking: true })
+  assert.deepEqual([refused.status, String(refused.body.type).split('#')[1]], [409, 'WP_RELEASE_ACCESS'])
+  assert.match(refused.body.detail, /the event a: every user with the scope consumer can subscribe to it; nothing/)
+  assert.equal(await loadActiveId(world.system), before)
+  assert.equal((await send({ accept_access: true })).status, 200)
 })

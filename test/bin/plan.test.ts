@@ -51,6 +51,7 @@ const plan = {
   unheldScopes: ['order'],
   missingVariables: [{ name: 'ORDERS_URL', servers: ['app-2', 'app-3'] }],
   droppedMigrations: [],
+  accessWarnings: [],
   olderServers: [],
   overwritten: [],
   changedSinceGit: false,

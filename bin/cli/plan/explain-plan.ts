@@ -8,7 +8,7 @@ export interface PlanLine {
   readonly kind: string
   readonly name: string
   readonly breaking: boolean
-  /** Whether it lets callers in without a token. Such a line is never left out. */
+  /** Whether it lets callers in without a token, or more people than meant. Such a line is never left out. */
   readonly isPublic?: boolean
   readonly remarks: readonly Remark[]
 }
@@ -25,6 +25,7 @@ export type Change = DeployPlan['changes'][number]
 /** The parts of a plan. */
 export interface PlanParts {
   readonly changes: DeployPlan['changes']
+  readonly accessWarnings?: DeployPlan['accessWarnings']
   readonly unheldScopes?: DeployPlan['unheldScopes']
   readonly missingVariables?: DeployPlan['missingVariables']
   readonly olderServers?: DeployPlan['olderServers']
@@ -57,14 +58,16 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
   // Only new routes show their location.
   const place = change.change === 'added' && source !== undefined ? [plain(toPrintable(source))] : []
   const more = change.change === 'removed' ? remarksOfRemoved(change, parts) : remarksOf(kind, change.name, parts)
+  const access = describeAccessWarnings(change, parts)
   return {
     change: change.change,
     kind,
     name: toPrintable(change.name),
     breaking,
-    ...(change.public === true && { isPublic: true }),
+    ...((change.public === true || access.length > 0) && { isPublic: true }),
     remarks: join(
       [
+        ...access,
         ...own.filter((one) => one.breaking),
         ...describeCalls(calls),
         ...own.filter((one) => !one.breaking),
@@ -84,6 +87,14 @@ function remarksOfRemoved({ kind, name }: Change, { changes, droppedMigrations }
     (one) => one.kind === 'connection' && one.change === 'removed' && one.name === connection,
   )
   return isUnused ? [plain('removed with its connection; its changes of the database stay')] : []
+}
+
+function describeAccessWarnings(
+  { kind, name }: Pick<Change, 'kind' | 'name'>,
+  { accessWarnings = [] }: PlanParts,
+): readonly Remark[] {
+  const found = accessWarnings.filter((one) => one.kind === kind && one.name === name)
+  return found.map(({ text }) => plain(`WARNING ${toPrintable(text)}`))
 }
 
 function describeCalls(calls: number | undefined): readonly Remark[] {
@@ -114,6 +125,7 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     unheldScopes = [],
     missingVariables = [],
     olderServers = [],
+    accessWarnings = [],
     pendingMigrations = [],
     overwritten = [],
     filesChanged = false,
@@ -138,6 +150,10 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     ),
     ...(filesChanged ? [line('files', 'of the definition', plain(onlyFiles))] : []),
     ...(isPulled ? [line('files', 'of the definition', plain(onlyPulled))] : []),
+    ...accessWarnings.map(({ kind, name, text }) => ({
+      ...line(kind, name, plain(`WARNING ${toPrintable(text)}`)),
+      isPublic: true,
+    })),
     ...olderServers.map(({ name, version }) =>
       line('server', name, plain(`runs waypost ${toPrintable(version)}: refused until it is updated`)),
     ),

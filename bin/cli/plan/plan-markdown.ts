@@ -1,7 +1,7 @@
 import { shortId } from '../../../src/kit/index.ts'
 import type { DeployPlan } from '../../../src/project/index.ts'
 import { explainPlan, type PlanLine } from './explain-plan.ts'
-import { describeCounts, describeNothing, describeServers, isNothing } from './plan-summary.ts'
+import { describeAccess, describeCounts, describeNothing, describeServers, isNothing } from './plan-summary.ts'
 
 const symbols = { added: '+', changed: '~', removed: '−' } as const
 /** GitHub limits comments to 65,536 characters. */
@@ -18,7 +18,7 @@ export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string 
   const isFirst = ({ breaking, isPublic }: PlanLine) => breaking || isPublic === true
   const rows = [...lines.filter(isFirst), ...lines.filter((line) => !isFirst(line))].map(formatRow)
   const table = ['| | kind | name | |', '|---|---|---|---|', ...cut(rows)]
-  const sum = `**${escape(describeCounts(plan.changes))}.** Nothing was changed on the target.`
+  const sum = `**${escape(describeCounts(plan.changes))}.** ${escape(describeAccess(plan))}Nothing was changed on the target.`
   const forbids = plan.breakingChanges === 'forbid' && plan.changes.some((change) => change.breaking)
   const forbidden = forbids
     ? ` ${code('breaking_changes: forbid')} is set: deploying requires ${code('--allow-breaking')}.`

@@ -60,6 +60,12 @@ interface PlannedFlags {
   readonly from?: string | undefined
 }
 
+/** Says how many warnings about access need a yes; empty if there are none. */
+export function describeAccess({ accessWarnings: { length } }: Pick<DeployPlan, 'accessWarnings'>): string {
+  if (length === 0) return ''
+  return `${plural(length, 'new warning')} about access must be confirmed, with --yes where nobody is asked. `
+}
+
 /** Describes what a plan left to do, with the command for it. */
 export function describePlanEnd(plan: DeployPlan, { migrate, from }: PlannedFlags): readonly string[] {
   const { changes, active, pendingMigrations, target, breakingChanges } = plan
@@ -72,7 +78,7 @@ export function describePlanEnd(plan: DeployPlan, { migrate, from }: PlannedFlag
     `--against ${active === undefined ? 'none' : shortId(active.id)}`,
   ]
   const command = ['waypost deploy', ...flags].join(' ')
-  const summary = `  ${wrap(`${describeCounts(changes)}. Nothing was changed on the target.`, 2)}`
+  const summary = `  ${wrap(`${describeCounts(changes)}. ${describeAccess(plan)}Nothing was changed on the target.`, 2)}`
   if (plan.overwritten.length > 0) {
     const text = `A deployment would undo changes made in the backend. ${plan.overwriteHint ?? ''}`
     return [summary, '', `  ${wrap(text, 2)}`]
@@ -110,6 +116,7 @@ export function planJson(plan: DeployPlan) {
     overwritten: plan.overwritten.map(({ isConflict, ...place }) => ({ ...place, conflict: isConflict })),
     breaking: countChanges(changes).breaking,
     breaking_changes: plan.breakingChanges,
+    access_warnings: plan.accessWarnings,
     unheld_scopes: plan.unheldScopes,
     missing_variables: plan.missingVariables,
     older_servers: plan.olderServers.map(({ name, version }) => ({ name, version })),

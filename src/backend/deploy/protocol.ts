@@ -43,6 +43,8 @@ export const ActivateBody = Type.Object(
     against: Type.Optional(Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' })),
     /** Activate breaking changes although the setting `breaking_changes: forbid` applies. */
     allow_breaking: Type.Optional(Type.Boolean()),
+    /** Activate although the release has warnings about access that the active one does not have. */
+    accept_access: Type.Optional(Type.Boolean()),
     // Printed on terminals, so it must not contain invisible characters or change the text around it.
     message: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$' })),
   },
@@ -111,7 +113,7 @@ export interface ReleaseAnswer {
 }
 
 /** What the server knows about a new release. The client compares the manifests itself. */
-export interface SurveyAnswer extends Omit<ReleaseFacts, 'active' | 'changes' | 'built'> {
+export interface SurveyAnswer extends Omit<ReleaseFacts, 'active' | 'changes' | 'accessWarnings' | 'built'> {
   readonly active: StoredRelease | null
   /** Whether the release is active with other definition files. */
   readonly filesChanged: boolean

@@ -141,7 +141,12 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       const { id, text } = manifest
       // The same release may be damaged in System; deploying it again repairs it.
       const active = row && { ...row, manifest: row.id === id ? text : assertIntact(row) }
-      const { built: _, changes: _compared, ...facts } = await surveyFacts(manifest, { active: row, mayOpen })
+      const {
+        built: _,
+        changes: _compared,
+        accessWarnings: _warnings,
+        ...facts
+      } = await surveyFacts(manifest, { active: row, mayOpen })
       return {
         ...facts,
         active,
@@ -168,7 +173,8 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
     },
     async activate(manifest, { active, message, against, commit, kind, files: sent, ...allowed }, { by, ...actor }) {
       const facts = await surveyFacts(manifest, { active, mayOpen: true })
-      const consent = { isConfirmed: true, allowBreaking: allowed.allow_breaking }
+      const { allow_breaking: allowBreaking, accept_access: acceptAccess } = allowed
+      const consent = { isConfirmed: true, allowBreaking, acceptAccess }
       const options = { by, actor, message, against, commit, ...(kind && { kind }) }
       const activation = await activateJudged({ facts, consent }, options, async (bound) => {
         const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
@@ -196,7 +202,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
 }
 
 /** All that a client could allow. What is still refused then is impossible. */
-const everything: Consent = { isConfirmed: true, allowBreaking: true, migrate: true }
+const everything: Consent = { isConfirmed: true, allowBreaking: true, acceptAccess: true, migrate: true }
 
 /** @throws WP_BACKEND_ARTIFACTS_MISSING */
 async function load(system: System, { artifacts: sizes }: SentManifest): Promise<readonly Artifact[]> {

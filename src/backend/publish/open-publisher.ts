@@ -164,7 +164,7 @@ function assertNoConflicts({ conflicts }: DraftState): void {
 }
 
 /** @throws the first reason why the plan cannot be carried out as requested */
-function assertPublishable(plan: PublicationPlan, { acceptAccess, ...consent }: PublishConsent): PlannedRelease {
+function assertPublishable(plan: PublicationPlan, consent: Consent): PlannedRelease {
   const { built, facts, diagnostics, accessWarnings: warnings } = plan
   if (built === undefined || facts === undefined) throw makeBrokenProblem(diagnostics)
   const { objections } = judgeRelease(facts, consent)
@@ -173,15 +173,10 @@ function assertPublishable(plan: PublicationPlan, { acceptAccess, ...consent }: 
     throw makeBrokenProblem(diagnostics)
   if (first?.rule === 'missingVariables')
     throw new ProblemWith(first.problem, { variables: facts.missingVariables.map(({ name }) => name) })
+  if (first?.rule === 'accessWarnings') throw new ProblemWith(first.problem, { diagnostics: placesOf(warnings) })
   if (first !== undefined) throw first.problem
-  if (warnings.length > 0 && acceptAccess !== true) {
-    const count = warnings.length === 1 ? '1 new warning' : `${warnings.length} new warnings`
-    throw new ProblemWith(errors.WP_BACKEND_PUBLISH_ACCESS({ count }), { diagnostics: placesOf(warnings) })
-  }
   return built
 }
-
-type PublishConsent = Consent & Pick<PublishRequest, 'acceptAccess'>
 
 function makeBrokenProblem(diagnostics: readonly Diagnostic[]): ProblemWith {
   const found = diagnostics.filter(({ severity }) => severity === 'error')

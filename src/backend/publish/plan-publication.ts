@@ -123,6 +123,18 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   const missing = await findMissingVariables(system, unstaged)
   const isUnset = new Set([...missing.map(({ name }) => name), ...staged])
   const serialized = { id: release.id, manifest: release.text, artifacts }
+  const planned = planChanges(
+    { before, after: manifest },
+    { calls: await countDayCalls(system), variables: sources.host.variables },
+  )
+  const access = await findAccessWarnings({
+    planned: planned.accessWarnings,
+    found: loaded.diagnostics,
+    async loadActive() {
+      const { texts } = (await sources.draft.readState()).active
+      return (await sources.draft.load(texts)).diagnostics
+    },
+  })
   return {
     ...plan,
     built: { manifest, artifacts, serialized, plugins },
@@ -130,10 +142,8 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       id: serialized.id,
       built: manifest.waypost,
       active,
-      ...planChanges(
-        { before, after: manifest },
-        { calls: await countDayCalls(system), variables: sources.host.variables },
-      ),
+      ...planned,
+      accessWarnings: access.facts,
       olderServers: await findOlderServers(system, manifest),
       missingVariables: missing,
       pendingMigrations: pending.map(nameOfMigration),
@@ -141,10 +151,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       failingActions: failing,
     },
     diagnostics: [...loaded.diagnostics, ...(await diagnoseFailing(sources, loaded, failing))],
-    accessWarnings: await findAccessWarnings(loaded.diagnostics, async () => {
-      const { texts } = (await sources.draft.readState()).active
-      return (await sources.draft.load(texts)).diagnostics
-    }),
+    accessWarnings: access.diagnostics,
     migrations: await describeMigrations(sources, loaded, {
       pending,
       kindOf: (name) => kindOf(name, { host, manifest, plugins }),

@@ -11,7 +11,7 @@ export interface DeployOptions extends PlanOptions {
   readonly message?: string | undefined
   /** Run the pending migrations of the release first. Otherwise they must have been run. */
   readonly migrate?: boolean
-  /** Allow breaking changes without confirmation, unless the project or the active release forbids them. */
+  /** Allow what needs a yes without confirmation, except breaking changes that the project or the active release forbids. */
   readonly isConfirmed?: boolean
   /** Allow breaking changes even if they are forbidden. */
   readonly allowBreaking?: boolean
@@ -24,7 +24,7 @@ export interface DeployOptions extends PlanOptions {
   /** Called with the plan before anything changes; not called without changes. */
   onPlan?(plan: DeployPlan): void
   /**
-   * Called for what needs a yes: breaking changes, and variables that servers lack. Without it, these are rejected.
+   * Called for what needs a yes: breaking changes, new warnings about access, and variables that servers lack. Without it, these are rejected.
    * @returns whether to continue
    */
   confirm?(plan: DeployPlan, judgement: Judgement): Promise<boolean>
@@ -76,7 +76,7 @@ async function confirmPlan(plan: DeployPlan, options: DeployOptions): Promise<bo
 }
 
 function consentOf({ isConfirmed, allowBreaking, migrate }: DeployOptions): Consent {
-  return { isConfirmed, allowBreaking, migrate }
+  return { isConfirmed, allowBreaking, acceptAccess: isConfirmed, migrate }
 }
 
 async function applyPlan(planning: PlanContext, options: DeployOptions): Promise<Deployment> {
@@ -87,10 +87,12 @@ async function applyPlan(planning: PlanContext, options: DeployOptions): Promise
   const migrated = await runMigrations(planning, options)
   const { by, message, against, allowBreaking } = options
   // What needed a yes has it by now.
-  const judged = { facts: { ...plan, pendingMigrations: [] }, consent: { ...consentOf(options), isConfirmed: true } }
+  const consent = consentOf({ ...options, isConfirmed: true })
+  const judged = { facts: { ...plan, pendingMigrations: [] }, consent }
+  const acceptAccess = plan.accessWarnings.length > 0
   const activation = await activateJudged(
     judged,
-    { by, message, against, allowBreaking, files, commit, kind },
+    { by, message, against, allowBreaking, acceptAccess, files, commit, kind },
     (bound) => target.activate(release, bound),
   )
   options.onActivated?.(activation)

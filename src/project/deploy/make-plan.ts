@@ -171,7 +171,9 @@ function describe(
   const changedSinceGit = survey.changedSinceGit && deployable.kind === 'deploy'
   const isForbidden = survey.breakingChanges === 'forbid' || planned.breakingChanges === 'forbid'
   const breakingChanges = isForbidden ? 'forbid' : 'warn'
-  return { ...survey, breakingChanges, built: release.manifest.waypost, target, changes, changedSinceGit }
+  const accessWarnings = survey.id === survey.active?.id ? [] : planned.accessWarnings
+  const compared = { breakingChanges, changes, accessWarnings } as const
+  return { ...survey, ...compared, built: release.manifest.waypost, target, changedSinceGit }
 }
 
 function locate(change: ReleaseChange, { routes }: Definition): ReleaseChange {

@@ -96,7 +96,7 @@ export async function openSystemTarget(options: {
       const host = await withConnections(release.manifest)
       return migrateRelease({ host, release, plugins: await loadReleasePlugins(host, release), ...listener })
     },
-    async activate(release, { allowBreaking: _, ...activation }) {
+    async activate(release, { allowBreaking: _, acceptAccess: _accepted, ...activation }) {
       await openIdentity(opened)
       await storeFact(system, 'origin', 'production')
       return activateRelease(system, release, { ...activation, actor: { how: 'command', name: activation.by } })

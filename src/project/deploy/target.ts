@@ -28,7 +28,7 @@ export interface Deployable {
 }
 
 /** The state of a target, compared with a release that may be deployed there. */
-export interface TargetSurvey extends Omit<ReleaseFacts, 'changes' | 'breakingChanges' | 'built'> {
+export interface TargetSurvey extends Omit<ReleaseFacts, 'changes' | 'breakingChanges' | 'accessWarnings' | 'built'> {
   readonly active: StoredRelease | undefined
   /** Whether the release is active with other definition files: only comments or the layout of files changed. */
   readonly filesChanged: boolean
@@ -47,6 +47,7 @@ export interface TargetSurvey extends Omit<ReleaseFacts, 'changes' | 'breakingCh
 /** What the person or pipeline behind an activation allows. A server checks it again. */
 export interface Allowed {
   readonly allowBreaking?: boolean | undefined
+  readonly acceptAccess?: boolean | undefined
 }
 
 export interface MigrationListener {

@@ -1,6 +1,7 @@
 import { parseSettings, resolveReferences, type Variables } from '../../kit/index.ts'
 import type { Manifest } from '../manifest.ts'
 import type { ReleaseChange } from './change.ts'
+import { compareAccessWarnings, type AccessWarning } from './access-warnings.ts'
 import { compareManifests } from './compare-manifests.ts'
 
 export interface PlannedManifests {
@@ -17,6 +18,8 @@ export interface ChangePlan {
    * lift the rule for itself. Also `forbid` if it depends on an unset variable.
    */
   readonly breakingChanges: 'warn' | 'forbid'
+  /** What lets more people in than meant, as far as the active release does not. */
+  readonly accessWarnings: readonly AccessWarning[]
 }
 
 /** Two manifests that were compared, and what is needed of them afterwards. */
@@ -24,12 +27,14 @@ export interface ComparedManifests {
   readonly changes: readonly ReleaseChange[]
   /** The setting `breaking_changes` of each as it is written; it may refer to variables. */
   readonly policies: readonly unknown[]
+  readonly accessWarnings: readonly AccessWarning[]
 }
 
 /** Compares two manifests. Needs no variables and no database, so that a thread can do it. */
 export function compareForPlan({ before, after }: PlannedManifests): ComparedManifests {
   const policies = [before, after].flatMap((manifest) => manifest?.config['breaking_changes'] ?? [])
-  return { changes: compareManifests(before, after), policies }
+  const accessWarnings = compareAccessWarnings(before, after)
+  return { changes: compareManifests(before, after), policies, accessWarnings }
 }
 
 /** @param calls the calls of each method in the last 24 hours: `GET /todo` → number */
@@ -37,10 +42,11 @@ export function planChanges(
   compared: PlannedManifests | ComparedManifests,
   { calls, variables }: { readonly calls: Readonly<Record<string, number>>; readonly variables: Variables },
 ): ChangePlan {
-  const { changes, policies } = 'after' in compared ? compareForPlan(compared) : compared
+  const { changes, policies, accessWarnings } = 'after' in compared ? compareForPlan(compared) : compared
   return {
     changes: changes.map((one) => countCalls(one, calls)),
     breakingChanges: policies.some((policy) => isForbid(policy, variables)) ? 'forbid' : 'warn',
+    accessWarnings,
   }
 }
 

@@ -6,13 +6,15 @@ import {
   listHostReleases,
   showHostRelease,
   surveyRollback,
+  type RollbackSurvey,
 } from '../../../operate/index.ts'
 import { rollBack, type ListedActivation } from '../../../release/index.ts'
 import { exposeErrors } from '../../deploy/release-receiver.ts'
 import { describeError } from '../../publish/publications.ts'
 import { rollBackToDraft } from '../../publish/roll-back-to-draft.ts'
 import { defineRoute } from '../route.ts'
-import { formatTime } from '../../../kit/index.ts'
+import type { Host } from '../../../host/index.ts'
+import { formatTime, isWaypostError, type WaypostError } from '../../../kit/index.ts'
 import { maybeText, oneOf, record, text, time } from '../shapes.ts'
 import { systemDraftOf } from './draft-shapes.ts'
 
@@ -190,21 +192,45 @@ const rollbackSurvey = defineRoute({
     unreachable: Type.Array(text),
   }),
   async handle({ host, params }) {
-    const survey = await exposeErrors(() => surveyRollback(host, params.id))
+    const survey = await surveyOrDamage(host, params.id)
+    if (isWaypostError(survey)) return { ...unknownSurvey, id: params.id, problem: formatReason(survey) }
     const [first] = judgeRelease(survey, { isConfirmed: true, allowBreaking: true }).objections
-    const problem = first && describeError(first.problem)
     return {
       id: survey.id,
       active: survey.active?.id ?? null,
       changes: survey.changes,
       breaking_changes: survey.breakingChanges,
-      problem: problem === undefined ? null : { ...problem, hint: problem.hint ?? null },
+      problem: first === undefined ? null : formatReason(first.problem),
       missing_variables: survey.missingVariables,
       unknown_migrations: survey.unknownMigrations,
       unreachable: survey.unreachable,
     }
   },
 })
+
+/** A stored release that was damaged is a reason, too, and no failure of the request. */
+async function surveyOrDamage(host: Host, id: string): Promise<RollbackSurvey | WaypostError> {
+  try {
+    return await exposeErrors(() => surveyRollback(host, id))
+  } catch (error) {
+    if (isWaypostError(error) && error.code === 'WP_RELEASE_CORRUPT') return error
+    throw error
+  }
+}
+
+const unknownSurvey = {
+  active: null,
+  changes: [],
+  breaking_changes: 'warn',
+  missing_variables: [],
+  unknown_migrations: [],
+  unreachable: [],
+} as const
+
+function formatReason(error: WaypostError) {
+  const { hint = null, ...described } = describeError(error)
+  return { ...described, hint }
+}
 
 const rollback = defineRoute({
   name: 'rollBack',

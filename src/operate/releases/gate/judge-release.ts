@@ -8,6 +8,8 @@ export interface Consent {
   readonly isConfirmed?: boolean | undefined
   /** Breaking changes may be activated, even where `breaking_changes: forbid` applies. */
   readonly allowBreaking?: boolean | undefined
+  /** Warnings about access that the active release does not have are accepted. */
+  readonly acceptAccess?: boolean | undefined
   /** Pending migrations run first. */
   readonly migrate?: boolean | undefined
 }
@@ -75,6 +77,16 @@ const rules = {
     if (breakingChanges === 'forbid') return refuse(errors.WP_RELEASE_BREAKING_FORBIDDEN({ count }))
     if (isConfirmed === true) return undefined
     return { verdict: 'asks', problem: errors.WP_RELEASE_BREAKING_CHANGES({ count }) }
+  },
+  accessWarnings({ rollback, accessWarnings: found }, { acceptAccess }) {
+    const [first] = found
+    // What a rollback activates was accepted before.
+    if (first === undefined || acceptAccess === true || rollback !== undefined) return undefined
+    const more = found.length === 1 ? '' : ` (and ${found.length - 1} more)`
+    return {
+      verdict: 'asks',
+      problem: errors.WP_RELEASE_ACCESS({ kind: first.kind, name: first.name, text: first.text, more }),
+    }
   },
 } satisfies Record<string, Rule>
 

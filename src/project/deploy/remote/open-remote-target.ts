@@ -115,7 +115,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       for (const one of applied) onApplied?.(one)
       return applied
     },
-    async activate(release, { message, against, files = [], commit, kind, allowBreaking }) {
+    async activate(release, { message, against, files = [], commit, kind, allowBreaking, acceptAccess }) {
       const request: ActivateRequest = {
         protocol,
         manifest: release.manifest,
@@ -125,6 +125,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
         ...(allowBreaking === true ? { allow_breaking: true } : {}),
+        ...(acceptAccess === true ? { accept_access: true } : {}),
       }
       const activate = () => client.post<ActivateAnswer>(paths.releases, request, { timeoutMs: activateTimeoutMs })
       const answer = await retryAfterUpload(activate, () => uploadAll({ release, files }))
