@@ -83,6 +83,7 @@ export const strings = {
     noMatchText: 'No entries match these filters.',
     loading: 'Loading',
     actions: 'Actions',
+    checking: 'Checking whether it is possible…',
     sortBy: 'Sort by',
     rows: (count: number) => `${count} ${count === 1 ? 'entry' : 'entries'}`,
   },
@@ -602,6 +603,7 @@ export const strings = {
   rollBack: {
     title: (id: string) => `Roll back to ${id}?`,
     titleAgain: (id: string) => `Activate ${id} again?`,
+    blocked: 'Not possible:',
     text: 'All servers serve this release within seconds. Migrations are not reverted, and rows are kept.',
     done: (id: string) => `Rolled back to ${id}`,
     doneAgain: (id: string) => `Activated ${id} again`,

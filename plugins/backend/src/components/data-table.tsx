@@ -41,6 +41,11 @@ export interface Filter {
 export interface RowAction {
   readonly label: string
   readonly isDanger?: boolean
+  /** Finds out, while the menu is open, why the action is not possible; null if it is. */
+  readonly check?: {
+    readonly queryKey: readonly string[]
+    readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<string | null>
+  }
   run(): void
 }
 
@@ -223,13 +228,42 @@ function RowMenu({ actions, name }: { readonly actions: readonly RowAction[]; re
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {actions.map(({ label, isDanger, run }) => (
-          <Menu.Item key={label} {...(isDanger === true ? { color: 'var(--bad)' } : {})} onClick={run}>
-            {label}
-          </Menu.Item>
-        ))}
+        {actions.map((action) => {
+          const { label, isDanger, check, run } = action
+          return check === undefined ? (
+            <Menu.Item key={label} {...(isDanger === true ? { color: 'var(--bad)' } : {})} onClick={run}>
+              {label}
+            </Menu.Item>
+          ) : (
+            <CheckedItem key={label} action={{ ...action, check }} />
+          )
+        })}
       </Menu.Dropdown>
     </Menu>
+  )
+}
+
+/** An item that says why its action is not possible. It stays focusable, so that screen readers read the reason. */
+function CheckedItem({ action: { label, check, run } }: { readonly action: Required<Omit<RowAction, 'isDanger'>> }) {
+  const { data } = useQuery({ ...check, staleTime: 0 })
+  const reason = data === undefined ? strings.table.checking : data
+  return (
+    <Menu.Item
+      // `disabled` would take the item out of the order of the arrow keys.
+      renderRoot={(props) => <button type="button" {...props} aria-disabled={reason !== null} />}
+      {...(reason === null ? {} : { 'data-blocked': true })}
+      closeMenuOnClick={reason === null}
+      onClick={() => {
+        if (reason === null) run()
+      }}
+    >
+      {label}
+      {reason === null ? null : (
+        <span className="menu-reason" dir="auto">
+          {reason}
+        </span>
+      )}
+    </Menu.Item>
   )
 }
 

@@ -1,7 +1,7 @@
-import { Button, Skeleton } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { call } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
 import { ChangeList } from '../components/change-list.tsx'
@@ -10,6 +10,7 @@ import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
+import { RollBackButton, useRollbackObstacle } from '../components/rollback-obstacle.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { config } from '../config.ts'
@@ -44,6 +45,9 @@ export function Page() {
   const before = isActive ? entry[activeAt + 1]?.id : undefined
   const message = release.data?.message ?? ''
   const isNewer = active !== undefined && release.data !== undefined && release.data.created_at > active.created_at
+  const isOffered = active !== undefined && release.data !== undefined && !isActive && mayRollBack
+  const obstacle = useRollbackObstacle(isOffered ? id : undefined)
+  const reasonId = useId()
   if (release.isError) return <ProblemAlert error={release.error} onRetry={() => void release.refetch()} />
   return (
     <>
@@ -59,11 +63,21 @@ export function Page() {
         }
         mode={strings.mode.atOnce}
         action={
-          active === undefined || release.data === undefined || isActive || !mayRollBack ? undefined : (
-            <Button onClick={() => setAsking(true)}>{rollBackLabel(id, isNewer)}</Button>
-          )
+          isOffered ? (
+            <RollBackButton
+              label={rollBackLabel(id, isNewer)}
+              obstacle={obstacle}
+              reasonId={reasonId}
+              onClick={() => setAsking(true)}
+            />
+          ) : undefined
         }
       />
+      {isOffered && obstacle.text !== undefined ? (
+        <p id={reasonId} className="warnings page-notice" dir="auto">
+          {obstacle.text}
+        </p>
+      ) : null}
       {release.data === undefined ? (
         <Skeleton height={96} />
       ) : (

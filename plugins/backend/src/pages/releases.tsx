@@ -9,6 +9,7 @@ import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
+import { rollbackCheck } from '../components/rollback-obstacle.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useAdding } from '../components/use-adding.ts'
 import { config } from '../config.ts'
@@ -88,7 +89,13 @@ export function Page() {
             ? []
             : [
                 ...(mayRollBack
-                  ? [{ label: rollBackLabel(release.id, release.isNewer), run: () => setChosen(release) }]
+                  ? [
+                      {
+                        label: rollBackLabel(release.id, release.isNewer),
+                        check: rollbackCheck(release.id),
+                        run: () => setChosen(release),
+                      },
+                    ]
                   : []),
                 ...(canOpen ? [{ label: publish.open.action, run: () => setOpened(release.id) }] : []),
               ]
