@@ -164,7 +164,7 @@ describe('the portal', { timeout: 600_000 }, () => {
       assert.deepEqual(await findSmallTargets(page), [], address)
     }
     await page.getByRole('button', { name: 'Open navigation' }).click()
-    await page.getByRole('link', { name: 'Clients' }).click()
+    await page.getByRole('link', { name: 'Clients', exact: true }).click()
     await page.getByRole('button', { name: 'New client' }).click()
     await page.getByRole('dialog').getByLabel('Name').waitFor()
     assert.deepEqual(await findSmallTargets(page), [], 'dialog')
