@@ -75,24 +75,24 @@ describe('the reference of the portal', () => {
         ['order', 'GET /order', 'POST /order', 'GET /order/:order_id', 'DELETE /order/:order_id'],
       ],
     )
-    const { previous, next } = findOperation(reference, 'postOrder')!
-    assert.deepEqual([previous?.id, next?.id], ['getOrder', 'getOrderByOrderId'])
+    const { previous, next } = findOperation(reference, 'createOrder')!
+    assert.deepEqual([previous?.id, next?.id], ['listOrders', 'getOrder'])
     assert.equal(findOperation(reference, 'constructor'), undefined)
   })
 
   test('an operation has its access, and its description repeats neither that nor the summary', () => {
-    const list = find('getOrder')
+    const list = find('listOrders')
     assert.deepEqual([list.summary, list.description], ['Lists orders', 'The newest come first.'])
     assert.deepEqual([list.isPublic, list.scopes], [true, []])
-    const add = find('postOrder')
+    const add = find('createOrder')
     assert.deepEqual([add.summary, add.description], ['Places an order', 'At most 10 requests in 60 s by one caller.'])
-    const remove = find('deleteOrderByOrderId')
+    const remove = find('deleteOrder')
     assert.deepEqual([remove.isPublic, remove.scopes], [false, ['order', 'admin']])
     assert.deepEqual([remove.description, remove.isDeprecated], ['', true])
   })
 
   test('parameters are schemas with a property for each', () => {
-    const { query } = find('getOrder')
+    const { query } = find('listOrders')
     assert.deepEqual(query['properties'], {
       limit: { type: 'integer', default: 20, description: 'How many' },
       status: { $ref: '#/components/schemas/Status' },
@@ -101,11 +101,11 @@ describe('the reference of the portal', () => {
       type: 'string',
       enum: ['open', 'sent'],
     })
-    assert.deepEqual(find('getOrderByOrderId').pathParameters['required'], ['order_id'])
+    assert.deepEqual(find('getOrder').pathParameters['required'], ['order_id'])
   })
 
   test('bodies and answers have an example, also where the author gave none, and errors of the server are marked', () => {
-    const { body, responses } = find('postOrder')
+    const { body, responses } = find('createOrder')
     assert.equal(body?.isRequired, true)
     assert.deepEqual(body?.example, { item: 'A lamp' })
     assert.deepEqual(
@@ -116,11 +116,11 @@ describe('the reference of the portal', () => {
         '503 shared',
       ]),
     )
-    const [list] = find('getOrder').responses
+    const [list] = find('listOrders').responses
     assert.deepEqual(list?.content?.example, { entry: [{ item: 'A lamp' }] }, 'of the author')
     assert.deepEqual(responses.find(({ status }) => status === '409')?.content?.example, { left: 1 }, 'made')
-    assert.equal(find('deleteOrderByOrderId').body, undefined)
-    assert.equal(find('deleteOrderByOrderId').responses[0]?.content, undefined)
+    assert.equal(find('deleteOrder').body, undefined)
+    assert.equal(find('deleteOrder').responses[0]?.content, undefined)
     assert.deepEqual(
       responses.find(({ status }) => status === '429')?.headers.map(({ name }) => name),
       ['Retry-After'],
@@ -141,7 +141,7 @@ describe('the reference of the portal', () => {
       },
     } as const
     const api = { routes: [{ path: '/a', methods: [change] }], schemas: {}, scopes: {}, rates: {} }
-    const { operation } = findOperation(readOpenApi(makeOpenApi(api)), 'patchA')!
+    const { operation } = findOperation(readOpenApi(makeOpenApi(api)), 'updateA')!
     const { properties, required } = operation.headers as { properties: Record<string, Schema>; required: string[] }
     assert.deepEqual([Object.keys(properties), required], [['If-Match', 'X-Own'], ['If-Match']])
     assert.match(String(properties['If-Match']?.['description']), /412/)
@@ -172,9 +172,9 @@ describe('the reference of the portal', () => {
   test('the filter finds each word in the method, the path, the texts or the scopes', () => {
     const found = (text: string) =>
       filterGroups(reference.groups, text).flatMap(({ operations }) => operations.map(({ id }) => id))
-    assert.deepEqual(found('delete order'), ['deleteOrderByOrderId'])
-    assert.deepEqual(found('  NEWEST '), ['getOrder'])
-    assert.deepEqual(found('admin'), ['getOrderByOrderId', 'deleteOrderByOrderId'])
+    assert.deepEqual(found('delete order'), ['deleteOrder'])
+    assert.deepEqual(found('  NEWEST '), ['listOrders'])
+    assert.deepEqual(found('admin'), ['getOrder', 'deleteOrder'])
     assert.deepEqual(found('nothing'), [])
   })
 

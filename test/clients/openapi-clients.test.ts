@@ -158,24 +158,24 @@ const tsOptions = {
 }
 
 /** What users write, with types. */
-const lock = `import { defaults, deleteNoteById, getNoteById, patchNoteById, postNote } from './client.ts'
+const lock = `import { createNote, defaults, deleteNote, getNote, updateNote } from './client.ts'
 
 export async function change(baseUrl: string, authorization: string) {
   defaults.baseUrl = baseUrl
   defaults.headers = { authorization }
-  const created = await postNote({ text: 'a' })
+  const created = await createNote({ text: 'a' })
   if (created.status !== 201) throw new Error(created.data.detail)
   const { id } = created.data
-  const read = await getNoteById(id)
+  const read = await getNote(id)
   const etag = read.headers.get('etag') ?? ''
-  const again = await getNoteById(id, { ifNoneMatch: etag })
+  const again = await getNote(id, { ifNoneMatch: etag })
   // @ts-expect-error the header is required
-  void (() => patchNoteById(id, { text: 'b' }))
-  const changed = await patchNoteById(id, etag, { text: 'b' })
-  const late = await patchNoteById(id, etag, { text: 'c' })
+  void (() => updateNote(id, { text: 'b' }))
+  const changed = await updateNote(id, etag, { text: 'b' })
+  const late = await updateNote(id, etag, { text: 'c' })
   const detail = late.status === 412 || late.status === 428 ? late.data.detail : ''
   const tag = changed.headers.get('etag') ?? ''
-  const removed = await deleteNoteById(id, tag)
+  const removed = await deleteNote(id, tag)
   return {
     location: created.headers.get('location'),
     tags: [created.headers.get('etag'), etag, tag],

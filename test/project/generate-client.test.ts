@@ -104,7 +104,7 @@ export function listTickets({ firstName, limit }: {
 } = {}, opts?: Oazapfts.RequestOpts) {
   return oazapfts.fetchJson<
     | { status: 200; data: Ticket[] }
-    | { status: 400 | 404 | 500 | 503; data: Problem }
+    | { status: 400 | 404 | 406 | 500 | 503; data: Problem }
   >(\`/ticket\${QS.query(QS.explode({ "first-name": firstName, limit }))}\`, { ...opts })
 }
 `
@@ -119,9 +119,9 @@ if (made.status === 201) {
   // @ts-expect-error write-only
   console.log(id, made.data.password)
 }
-if (made.status === 422) console.log(made.data.why)
+if (made.status === 422 && 'why' in made.data) console.log(made.data.why)
 if (made.status === 409 && typeof made.data !== 'boolean') console.log(made.data.detail)
-if (made.status === 502) console.log(made.data.length)
+if (made.status === 502 && typeof made.data === 'string') console.log(made.data.length)
 // @ts-expect-error not in the response either
 const list = await listTickets(); if (list.status === 200) console.log(list.data[0]?.password)
 `

@@ -63,7 +63,7 @@ interface PlannedFlags {
 /** Says how many warnings about access need a yes; empty if there are none. */
 export function describeAccess({ accessWarnings: { length } }: Pick<DeployPlan, 'accessWarnings'>): string {
   if (length === 0) return ''
-  return `${plural(length, 'new warning')} about access must be confirmed, with --yes where nobody is asked. `
+  return `${plural(length, 'new warning')} about access must be confirmed, with --yes in a pipeline. `
 }
 
 /** Describes what a plan left to do, with the command for it. */
