@@ -136,7 +136,7 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
   test('describes access, parameters, bodies, answers and errors of an operation, with code', async () => {
     await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
-    await page.goto(`${origin}${root}/reference/postBook`)
+    await page.goto(`${origin}${root}/reference/createBook`)
     await page.getByRole('heading', { name: 'Adds a book', level: 1 }).waitFor()
     const content = page.locator('#content')
     await content.getByText('Needs an access token with the scope').waitFor()
@@ -171,11 +171,11 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
       /requests\.get\(\s+"http:\/\/localhost:3000\/book\/1"/,
       'the language stays',
     )
-    await goTo(page, '/reference/getBook', 'Lists books', root)
+    await goTo(page, '/reference/listBooks', 'Lists books', root)
     await content.getByText('copies.gte').waitFor({ state: 'hidden' })
     await content.getByText('More parameters (1)').click()
     await content.getByText('copies.gte').waitFor()
-    await goTo(page, '/reference/deleteBookByBookId', 'Removes a book', root)
+    await goTo(page, '/reference/deleteBook', 'Removes a book', root)
     await page.locator('.samples').getByText('No body.').waitFor()
     await goTo(page, '/reference/nothing', 'No such operation', root)
     assert.deepEqual(complaints, [])
@@ -212,7 +212,7 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
   test('Try it calls a public operation for visitors, and asks them to sign in for others', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
-    await page.goto(`${origin}${root}/reference/getBook?tab=try`)
+    await page.goto(`${origin}${root}/reference/listBooks?tab=try`)
     const requests: Record<string, string>[] = []
     page.on('request', (request) => {
       if (/:3000\/book/.test(request.url())) requests.push({ url: request.url(), ...request.headers() })
@@ -223,7 +223,7 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     assert.deepEqual([requests[0]?.['authorization'], requests[0]?.['url']], [undefined, `${origin}/book?limit=5`])
     assert.equal(await page.getByLabel('Token').count(), 0)
 
-    await goTo(page, '/reference/postBook?tab=try', 'Adds a book', root)
+    await goTo(page, '/reference/createBook?tab=try', 'Adds a book', root)
     await page.getByText('You are not signed in').waitFor()
     await send(page)
     await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
@@ -232,14 +232,14 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     await page.locator('#content').getByRole('button', { name: 'Sign in' }).click()
     await logIn(page, 'bea')
     await page.getByRole('heading', { name: 'Adds a book', level: 1 }).waitFor()
-    assert.equal(page.url(), `${origin}${root}/reference/postBook?tab=try`)
+    assert.equal(page.url(), `${origin}${root}/reference/createBook?tab=try`)
     assert.deepEqual(withoutRefused(complaints), [])
   })
 
   test('Try it sends a short-lived token of the user, never that of the portal, and names a missing scope', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
-    await openPortal(page, '/reference/postBook?tab=try')
+    await openPortal(page, '/reference/createBook?tab=try')
     const sent: Record<string, string>[] = []
     page.on('request', (request) => {
       if (/:3000\/book/.test(request.url())) sent.push(request.headers())
@@ -258,7 +258,7 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     await page.getByLabel('Token').selectOption('')
     await send(page)
     await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
-    await goTo(page, '/reference/deleteBookByBookId?tab=try', 'Removes a book', root)
+    await goTo(page, '/reference/deleteBook?tab=try', 'Removes a book', root)
     await page.getByLabel('book_id').fill('1')
     await send(page)
     await page.getByText('Your account does not have the scope editor or owner.').waitFor()
@@ -299,11 +299,11 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
         '/reference': 'API reference',
         '/reference?tab=authentication': 'API reference',
         '/reference?tab=errors': 'API reference',
-        '/reference/getBook': 'Lists books',
-        '/reference/postBook': 'Adds a book',
-        '/reference/postBook?tab=try': 'Adds a book',
-        '/reference/deleteBookByBookId': 'Removes a book',
-        '/reference/getShelfByName': 'Reads a shelf',
+        '/reference/listBooks': 'Lists books',
+        '/reference/createBook': 'Adds a book',
+        '/reference/createBook?tab=try': 'Adds a book',
+        '/reference/deleteBook': 'Removes a book',
+        '/reference/getShelf': 'Reads a shelf',
       },
       root,
     )
@@ -319,12 +319,12 @@ describe('a reference that is not public', { timeout: 600_000 }, () => {
     const { page, complaints } = opened
     await openPortal(page, '/reference', 'dan')
     await page.locator('.operations').first().waitFor()
-    await goTo(page, '/reference/postBook?tab=try', 'Adds a book', root)
+    await goTo(page, '/reference/createBook?tab=try', 'Adds a book', root)
     await page.getByText('Your account has no scope “consumer”').waitFor()
     assert.equal(await page.getByLabel('Token').count(), 0)
     await send(page)
     await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
-    await goTo(page, '/reference/getBook?tab=try', 'Lists books', root)
+    await goTo(page, '/reference/listBooks?tab=try', 'Lists books', root)
     await send(page)
     await answer(page).getByText('The Lighthouse').waitFor()
     assert.equal(await page.getByText('Your account has no scope').count(), 0, 'a public operation needs no token')

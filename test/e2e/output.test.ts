@@ -50,6 +50,7 @@ describe('--json prints one line of JSON and nothing else', { concurrency: 1 }, 
     [
       'deploy --yes --json',
       [
+        'access_warnings',
         'activated',
         'active',
         'breaking',
