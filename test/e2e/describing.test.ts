@@ -88,7 +88,7 @@ describe('commands that describe a project', () => {
     await project.write('client/bad.ts', useClient("{ title: 1, content: 'Two bottles' }"))
     assert.deepEqual(await typeCheck(project, 'client/good.ts'), [])
     assert.deepEqual(await typeCheck(project, 'client/bad.ts'), [
-      "client/bad.ts(4,34): error TS2322: Type 'number' is not assignable to type 'string'.",
+      "client/bad.ts(4,36): error TS2322: Type 'number' is not assignable to type 'string'.",
     ])
   })
 
