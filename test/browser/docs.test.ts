@@ -60,7 +60,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await using opened = await openPage(browser, hard.url, { viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
     await page.goto(`${hard.url}/docs`)
-    for (const operation of ['Shows a file', 'Post search', 'Get a b of weird path']) {
+    for (const operation of ['Shows a file', 'Create a search', 'Get weird path a b']) {
       await scrollTo(page, operation)
     }
     assert.deepEqual(complaints, [])
@@ -88,14 +88,14 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.equal(await token.inputValue(), 'abc')
     await page.getByRole('button', { name: 'thing7', exact: true }).first().click() // the choice of pages
     await page.getByRole('option', { name: 'thing9', exact: true }).click()
-    await scrollTo(page, 'Delete thing9')
+    await scrollTo(page, 'Delete the thing9')
     assert.equal(await token.inputValue(), 'abc')
     for (const text of ['Integer numbers.', 'OpenAPI 3.1'])
       assert.equal(await page.getByText(text).filter({ visible: true }).count(), 0)
     await page.goto(`${large.url}/docs#thing12`)
-    await scrollTo(page, 'Put thing12')
+    await scrollTo(page, 'Replace the thing12')
     await page.goBack()
-    await scrollTo(page, 'Delete thing9')
+    await scrollTo(page, 'Delete the thing9')
     assert.deepEqual(complaints, [])
   })
 
