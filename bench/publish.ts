@@ -1,12 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { addUser } from '../src/auth/index.ts'
-import { issueHostToken } from '../src/operate/index.ts'
-import { openHost } from '../src/host/index.ts'
-import { migrateSystem } from '../src/store/index.ts'
-import { makeHost, secret, startServe } from '../test/e2e/serving.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { send } from '../test/support/send.ts'
-import { asCommand, bearer } from '../test/support/server.ts'
+import { openAdministeredServer } from './administered-server.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { readCpu } from './serve.ts'
 import { median } from './statistics.ts'
@@ -21,30 +16,8 @@ export async function measurePublish(): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack()
   const postgres = await startPostgres()
   stack.defer(() => postgres.stop())
-  const variables = {
-    WAYPOST_SYSTEM_URL: await postgres.createDatabase(),
-    WAYPOST_SECRET: secret,
-    WAYPOST_BASE_URL: 'http://api.example.com',
-    HOST: '127.0.0.1',
-    LOG_LEVEL: 'warn',
-  }
-  const folder = await makeHost(variables)
-  stack.defer(folder.remove)
-  const host = await openHost({ folder: folder.folder, variables, create: true, unmigrated: true })
-  stack.defer(() => host.close())
-  await migrateSystem(host.system)
-  await addUser(host.system, { name: 'ann', scopes })
-  const server = await startServe(folder)
-  stack.defer(async () => {
-    await server.stop()
-  })
-  const { access_token: token } = await issueHostToken(asCommand(host), { user: 'ann', scopes, expires: undefined })
-  const call = async (line: string, body?: unknown) => {
-    const [method = '', path = ''] = line.split(' ')
-    const answer = await send(server.port, { method, path: `/backend${path}`, headers: bearer(token), body })
-    if (answer.status >= 300) throw new Error(`${line}: ${answer.text}`)
-    return answer.body
-  }
+  const server = stack.use(await openAdministeredServer(await postgres.createDatabase(), scopes))
+  const { call } = server
   await call('PATCH /draft', { files: makeFiles().map(([file, text]) => ({ file, text, if: null })) })
   const publish = async (path: string): Promise<{ readonly ms: number; readonly cpuMs: number }> => {
     const { active } = await call('POST /draft/plan', {})

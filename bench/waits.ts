@@ -1,14 +1,11 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { addUser } from '../src/auth/index.ts'
-import { openHost } from '../src/host/index.ts'
-import { issueHostToken, recordStatistics } from '../src/operate/index.ts'
+import { recordStatistics } from '../src/operate/index.ts'
 import { latencyBoundsMs } from '../src/runtime/index.ts'
-import { migrateSystem, type System } from '../src/store/index.ts'
-import { makeHost, secret, startServe } from '../test/e2e/serving.ts'
+import type { System } from '../src/store/index.ts'
 import { send } from '../test/support/send.ts'
-import { asCommand, bearer } from '../test/support/server.ts'
+import { openAdministeredServer } from './administered-server.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { median } from './statistics.ts'
 
@@ -28,29 +25,11 @@ export async function measureWaits(): Promise<Figure[]> {
 
 async function measure(routes: number): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack()
-  const variables = {
-    WAYPOST_SYSTEM_URL: 'sqlite:system.db',
-    WAYPOST_SECRET: secret,
-    WAYPOST_BASE_URL: 'http://api.example.com',
-    HOST: '127.0.0.1',
-    LOG_LEVEL: 'warn',
-  }
-  const folder = await makeHost(variables)
-  stack.defer(folder.remove)
-  const host = await openHost({ folder: folder.folder, variables, create: true, unmigrated: true })
-  stack.defer(() => host.close())
-  await migrateSystem(host.system)
-  await addUser(host.system, { name: 'ann', scopes })
-  const server = await startServe(folder)
-  stack.defer(async () => {
-    await server.stop()
-  })
-  const { access_token: token } = await issueHostToken(asCommand(host), { user: 'ann', scopes, expires: undefined })
-  const call = async (line: string, body?: unknown) => {
-    const [method = '', path = ''] = line.split(' ')
-    const answer = await send(server.port, { method, path, headers: bearer(token), body })
-    if (answer.status >= 300) throw new Error(`${line}: ${answer.status} ${answer.text.slice(0, 2000)}`)
-    return answer.body
+  const server = stack.use(await openAdministeredServer('sqlite:system.db', scopes))
+  const { host, call } = server
+  const get = async (path: string) => {
+    const { status } = await send(server.port, { path })
+    if (status !== 200) throw new Error(`${path}: ${status}`)
   }
   const probe = new Worker(new URL('wait-probe.ts', import.meta.url), { workerData: { port: server.port } })
   stack.defer(async () => {
@@ -64,17 +43,17 @@ async function measure(routes: number): Promise<Figure[]> {
 
   const text = writeDefinition(routes)
   const migration = 'create_table: { app_note: { columns: { id: id, text: text(200) } } }\n'
-  await call('PATCH /backend/draft', {
+  await call('PATCH /draft', {
     files: [
       { file: 'waypost.yml', text, if: null },
       { file: 'migrations/System/20261101-note.yml', text: migration, if: null },
     ],
   })
   const publish = async () => {
-    const { active } = await call('POST /backend/draft/plan', {})
-    const { id } = await call('POST /backend/draft/publish', { against: active, migrate: true, accept_access: true })
+    const { active } = await call('POST /draft/plan', {})
+    const { id } = await call('POST /draft/publish', { against: active, migrate: true, accept_access: true })
     for (;;) {
-      const found = await call(`GET /backend/publish/${id}`)
+      const found = await call(`GET /publish/${id}`)
       if (found.state === 'failed') throw new Error(JSON.stringify(found))
       if (found.state === 'activated' && found.servers.every((one: { state: string }) => one.state === 'serving'))
         return
@@ -113,35 +92,34 @@ async function measure(routes: number): Promise<Figure[]> {
     'PUT /draft/file, a letter',
     (round) => {
       const changed = text.replace('Lists notes 7.', `Lists notes 7${letters[round + 1]}.`)
-      return call('PUT /backend/draft/file?path=waypost.yml', { text: changed })
+      return call('PUT /draft/file?path=waypost.yml', { text: changed })
     },
     editMs,
   )
   await during(
     'PUT /draft/value',
-    (round) =>
-      call('PUT /backend/draft/value?at=/routes/~1note~13/methods/GET/description', { value: `Value ${round}` }),
+    (round) => call('PUT /draft/value?at=/routes/~1note~13/methods/GET/description', { value: `Value ${round}` }),
     editMs,
   )
-  await during('GET /draft', () => call('GET /backend/draft'))
-  await during('GET /draft/value of all', () => call('GET /backend/draft/value?at='))
-  await during('GET /draft/table', () => call('GET /backend/draft/table?connection=System&table=app_note'))
-  await during('GET /definition of the draft', () => call('GET /backend/release/draft/definition'))
-  await during('POST /draft/plan', () => call('POST /backend/draft/plan', {}))
+  await during('GET /draft', () => call('GET /draft'))
+  await during('GET /draft/value of all', () => call('GET /draft/value?at='))
+  await during('GET /draft/table', () => call('GET /draft/table?connection=System&table=app_note'))
+  await during('GET /definition of the draft', () => call('GET /release/draft/definition'))
+  await during('POST /draft/plan', () => call('POST /draft/plan', {}))
   await during('publish', async (round) => {
-    await call('PUT /backend/draft/value?at=/routes/~1note~15/methods/GET/description', { value: `Publish ${round}` })
+    await call('PUT /draft/value?at=/routes/~1note~15/methods/GET/description', { value: `Publish ${round}` })
     await publish()
   })
   await during('rollback', async () => {
-    const { entry } = await call('GET /backend/release')
+    const { entry } = await call('GET /release')
     const active = entry.find((one: { is_active: boolean }) => one.is_active)
     const other = entry.find((one: { is_active: boolean; id: string }) => !one.is_active)
-    await call(`POST /backend/release/${other.id}/rollback`, { against: active.id })
+    await call(`POST /release/${other.id}/rollback`, { against: active.id })
     await pause(500)
   })
-  await during('GET /openapi.json', () => call('GET /openapi.json'))
-  await during('GET /docs', () => send(server.port, { path: '/docs' }))
-  await during('statistics', () => call('GET /backend/statistics?by=hour'))
+  await during('GET /openapi.json', () => get('/openapi.json'))
+  await during('GET /docs', () => get('/docs'))
+  await during('statistics', () => call('GET /statistics?by=hour'))
   return figures
 }
 

@@ -158,7 +158,7 @@ export interface ActionDescription {
 export interface ActionHttp {
   /** The headers of requests that the action reads, for example `{ 'If-Match': 'required' }`. */
   readonly headers?: Readonly<Record<string, 'optional' | 'required'>>
-  /** By status; `default` stands for all statuses that are not described. */
+  /** By status; `default` is for all other statuses. */
   readonly responses?: Readonly<Record<string, ActionHttpResponse>>
 }
 

@@ -162,7 +162,7 @@ function compareHttp({ method: { http: was } }: MethodEntry, { method: { http: i
       : [],
   )
   const ignored = Object.keys(was.headers ?? {}).flatMap((name) =>
-    is?.headers?.[name] === undefined ? [breaking(`request: the header ${name} is no longer respected`)] : [],
+    is?.headers?.[name] === undefined ? [breaking(`request: the header ${name} is now ignored`)] : [],
   )
   const missing = Object.entries(was.responses ?? {}).flatMap(([status, { headers = [] }]) =>
     headers.flatMap((name) =>

@@ -68,7 +68,7 @@ const problems: Readonly<Record<string, Problem>> = {
     example: exampleOf(authErrors.WP_AUTH_NO_TOKEN({ need: '' })),
     headers: authenticate,
   },
-  403: { name: 'Forbidden', description: 'The access token lacks the required scope', headers: authenticate },
+  403: { name: 'Forbidden', description: 'The access token does not have the required scope', headers: authenticate },
   404: { name: 'NotFound', description: 'The resource does not exist' },
   406: {
     name: 'NotAcceptable',

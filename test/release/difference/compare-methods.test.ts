@@ -283,7 +283,7 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
     },
     { http: {} },
     [
-      '! request: the header If-Match is no longer respected',
+      '! request: the header If-Match is now ignored',
       '! response 200: the header ETag is no longer sent',
       'response 404: the header X-Own is no longer sent',
     ],
