@@ -1,4 +1,4 @@
-// Builds the pages of the backend and of the portal (plugins/backend) into dist/ui/: hashed files, each compressed with
+// Builds the pages of the backend, of the portal and of the API reference (plugins/backend) into dist/ui/: hashed files, each compressed with
 // Brotli and gzip.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -59,7 +59,8 @@ async function buildPages(root: string, home: string, built: string): Promise<vo
   const fresh = `${built}.${process.pid}`
   const results = []
   // One after the other. In one build, they would share files, so that each loads code that only the other one needs.
-  for (const page of ['index.html', 'portal.html']) {
+  // The API reference consists of pages of the portal.
+  for (const pages of [['index.html'], ['portal.html', 'docs.html']]) {
     results.push(
       await build({
         root: home,
@@ -75,7 +76,7 @@ async function buildPages(root: string, home: string, built: string): Promise<vo
           modulePreload: { polyfill: false },
           reportCompressedSize: false,
           rolldownOptions: {
-            input: path.join(home, page),
+            input: pages.map((page) => path.join(home, page)),
             onLog(level, log, report) {
               if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log) // "use client" has no meaning here
             },

@@ -9,7 +9,6 @@ const modules = [
   'src/definition/schema-language',
   'src/definition/settings-language',
   'src/auth/authorize/pages/style',
-  'src/runtime/docs/browser-files',
 ]
 
 /**

@@ -265,14 +265,11 @@ function methodsOf({ routes }: Manifest): MethodAt[] {
 }
 
 function makeDocs(
-  { options, guard }: Shared,
+  { options: { identity, isDevelopment }, guard }: Shared,
   sources: Pick<DocsSources, 'manifest' | 'pluginRoutes'>,
-  { docs, title, description }: Settings,
+  settings: Settings,
 ): Endpoint {
-  // `dev` has several host names, production has one.
-  const serverUrl = options.isDevelopment ? undefined : options.identity.issuer
-  const info = { title: title || undefined, description: description || undefined }
-  return mountDocs({ ...sources, ...info, guard, access: docs, serverUrl })
+  return mountDocs({ ...sources, settings, guard, issuer: identity.issuer, isDevelopment })
 }
 
 /** Returns what people who open `/` need: the portal, or the backend until there is an API. */

@@ -1,3 +1,4 @@
+// The API reference at /docs, without a portal.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
@@ -7,15 +8,16 @@ import { findFlaws, storeScreenshot, openBrowser, openPage } from '../support/br
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
 import { isLong, longTest } from '../support/forms.ts'
+import { checkLooks, checkPage } from './backend-world.ts'
 
 const nastyFiles = { ...nastyProject, 'a.ts': 'export default class A { handle() { return {} } }\n' }
-const operations = [
-  'Lists the open to-dos, newest first',
-  'Creates a to-do',
-  'Shows one to-do',
-  'Changes a to-do',
-  'Removes a to-do',
-]
+const operations = {
+  getTodo: 'Lists the open to-dos, newest first',
+  postTodo: 'Creates a to-do',
+  getTodoByTodoId: 'Shows one to-do',
+  putTodoByTodoId: 'Changes a to-do',
+  deleteTodoByTodoId: 'Removes a to-do',
+}
 const sizes = [
   { name: 'a phone', viewport: { width: 360, height: 780 }, isMobile: true, hasTouch: true },
   { name: 'a tablet', viewport: { width: 768, height: 1024 }, isMobile: true, hasTouch: true },
@@ -24,6 +26,9 @@ const sizes = [
 
 /** More than fit into a window. */
 const manyScopes = Array.from({ length: 12 }, (_, count) => `area-${count}`)
+const maxBytes = 230 * 1024
+
+const answer = (page: Page) => page.getByRole('region', { name: 'Response', exact: true })
 
 describe('/docs in a browser', { timeout: 600_000 }, () => {
   let browser: Browser
@@ -44,58 +49,127 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
         await using opened = await openPage(browser, server.url, { ...size, colorScheme })
         const { page, complaints } = opened
         await page.goto(`${server.url}/docs`)
-        for (const operation of operations) await scrollTo(page, operation)
-        for (const noise of ['Integer numbers.', 'OpenAPI 3.1', /[0-9a-f]{12}/, 'Not stated'])
-          assert.equal(await page.locator('main').getByText(noise).filter({ visible: true }).count(), 0)
-        assert.equal(await page.title(), 'API reference')
+        for (const operation of Object.values(operations))
+          await page.locator('.operations').getByText(operation).waitFor()
+        await page.waitForFunction('document.title.startsWith("API reference · ")')
         assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), size.viewport.width)
         assert.deepEqual(await isDark(page), colorScheme === 'dark')
+        await page.locator('.operations').getByText('Creates a to-do').click()
+        await page.getByRole('heading', { name: 'Creates a to-do', level: 1 }).waitFor()
+        await page.reload()
+        await page.getByRole('heading', { name: 'Creates a to-do', level: 1 }).waitFor()
+        assert.equal(page.url(), `${server.url}/docs/operation/postTodo`)
+        await page.getByRole('navigation', { name: 'Breadcrumb' }).getByText('API reference').click()
+        await page.getByRole('heading', { name: 'API reference', level: 1 }).waitFor()
         assert.deepEqual(complaints, [])
       })
     }
   }
+
+  test('is accessible, wide and narrow, light and dark', async () => {
+    await using opened = await openPage(browser, server.url, { viewport: { width: 1440, height: 900 } })
+    const { page, complaints } = opened
+    await page.goto(`${server.url}/docs`)
+    await page.locator('.operations').first().waitFor()
+    const paths = Object.entries(operations).map(([id, title]) => [`/operation/${id}`, title])
+    await checkLooks(
+      page,
+      {
+        '/': 'API reference',
+        '/?tab=authentication': 'API reference',
+        '/?tab=errors': 'API reference',
+        ...Object.fromEntries(paths),
+        '/operation/postTodo?tab=try': 'Creates a to-do',
+        '/operation/getTodo?tab=try': operations.getTodo,
+        '/operation/nothing': 'No such operation',
+      },
+      '/docs',
+    )
+    await page.emulateMedia({ contrast: 'more', forcedColors: 'active', reducedMotion: 'reduce' })
+    assert.deepEqual(await findFlaws(page), [])
+    assert.deepEqual(complaints, [])
+  })
+
+  test('loads at most 230 KB of JavaScript before its first page', async () => {
+    await using opened = await openPage(browser, server.url)
+    const { page } = opened
+    await page.goto(`${server.url}/docs`)
+    const scripts = await page.evaluate<string[]>(
+      '[...document.querySelectorAll("script[src], link[rel=modulepreload]")].map((one) => one.src || one.href)',
+    )
+    let [compressed, plain] = [0, 0]
+    for (const url of scripts) {
+      const { headers } = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'gzip' } })
+      compressed += Number(headers.get('content-length'))
+      plain += (await (await fetch(url, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer()).byteLength
+    }
+    assert.ok(compressed > 50_000 && compressed <= maxBytes, `${compressed} bytes compressed, ${plain} plain`)
+  })
+
+  test('finds operations with the keyboard', async () => {
+    await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
+    const { page, complaints } = opened
+    await page.goto(`${server.url}/docs`)
+    await page.locator('.operations').first().waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search for an operation' }).fill('removes')
+    await page.getByRole('option', { name: /DELETE.*Removes a to-do/ }).waitFor()
+    await storeScreenshot(page, 'docs search')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Removes a to-do', level: 1 }).waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement !== document.body'), true)
+    const current = page.locator('.docs-nav [aria-current="page"]')
+    assert.match((await current.textContent())!, /Removes a to-do/)
+    // Links of the viewer that was here before
+    await page.goto(`${server.url}/docs#tag/todo/PUT/todo/{todo_id}`)
+    await page.getByRole('heading', { name: 'Changes a to-do', level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('errors')
+    await page.keyboard.press('Enter')
+    await page.getByText('application/problem+json').waitFor()
+    assert.deepEqual(complaints, [])
+  })
 
   test('shows complex schemas', async () => {
     await using hard = await openProjectServer({ files: nastyFiles, isDevelopment: true })
     await using opened = await openPage(browser, hard.url, { viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
     await page.goto(`${hard.url}/docs`)
-    for (const operation of ['Shows a file', 'Create a search', 'Get weird path a b']) {
-      await scrollTo(page, operation)
+    const links = page.locator('.operations a')
+    await links.first().waitFor()
+    const paths = await Promise.all((await links.all()).map((one) => one.getAttribute('href')))
+    for (const path of paths) {
+      await page.goto(hard.url + path!)
+      await page.getByRole('heading', { name: 'Responses' }).waitFor()
     }
     assert.deepEqual(complaints, [])
   })
 
-  // In CI, portal-reference.test.ts finds operations.
-  longTest('shows a large API on a page for each tag, with an overview, and keeps the token', async () => {
+  test('a large API has closed groups, and renders what is near', async () => {
     const names = Array.from({ length: 26 }, (_, index) => `thing${index}`)
     const methods = ['GET', 'POST', 'PUT', 'DELETE'].map((method) => `${method}: { response: Thing, action: a.ts }`)
     const routes = names.map((name) => `  /${name}: { scopes: [a], methods: { ${methods.join(', ')} } }`)
     const schema = 'schema:\n  Thing: { type: object, properties: { id: { type: integer } } }\n'
     await using large = await openProjectServer({
       files: { ...nastyFiles, 'waypost.yml': `routes:\n${routes.join('\n')}\n${schema}` },
+      isDevelopment: true,
     })
     await using opened = await openPage(browser, large.url, { viewport: { width: 1280, height: 900 } })
     const { page, complaints } = opened
     await page.goto(`${large.url}/docs`)
-    const token = page.getByPlaceholder('Token').first()
-    await token.fill('abc')
-    await page.getByText('thing25: 4 operations').waitFor()
-    assert.equal(await page.getByText('Post thing7').count(), 0)
-    await page.getByRole('link', { name: 'thing7', exact: true }).click()
-    await scrollTo(page, 'Post thing7')
-    assert.equal(await page.getByText('thing8').count(), 0)
-    assert.equal(await token.inputValue(), 'abc')
-    await page.getByRole('button', { name: 'thing7', exact: true }).first().click() // the choice of pages
-    await page.getByRole('option', { name: 'thing9', exact: true }).click()
-    await scrollTo(page, 'Delete the thing9')
-    assert.equal(await token.inputValue(), 'abc')
-    for (const text of ['Integer numbers.', 'OpenAPI 3.1'])
-      assert.equal(await page.getByText(text).filter({ visible: true }).count(), 0)
-    await page.goto(`${large.url}/docs#thing12`)
-    await scrollTo(page, 'Replace the thing12')
-    await page.goBack()
-    await scrollTo(page, 'Delete the thing9')
+    await page.getByText('104 operations').waitFor()
+    const groups = page.locator('.docs-group')
+    assert.equal(await groups.count(), 26)
+    assert.equal(await page.locator('.docs-link').count(), 0)
+    await groups.nth(3).locator('summary').click()
+    await page.locator('.docs-link').nth(3).waitFor()
+    await page.locator('.docs-link').first().click()
+    await page.locator('#content').getByRole('heading', { name: 'Responses' }).waitFor()
+    assert.equal(await page.locator('.docs-link').count(), 4)
+    await page.goto(`${large.url}/docs/operation/putThing12`)
+    await page.getByRole('heading', { name: 'Put thing12', level: 1 }).waitFor()
+    assert.equal(await page.locator('.docs-link[aria-current="page"]').count(), 1)
     assert.deepEqual(complaints, [])
   })
 
@@ -103,16 +177,26 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     const { authorization } = await server.authorize('ann', ['todo'])
     await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
     const { page, complaints } = opened
-    await page.goto(`${server.url}/docs`)
-    await page.getByPlaceholder('Token').first().fill(authorization.replace('Bearer ', ''))
-    await scrollTo(page, 'Creates a to-do')
-    await page.getByRole('button', { name: 'Test Request (post /todo)' }).click()
-    await page.getByRole('button', { name: /^Send/ }).first().click()
-    await page.getByText('To-do created').first().waitFor()
-    await page.getByText('201 Created').first().waitFor()
+    await page.goto(`${server.url}/docs/operation/postTodo?tab=try`)
+    await page.getByText('This operation needs a token').waitFor()
+    await enterToken(page, 'nonsense', 'Use token')
+    await page.getByRole('alert').getByText('The access token is not valid for this server').waitFor()
+    await page.getByText('Send the request to see the response').waitFor() // entering a token sends no request
+    await enterToken(page, authorization, 'Use token') // with "Bearer"
+    await page.getByText(/^Token of ann/).waitFor()
+    await checkPage(page, 'docs with a token')
+    await sendTodo(page)
     const { entry } = (await (await fetch(`${server.url}/todo`)).json()) as { entry: { title: string }[] }
     assert.equal(entry[0]?.title, 'title')
-    assert.deepEqual(complaints, [])
+    await page.getByRole('tab', { name: 'Reference' }).click()
+    await page.getByText('Your token has this access.').waitFor()
+    await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByLabel('Token').selectOption('')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('This operation needs a token').waitFor()
+    assert.deepEqual(withoutRefused(complaints), [])
   })
 
   test('authorizes in a separate window and sends a request with the received token', async () => {
@@ -123,8 +207,9 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     })
     await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
     const { page, complaints } = opened
-    await page.goto(`${server.url}/docs`)
-    const asking = await openWindow(page, 'Authorize via oauth2')
+    await page.goto(`${server.url}/docs/operation/postTodo?tab=try`)
+    await page.getByLabel('Body').fill('{ "title": "typed before", "content": "" }')
+    const asking = await openWindow(page, 'Get a token')
     const address = asking.url()
     await logIn(asking)
     await asking.setViewportSize({ width: 800, height: 600 })
@@ -137,7 +222,9 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.doesNotMatch(said, /Any program|program on this device/)
     await storeScreenshot(asking, 'consent to the reference 800 light')
     await allow(asking)
-    await trySending(page)
+    await page.getByText(/^Token of bob/).waitFor()
+    await sendTodo(page)
+    assert.match(await (await fetch(`${server.url}/todo`)).text(), /typed before/)
     assert.deepEqual(complaints, [])
     const elsewhere = new URL(address)
     elsewhere.searchParams.set('redirect_uri', 'http://127.0.0.1:1/docs/signed-in')
@@ -151,16 +238,16 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })
     const { page, complaints } = opened
     await page.goto(`${closed.url}/docs`)
-    await page.getByLabel('Access token').fill('nonsense')
-    await page.getByRole('button', { name: 'Show reference' }).click()
+    await page.getByRole('heading', { name: 'This reference is private', level: 1 }).waitFor()
+    await checkPage(page, 'docs private')
+    await enterToken(page, 'nonsense', 'Show reference')
     await page.getByRole('alert').getByText('The access token is not valid for this server').waitFor()
-    await page.getByLabel('Access token').fill(authorization.replace('Bearer ', ''))
-    await page.getByRole('button', { name: 'Show reference' }).click()
-    await scrollTo(page, 'Creates a to-do')
-    assert.deepEqual(
-      complaints.filter((one) => !one.includes('401 (Unauthorized)')),
-      [],
-    )
+    await enterToken(page, authorization, 'Show reference')
+    await page.locator('.operations').getByText('Creates a to-do').waitFor()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download openapi.json' }).click()
+    assert.equal((await downloading).suggestedFilename(), 'openapi.json')
+    assert.deepEqual(withoutRefused(complaints), [])
   })
 
   // In CI, portal-reference.test.ts signs in to a private reference.
@@ -170,15 +257,12 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await using opened = await openPage(browser, closed.url, { viewport: { width: 390, height: 844 } })
     const { page } = opened
     await page.goto(`${closed.url}/docs`)
-    await page.getByRole('button', { name: 'Sign in' }).waitFor()
-    assert.deepEqual(await findFlaws(page), [])
-    const denying = await openWindow(page, 'Sign in')
+    const denying = await openWindow(page, 'Get a token')
     await logIn(denying)
     await denying.getByRole('button', { name: 'Deny' }).click()
     await page.getByRole('alert').getByText('The user denied access').waitFor()
-    await allow(await openWindow(page, 'Sign in'))
-    await scrollTo(page, 'Creates a to-do')
-    assert.notEqual(await page.getByPlaceholder('Token').first().inputValue(), '')
+    await allow(await openWindow(page, 'Get a token'))
+    await page.locator('.operations').getByText('Creates a to-do').waitFor()
   })
 
   // In CI, the test of the window authorizes too.
@@ -190,11 +274,12 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     try {
       await using opened = await openPage(proxied, issuer, { viewport: { width: 1280, height: 900 } })
       const { page, complaints } = opened
-      await page.goto(`${issuer}/docs`)
-      const asking = await openWindow(page, 'Authorize via oauth2')
+      await page.goto(`${issuer}/docs/operation/postTodo?tab=try`)
+      const asking = await openWindow(page, 'Get a token')
       await logIn(asking)
       await allow(asking)
-      await trySending(page)
+      await page.getByText(/^Token of bob/).waitFor()
+      await sendTodo(page)
       assert.deepEqual(complaints, [])
     } finally {
       await proxied.close()
@@ -230,27 +315,20 @@ async function allow(opened: Page): Promise<void> {
   await closing
 }
 
-/** Waits for the token, and sends a request that needs one. */
-async function trySending(page: Page): Promise<void> {
-  const field = page.getByPlaceholder('Token').first()
-  await page.waitForFunction((input) => (input as { value?: string }).value !== '', await field.elementHandle())
-  assert.equal(await page.getByRole('button', { name: 'Refresh' }).count(), 0) // there is nothing to refresh it with
-  await scrollTo(page, 'Creates a to-do')
-  await page.getByRole('button', { name: 'Test Request (post /todo)' }).click()
-  await page.getByRole('button', { name: /^Send/ }).first().click()
-  await page.getByText('201 Created').first().waitFor()
+async function enterToken(page: Page, text: string, button: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Token' }).fill(text)
+  await page.getByRole('button', { name: button }).click()
 }
 
-/** Brings an operation into view: the viewer draws those that are near. */
-async function scrollTo(page: Page, operation: string): Promise<void> {
-  const heading = page.getByRole('heading', { name: operation })
-  const isThere = async () => (await heading.count()) > 0
-  await page.locator('#reference h1').first().waitFor()
-  for (let step = 0; step < 200 && !(await isThere()); step++) {
-    await page.evaluate('window.scrollBy(0, 300)')
-    await page.waitForTimeout(30)
-  }
-  await heading.first().scrollIntoViewIfNeeded()
+/** Sends the request that creates a to-do, with the token of the page. */
+async function sendTodo(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.locator('.try-status').getByText('201', { exact: true }).waitFor()
+}
+
+/** Requests that are refused appear in the console of the browser. */
+function withoutRefused(complaints: readonly string[]): readonly string[] {
+  return complaints.filter((text) => !text.includes('401 (Unauthorized)'))
 }
 
 async function isDark(page: Page): Promise<boolean> {

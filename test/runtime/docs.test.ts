@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
-import { connect } from 'node:net'
-import { platform } from 'node:os'
 import { after, before, describe, test } from 'node:test'
+import { docsClientId } from '../../src/auth/index.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
-import { until } from '../support/until.ts'
 
 const yaml = (docs: string, more = '') => `
 routes:
@@ -49,15 +45,59 @@ describe('/openapi.json and /docs', () => {
     assert.notEqual(changed.headers.etag, first.headers.etag)
   })
 
-  test('the page loads no external resources and cannot be framed', async () => {
-    const { status, headers, text } = await send(server.port, { path: '/docs', headers: html })
-    assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'])
-    const policy = String(headers['content-security-policy'])
-    assert.match(policy, /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/)
-    assert.match(policy, /connect-src 'self' https:\/\/api\.acme\.test;/)
-    assert.doesNotMatch(policy, /unsafe-eval|script-src[^;]*unsafe/)
-    assert.doesNotMatch(text, /https?:\/\//)
-    assert.doesNotMatch(text, /<script>|<style>| on[a-z]+=/)
+  test('the page loads no external resources, runs only its own scripts, and cannot be framed', async () => {
+    const pages = ['/docs', '/docs/', '/docs/operation/getTodo?tab=try', '/docs/what/ever']
+    const nonces = await Promise.all(
+      pages.map(async (path) => {
+        const { status, headers, text } = await send(server.port, { path, headers: html })
+        assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8'], path)
+        const policy = String(headers['content-security-policy'])
+        assert.match(policy, /^default-src 'none';.* frame-ancestors 'none'$/)
+        assert.match(policy, /connect-src 'self' https:\/\/api\.acme\.test;/)
+        assert.doesNotMatch(policy, /unsafe|\*/)
+        assert.equal(headers['x-frame-options'], 'DENY')
+        const [, nonce = ''] = /script-src 'nonce-([^']+)' 'strict-dynamic';/.exec(policy) ?? []
+        assert.ok(nonce.length >= 22 && text.includes(`<script nonce="${nonce}" type="module"`), policy)
+        // Below the path of the server; the configuration names its URL.
+        for (const [, url = ''] of text.matchAll(/ (?:src|href)="([^"]+)"/g))
+          assert.match(url, /^(\/v1\/docs\/assets\/|data:,$)/)
+        assert.doesNotMatch(text, /<style>| on[a-z]+=/)
+        return nonce
+      }),
+    )
+    assert.equal(new Set(nonces).size, pages.length)
+  })
+
+  test('the page learns about the server, and nothing of its routes', async () => {
+    const { text } = await send(server.port, { path: '/docs', headers: html })
+    const [, json = ''] = /<script type="application\/json"[^>]*>(.*?)<\/script>/.exec(text) ?? []
+    const { version, ...rest } = JSON.parse(json)
+    assert.equal(typeof version, 'string')
+    assert.deepEqual(rest, {
+      base: '/v1',
+      issuer: 'https://api.acme.test/v1',
+      origin: 'https://api.acme.test',
+      clientId: docsClientId,
+      redirectPath: '/docs/signed-in',
+      service: 'api.acme.test',
+      description: '',
+      accent: null,
+      canRegister: false,
+      docs: 'public',
+      isDevelopment: false,
+    })
+    assert.doesNotMatch(text, /todo/)
+  })
+
+  test('its files are compressed and never change', async () => {
+    const { text } = await send(server.port, { path: '/docs', headers: html })
+    const [, script = ''] = /src="\/v1(\/docs\/assets\/[^"]+)"/.exec(text) ?? []
+    const headers = { 'accept-encoding': 'br' }
+    const { headers: got } = await send(server.port, { method: 'HEAD', path: script, headers })
+    assert.deepEqual(
+      [got['content-encoding'], got['cache-control'], got['content-type']],
+      ['br', 'public, max-age=31536000, immutable', 'text/javascript; charset=utf-8'],
+    )
   })
 
   test('the window that authorizes the reference stays connected to its opener to the end', async () => {
@@ -73,65 +113,32 @@ describe('/openapi.json and /docs', () => {
     assert.doesNotMatch(text, /secret|<script|https?:/)
   })
 
-  test('the viewer is sent compressed to clients that accept it, and once', async () => {
-    const path = '/docs/viewer.js'
-    const plain = await send(server.port, { path })
-    assert.deepEqual([plain.status, plain.headers['content-encoding']], [200, undefined])
-    assert.match(plain.text, /createApiReference/)
-    const response = await fetch(server.url + path, { headers: { 'accept-encoding': 'gzip' } })
-    assert.equal(response.headers.get('content-encoding'), 'gzip')
-    assert.match(String(response.headers.get('vary')), /\bAccept-Encoding$/)
-    assert.equal(await response.text(), plain.text)
-    const headers = { 'if-none-match': String(plain.headers.etag) }
-    assert.equal((await send(server.port, { path, headers })).status, 304)
-    for (const [accepted, encoding] of [
-      ['br, gzip;q=0.5', 'gzip'],
-      ['GZIP', 'gzip'],
-      ['gzip;q=0', undefined],
-      ['gzip; q=0.000, br', undefined],
-      ['not-gzip', undefined],
-    ] as const) {
-      const { headers: got } = await send(server.port, {
-        method: 'HEAD',
-        path,
-        headers: { 'accept-encoding': accepted },
-      })
-      assert.equal(got['content-encoding'], encoding, accepted)
-    }
-  })
-
-  test(
-    'callers who leave before they have the viewer leave no file open',
-    { skip: platform() !== 'linux' },
-    async () => {
-      const countFiles = () => readdirSync('/proc/self/fd').length
-      const leave = async () => {
-        const socket = connect(server.port, '127.0.0.1')
-        socket.write('GET /docs/viewer.js HTTP/1.1\r\nHost: a\r\n\r\n')
-        await once(socket, 'data')
-        socket.resetAndDestroy()
-      }
-      await leave()
-      const before = countFiles()
-      for (let turn = 0; turn < 20; turn += 1) await Promise.all(Array.from({ length: 10 }, leave))
-      await until('their connections are closed', () => countFiles() <= before)
-    },
-  )
-
-  for (const path of [
-    '/openapi.json',
-    '/docs',
-    '/docs/viewer.js',
-    '/docs/page.js',
-    '/docs/page.css',
-    '/docs/signed-in',
-  ]) {
+  for (const path of ['/openapi.json', '/docs', '/docs/operation/a', '/docs/signed-in']) {
     test(`HEAD ${path} has the headers of GET and no body`, async () => {
       const { status, headers, text } = await send(server.port, { method: 'HEAD', path })
       assert.deepEqual([status, text], [200, ''])
       assert.equal(headers['x-content-type-options'], 'nosniff')
     })
   }
+})
+
+test('with a portal, /docs leads to its reference', async () => {
+  const variables = { WAYPOST_BASE_URL: 'https://api.acme.test/v1' }
+  await using server = await openProjectServer({
+    files: { ...files('public'), 'waypost.yml': yaml('public').replace('{ docs: public }', '{ portal: true }') },
+    variables,
+  })
+  for (const [path, location] of [
+    ['/docs', '/v1/portal/reference'],
+    ['/docs/', '/v1/portal/reference'],
+    ['/docs/operation/getTodo', '/v1/portal/reference/getTodo'],
+    ['/docs/operation/..%2F..%2F%2Fevil.example', '/v1/portal/reference/..%2F..%2F%2Fevil.example'],
+    ['/docs/assets/a.js', '/v1/portal/reference'],
+  ] as const) {
+    const { status, headers } = await send(server.port, { path })
+    assert.deepEqual([status, headers.location], [302, location], path)
+  }
+  assert.equal((await send(server.port, { path: '/docs/signed-in' })).status, 200)
 })
 
 test('private ones require any valid token; a browser gets the page that asks for it', async () => {
@@ -145,6 +152,8 @@ test('private ones require any valid token; a browser gets the page that asks fo
   assert.deepEqual(await ask('/openapi.json'), [401, 'application/problem+json', noToken])
   assert.deepEqual(await ask('/docs'), [401, 'application/problem+json', noToken])
   assert.deepEqual(await ask('/docs', html), [401, 'text/html', undefined])
+  assert.deepEqual(await ask('/docs/operation/getTodo'), [401, 'application/problem+json', noToken])
+  assert.deepEqual(await ask('/docs/operation/getTodo', html), [401, 'text/html', undefined])
   assert.deepEqual(await ask('/openapi.json', token), [200, 'application/json', undefined])
   assert.deepEqual(await ask('/docs', { ...html, ...token }), [200, 'text/html', undefined])
   const page = await send(server.port, { path: '/docs', headers: html })
@@ -154,7 +163,7 @@ test('private ones require any valid token; a browser gets the page that asks fo
 
 test('disabled ones return 404', async () => {
   await using server = await openProjectServer({ files: files('off') })
-  for (const path of ['/openapi.json', '/docs', '/docs/viewer.js', '/docs/signed-in']) {
+  for (const path of ['/openapi.json', '/docs', '/docs/', '/docs/operation/getTodo', '/docs/signed-in']) {
     assert.equal((await send(server.port, { path })).status, 404, path)
   }
 })

@@ -29,8 +29,8 @@ for (const isDevelopment of [false, true]) {
         return new URL(headers.location!, `https://api.example.com/v1${path}`).href
       }
       for (const [path, to] of [
-        ['/docs/', '/docs'],
-        ['/docs/?a=b%20c&d', '/docs?a=b%20c&d'],
+        ['/docs?a=b', '/portal/reference?a=b'],
+        ['/docs/?a=b%20c&d', '/portal/reference?a=b%20c&d'],
         ['/openapi.json/', '/openapi.json'],
         ['/backend/?code=1', '/backend?code=1'],
         ['/backend?code=1', '/backend/ui/?code=1'],
@@ -46,6 +46,9 @@ for (const isDevelopment of [false, true]) {
       for (const path of ['/portal/', '/backend/ui/']) {
         assert.equal((await send(server.port, { path, headers: page })).status, 200, path)
       }
+      await server.deploy(project('{}'))
+      assert.equal(await follow('/docs/?a=b%20c&d'), 'https://api.example.com/v1/docs?a=b%20c&d')
+      assert.equal((await send(server.port, { path: '/docs', headers: page })).status, 200)
     })
 
     test('other paths with a slash at their end are not found', async () => {

@@ -1,16 +1,14 @@
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { docsRedirectPath, type Guard } from '../../auth/index.ts'
-import { installation, sha256, type Settings } from '../../kit/index.ts'
+import { docsClientId, docsRedirectPath, type Guard } from '../../auth/index.ts'
+import { sha256, type Settings } from '../../kit/index.ts'
 import type { Manifest } from '../../release/index.ts'
 import type { ApiRoute } from '../openapi/api.ts'
 import { addRoutes } from '../openapi/describe-plugin-route.ts'
 import { writeOpenApi } from '../openapi/make-open-api.ts'
-import { pageHtml, signedInHtml } from './docs-page.ts'
-import { pageCss, pageScript } from './browser-files.ts'
+import { queryOf } from '../lead-to-page.ts'
+import { describePortal, type PortalConfig } from '../ui/mount-portal.ts'
+import { mountUi, type PageConfig } from '../ui/mount-ui.ts'
+import { mountSignedIn } from './signed-in.ts'
 
 export interface DocsSources {
   /** The manifest of the release being served. */
@@ -18,27 +16,27 @@ export interface DocsSources {
   /** The routes of its plugins, known when the first request arrives. */
   readonly pluginRoutes: readonly ApiRoute[]
   readonly guard: Guard
-  /** Who may read the reference: everyone, callers with a valid token, or no one. */
-  readonly access: Settings['docs']
-  /** The name of the API; by default the host of `serverUrl`, or `API`. */
-  readonly title: string | undefined
-  /** What the API is. */
-  readonly description: string | undefined
-  /** The public URL of the API; by default the origin from which the document was loaded. */
-  readonly serverUrl: string | undefined
+  /** `docs` says who may read the reference: everyone, callers with a valid token, or no one. */
+  readonly settings: Settings
+  /** The public URL of the API. */
+  readonly issuer: string
+  /** Whether this is `dev`, which has several host names: the document then names none. */
+  readonly isDevelopment: boolean
 }
 
 /** Mounts `/openapi.json` and `/docs`, which displays it. */
 export function mountDocs(sources: DocsSources): FastifyPluginAsync {
+  const { settings, guard, issuer } = sources
   return async (app) => {
-    if (sources.access === 'off') return
+    if (settings.docs === 'off') return
+    const base = new URL(issuer).pathname.replace(/\/$/, '')
     const authorize = async ({ headers }: FastifyRequest) => {
-      if (sources.access === 'private') await sources.guard.authorize(headers.authorization, [])
+      if (settings.docs === 'private') await guard.authorize(headers.authorization, [])
     }
     mountDocument(app, sources, authorize)
-    mountPage(app, sources, authorize)
     mountSignedIn(app)
-    mountViewer(app)
+    if (settings.portal) mountRedirects(app, base)
+    else await app.register(mountPages(sources, authorize))
   }
 }
 
@@ -50,11 +48,15 @@ interface DocumentBytes {
 type Authorize = (request: FastifyRequest) => Promise<void>
 
 function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
-  const { serverUrl, title, description } = sources
+  const { title, description } = sources.settings
+  const options = {
+    serverUrl: sources.isDevelopment ? undefined : sources.issuer,
+    title: title || undefined,
+    description: description || undefined,
+  }
   let made: { readonly of: Manifest; readonly load: () => Promise<DocumentBytes> } | undefined
   const make = async (manifest: Manifest): Promise<DocumentBytes> => {
-    const api = addRoutes(manifest, sources.pluginRoutes)
-    const text = await writeOpenApi(api, { serverUrl, title, description })
+    const text = await writeOpenApi(addRoutes(manifest, sources.pluginRoutes), options)
     // Stored as bytes. From a string, each response would create its own copy and keep it until the caller has read it.
     return { bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
   }
@@ -67,86 +69,40 @@ function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Au
   })
 }
 
-function mountPage(app: FastifyInstance, sources: DocsSources, authorize: Authorize): void {
-  const policy = makePolicy(sources.serverUrl)
-  app.get('/docs', async (request, reply) => {
-    try {
-      await authorize(request)
-    } catch (error) {
-      if (request.headers.accept?.includes('text/html') !== true) throw error
-      // The page itself contains no data: it asks for a token and loads the document with it.
-      reply.code(401).header('www-authenticate', 'Bearer realm="waypost"')
-    }
-    reply.header('content-security-policy', policy).header('cache-control', 'no-cache')
-    reply.header('cross-origin-opener-policy', 'same-origin-allow-popups')
-    return reply.type('text/html; charset=utf-8').send(pageHtml)
-  })
-  for (const [name, type, text] of [
-    ['page.js', 'text/javascript', pageScript],
-    ['page.css', 'text/css', pageCss],
-  ] as const) {
-    const etag = `"${sha256(text).slice(0, 32)}"`
-    app.get(`/docs/${name}`, async (request, reply) => {
-      if (isKnown(request, reply, etag)) return reply
-      return reply.type(`${type}; charset=utf-8`).send(text)
-    })
-  }
-}
-
-/** Mounts the page at which the authorization window ends. Its address contains the code. */
-function mountSignedIn(app: FastifyInstance): void {
-  app.get(docsRedirectPath, (_request, reply) => {
-    reply.header(
-      'content-security-policy',
-      "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'",
-    )
-    // The same policy as on the pages before it. Otherwise the window would lose the connection to the page that opened
-    // it.
-    reply.header('cross-origin-opener-policy', 'unsafe-none').header('cache-control', 'no-store')
-    return reply.type('text/html; charset=utf-8').send(signedInHtml)
+/** Mounts the pages of the reference. They contain nothing of the API: they load the document, if necessary with a token. */
+function mountPages({ settings, issuer, isDevelopment }: DocsSources, authorize: Authorize): FastifyPluginAsync {
+  return mountUi({
+    path: '/docs',
+    file: 'docs.html',
+    issuer,
+    hasPageAtPath: true,
+    // Keeps the window that authorizes connected to the page. Pages of user routes cannot open it: theirs differs.
+    openerPolicy: 'same-origin-allow-popups',
+    async prepare(request, reply) {
+      try {
+        await authorize(request)
+      } catch (error) {
+        if (request.headers.accept?.includes('text/html') !== true) throw error
+        reply.code(401).header('www-authenticate', 'Bearer realm="waypost"')
+      }
+    },
+    config: (): PageConfig<PortalConfig> => ({
+      clientId: docsClientId,
+      redirectPath: docsRedirectPath,
+      ...describePortal({ issuer, isDevelopment, settings, service: settings.title || new URL(issuer).host }),
+    }),
   })
 }
 
-/** Allows only resources of this origin, and requests to the API. */
-function makePolicy(serverUrl: string | undefined): string {
-  const origin = serverUrl === undefined ? '' : ` ${new URL(serverUrl).origin}`
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'", // the viewer positions elements with style attributes
-    "img-src 'self' data:",
-    "font-src 'self' data:",
-    `connect-src 'self'${origin}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
-}
-
-const viewerFile = path.join(installation, 'dist/vendor/viewer.js.gz')
-const unzip = promisify(gunzip)
-
-/**
- * Mounts the viewer, which is large and needs no token. It is read and decompressed once and shared by all responses,
- * so that slow or disconnected callers use no file or memory of their own.
- */
-function mountViewer(app: FastifyInstance): void {
-  const load = memoize(async () => {
-    const packed = await readFile(viewerFile)
-    return { packed, unpack: memoize(() => unzip(packed)), etag: `"${sha256(packed).slice(0, 32)}"` }
-  })
-  app.get('/docs/viewer.js', async (request, reply) => {
-    const { packed, unpack, etag } = await load()
-    if (isKnown(request, reply, etag)) return reply
-    const vary = [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', ')
-    reply.type('text/javascript; charset=utf-8').header('vary', vary)
-    if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(await unpack())
-    return reply.header('content-encoding', 'gzip').send(packed)
-  })
-}
-
-function acceptsGzip(acceptEncoding = ''): boolean {
-  return acceptEncoding.split(',').some((one) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
+/** The portal contains the reference. */
+function mountRedirects(app: FastifyInstance, base: string): void {
+  const list = `${base}/portal/reference`
+  const leadToList = (request: FastifyRequest, reply: FastifyReply) => reply.redirect(list + queryOf(request))
+  app.get('/docs', leadToList)
+  app.get<{ Params: { operation: string } }>('/docs/operation/:operation', ({ params }, reply) =>
+    reply.redirect(`${list}/${encodeURIComponent(params.operation)}`),
+  )
+  app.get('/docs/*', leadToList)
 }
 
 /** Runs work once. If it fails, the next caller tries again. */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { portalClientId, portalRedirectPath } from '../../auth/index.ts'
 import { deriveAccent, type AccentSchemes, type Settings } from '../../kit/index.ts'
-import { mountUi, type UiConfig } from './mount-ui.ts'
+import { mountUi, type PageConfig, type UiConfig } from './mount-ui.ts'
 
 export interface PortalSources {
   readonly issuer: string
@@ -13,7 +13,7 @@ export interface PortalSources {
   service(): string
 }
 
-/** What the pages of the portal learn from the server. Read by plugins/backend/src/portal/config.ts. */
+/** What the pages of the portal and of the API reference learn from the server. Read by plugins/backend/src/portal/config.ts. */
 export interface PortalConfig extends UiConfig {
   /** What the service is; empty if unknown. */
   readonly description: string
@@ -32,19 +32,33 @@ export function mountPortal({ issuer, isDevelopment, settings, service }: Portal
     file: 'portal.html',
     issuer,
     isOn: () => settings().portal,
-    config(): Omit<PortalConfig, 'base' | 'issuer' | 'version'> {
-      const { description, accent, registration, docs } = settings()
-      return {
-        origin: new URL(issuer).origin,
-        clientId: portalClientId,
-        redirectPath: portalRedirectPath,
-        service: service(),
-        isDevelopment,
-        description,
-        accent: accent === '' ? null : deriveAccent(accent),
-        canRegister: registration,
-        docs,
-      }
-    },
+    config: (): PageConfig<PortalConfig> => ({
+      clientId: portalClientId,
+      redirectPath: portalRedirectPath,
+      ...describePortal({ issuer, isDevelopment, settings: settings(), service: service() }),
+    }),
   })
+}
+
+type Described = Omit<PageConfig<PortalConfig>, 'clientId' | 'redirectPath'>
+
+/** Returns what the portal and the API reference say about the service. */
+export function describePortal({
+  issuer,
+  settings: { description, accent, registration, docs },
+  ...rest
+}: {
+  readonly issuer: string
+  readonly isDevelopment: boolean
+  readonly settings: Settings
+  readonly service: string
+}): Described {
+  return {
+    ...rest,
+    origin: new URL(issuer).origin,
+    description,
+    accent: accent === '' ? null : deriveAccent(accent),
+    canRegister: registration,
+    docs,
+  }
 }

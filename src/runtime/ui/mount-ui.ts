@@ -21,14 +21,22 @@ export interface UiConfig {
   readonly isDevelopment: boolean
 }
 
+/** The configuration of one response, without what all pages have. */
+export type PageConfig<Config extends UiConfig> = Omit<Config, 'base' | 'issuer' | 'version'>
+
 export interface UiOptions {
   /** The path below which the pages are. */
   readonly path: string
   /** The name of their HTML file. */
   readonly file: string
   readonly issuer: string
-  /** Returns the configuration of one response, without what all pages have. */
-  config(): Omit<UiConfig, 'base' | 'issuer' | 'version'>
+  config(): PageConfig<UiConfig>
+  /** Whether the page is also at the path itself, which otherwise redirects below it. */
+  readonly hasPageAtPath?: boolean
+  /** The `Cross-Origin-Opener-Policy`; by default `same-origin`. */
+  readonly openerPolicy?: string
+  /** Called before the page is sent. */
+  prepare?(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Whether the pages are served; by default always. */
   isOn?(): boolean
   /** Returns a path to which the page redirects instead, relative to the issuer. */
@@ -49,7 +57,8 @@ export function mountUi(options: UiOptions): FastifyPluginAsync {
         if (!isOn()) return reply.callNotFound()
       })
     }
-    app.get(path, (request, reply) => reply.redirect(`${base}${path}/${queryOf(request)}`, 302))
+    const [other, page] = options.hasPageAtPath === true ? [`${path}/`, path] : [path, `${path}/`]
+    app.get(other, (request, reply) => reply.redirect(base + page + queryOf(request), 302))
     mountAssets(app, path, load)
     mountPage(app, { ...options, base, load })
   }
@@ -82,9 +91,11 @@ interface PageOptions extends UiOptions {
 
 /** Mounts the page, which is the same for all paths, so that links to any of them survive a reload. */
 function mountPage(app: FastifyInstance, options: PageOptions): void {
-  const { base, issuer, path } = options
-  app.get(`${path}/*`, async (_request, reply) => {
-    reply.headers(pageHeaders).header('cache-control', 'no-store')
+  const { base, issuer, path, openerPolicy } = options
+  const headers = { ...pageHeaders, ...(openerPolicy && { 'cross-origin-opener-policy': openerPolicy }) }
+  const send = async (request: FastifyRequest, reply: FastifyReply) => {
+    await options.prepare?.(request, reply)
+    reply.headers(headers).header('cache-control', 'no-store')
     const page = (await options.load()).pages.get(options.file)
     if (page === undefined) throw errors.WP_RUNTIME_UI_MISSING()
     const elsewhere = await options.redirect?.()
@@ -94,7 +105,9 @@ function mountPage(app: FastifyInstance, options: PageOptions): void {
     const config: UiConfig = { ...options.config(), base, issuer, version }
     const json = JSON.stringify(config).replaceAll('<', String.raw`\u003c`)
     return reply.type('text/html; charset=utf-8').send(page({ base: `${base}${path}/`, nonce, config: json }))
-  })
+  }
+  app.get(`${path}/*`, send)
+  if (options.hasPageAtPath === true) app.get(path, send)
 }
 
 /**

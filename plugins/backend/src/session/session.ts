@@ -298,13 +298,13 @@ export async function signOut(): Promise<void> {
   await leave(`${uiPath}/`, { prompt: 'select_account' })
 }
 
-async function makePkce(): Promise<{ verifier: string; challenge: string }> {
+export async function makePkce(): Promise<{ verifier: string; challenge: string }> {
   const verifier = makeRandom()
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
   return { verifier, challenge: encode(new Uint8Array(hash)) }
 }
 
-function makeRandom(): string {
+export function makeRandom(): string {
   return encode(crypto.getRandomValues(new Uint8Array(32)))
 }
 

@@ -9,11 +9,31 @@ import { setShortcuts, shortcutStore } from '../components/list-keys.ts'
 
 const schemes = ['auto', 'light', 'dark'] as const satisfies readonly MantineColorScheme[]
 
+/** Items of a menu that choose the colour scheme. */
+export function SchemeItems() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return (
+    <>
+      <Menu.Label>{strings.account.theme}</Menu.Label>
+      {schemes.map((scheme) => (
+        <Menu.RadioItem
+          key={scheme}
+          value={scheme}
+          checked={colorScheme === scheme}
+          checkIcon={<Check size={14} aria-hidden />}
+          onChange={() => setColorScheme(scheme)}
+        >
+          {strings.account[scheme]}
+        </Menu.RadioItem>
+      ))}
+    </>
+  )
+}
+
 /** Who is signed in, the appearance, and signing out. @param props `children` are more items */
 export function AccountMenu({ children }: { readonly children?: ReactNode }) {
   const session = useStore(sessionStore)
   const hasShortcuts = useStore(shortcutStore)
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
     <Menu>
       <Menu.Target>
@@ -27,18 +47,7 @@ export function AccountMenu({ children }: { readonly children?: ReactNode }) {
         </Menu.Label>
         {children}
         <Menu.Divider />
-        <Menu.Label>{strings.account.theme}</Menu.Label>
-        {schemes.map((scheme) => (
-          <Menu.RadioItem
-            key={scheme}
-            value={scheme}
-            checked={colorScheme === scheme}
-            checkIcon={<Check size={14} aria-hidden />}
-            onChange={() => setColorScheme(scheme)}
-          >
-            {strings.account[scheme]}
-          </Menu.RadioItem>
-        ))}
+        <SchemeItems />
         <Menu.Divider />
         <Menu.CheckboxItem checked={hasShortcuts} checkIcon={<Check size={14} aria-hidden />} onChange={setShortcuts}>
           {strings.account.shortcuts}

@@ -62,8 +62,9 @@ function useCrumbs(): readonly Crumb[] {
   )
   const page = match?.staticData.page
   if (page === undefined || match === undefined) return [{ path: '/', title: strings.app }]
+  const parent = pages.find(({ path }) => path === page.parent)
   const parts = page.path.split('/').slice(1)
-  return parts.flatMap((part, index) => {
+  const own = parts.flatMap((part, index) => {
     const path = `/${parts.slice(0, index + 1).join('/')}`
     const above = pages.find((one) => one.path === path)
     if (above === undefined) return []
@@ -71,4 +72,5 @@ function useCrumbs(): readonly Crumb[] {
     const title = part.startsWith('$') ? (values[part.slice(1)] ?? above.title) : above.title
     return [{ path: path.replaceAll(/\$(\w+)/g, (_name, name: string) => values[name] ?? ''), title }]
   })
+  return parent === undefined ? own : [parent, ...own]
 }

@@ -13,6 +13,8 @@ export interface PageBase {
   readonly path: string
   /** In the navigation and the breadcrumbs. A page of one thing has the name of the thing. */
   readonly title: string
+  /** The path of the page before it in the breadcrumbs, if its own path does not begin with it. */
+  readonly parent?: string
   load(): Promise<{ readonly Page: () => ReactNode }>
 }
 

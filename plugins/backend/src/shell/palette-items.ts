@@ -7,15 +7,9 @@ import { definitionQuery, nameOf, tablesQuery } from '../api/definition.ts'
 import { signOut } from '../session/session.ts'
 import { strings } from '../strings.ts'
 import type { Item } from './find-items.ts'
+import type { PaletteItem } from './palette.tsx'
 import { usePages } from './rail.tsx'
 import { useHasScope } from './scope-gate.tsx'
-
-export interface PaletteItem extends Item {
-  /** Identifies it among all. */
-  readonly key: string
-  readonly method?: string
-  run(): void
-}
 
 interface Target {
   readonly to: string

@@ -1,27 +1,45 @@
 import { Modal } from '@mantine/core'
 import { useId, useState, type KeyboardEvent } from 'react'
 import { MethodBadge } from '../components/badge.tsx'
-import { strings } from '../strings.ts'
-import { findItems } from './find-items.ts'
-import { usePaletteItems, type PaletteItem } from './palette-items.ts'
+import { findItems, type Item } from './find-items.ts'
 
-const { palette: texts } = strings
+export interface PaletteItem extends Item {
+  /** Identifies it among all. */
+  readonly key: string
+  readonly method?: string
+  /** What it is, after its label. */
+  readonly text?: string
+  run(): void
+}
+
+interface PaletteProps {
+  /** Returns what the palette can find, for what was typed. */
+  useItems(text: string): readonly PaletteItem[]
+  readonly texts: {
+    readonly label: string
+    readonly placeholder: string
+    readonly none: string
+    found(count: number): string
+  }
+  onClose(): void
+}
 
 /** Ctrl-K: goes to a page or to a thing by its name, or runs a command. */
-export function Palette({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
+export function Palette({ opened, ...props }: PaletteProps & { readonly opened: boolean }) {
+  const { texts, onClose } = props
   return (
     <Modal.Root opened={opened} onClose={onClose} size={560} yOffset="12vh" centered={false}>
       <Modal.Overlay />
-      <Modal.Content aria-label={texts.label}>{opened ? <Search onClose={onClose} /> : null}</Modal.Content>
+      <Modal.Content aria-label={texts.label}>{opened ? <Search {...props} /> : null}</Modal.Content>
     </Modal.Root>
   )
 }
 
-function Search({ onClose }: { onClose(): void }) {
+function Search({ useItems, texts, onClose }: PaletteProps) {
   const id = useId()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState<string>()
-  const groups = findItems(usePaletteItems(text), text)
+  const groups = findItems(useItems(text), text)
   const found = groups.flatMap(({ items }) => items)
   // What arrives later does not move the choice away from the item under it.
   const selected = Math.max(
@@ -81,6 +99,7 @@ function Search({ onClose }: { onClose(): void }) {
                 >
                   {item.method === undefined ? null : <MethodBadge method={item.method} />}
                   <bdi className={item.method === undefined ? 'ellipsis' : 'ellipsis mono'}>{item.label}</bdi>
+                  {item.text === undefined ? null : <bdi className="ellipsis soft palette-text">{item.text}</bdi>}
                 </div>
               )
             })}

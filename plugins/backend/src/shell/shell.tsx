@@ -11,6 +11,7 @@ import { strings } from '../strings.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Brand, Frame } from './frame.tsx'
 import { Palette } from './palette.tsx'
+import { usePaletteItems } from './palette-items.ts'
 import { Rail } from './rail.tsx'
 
 /** Loaded only if there are errors. */
@@ -61,7 +62,7 @@ export function Shell() {
           }
         />
       </PageNotes>
-      <Palette opened={isPaletteOpen} onClose={palette.close} />
+      <Palette opened={isPaletteOpen} useItems={usePaletteItems} texts={strings.palette} onClose={palette.close} />
     </>
   )
 }

@@ -26,6 +26,8 @@ interface TryMethodProps {
   readonly tokens: TokenSource
   /** What the token may do. */
   readonly tokenText: string
+  /** Before the form, for example what gets a token. */
+  readonly intro?: ReactNode
   /** Below the choice of the token. */
   readonly children?: ReactNode
   /** What to do about a missing scope. */
@@ -33,7 +35,8 @@ interface TryMethodProps {
 }
 
 /** Calls a method and shows the answer as text. */
-export function TryMethod({ method, baseUrl, user, tokens, tokenText, children, missingScope }: TryMethodProps) {
+export function TryMethod(props: TryMethodProps) {
+  const { method, baseUrl, user, tokens, tokenText, intro, children, missingScope } = props
   const [values, setValues] = useState<RequestValues>({ parameters: {}, body: exampleBody(method) })
   const [wantsToken, setWantsToken] = useState(true)
   const [chosen, setChosen] = useState<Call>()
@@ -62,36 +65,39 @@ export function TryMethod({ method, baseUrl, user, tokens, tokenText, children, 
   }
   return (
     <div className="two">
-      <form className="stack" onSubmit={submit} onKeyDown={onKeyDown}>
-        <RequestFields method={method} values={values} onChange={setValues} />
-        <div className="stack-small">
-          {user === undefined ? null : (
-            <NativeSelect
-              label={texts.token}
-              description={method.public ? texts.publicText : tokenText}
-              value={hasToken ? 'mine' : ''}
-              data={[
-                { value: 'mine', label: texts.mine(user) },
-                { value: '', label: texts.noToken },
-              ]}
-              onChange={(event) => setWantsToken(event.currentTarget.value !== '')}
-            />
-          )}
-          {children}
-        </div>
-        <div className="try-actions">
-          <Button type="submit" loading={sending.isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
-            {texts.send}
-          </Button>
-          <code className="try-url" dir="ltr">
-            {request.method} {request.url}
-          </code>
-        </div>
-        <details>
-          <summary>{texts.code}</summary>
-          <CodeOfRequest request={{ ...request, hasToken: hasToken || (user === undefined && !method.public) }} />
-        </details>
-      </form>
+      <div className="stack">
+        {intro}
+        <form className="stack" onSubmit={submit} onKeyDown={onKeyDown}>
+          <RequestFields method={method} values={values} onChange={setValues} />
+          <div className="stack-small">
+            {user === undefined ? null : (
+              <NativeSelect
+                label={texts.token}
+                description={method.public ? texts.publicText : tokenText}
+                value={hasToken ? 'mine' : ''}
+                data={[
+                  { value: 'mine', label: texts.mine(user) },
+                  { value: '', label: texts.noToken },
+                ]}
+                onChange={(event) => setWantsToken(event.currentTarget.value !== '')}
+              />
+            )}
+            {children}
+          </div>
+          <div className="try-actions">
+            <Button type="submit" loading={sending.isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
+              {texts.send}
+            </Button>
+            <code className="try-url" dir="ltr">
+              {request.method} {request.url}
+            </code>
+          </div>
+          <details>
+            <summary>{texts.code}</summary>
+            <CodeOfRequest request={{ ...request, hasToken: hasToken || (user === undefined && !method.public) }} />
+          </details>
+        </form>
+      </div>
       <div className="stack">
         {sending.isError ? <ProblemAlert error={sending.error} /> : null}
         <section aria-live="polite" aria-busy={sending.isPending}>

@@ -17,6 +17,7 @@ import { findVariants } from '../../try/request-form.tsx'
 import { AccessSentence } from '../reference/access.tsx'
 import { Problems } from '../reference/guides.tsx'
 import { referenceQuery } from '../reference/load.ts'
+import { places } from '../reference/places.ts'
 import { Prose } from '../reference/prose.tsx'
 import { findOperation, type Operation, type Reference, type Response } from '../reference/read-openapi.ts'
 import { sampleOf } from '../reference/sample.ts'
@@ -42,12 +43,7 @@ export function Page() {
 function NotFound() {
   useCrumbTitle(texts.notFound)
   return (
-    <EmptyState
-      isPage
-      title={texts.notFound}
-      text={texts.notFoundText}
-      link={{ to: '/reference', label: texts.back }}
-    />
+    <EmptyState isPage title={texts.notFound} text={texts.notFoundText} link={{ to: places.list, label: texts.back }} />
   )
 }
 
@@ -109,7 +105,7 @@ function OperationPage({ operation, previous, next, all }: OperationPageProps) {
 function Neighbour({ label, operation }: { readonly label: string; readonly operation: Operation | undefined }) {
   if (operation === undefined) return <span />
   return (
-    <Link to="/reference/$operation" params={{ operation: operation.id }}>
+    <Link to={places.operation} params={{ operation: operation.id }}>
       <span className="soft">{label}</span>
       <bdi>{operation.summary}</bdi>
     </Link>
@@ -157,7 +153,7 @@ function Errors({ responses }: Operation) {
       <h2>{texts.errors}</h2>
       <Problems problems={errors} />
       <p className="after">
-        <Link to="/reference" search={{ tab: 'errors' }}>
+        <Link to={places.list} search={{ tab: 'errors' }}>
           {texts.errorsText}
         </Link>
       </p>

@@ -9,9 +9,13 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
 import { issuer } from '../../config.ts'
+import { portal } from '../config.ts'
 import { AccessLabel } from '../reference/access.tsx'
 import { AuthenticationGuide, ErrorGuide } from '../reference/guides.tsx'
+import { DocumentLink } from '../reference/document-link.tsx'
 import { referenceQuery } from '../reference/load.ts'
+import { isAlone, places } from '../reference/places.ts'
+import { useOldAnchor } from '../reference/old-anchor.ts'
 import { filterGroups, type Group, type Operation, type Reference } from '../reference/read-openapi.ts'
 import { reference as texts } from '../strings/reference.ts'
 import { shell } from '../strings/shell.ts'
@@ -24,22 +28,27 @@ export function Page() {
   const navigate = useNavigate()
   const found = useQuery(referenceQuery)
   const { data } = found
+  useOldAnchor(data)
   const tab = tabs.find((one) => one === search['tab']) ?? 'operations'
   return (
     <>
-      <PageHeader title={shell.pages.reference} />
+      <PageHeader
+        title={shell.pages.reference}
+        {...(isAlone && portal.description !== '' ? { text: <bdi>{portal.description}</bdi> } : {})}
+      />
       <dl className="facts portal-facts api-facts">
-        {[
-          [texts.baseUrl, issuer],
-          [texts.document, `${issuer}/openapi.json`],
-        ].map(([label = '', value = '']) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>
-              <CopyText value={value} isMono label={label} />
-            </dd>
-          </div>
-        ))}
+        <div>
+          <dt>{texts.baseUrl}</dt>
+          <dd>
+            <CopyText value={issuer} isMono label={texts.baseUrl} />
+          </dd>
+        </div>
+        <div>
+          <dt>{texts.document}</dt>
+          <dd>
+            <DocumentLink />
+          </dd>
+        </div>
       </dl>
       {found.isError ? <ProblemAlert error={found.error} onRetry={() => void found.refetch()} /> : null}
       <Tabs
@@ -128,7 +137,7 @@ function OperationGroup({ name, operations }: Group) {
 function OperationLink(operation: Operation) {
   const { id, method, path, summary, isDeprecated } = operation
   return (
-    <Link to="/reference/$operation" params={{ operation: id }} className="operation">
+    <Link to={places.operation} params={{ operation: id }} className="operation">
       <MethodBadge method={method} />
       <span className="operation-path mono">
         <Path path={path} />

@@ -1,23 +1,24 @@
 import { Link } from '@tanstack/react-router'
-import { sessionStore } from '../../session/session.ts'
-import { useStore } from '../../session/store.ts'
 import { reference } from '../strings/reference.ts'
+import { useReader } from './given-token.ts'
+import { places } from './places.ts'
 import type { Operation, Scope } from './read-openapi.ts'
 
 const { access: texts } = reference
 
 type Access = Pick<Operation, 'isPublic' | 'scopes'>
 
-/** Whether the user may call an operation; undefined if nobody is signed in. */
-function useIsAllowed({ isPublic, scopes }: Access): boolean | undefined {
-  const session = useStore(sessionStore)
-  if (session === undefined) return undefined
-  return isPublic || scopes.length === 0 || scopes.some((scope) => session.scopes.includes(scope))
+/** Whether the reader may call an operation, and what says so; undefined if nobody is signed in. */
+function useIsAllowed({ isPublic, scopes }: Access) {
+  const reader = useReader()
+  if (reader === undefined) return undefined
+  const isAllowed = isPublic || scopes.length === 0 || scopes.some((scope) => reader.scopes.includes(scope))
+  return { isAllowed, texts: reader.hasToken ? texts.ofToken : texts.ofAccount }
 }
 
 /** Who may call an operation, in a list, and whether the user may not. */
 export function AccessLabel(access: Access) {
-  const isAllowed = useIsAllowed(access)
+  const found = useIsAllowed(access)
   if (access.isPublic) return <span className="soft">{texts.public}</span>
   if (access.scopes.length === 0) return <span className="soft">{texts.token}</span>
   return (
@@ -28,14 +29,14 @@ export function AccessLabel(access: Access) {
           <bdi className="mono">{scope}</bdi>
         </span>
       ))}
-      {isAllowed === false ? ` · ${texts.notYours}` : null}
+      {found?.isAllowed === false ? ` · ${found.texts.missing}` : null}
     </span>
   )
 }
 
 /** Who may call an operation, as a sentence, and whether the user may. */
 export function AccessSentence({ access, scopes }: { readonly access: Access; readonly scopes: readonly Scope[] }) {
-  const isAllowed = useIsAllowed(access)
+  const found = useIsAllowed(access)
   if (access.isPublic) return <p>{texts.publicSentence}</p>
   const [only] = access.scopes
   const described = scopes.filter(({ name, description }) => access.scopes.includes(name) && description !== '')
@@ -58,7 +59,7 @@ export function AccessSentence({ access, scopes }: { readonly access: Access; re
               </span>
             ))
           : null}{' '}
-        <Link to="/reference" search={{ tab: 'authentication' }}>
+        <Link to={places.list} search={{ tab: 'authentication' }}>
           {texts.how}
         </Link>
       </p>
@@ -74,8 +75,8 @@ export function AccessSentence({ access, scopes }: { readonly access: Access; re
           ))}
         </dl>
       )}
-      {isAllowed === undefined ? null : (
-        <p className={isAllowed ? 'soft' : 'note'}>{isAllowed ? texts.has : texts.lacks}</p>
+      {found === undefined ? null : (
+        <p className={found.isAllowed ? 'soft' : 'note'}>{found.isAllowed ? found.texts.has : found.texts.lacks}</p>
       )}
     </div>
   )

@@ -3,22 +3,22 @@ import { Link } from '@tanstack/react-router'
 import { CopyText, Json } from '../../components/copy.tsx'
 import { State } from '../../components/badge.tsx'
 import { issuer } from '../../config.ts'
-import { sessionStore } from '../../session/session.ts'
-import { useStore } from '../../session/store.ts'
 import { CodeInLanguages } from '../../try/code-of-request.tsx'
 import { writeTokenCode } from '../../try/write-code.ts'
 import { reference } from '../strings/reference.ts'
+import { useReader } from './given-token.ts'
+import { isAlone, places } from './places.ts'
 import type { Reference, Response, Scope } from './read-openapi.ts'
 
 /** How programs get tokens, and which scopes there are. */
 export function AuthenticationGuide({ groups, scopes }: Reference) {
   const { authentication: texts } = reference
   const isAllPublic = groups.every(({ operations }) => operations.every(({ isPublic }) => isPublic))
-  const session = useStore(sessionStore)
+  const reader = useReader()
   // Without those of the account API, which has no operations here.
   const used = scopes.filter(({ operations }) => operations > 0)
   const [usual] = used.toSorted((a, b) => b.operations - a.operations)
-  const scope = (used.find(({ name }) => session?.scopes.includes(name)) ?? usual ?? scopes[0])?.name ?? ''
+  const scope = (used.find(({ name }) => reader?.scopes.includes(name)) ?? usual ?? scopes[0])?.name ?? ''
   if (isAllPublic) return <p>{texts.noPrivate}</p>
   return (
     <div className="guide">
@@ -29,12 +29,14 @@ export function AuthenticationGuide({ groups, scopes }: Reference) {
       </section>
       <section>
         <h2>{texts.own}</h2>
-        <p>{texts.ownText}</p>
-        <p>
-          <Button variant="default" renderRoot={(props) => <Link to="/clients" {...props} />}>
-            {texts.clients}
-          </Button>
-        </p>
+        <p>{isAlone ? texts.ownTextAlone : texts.ownText}</p>
+        {isAlone ? null : (
+          <p>
+            <Button variant="default" renderRoot={(props) => <Link to="/clients" {...props} />}>
+              {texts.clients}
+            </Button>
+          </p>
+        )}
         <CodeInLanguages
           write={(language) => writeTokenCode(language, { url: `${issuer}/authorization/token`, scope })}
         />
@@ -57,7 +59,7 @@ export function AuthenticationGuide({ groups, scopes }: Reference) {
             </div>
           ))}
         </dl>
-        <p>{texts.othersClient}</p>
+        <p>{isAlone ? texts.othersClientAlone : texts.othersClient}</p>
       </section>
       <section>
         <h2>{texts.scopes}</h2>
@@ -74,18 +76,18 @@ export function AuthenticationGuide({ groups, scopes }: Reference) {
 
 function ScopeEntry({ name, description, operations }: Scope) {
   const { authentication: texts } = reference
-  const session = useStore(sessionStore)
-  const isHeld = session?.scopes.includes(name)
+  const reader = useReader()
+  const isHeld = reader?.scopes.includes(name)
+  const [held, notHeld] =
+    reader?.hasToken === true ? [texts.heldByToken, texts.notHeldByToken] : [texts.held, texts.notHeld]
   return (
     <li>
       <bdi className="mono strong">{name}</bdi>
       <span dir="auto">{description}</span>
-      <Link to="/reference" search={{ search: name }}>
+      <Link to={places.list} search={{ search: name }}>
         {texts.operations(operations)}
       </Link>
-      {isHeld === undefined ? null : (
-        <State tone={isHeld ? 'good' : 'quiet'}>{isHeld ? texts.held : texts.notHeld}</State>
-      )}
+      {isHeld === undefined ? null : <State tone={isHeld ? 'good' : 'quiet'}>{isHeld ? held : notHeld}</State>}
     </li>
   )
 }

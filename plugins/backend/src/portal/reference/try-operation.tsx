@@ -6,10 +6,15 @@ import { useStore } from '../../session/store.ts'
 import { keepToken } from '../../try/call.ts'
 import { TryMethod } from '../../try/try-method.tsx'
 import { SignInButtons } from '../gate.tsx'
+import { docs } from '../strings/docs.ts'
 import { reference } from '../strings/reference.ts'
+import { givenToken, givenTokens } from './given-token.ts'
+import { isAlone } from './places.ts'
 import type { Operation } from './read-openapi.ts'
+import { TokenPanel } from './token-form.tsx'
 
 const { tryIt: texts, access } = reference
+const { token: tokenTexts } = docs
 
 /** Tokens without the scopes of the account API. */
 const tokens = keepToken(() => send('POST', 'token', { body: {} }))
@@ -19,11 +24,13 @@ interface TryOperationProps {
   readonly schemas: NamedSchemas
 }
 
-/** Calls an operation with a token of the user, or without one. */
+/** Calls an operation with a token of the user, with another one, or without one. */
 export function TryOperation({ operation, schemas }: TryOperationProps) {
   const session = useStore(sessionStore)
+  const given = useStore(givenToken)
   // The account API issues the tokens.
   const canGetToken = session?.scopes.includes('consumer') === true
+  const own = canGetToken ? { user: session.user.name, tokens } : { user: undefined, tokens }
   const { method, path, isPublic, scopes, pathParameters, query, headers, body } = operation
   return (
     <TryMethod
@@ -40,18 +47,27 @@ export function TryOperation({ operation, schemas }: TryOperationProps) {
         example: body?.example,
       }}
       baseUrl={issuer}
-      user={canGetToken ? session.user.name : undefined}
-      tokens={tokens}
-      tokenText={texts.tokenText}
-      missingScope={() => <p className="note">{texts.lacks(scopes.join(` ${access.or} `))}</p>}
+      {...(given === undefined ? own : { user: given.user, tokens: givenTokens })}
+      tokenText={given === undefined ? texts.tokenText : tokenTexts.sent}
+      missingScope={() => (
+        <p className="note">{(given === undefined ? texts : tokenTexts).lacks(scopes.join(` ${access.or} `))}</p>
+      )}
+      intro={<TokenPanel needsToken={!isPublic} />}
     >
-      {session === undefined && !isPublic ? (
-        <div className="note stack-small">
-          <p>{texts.signIn}</p>
-          <SignInButtons />
-        </div>
-      ) : null}
-      {session === undefined || canGetToken || isPublic ? null : <p className="note">{texts.noToken}</p>}
+      {given !== undefined || isPublic || isAlone ? null : <NoToken />}
     </TryMethod>
+  )
+}
+
+/** Why calls are sent without a token, if they are. */
+function NoToken() {
+  const session = useStore(sessionStore)
+  if (session?.scopes.includes('consumer') === true) return null
+  if (session !== undefined) return <p className="note">{texts.noToken}</p>
+  return (
+    <div className="note stack-small">
+      <p>{texts.signIn}</p>
+      <SignInButtons />
+    </div>
   )
 }

@@ -7,6 +7,7 @@ export const reference = {
   baseUrl: 'Base URL',
   url: 'URL',
   document: 'OpenAPI document',
+  download: 'Download openapi.json',
   filter: 'Filter operations',
   filterHint: 'Method, path, text or scope',
   found: (amount: number) => (amount === 0 ? 'No operation matches' : countOf(amount, 'operation')),
@@ -20,13 +21,20 @@ export const reference = {
     title: 'Access',
     public: 'Public',
     token: 'Token',
-    notYours: 'not in your account',
     publicSentence: 'Anyone can call this operation. It needs no token.',
     tokenSentence: 'Needs an access token. No scope is required.',
     scopeSentence: 'Needs an access token with the scope',
     scopesSentence: 'Needs an access token with one of these scopes:',
-    has: 'Your account has this access.',
-    lacks: 'Your account does not have this access. Ask the operator of this API for it.',
+    ofAccount: {
+      missing: 'not in your account',
+      has: 'Your account has this access.',
+      lacks: 'Your account does not have this access. Ask the operator of this API for it.',
+    },
+    ofToken: {
+      missing: 'not in your token',
+      has: 'Your token has this access.',
+      lacks: 'Your token does not have this access.',
+    },
     how: 'How to get a token',
     or: 'or',
   },
@@ -37,6 +45,8 @@ export const reference = {
     header: 'Authorization: Bearer TOKEN',
     own: 'Get a token for your own program',
     ownText: 'Create a client, keep its secret on your server, and exchange both for an access token.',
+    ownTextAlone:
+      'You need a client: the operator of this API, or POST /consumer/client, creates it. Keep its secret on your server, and exchange id and secret for an access token.',
     ownAfter:
       'The response contains access_token, and expires_in in seconds. Keep the token and request a new one before it expires. Leave out scope to get all scopes of the client.',
     clients: 'Create a client',
@@ -46,6 +56,8 @@ export const reference = {
     authorize: 'Authorization endpoint',
     token: 'Token endpoint',
     discovery: 'OAuth metadata',
+    othersClientAlone:
+      'You need a client with the address of your app as redirect URI. An app that cannot keep a secret, such as one in a browser or on a phone, is a public client.',
     othersClient:
       'Create a client with the address of your app as redirect URI. An app that cannot keep a secret, such as one in a browser or on a phone, is a public client.',
     scopes: 'Scopes',
@@ -54,6 +66,8 @@ export const reference = {
     operations: (amount: number) => countOf(amount, 'operation'),
     held: 'your account has it',
     notHeld: 'your account does not have it',
+    heldByToken: 'your token has it',
+    notHeldByToken: 'your token does not have it',
     noPrivate: 'All operations are public. You need no token.',
   },
   errors: {

@@ -1,0 +1,32 @@
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { portal } from '../portal/config.ts'
+import { givenToken } from '../portal/reference/given-token.ts'
+import { docs as texts } from '../portal/strings/docs.ts'
+import { useStore } from '../session/store.ts'
+import type { PageBase } from '../shell/page-router.tsx'
+
+const TokenForm = lazy(async () => ({ default: (await import('../portal/reference/token-form.tsx')).TokenForm }))
+
+/** Shows a page, or asks for a token if the reference is private. */
+export function gate(page: PageBase) {
+  const Page = lazyRouteComponent(page.load, 'Page')
+  Gated.preload = async () => Page.preload?.()
+  return Gated
+  function Gated() {
+    const token = useStore(givenToken)
+    return portal.docs === 'private' && token === undefined ? <TokenFirst /> : <Page />
+  }
+}
+
+function TokenFirst() {
+  return (
+    <div className="empty docs-private">
+      <h1>{texts.private}</h1>
+      <p className="soft">{texts.privateText}</p>
+      <Suspense>
+        <TokenForm submit={texts.show} />
+      </Suspense>
+    </div>
+  )
+}
