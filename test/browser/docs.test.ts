@@ -85,7 +85,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
       },
       '/docs',
     )
-    await page.emulateMedia({ contrast: 'more', forcedColors: 'active', reducedMotion: 'reduce' })
+    await page.emulateMedia({ contrast: 'more', reducedMotion: 'reduce' })
     assert.deepEqual(await findFlaws(page), [])
     assert.deepEqual(complaints, [])
   })
