@@ -12,11 +12,11 @@ import { checkLooks, checkPage } from './backend-world.ts'
 
 const nastyFiles = { ...nastyProject, 'a.ts': 'export default class A { handle() { return {} } }\n' }
 const operations = {
-  getTodo: 'Lists the open to-dos, newest first',
-  postTodo: 'Creates a to-do',
-  getTodoByTodoId: 'Shows one to-do',
-  putTodoByTodoId: 'Changes a to-do',
-  deleteTodoByTodoId: 'Removes a to-do',
+  listTodos: 'Lists the open to-dos, newest first',
+  createTodo: 'Creates a to-do',
+  getTodo: 'Shows one to-do',
+  replaceTodo: 'Changes a to-do',
+  deleteTodo: 'Removes a to-do',
 }
 const sizes = [
   { name: 'a phone', viewport: { width: 360, height: 780 }, isMobile: true, hasTouch: true },
@@ -58,7 +58,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
         await page.getByRole('heading', { name: 'Creates a to-do', level: 1 }).waitFor()
         await page.reload()
         await page.getByRole('heading', { name: 'Creates a to-do', level: 1 }).waitFor()
-        assert.equal(page.url(), `${server.url}/docs/operation/postTodo`)
+        assert.equal(page.url(), `${server.url}/docs/operation/createTodo`)
         await page.getByRole('navigation', { name: 'Breadcrumb' }).getByText('API reference').click()
         await page.getByRole('heading', { name: 'API reference', level: 1 }).waitFor()
         assert.deepEqual(complaints, [])
@@ -79,8 +79,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
         '/?tab=authentication': 'API reference',
         '/?tab=errors': 'API reference',
         ...Object.fromEntries(paths),
-        '/operation/postTodo?tab=try': 'Creates a to-do',
-        '/operation/getTodo?tab=try': operations.getTodo,
+        '/operation/createTodo?tab=try': 'Creates a to-do',
+        '/operation/listTodos?tab=try': operations.listTodos,
         '/operation/nothing': 'No such operation',
       },
       '/docs',
@@ -167,8 +167,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await page.locator('.docs-link').first().click()
     await page.locator('#content').getByRole('heading', { name: 'Responses' }).waitFor()
     assert.equal(await page.locator('.docs-link').count(), 4)
-    await page.goto(`${large.url}/docs/operation/putThing12`)
-    await page.getByRole('heading', { name: 'Put thing12', level: 1 }).waitFor()
+    await page.goto(`${large.url}/docs/operation/replaceThing12`)
+    await page.getByRole('heading', { name: 'Replace a thing12', level: 1 }).waitFor()
     assert.equal(await page.locator('.docs-link[aria-current="page"]').count(), 1)
     assert.deepEqual(complaints, [])
   })
@@ -177,7 +177,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     const { authorization } = await server.authorize('ann', ['todo'])
     await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
     const { page, complaints } = opened
-    await page.goto(`${server.url}/docs/operation/postTodo?tab=try`)
+    await page.goto(`${server.url}/docs/operation/createTodo?tab=try`)
     await page.getByText('This operation needs a token').waitFor()
     await enterToken(page, 'nonsense', 'Use token')
     await page.getByRole('alert').getByText('The access token is not valid for this server').waitFor()
@@ -207,7 +207,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     })
     await using opened = await openPage(browser, server.url, { viewport: { width: 1280, height: 900 } })
     const { page, complaints } = opened
-    await page.goto(`${server.url}/docs/operation/postTodo?tab=try`)
+    await page.goto(`${server.url}/docs/operation/createTodo?tab=try`)
     await page.getByLabel('Body').fill('{ "title": "typed before", "content": "" }')
     const asking = await openWindow(page, 'Get a token')
     const address = asking.url()
@@ -274,7 +274,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     try {
       await using opened = await openPage(proxied, issuer, { viewport: { width: 1280, height: 900 } })
       const { page, complaints } = opened
-      await page.goto(`${issuer}/docs/operation/postTodo?tab=try`)
+      await page.goto(`${issuer}/docs/operation/createTodo?tab=try`)
       const asking = await openWindow(page, 'Get a token')
       await logIn(asking)
       await allow(asking)
