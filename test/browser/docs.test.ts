@@ -90,6 +90,32 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('forced colors leave all text readable, and show the current page and tab', async () => {
+    await using opened = await openPage(browser, server.url, {
+      viewport: { width: 1440, height: 3600 },
+      forcedColors: 'active',
+      reducedMotion: 'reduce',
+    })
+    const { page, complaints } = opened
+    await page.goto(`${server.url}/docs/operation/createTodo`)
+    await page.getByRole('heading', { name: 'Responses' }).waitFor()
+    assert.deepEqual(await findFlaws(page), [])
+    // Fills are not painted, so a border says it.
+    const border = (selector: string, side: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate<string, string>(
+          `(element, side) => getComputedStyle(element).getPropertyValue('border-' + side + '-width')`,
+          side,
+        )
+    assert.equal(await border('.docs-nav [aria-current="page"]', 'left'), '4px')
+    assert.equal(await border('.docs-nav .docs-link:not([aria-current])', 'left'), '0px')
+    assert.equal(await border('[role=tab][aria-selected=true]', 'bottom'), '4px')
+    assert.notEqual(await border('[role=tab][aria-selected=false]', 'bottom'), '4px')
+    assert.deepEqual(complaints, [])
+  })
+
   test('loads at most 230 KB of JavaScript before its first page', async () => {
     await using opened = await openPage(browser, server.url)
     const { page } = opened
@@ -125,7 +151,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await page.goto(`${server.url}/docs#tag/todo/PUT/todo/{todo_id}`)
     await page.getByRole('heading', { name: 'Changes a to-do', level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').fill('errors')
+    await page.getByRole('combobox', { name: 'Search for an operation' }).fill('errors')
     await page.keyboard.press('Enter')
     await page.getByText('application/problem+json').waitFor()
     assert.deepEqual(complaints, [])
@@ -168,7 +194,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await page.locator('#content').getByRole('heading', { name: 'Responses' }).waitFor()
     assert.equal(await page.locator('.docs-link').count(), 4)
     await page.goto(`${large.url}/docs/operation/replaceThing12`)
-    await page.getByRole('heading', { name: 'Replace a thing12', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Replace the thing12', level: 1 }).waitFor()
     assert.equal(await page.locator('.docs-link[aria-current="page"]').count(), 1)
     assert.deepEqual(complaints, [])
   })
@@ -191,7 +217,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await page.getByRole('tab', { name: 'Reference' }).click()
     await page.getByText('Your token has this access.').waitFor()
     await page.getByRole('tab', { name: 'Try it' }).click()
-    await page.getByLabel('Token').selectOption('')
+    await page.getByLabel('Token', { exact: true }).selectOption('')
     await page.getByRole('button', { name: 'Send' }).click()
     await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
     await page.getByRole('button', { name: 'Remove' }).click()
