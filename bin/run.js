@@ -4,6 +4,7 @@
 import { spawn } from 'child_process'
 import fs from 'fs'
 import module from 'module'
+import os from 'os'
 import path from 'path'
 import { fileURLToPath } from 'url'
 
@@ -65,8 +66,24 @@ function launch() {
     return
   }
   module.enableCompileCache()
+  nameHomeAndShell()
   if (process.env.WAYPOST_RERUN !== undefined) endWithParent()
   void import('../dist/bin/cli/launch.js').then((cli) => cli.launch(process.argv.slice(2), { root }))
+}
+
+// In a container that runs as any user id, /etc/passwd has no entry for it, and oclif and its libraries end the process
+// when they ask for the home folder or the shell.
+function nameHomeAndShell() {
+  if (!process.env.HOME) ask(os.homedir, () => (process.env.HOME = '/')) // as Docker sets it
+  if (process.env.SHELL === undefined) ask(os.userInfo, () => (process.env.SHELL = 'sh'))
+}
+
+function ask(question, fail) {
+  try {
+    question()
+  } catch (error) {
+    fail(error)
+  }
 }
 
 // Who runs the command kills the process that he started, which may be the older Node before this one.

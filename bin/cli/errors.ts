@@ -26,6 +26,12 @@ export const errors = defineErrors({
     message: '{problem}',
     hint: 'See waypost {command} --help.',
   },
+  WP_CLI_STDIN: {
+    kind: 'user',
+    status: 400,
+    message: 'Cannot read the value on standard input: {reason}',
+    hint: 'Send UTF-8. In Windows PowerShell, set $OutputEncoding = [Text.UTF8Encoding]::new() first.',
+  },
   WP_CLI_STDOUT: {
     kind: 'external',
     status: 500,

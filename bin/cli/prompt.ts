@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { decodeText, findEncodingProblem } from '../../src/kit/index.ts'
+import { errors } from './errors.ts'
 import { interrupted } from './signals.ts'
 
 /**
@@ -28,14 +30,16 @@ async function ask(question: string, output: NodeJS.WritableStream): Promise<str
 /**
  * Reads a secret from standard input, without the line end. Secrets are never arguments.
  * @param question asked on a terminal; what is typed then does not appear
+ * @throws WP_CLI_STDIN
  */
 export async function readSecret(question?: string): Promise<string> {
   if (question !== undefined && process.stdin.isTTY) return askHidden(question)
   const parts: Buffer[] = []
   for await (const part of process.stdin) parts.push(part as Buffer)
-  return Buffer.concat(parts)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
+  const bytes = Buffer.concat(parts)
+  const problem = findEncodingProblem(bytes)
+  if (problem !== undefined) throw errors.WP_CLI_STDIN({ reason: problem.reason })
+  return decodeText(bytes).replace(/\r?\n$/, '')
 }
 
 async function askHidden(question: string): Promise<string> {

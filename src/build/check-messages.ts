@@ -1,7 +1,7 @@
 import type { Message } from 'esbuild'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { nearest, type Diagnostic } from '../kit/index.ts'
+import { nearest, readJsonFile, type Diagnostic } from '../kit/index.ts'
 import type { AssetError } from './collect-assets.ts'
 import type { ProcessEnvWarning } from './find-process-env.ts'
 import type { RejectedFile } from './guard-sources.ts'
@@ -94,7 +94,7 @@ async function listFolder(folder: string): Promise<string[]> {
 
 async function listDependencies(root: string): Promise<string[]> {
   try {
-    const manifest = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Record<string, object>
+    const manifest = readJsonFile(path.join(root, 'package.json')) as Record<string, object>
     return Object.keys({ ...manifest['dependencies'], ...manifest['devDependencies'] })
   } catch {
     return []

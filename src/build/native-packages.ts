@@ -1,6 +1,7 @@
 import type { Metafile } from 'esbuild'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
+import { readJsonFile } from '../kit/index.ts'
 
 export interface NativePackage {
   /** Its folder, in the form of the paths of the metafile. */
@@ -62,7 +63,7 @@ function nameOf(folder: string): string {
 
 function readManifest(folder: string): PackageManifest {
   try {
-    return JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as PackageManifest
+    return readJsonFile(path.join(folder, 'package.json')) as PackageManifest
   } catch {
     return {}
   }

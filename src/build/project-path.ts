@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { readJsonFile } from '../kit/index.ts'
 
 /**
  * Returns a file name that does not depend on the location of the project: relative to its root, or `node_modules/…`
@@ -33,7 +33,7 @@ function linkedPath(file: string): string {
 
 function packageName(folder: string): string | undefined {
   try {
-    const { name } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { name?: unknown }
+    const { name } = readJsonFile(path.join(folder, 'package.json')) as { name?: unknown }
     return typeof name === 'string' ? name : undefined
   } catch {
     return undefined

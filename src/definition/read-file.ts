@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import path from 'node:path'
+import { findEncodingProblem, type EncodingProblem } from '../kit/index.ts'
 
 /** The project folder: the given path and its real path. */
 export interface ProjectFolder {
@@ -47,22 +47,19 @@ export function readProjectFile(
   return withFile(folder, file, ({ descriptor, real }) => {
     const bytes = readAtMost(descriptor, maxFileBytes + 1)
     if (bytes.length > maxFileBytes) return { problem: 'refused', reason: 'it is larger than 1 MB' }
-    if (!isUtf8(bytes)) return findEncodingProblem(bytes)
+    const problem = findEncodingProblem(bytes)
+    if (problem !== undefined) return describeEncoding(problem)
     const text = new TextDecoder('utf-8', { ignoreBOM: keepsMark }).decode(bytes)
     return { text, isLinked: real !== path.join(folder.realRoot, file) }
   })
 }
 
-/** A UTF-8 character never spans a line break. */
-function findEncodingProblem(bytes: Uint8Array): FileProblem {
-  let line = 1
-  let start = 0
-  for (let end = bytes.indexOf(10); end !== -1 && isUtf8(bytes.subarray(start, end)); end = bytes.indexOf(10, start)) {
-    start = end + 1
-    line += 1
+function describeEncoding({ reason, line }: EncodingProblem): FileProblem {
+  return {
+    problem: 'refused',
+    reason,
+    hint: `Save the file as UTF-8; line ${line} is the first line that is not UTF-8`,
   }
-  const hint = `Save the file as UTF-8; line ${line} is the first line that is not UTF-8`
-  return { problem: 'refused', reason: 'it is not UTF-8', hint }
 }
 
 /** Reads a file of the project as bytes. The path is relative to its root, with forward slashes. */

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { errors } from './environment-errors.ts'
 import { isWaypostError, messageOf } from './errors.ts'
+import { decodeText, findEncodingProblem } from './encoding.ts'
 
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -72,7 +73,7 @@ function readFile(file: string, { mayBeMissing }: { mayBeMissing: boolean }): Va
     if (opened.isDirectory()) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is a folder' })
     if (!opened.isFile()) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is not a regular file' })
     if (opened.size > maxBytes) throw errors.WP_KIT_ENV_FILE({ file, reason: 'it is larger than 1 MB' })
-    return parseEnv(readFileSync(descriptor, 'utf8'))
+    return parseVariables(readFileSync(descriptor), (reason) => errors.WP_KIT_ENV_FILE({ file, reason }))
   } catch (cause) {
     if (isWaypostError(cause)) throw cause
     const { code } = cause as NodeJS.ErrnoException
@@ -81,6 +82,56 @@ function readFile(file: string, { mayBeMissing }: { mayBeMissing: boolean }): Va
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
   }
+}
+
+/** The start of a line: spaces, `export`, a name, an equals sign, and the quote of its value if it has one. */
+const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*(["'`]?)/
+
+/**
+ * Parses lines of the form NAME=value. `parseEnv` skips what it does not understand, and the program would run with
+ * other variables than the file shows.
+ * @throws what `fail` returns: text that is not UTF-8, another form of line, a quote that is not closed or followed by
+ *   text, a name given twice
+ */
+export function parseVariables(bytes: Uint8Array, fail: (reason: string) => Error): Variables {
+  const encoding = findEncodingProblem(bytes)
+  if (encoding !== undefined) throw fail(encoding.reason)
+  const text = decodeText(bytes)
+  locateVariables(text, fail)
+  return parseEnv(text)
+}
+
+/** The lines that set a variable, from 0; the end is exclusive. */
+export interface VariableLines {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Finds the lines of each variable in a text, as `parseVariables` reads it.
+ * @throws what `fail` returns
+ */
+export function locateVariables(text: string, fail: (reason: string) => Error): ReadonlyMap<string, VariableLines> {
+  const found = new Map<string, VariableLines>()
+  const lines = text.replaceAll('\r', '').split('\n') // parseEnv ignores carriage returns
+  for (let i = 0; i < lines.length; i++) {
+    if (/^[ \t]*(?:#|$)/.test(lines[i]!)) continue
+    const start = i
+    const [matched, name = '', quote = ''] = assignment.exec(lines[i]!) ?? []
+    if (matched === undefined) throw fail(`line ${start + 1} is not of the form NAME=value`)
+    const earlier = found.get(name)
+    if (earlier !== undefined) throw fail(`lines ${earlier.start + 1} and ${start + 1} both set ${name}`)
+    let rest = lines[i]!.slice(matched.length)
+    while (!rest.includes(quote)) {
+      i += 1
+      if (i === lines.length) throw fail(`the quote in line ${start + 1} is not closed`)
+      rest = lines[i]!
+    }
+    const after = quote === '' ? '' : rest.slice(rest.indexOf(quote) + 1)
+    if (!/^[ \t]*(?:#|$)/.test(after)) throw fail(`in line ${i + 1}, text follows the closing quote of ${name}`)
+    found.set(name, { start, end: i + 1 })
+  }
+  return found
 }
 
 const reasons: Readonly<Record<string, string>> = {

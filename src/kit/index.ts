@@ -20,6 +20,8 @@ export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range
 export { formatDuration, formatTime, parseDuration } from './time.ts'
 export {
   exportVariables,
+  locateVariables,
+  parseVariables,
   readEnvFile,
   readEnvironment,
   readSources,
@@ -36,6 +38,7 @@ export {
   type ErrorKind,
   type ErrorRow,
 } from './errors.ts'
+export { decodeText, findEncodingProblem, readJsonFile, type EncodingProblem } from './encoding.ts'
 export { findJsonExcess } from './find-json-excess.ts'
 export { findInfiniteNumber, hasInfiniteNumber } from './infinite-numbers.ts'
 export { useExactFormats } from './exact-formats.ts'

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { registerHooks, type ResolveHookSync } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import satisfies from 'semver/functions/satisfies.js'
-import { messageOf, publicModules } from '../kit/index.ts'
+import { messageOf, publicModules, readJsonFile } from '../kit/index.ts'
 import { assertPlugin } from './check-plugin.ts'
 import { errors } from './errors.ts'
 import type { LoadedPlugin } from './plugin-set.ts'
@@ -70,7 +69,7 @@ export function findPackage(folder: string, name: string): InstalledPackage | un
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     const found = path.join(at, 'node_modules', name)
     try {
-      const json = JSON.parse(readFileSync(path.join(found, 'package.json'), 'utf8')) as Record<string, unknown>
+      const json = readJsonFile(path.join(found, 'package.json')) as Record<string, unknown>
       const { version } = json
       return { folder: found, json: { ...json, version: typeof version === 'string' ? version : undefined } }
     } catch {

@@ -74,6 +74,12 @@ export const errors = defineErrors({
     message: '{folder} is a file, not a folder',
     hint: 'Choose another name.',
   },
+  WP_PROJECT_INIT: {
+    kind: 'user',
+    status: 500,
+    message: 'Cannot write {file}: {reason}',
+    hint: 'Choose a folder that the current user can write to, and check that the disk has space.',
+  },
   WP_PROJECT_TEMPLATE: { kind: 'user', status: 500, message: 'Unknown template "{name}"', hint: '{hint}' },
   WP_PROJECT_NO_TYPESCRIPT: {
     kind: 'user',

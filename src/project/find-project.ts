@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { readJsonFile } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
 /** A project folder. */
@@ -22,7 +23,7 @@ function readName(folder: string): string | undefined {
   try {
     // Reading a pipe would block.
     if (!statSync(path.join(folder, 'package.json')).isFile()) return undefined
-    const { name } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { name?: unknown }
+    const { name } = readJsonFile(path.join(folder, 'package.json')) as { name?: unknown }
     return typeof name === 'string' && name !== '' ? name : undefined
   } catch {
     return undefined

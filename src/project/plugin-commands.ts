@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { findValue, openEditing } from '../definition/index.ts'
-import { messageOf } from '../kit/index.ts'
+import { messageOf, readJsonFile } from '../kit/index.ts'
 import { findPackage, type InstalledPackage } from '../plugin/index.ts'
 
 /** The commands of an installed plugin package, as data. */
@@ -86,7 +86,7 @@ function readCommands(name: string, { folder, json, manifest, taken }: Place): P
   const packageJson = { name, version: json.version ?? '0.0.0', type: json['type'], oclif: kept }
   const empty = { name, folder, packageJson, commands: {} }
   try {
-    const { version, commands } = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, unknown>
+    const { version, commands } = readJsonFile(manifest) as Record<string, unknown>
     if (version !== json.version) {
       const problem = `oclif.manifest.json is of version ${String(version)}, the package of ${json.version}`
       return { ...empty, problems: [`${problem}: its commands are ignored`] }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { chmod, chown, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -235,3 +236,96 @@ async function closedPort(): Promise<number> {
   await once(probe.close(), 'close')
   return port
 }
+
+describe('a user id without an entry in /etc/passwd', { skip: process.getuid?.() !== 0 && 'only for root' }, () => {
+  const uid = 12_345
+  let own: TestProject
+  before(async () => {
+    own = await makeProject()
+    await chmod(path.dirname(own.folder), 0o755)
+  })
+  after(() => own.remove())
+
+  const surroundings: Record<string, Record<string, string>> = {
+    'no variables at all': {},
+    'what Docker sets': { HOME: '/' },
+    'empty variables': { HOME: '', USER: '', LOGNAME: '', SHELL: '' },
+    'a home folder of another user, and no folder for temporary files': { HOME: '/root', TMPDIR: '/root/none' },
+  }
+  for (const [name, env] of Object.entries(surroundings)) {
+    test(`commands run with ${name}`, async () => {
+      for (const words of ['routes', 'validate', '--help']) {
+        const { code, stderr } = await own.run(words, { uid, env })
+        assert.deepEqual([words, code], [words, 0], stderr)
+      }
+    })
+  }
+
+  test('commands say which folder they cannot write', async () => {
+    const system = path.join(own.folder, '.waypost/system.db')
+    for (const words of ['migrate', 'dev --port 0']) {
+      const { code, stderr } = await own.run(words, { uid })
+      assert.equal(code, 1)
+      assert.match(stderr, new RegExp(`^Error: Cannot open the SQLite file "${system}": EACCES: permission denied, `))
+      assert.match(stderr, /the current user can write to it and to its folder\.\n$/)
+    }
+    const created = await own.run('init shop --no-install', { uid })
+    assert.equal(created.code, 1)
+    assert.match(created.stderr, /^Error: Cannot write \S+\/shop\/\S+: EACCES: permission denied, mkdir .*\n.*\n$/)
+  })
+
+  test('a project is migrated, deployed and served, also after root has migrated it', async () => {
+    const waypost = path.join(own.folder, '.waypost')
+    await own.ok('migrate')
+    for (const file of ['', ...(await readdir(waypost))]) await chown(path.join(waypost, file), uid, uid)
+    await rm(path.join(waypost, 'system.db.migrate.lock'))
+    await own.ok('migrate') // as root, beside files of the other user
+    for (const words of ['migrate', 'deploy --yes', 'user:list', 'event:execute', 'doctor']) {
+      const { code, stdout, stderr } = await own.run(words, { uid })
+      assert.deepEqual([words, code], [words, 0], stdout + stderr)
+    }
+    const server = own.start('serve --port 0', { uid })
+    const [, url] = await server.waitFor(/Serving +(http:\S+)/)
+    assert.equal((await fetch(`${url}/todo`)).status, 200)
+    assert.equal((await server.stop()).code, 0)
+  })
+})
+
+test('a .env of Windows is read, and one that cannot be read stops every command', async () => {
+  const own = await makeProject()
+  try {
+    const line = 'WAYPOST_SYSTEM_URL=sqlite:other.db\r\n'
+    await own.write('.env', `\u{FEFF}${line}`)
+    await own.ok('migrate')
+    assert.ok(existsSync(path.join(own.folder, 'other.db')))
+    await writeFile(path.join(own.folder, '.env'), `\u{FEFF}${line}`, 'utf16le')
+    for (const words of ['migrate', 'serve', 'dev', 'deploy --yes']) {
+      const { code, stderr } = await own.run(words)
+      assert.equal(code, 1, words)
+      assert.match(stderr, /^Error: Cannot read \S+\.env: it is UTF-16, not UTF-8\n/)
+    }
+    assert.deepEqual(
+      (await readdir(own.folder)).filter((name) => name.startsWith('.waypost')),
+      ['.waypost'],
+    )
+    assert.ok(!existsSync(path.join(own.folder, '.waypost/system.db')))
+  } finally {
+    await own.remove()
+  }
+})
+
+test('a password on standard input may begin with a byte order mark, and is not stored as UTF-16', async () => {
+  const own = await makeProject()
+  try {
+    await own.ok('migrate')
+    const input = '\u{FEFF}correct horse battery\r\n'
+    await own.ok('user:add ann --password-stdin', { input })
+    const wrong = 'c\0o\0r\0r\0e\0c\0t\0'
+    const { code, stderr } = await own.run('user:add eve --password-stdin', { input: wrong })
+    assert.equal(code, 1)
+    assert.match(stderr, /^Error: Cannot read the value on standard input: /)
+    assert.doesNotMatch(await own.ok('user:list'), /eve/)
+  } finally {
+    await own.remove()
+  }
+})

@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { parseEnv } from 'node:util'
 import { readEnvironment, refreshEnvironment } from '../../src/kit/index.ts'
 
 async function makeFolder(t: TestContext): Promise<{ folder: string; file: string }> {
@@ -28,6 +29,14 @@ const refused: readonly [what: string, make: (file: string) => unknown, reason: 
   ['a link to a device', (file) => symlink('/dev/zero', file), 'it is not a regular file'],
   ['a folder', (file) => mkdir(file), 'it is a folder'],
   ['a link to itself', (file) => symlink('.env', file), 'its symbolic links form a loop'],
+  ['UTF-16', (file) => writeFile(file, `\u{FEFF}WP_TEST_ENV=1\n`, 'utf16le'), 'it is UTF-16, not UTF-8'],
+  ['UTF-16 without a mark', (file) => writeFile(file, 'WP_TEST_ENV=1\n', 'utf16le'), 'it is UTF-16, not UTF-8'],
+  ['Latin-1', (file) => writeFile(file, 'A=1\nB=größe\n', 'latin1'), 'it is not UTF-8'],
+  ['a colon', (file) => writeFile(file, 'A=1\n\n# B\nB: 2\n'), 'line 4 is not of the form NAME=value'],
+  ['a name alone', (file) => writeFile(file, 'A="1\n2"\nB\n'), 'line 3 is not of the form NAME=value'],
+  ['an open quote', (file) => writeFile(file, `A=1\nB='2\nC=3\n`), 'the quote in line 2 is not closed'],
+  ['text after a quote', (file) => writeFile(file, 'A="1\nB="2"\n'), 'in line 2, text follows the closing quote of A'],
+  ['a name set twice', (file) => writeFile(file, 'A=1\nexport A=2\n'), 'lines 1 and 2 both set A'],
   ['a large file', (file) => writeFile(file, 'A=1\n'.repeat(300_000)), 'it is larger than 1 MB'],
 ]
 
@@ -44,6 +53,29 @@ for (const [what, make, reason] of refused) {
     assert.equal(variables['WP_TEST_ENV'], '1')
   })
 }
+
+test('a .env is read as Node reads it, without the byte order mark that Windows puts first', async (t) => {
+  const { folder, file } = await makeFolder(t)
+  const lines = [
+    'WP_TEST_A=1',
+    ' export WP_TEST_B = "a # b"  # a comment',
+    "WP_TEST_C='two\nlines' # more",
+    'WP_TEST_D=',
+    'WP_TEST_E=`it\'s "quoted"`',
+    'WP_TEST_F=a=b"c # d',
+    '# WP_TEST_A=2',
+    '',
+  ]
+  for (const text of [lines.join('\n'), lines.join('\r\n')]) {
+    const expected = { ...parseEnv(text) }
+    assert.equal(Object.keys(expected).length, 6)
+    for (const mark of ['', '\u{FEFF}']) {
+      await writeFile(file, mark + text)
+      const found = readEnvironment(folder)
+      assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, found[name]])), expected)
+    }
+  }
+})
 
 test('a .env without read permission is rejected', { skip: process.getuid?.() === 0 }, async (t) => {
   const { folder, file } = await makeFolder(t)

@@ -20,6 +20,8 @@ export interface CliOptions {
   readonly input?: string
   /** The limit of open files and sockets. */
   readonly descriptors?: number
+  /** Runs as this user and group, and then without any variable but those in `env`. Only root can. */
+  readonly uid?: number
 }
 
 /** An ended command. */
@@ -53,7 +55,9 @@ export function startCli(words: readonly string[], options: CliOptions): Running
   const limit = options.descriptors === undefined ? '' : `ulimit -n ${options.descriptors} && `
   const command = [process.execPath, launcher, ...words]
   const [file = '', ...rest] = limit === '' ? command : ['/bin/sh', '-c', `${limit}exec "$@"`, 'sh', ...command]
-  const child = spawn(file, rest, { cwd: options.cwd, env: cleanEnvironment(options.env) })
+  const { uid } = options
+  const user = uid === undefined ? { env: cleanEnvironment(options.env) } : { uid, gid: uid, env: { ...options.env } }
+  const child = spawn(file, rest, { cwd: options.cwd, ...user })
   living.add(child)
   const output = { stdout: '', stderr: '' }
   const listeners = new Set<() => void>()
@@ -90,7 +94,8 @@ export function startCli(words: readonly string[], options: CliOptions): Running
  * with Node options, each has its own process, as with `startCli`.
  */
 export function runCli(words: readonly string[], options: CliOptions): Promise<EndedCli> {
-  const needsOwn = options.descriptors !== undefined || options.env?.['NODE_OPTIONS'] !== undefined
+  const needsOwn =
+    options.descriptors !== undefined || options.uid !== undefined || options.env?.['NODE_OPTIONS'] !== undefined
   if (isLong || needsOwn) return startCli(words, options).ended
   const { cwd, input = '' } = options
   return runShared({ words, cwd, env: cleanEnvironment(options.env), input })

@@ -1,7 +1,5 @@
 import path from 'node:path'
-import { isWaypostError, messageOf, installation, type Variables } from '../../kit/index.ts'
-import { readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
+import { isWaypostError, messageOf, installation, readEnvFile, type Variables } from '../../kit/index.ts'
 
 /** The result of one check of a host, its System or its project. Contains no secrets, so that it can be shared. */
 export interface Finding {
@@ -49,7 +47,7 @@ export function findMissingForCron(folder: string, variables: Variables, names: 
 
 function readEnv(file: string): Variables {
   try {
-    return parseEnv(readFileSync(file, 'utf8'))
+    return readEnvFile(file)
   } catch {
     return {}
   }

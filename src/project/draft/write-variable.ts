@@ -1,9 +1,8 @@
 import { lstatSync, readFileSync, renameSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parseEnv } from 'node:util'
 import { draftErrors as errors } from '../../backend/index.ts'
-import { makeId } from '../../kit/index.ts'
+import { decodeText, locateVariables, makeId, parseVariables } from '../../kit/index.ts'
 import { assertVariableName } from '../../operate/index.ts'
 
 /** Programs that `dev` and scripts start would obey these. */
@@ -31,25 +30,42 @@ export async function writeVariable(folder: string, name: string, value: string)
   }
 }
 
+/** Returns the text of the file, without a byte order mark. */
 function read(file: string, fail: (reason: string) => Error): string | undefined {
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
   if (!stats.isFile() || stats.size > 1024 * 1024) throw fail('.env is not a regular file of up to 1 MB')
-  return readFileSync(file, 'utf8')
+  const bytes = readFileSync(file)
+  parseVariables(bytes, (reason) => fail(`in .env, ${reason}`))
+  return decodeText(bytes)
 }
 
 /** Returns the text after the change; undefined if the parser would not read exactly this value and all others. */
 function setIn(text: string, name: string, value: string): string | undefined {
-  const wanted = JSON.stringify(sort({ ...parseEnv(text), [name]: value }))
-  const ended = text === '' || text.endsWith('\n') ? text : `${text}\n`
-  const line = new RegExp(`^([ \\t]*(?:export[ \\t]+)?)${name}[ \\t]*=.*$`, 'm')
-  const written = ['', "'", '"', '`'].map((quote) => `${name}=${quote}${value}${quote}`)
-  const candidates = written.flatMap((one) => [
-    ...(line.test(text) ? [text.replace(line, (_, start: string) => start + one)] : []),
-    `${ended}${one}\n`,
-  ])
-  return candidates.find((one) => JSON.stringify(sort(parseEnv(one))) === wanted)
+  const wanted = JSON.stringify(sort({ ...parse(text), [name]: value }))
+  const lines = text.replace(/\n$/, '').split('\n')
+  const isEmpty = text === ''
+  const { start, end } = locateVariables(text, invalid).get(name) ?? {
+    start: isEmpty ? 0 : lines.length,
+    end: lines.length,
+  }
+  const before = /^[ \t]*(?:export[ \t]+)?/.exec(lines[start] ?? '')![0]
+  for (const quote of ['', "'", '"', '`']) {
+    const changed = `${lines.toSpliced(start, end - start, `${before}${name}=${quote}${value}${quote}`).join('\n')}\n`
+    try {
+      if (JSON.stringify(sort(parse(changed))) === wanted) return changed
+    } catch {
+      // Another quote may do.
+    }
+  }
+  return undefined
 }
+
+function parse(text: string) {
+  return parseVariables(Buffer.from(text), invalid)
+}
+
+const invalid = (reason: string) => new Error(reason)
 
 function sort(variables: Readonly<Record<string, string | undefined>>) {
   return Object.entries(variables).toSorted(([a], [b]) => (a < b ? -1 : 1))

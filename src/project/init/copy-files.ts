@@ -1,5 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { messageOf } from '../../kit/index.ts'
+import { errors } from '../errors.ts'
 
 export interface CopyOptions {
   /** A folder of `templates/`. */
@@ -34,15 +36,19 @@ export async function copyFiles({ source, folder, fill, only }: CopyOptions): Pr
   return { files: files.sort(), left: left.sort() }
 }
 
-/** @returns false if the path exists, also as a broken link */
+/**
+ * @returns false if the path exists, also as a broken link
+ * @throws WP_PROJECT_INIT
+ */
 async function writeNew(file: string, text: string): Promise<boolean> {
-  await mkdir(path.dirname(file), { recursive: true })
   try {
+    await mkdir(path.dirname(file), { recursive: true })
     await writeFile(file, text, { flag: 'wx' })
     return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
+  } catch (cause) {
+    const { code, syscall } = cause as NodeJS.ErrnoException
+    if (code === 'EEXIST' && syscall === 'open') return false
+    throw errors.WP_PROJECT_INIT({ file, reason: messageOf(cause) }, { cause })
   }
 }
 

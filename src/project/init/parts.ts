@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Definition } from '../../definition/index.ts'
-import { installation } from '../../kit/index.ts'
+import { installation, readJsonFile } from '../../kit/index.ts'
 import { findProject } from '../find-project.ts'
 import { loadProject } from '../load-project.ts'
 import { copyFiles, type CopyResult } from './copy-files.ts'
@@ -76,7 +76,7 @@ function listVariables({ variables }: Definition, { target, indent }: { target: 
 export function usesWaypost(folder: string): boolean {
   if (existsSync(path.join(folder, 'waypost.yml'))) return true
   try {
-    const { dependencies } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as {
+    const { dependencies } = readJsonFile(path.join(folder, 'package.json')) as {
       dependencies?: Record<string, unknown>
     }
     return dependencies?.['waypost'] !== undefined

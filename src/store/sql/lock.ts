@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fchmodSync, fchownSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { errors } from './errors.ts'
-import { makeFileError } from './sqlite-handle.ts'
+import { isBusy, makeFileError } from './sqlite-handle.ts'
 import type { PostgresDatabase } from './postgres-dialect.ts'
 import type { SqliteDatabase } from './sqlite-dialect.ts'
 import { retry } from './retry.ts'
@@ -43,14 +43,14 @@ export function makeLock(database: SqliteDatabase | PostgresDatabase): WithLock 
 /** Locks a file beside the database with an exclusive transaction, so that the database itself stays usable. */
 async function lockFile(file: string, name: string, options: LockOptions): Promise<() => Promise<void>> {
   const lockedFile = `${file}.${name.replaceAll(/[^\w-]/g, '_')}.lock`
-  const handle = openLockFile(lockedFile)
+  const handle = openLockFile(lockedFile, file)
   const release = async () => handle.close()
   const tryLock = async () => {
     try {
       handle.exec('begin exclusive')
       return release
     } catch (error) {
-      if (((error as { errcode?: number }).errcode ?? 0) % 256 === 5) return undefined // SQLITE_BUSY
+      if (isBusy(error)) return undefined
       throw error
     }
   }
@@ -60,13 +60,26 @@ async function lockFile(file: string, name: string, options: LockOptions): Promi
   })
 }
 
-function openLockFile(file: string): DatabaseSync {
+function openLockFile(file: string, database: string): DatabaseSync {
   try {
-    closeSync(openSync(file, 'a', 0o600))
+    const descriptor = openSync(file, 'a', 0o600)
+    try {
+      giveToOwner(descriptor, database)
+    } finally {
+      closeSync(descriptor)
+    }
     return new DatabaseSync(file, { timeout: 0 })
   } catch (error) {
     throw makeFileError(file, error)
   }
+}
+
+/** After `sudo waypost migrate`, the user who owns the database must still be able to lock it, as with SQLite's files. */
+function giveToOwner(descriptor: number, database: string): void {
+  const owner = statSync(database, { throwIfNoEntry: false })
+  if (process.getuid?.() !== 0 || owner === undefined) return
+  fchownSync(descriptor, owner.uid, owner.gid)
+  fchmodSync(descriptor, owner.mode & 0o777)
 }
 
 /** By name, because older versions of PostgreSQL lack some of these settings. */

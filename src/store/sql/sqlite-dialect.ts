@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type Dialect, type Driver, type Kysely } from 'kysely'
 import { errors } from './errors.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
-import { makeFileError, openDatabase } from './sqlite-handle.ts'
+import { isBusy, makeFileError, openDatabase } from './sqlite-handle.ts'
 import { SqliteHandles } from './sqlite-handles.ts'
 
 export interface OpenSqliteOptions {
@@ -50,7 +50,13 @@ export function openSqlite(options: OpenSqliteOptions): SqliteDatabase {
     kind: 'sqlite',
     file,
     dialect: () => new SqliteFileDialect(handles),
-    openHandle: (readOnly) => openDatabase(file, { readOnly, synchronous }),
+    openHandle(readOnly) {
+      try {
+        return openDatabase(file, { readOnly, synchronous })
+      } catch (error) {
+        throw isBusy(error) ? error : makeFileError(file, error)
+      }
+    },
     close: () => handles.close(),
   }
 }

@@ -10,6 +10,16 @@ const cachedStatements = 200
 /** The longest path that SQLite opens, beside which it makes files with longer names. */
 const maxPathBytes = 503
 
+/** Returns the primary result code of an error of SQLite; 0 for another error. */
+export function resultCode(error: unknown): number {
+  return ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff
+}
+
+/** Whether another connection locks the file. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === 5
+}
+
 /** Returns the error for a file that SQLite cannot open. */
 export function makeFileError(file: string, cause: unknown) {
   const bytes = Buffer.byteLength(file)

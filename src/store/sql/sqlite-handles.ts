@@ -1,7 +1,7 @@
 import { errors } from './errors.ts'
 import { Slots } from './slots.ts'
 import type { QueryResult } from 'kysely'
-import { makeFileError, SqliteHandle, type Row, type Statement } from './sqlite-handle.ts'
+import { isBusy, makeFileError, resultCode, SqliteHandle, type Row, type Statement } from './sqlite-handle.ts'
 import { retry } from './retry.ts'
 import { ScanThread } from './scan-thread.ts'
 
@@ -27,10 +27,8 @@ interface Slot {
 const maxWritingMs = 50
 const pauseMs = 3
 
-const busy = 5
 const readOnly = 8
 const full = 13
-const resultCode = (error: unknown) => ((error as { errcode?: number } | undefined)?.errcode ?? 0) & 0xff
 
 /** Whether SQLite rejected a write on a read-only handle. */
 export function isReadOnlyError(error: unknown): boolean {
@@ -132,7 +130,7 @@ export class SqliteHandles {
    * @throws WP_STORE_BUSY
    */
   retryWhileBusy<Value>(attempt: () => Value, deadline = this.#deadline()): Promise<Awaited<Value>> {
-    const isRetryable = (error: unknown) => resultCode(error) === busy
+    const isRetryable = (error: unknown) => isBusy(error)
     return retry({ attempt, isRetryable, deadline, onTimeout: (cause) => this.#busyError(cause) })
   }
 
