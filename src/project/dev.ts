@@ -14,7 +14,7 @@ import {
   type Host,
   type Identity,
 } from '../host/index.ts'
-import { makeLock, loadFacts, replaceFact, storeFact } from '../store/index.ts'
+import { existingTables, makeLock, loadFacts, replaceFact, storeFact } from '../store/index.ts'
 import { describeRefusedHost, makeHostCheck, type HostCheck } from './allowed-hosts.ts'
 import { choosePort } from './choose-port.ts'
 import type { DevStarted } from './dev-console.ts'
@@ -195,8 +195,7 @@ function describeOther({ url, pid }: RunningDev): string {
  * @throws WP_PROJECT_PRODUCTION
  */
 export async function assertDevelopment({ system }: Host): Promise<void> {
-  const tables = await system.db.introspection.getTables()
-  if (!tables.some(({ name }) => name === 'waypost_system')) return
+  if ((await existingTables(system.db, ['waypost_system'])).length === 0) return
   const { origin = 'development' } = await loadFacts(system)
   if (origin !== 'development') throw errors.WP_PROJECT_PRODUCTION({ target: system.target })
 }

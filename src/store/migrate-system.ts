@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { errors } from './errors.ts'
+import { existingTables } from './migrate/migration-table.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -47,8 +48,7 @@ export async function migrateSystem(
 }
 
 async function appliedSystemMigrations(system: System): Promise<string[]> {
-  const tables = await system.db.introspection.getTables()
-  if (!tables.some((one) => one.name === table)) return []
+  if ((await existingTables(system.db, [table])).length === 0) return []
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)} order by id`.execute(system.db)
   return rows.map((row) => row.name)
 }

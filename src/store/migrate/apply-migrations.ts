@@ -2,13 +2,8 @@ import { isWaypostError, messageOf, nearest, type Clock } from '../../kit/index.
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import type { WithLock } from '../sql/lock.ts'
 import { errors } from './errors.ts'
-import {
-  allowLongStatements,
-  compareNames,
-  ensureMigrationTable,
-  onMigrationTable,
-  type AnyDatabase,
-} from './migration-table.ts'
+import { compareNames, ensureMigrationTable, onMigrationTable, type AnyDatabase } from './migration-table.ts'
+import { runMigration } from './migration-transaction.ts'
 import {
   assertConsistent,
   planMigrations,
@@ -103,8 +98,7 @@ export function chooseMigrations(
 }
 
 async function apply({ name, checksum, migration }: ProjectMigration, options: ApplyMigrationsOptions): Promise<void> {
-  await options.db.transaction().execute(async (transaction) => {
-    await allowLongStatements(transaction, options.kind)
+  await runMigration(options.db, options.kind, async (transaction) => {
     await migration.up(transaction, columnTypes(options.kind))
     const row = { name, checksum, applied_at: new Date(options.clock.now()).toISOString() }
     await onMigrationTable(transaction).insertInto('waypost_migration').values(row).execute()

@@ -7,6 +7,18 @@ export const errors = defineErrors({
     message: 'The migration "{name}" failed and was rolled back: {reason}',
     hint: 'Fix it and {again}. {before}',
   },
+  WP_MIGRATE_FOREIGN_KEY: {
+    kind: 'user',
+    status: 500,
+    message: 'Rows would refer to rows that no longer exist: {rows}',
+    hint: 'Delete or change these rows in the migration too: on SQLite, "on delete" and "on update" have no effect in a migration.',
+  },
+  WP_MIGRATE_BREAKS: {
+    kind: 'user',
+    status: 500,
+    message: '{what} would no longer work: {reason}',
+    hint: 'Drop or change it in the migration too.',
+  },
   WP_MIGRATE_EDITED: {
     kind: 'user',
     status: 500,

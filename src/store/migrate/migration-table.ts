@@ -22,15 +22,22 @@ export function onMigrationTable(db: AnyDatabase): Kysely<MigrationTable> {
   return db as Kysely<MigrationTable>
 }
 
-/** Removes the time limit of statements in the transaction of a migration. */
-export async function allowLongStatements(transaction: AnyDatabase, kind: DatabaseKind): Promise<void> {
-  if (kind === 'postgresql') await sql`set local statement_timeout = 0`.execute(transaction)
+/**
+ * Returns which of these tables exist in the schema that new tables are created in. Looks at nothing else: a view that
+ * cannot be read or tables of other programs do not matter.
+ */
+export async function existingTables(db: AnyDatabase, names: readonly string[]): Promise<readonly string[]> {
+  const wanted = sql.join(names.length === 0 ? [null] : names)
+  const query = !db.getExecutor().adapter.supportsTransactionalDdl // of the two, only Kysely's adapter of PostgreSQL says so
+    ? sql<{ name: string }>`select name from sqlite_schema where type = 'table' and name in (${wanted})`
+    : sql<{ name: string }>`
+          select tablename as name from pg_tables where schemaname = current_schema() and tablename in (${wanted})`
+  return (await query.execute(db)).rows.map(({ name }) => name)
 }
 
 /** Returns the rows of applied migrations by name; empty if the table does not exist. */
 export async function loadApplied(db: AnyDatabase): Promise<readonly MigrationRow[]> {
-  const tables = await db.introspection.getTables()
-  if (!tables.some(({ name }) => name === table)) return []
+  if ((await existingTables(db, [table])).length === 0) return []
   const rows = await onMigrationTable(db).selectFrom(table).selectAll().execute()
   return rows.toSorted((a, b) => compareNames(a.name, b.name))
 }

@@ -4,7 +4,8 @@ import { isWaypostError, messageOf, type Clock } from '../../kit/index.ts'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import type { DeclaredMigration } from './declared-migration.ts'
 import { errors } from './errors.ts'
-import { allowLongStatements, onMigrationTable, type AnyDatabase } from './migration-table.ts'
+import { existingTables, onMigrationTable, type AnyDatabase } from './migration-table.ts'
+import { runMigration } from './migration-transaction.ts'
 import type { ProjectMigration } from './plan-migrations.ts'
 
 export interface RevertMigrationsOptions {
@@ -30,8 +31,7 @@ export async function revertMigrations({ db, kind, clock, revert, apply }: Rever
     if (migration.down === undefined) throw errors.WP_MIGRATE_NO_DOWN({ name })
     return { name, down: migration.down.bind(migration) }
   })
-  await db.transaction().execute(async (transaction) => {
-    await allowLongStatements(transaction, kind)
+  await runMigration(db, kind, async (transaction) => {
     const table = onMigrationTable(transaction)
     for (const { name, down } of downs) {
       await runStep({ name, what: 'reverted' }, () => down(transaction, types))
@@ -47,8 +47,7 @@ export async function revertMigrations({ db, kind, clock, revert, apply }: Rever
 
 /** Whether tables have no rows. A table that does not exist has none. */
 export async function areTablesEmpty(db: AnyDatabase, names: readonly string[]): Promise<boolean> {
-  const tables = await db.introspection.getTables()
-  for (const name of names.filter((one) => tables.some((table) => table.name === one)))
+  for (const name of await existingTables(db, names))
     if (
       (
         await db

@@ -1,4 +1,13 @@
-import { CompiledQuery, type DatabaseConnection, type Driver, type QueryResult, type TransactionSettings } from 'kysely'
+import {
+  CompiledQuery,
+  sql,
+  type DatabaseConnection,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  type Transaction,
+  type TransactionSettings,
+} from 'kysely'
 import { errors } from './errors.ts'
 import { addForeignKey } from './foreign-keys.ts'
 import { verbOf, type Row, type SqliteHandle } from './sqlite-handle.ts'
@@ -9,10 +18,28 @@ import { isReadOnlyError, type Lease, type SqliteHandles } from './sqlite-handle
 const scanMark = '/* scan */'
 const readingVerbs = new Set(['select', 'values', 'with', 'explain'])
 
+/** On a connection, this statement stops enforcing foreign keys in its next transaction. */
+const withoutKeysMark = '/* the next transaction without foreign keys */'
+
+/**
+ * Runs work in a transaction of SQLite that does not enforce foreign keys, so that dropping a table neither deletes nor
+ * changes the rows that refer to it. The work checks them.
+ */
+export function withoutForeignKeys<Tables, Value>(
+  db: Kysely<Tables>,
+  work: (transaction: Transaction<Tables>) => Promise<Value>,
+): Promise<Value> {
+  return db.connection().execute(async (connection) => {
+    await sql.raw(withoutKeysMark).execute(connection)
+    return connection.transaction().execute(work)
+  })
+}
+
 /** A connection has no cost until it is used. It acquires a handle for one statement or one transaction. */
 class SqliteConnection implements DatabaseConnection {
   readonly #handles: SqliteHandles
   #transaction: Lease | undefined
+  #enforcesKeys = true
 
   constructor(handles: SqliteHandles) {
     this.#handles = handles
@@ -22,9 +49,11 @@ class SqliteConnection implements DatabaseConnection {
     const isReading = settings.accessMode === 'read only'
     const lease = await (isReading ? this.#handles.leaseReader() : this.#handles.leaseWriter())
     try {
+      // Inside a transaction, this would change nothing.
+      if (!this.#enforcesKeys) lease.handle.command('pragma foreign_keys = off')
       await this.#handles.retryWhileBusy(() => lease.handle.command(isReading ? 'begin' : 'begin immediate'))
     } catch (error) {
-      lease.release()
+      this.#end(lease)
       throw this.#handles.explain(error)
     }
     this.#transaction = lease
@@ -49,11 +78,24 @@ class SqliteConnection implements DatabaseConnection {
     try {
       if (lease.handle.isInTransaction) lease.handle.command('rollback')
     } finally {
+      this.#end(lease)
+    }
+  }
+
+  #end(lease: Lease): void {
+    try {
+      if (!this.#enforcesKeys) lease.handle.command('pragma foreign_keys = on')
+    } finally {
+      this.#enforcesKeys = true
       lease.release()
     }
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (query.sql === withoutKeysMark) {
+      this.#enforcesKeys = false
+      return { rows: [] }
+    }
     try {
       return (await this.#execute(query)) as QueryResult<R>
     } catch (error) {
