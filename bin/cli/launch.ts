@@ -13,6 +13,9 @@ export interface LaunchOptions {
   readonly sources?: boolean
 }
 
+/** How long a process waits for the reader of its output, in milliseconds. */
+const maxFlushMs = 10_000
+
 /** How long a process waits for open handles after its command ended, in milliseconds. */
 const maxLingerMs = 1000
 
@@ -62,7 +65,10 @@ function exitOf(thrown: unknown): number | undefined {
 /** Waits until the output is written. oclif's version waits forever if the terminal was closed. */
 async function flush(): Promise<void> {
   if (process.stdout.writableLength === 0) return
-  await new Promise<void>((resolve) => void process.stdout.write('', () => resolve()))
+  await new Promise<void>((resolve) => {
+    process.stdout.write('', () => resolve())
+    setTimeout(resolve, maxFlushMs)
+  })
 }
 
 /** Node 24 warns at each start that node:sqlite is experimental. Waypost is tested with it. */

@@ -61,6 +61,7 @@ export {
 export { makeTimetable } from './cronjobs/timetable.ts'
 export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cronjobs.ts'
 export { silentLog } from './migrations/migration-databases.ts'
+export { droppedLogLines } from './log-output.ts'
 export { makeLogger } from './make-logger.ts'
 export { makeRedactor, makeValueRedactor } from './redact-line.ts'
 export { resolveEnv } from './read-variables.ts'

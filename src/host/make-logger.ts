@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { isWaypostError } from '../kit/index.ts'
 import { resolveStack } from '../release/index.ts'
+import { openLogOutput } from './log-output.ts'
 import { makeRedactor } from './redact-line.ts'
 
 export interface LoggerOptions {
@@ -12,7 +13,7 @@ export interface LoggerOptions {
 }
 
 /**
- * Makes a logger that writes structured lines to stdout or stderr, redacts secrets, and resolves stacks to the
+ * Makes a logger that writes structured lines to stdout or stderr and never waits for them, redacts secrets, and resolves stacks to the
  * project's files.
  */
 export function makeLogger(
@@ -25,7 +26,7 @@ export function makeLogger(
     serializers: { err: describeError },
     hooks: { streamWrite: makeRedactor(secrets) },
   }
-  return file === 'stdout' ? pino(options) : pino(options, pino.destination({ dest: 2, sync: true }))
+  return pino(options, openLogOutput(file))
 }
 
 /** User and external errors are logged without a stack, which is only useful for bugs. */

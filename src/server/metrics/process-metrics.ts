@@ -1,3 +1,4 @@
+import { droppedLogLines } from '../../host/index.ts'
 import { version } from '../../kit/index.ts'
 import type { Metric } from './format.ts'
 
@@ -11,6 +12,12 @@ export function processMetrics(): readonly Metric[] {
       type: 'gauge',
       help: 'The version of Waypost.',
       samples: [{ labels: { version, node: process.version }, value: 1 }],
+    },
+    {
+      name: 'waypost_log_lines_dropped_total',
+      type: 'counter',
+      help: 'Log lines that this process could not write.',
+      samples: [{ value: droppedLogLines() }],
     },
     {
       name: 'process_cpu_seconds_total',
