@@ -102,13 +102,9 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.deepEqual(await findFlaws(page), [])
     // Fills are not painted, so a border says it.
     const border = (selector: string, side: string) =>
-      page
-        .locator(selector)
-        .first()
-        .evaluate<string, string>(
-          `(element, side) => getComputedStyle(element).getPropertyValue('border-' + side + '-width')`,
-          side,
-        )
+      page.evaluate<string>(
+        `getComputedStyle(document.querySelector(${JSON.stringify(selector)})).getPropertyValue('border-${side}-width')`,
+      )
     assert.equal(await border('.docs-nav [aria-current="page"]', 'left'), '4px')
     assert.equal(await border('.docs-nav .docs-link:not([aria-current])', 'left'), '0px')
     assert.equal(await border('[role=tab][aria-selected=true]', 'bottom'), '4px')
