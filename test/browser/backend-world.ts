@@ -86,7 +86,7 @@ export async function goTo(page: Page, path: string, heading: string, root = '/b
 }
 
 // Higher than every page, because axe cannot decide about what is scrolled out.
-const height = 4800
+const height = 6400
 
 /**
  * Checks pages as `chooseLooks` says: they are accessible, and not wider than the window.

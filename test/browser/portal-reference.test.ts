@@ -147,7 +147,7 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     ])
     const text = (await content.textContent())!
     assert.doesNotMatch(text, /Requires an access token/, 'said once')
-    for (const part of ['"novel" or "poetry" or "guide"', 'The kind of book', 'default 1', 'Too many requests'])
+    for (const part of ['novelpoetryguide', 'The kind of book', 'default 1', 'Too many requests'])
       assert.ok(text.includes(part), part)
     // A book has an author, who has books: what contains itself is shown on demand.
     await content.getByText('Properties of Book').first().click()
@@ -221,7 +221,7 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     await send(page)
     await answer(page).getByText('The Lighthouse').waitFor()
     assert.deepEqual([requests[0]?.['authorization'], requests[0]?.['url']], [undefined, `${origin}/book?limit=5`])
-    assert.equal(await page.getByLabel('Token').count(), 0)
+    assert.equal(await page.getByLabel('Token', { exact: true }).count(), 0)
 
     await goTo(page, '/reference/createBook?tab=try', 'Adds a book', root)
     await page.getByText('You are not signed in').waitFor()
@@ -255,7 +255,7 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     assert.equal(Number(claims['exp']) - Number(claims['iat']), 900)
     assert.equal(sent[0]!['cookie'], undefined)
 
-    await page.getByLabel('Token').selectOption('')
+    await page.getByLabel('Token', { exact: true }).selectOption('')
     await send(page)
     await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
     await goTo(page, '/reference/deleteBook?tab=try', 'Removes a book', root)
@@ -321,7 +321,7 @@ describe('a reference that is not public', { timeout: 600_000 }, () => {
     await page.locator('.operations').first().waitFor()
     await goTo(page, '/reference/createBook?tab=try', 'Adds a book', root)
     await page.getByText('Your account has no scope “consumer”').waitFor()
-    assert.equal(await page.getByLabel('Token').count(), 0)
+    assert.equal(await page.getByLabel('Token', { exact: true }).count(), 0)
     await send(page)
     await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
     await goTo(page, '/reference/listBooks?tab=try', 'Lists books', root)

@@ -10,6 +10,7 @@ function describePending(count: number, one: string, many: string): string {
 export const strings = {
   app: 'Waypost',
   skip: 'Skip to content',
+  markdownTable: 'Table',
   start: {
     insecure:
       'The backend needs a secure connection. Open it over https, or as http://localhost on the machine of the server.',

@@ -1,13 +1,35 @@
 import { Link } from '@tanstack/react-router'
 import { createContext, useContext, useState, type ReactNode } from 'react'
+import { Markdown } from '../markdown/markdown.tsx'
 import { api } from '../strings/api.ts'
 import { Json } from './copy.tsx'
 import { referenceOf, resolveSchema, toSchema, type NamedSchemas, type Schema } from './named-schemas.ts'
+import {
+  choiceKeywords,
+  describeLimits,
+  describeType,
+  describeTypes,
+  findOtherRules,
+  findTag,
+  isSimple,
+  mergeAllOf,
+  propertiesOf,
+  splitNull,
+  writeValues,
+  type ChoiceKeyword,
+} from './schema-words.ts'
 
 const { schema: texts } = api
 
-/** Whether named schemas are expanded where they are used. Otherwise, they are links to their pages. */
-const InPlace = createContext(false)
+/** How the parts of a schema are shown. */
+interface Manner {
+  /** Whether named schemas are expanded where they are used. Otherwise, they are links to their pages. */
+  readonly isInPlace: boolean
+  /** What the value is, if that is known. */
+  readonly use?: 'request' | 'response' | undefined
+}
+
+const SchemaManner = createContext<Manner>({ isInPlace: false })
 
 interface SchemaViewProps {
   readonly schema: unknown
@@ -19,17 +41,19 @@ interface SchemaViewProps {
   readonly name?: string
   /** Expands named schemas where they are used, instead of linking to their pages and showing the JSON. */
   readonly isInPlace?: boolean
+  /** Leaves out what callers must not send, or what they never get. */
+  readonly use?: 'request' | 'response'
 }
 
 /** A schema as people read it: its properties with their types and limits, and the JSON on demand. */
-export function SchemaView({ schema, named, label, name, isInPlace = false }: SchemaViewProps) {
-  const own = isInPlace ? resolveSchema(schema, named) : toSchema(schema)
+export function SchemaView({ schema, named, label, name, isInPlace = false, use }: SchemaViewProps) {
+  const own = isInPlace ? mergeAllOf(resolveSchema(schema, named), named) : toSchema(schema)
   if (own['type'] === 'null') return <p className="soft">{texts.empty}</p>
   const root = name ?? (isInPlace ? referenceOf(toSchema(schema)) : undefined)
   const stack = root === undefined ? [] : [root]
   const isPlain = propertiesOf(own).length > 0 && own['$ref'] === undefined
   return (
-    <InPlace value={isInPlace}>
+    <SchemaManner value={{ isInPlace, use }}>
       <div className="schema-view">
         {isPlain ? (
           <Parts schema={own} named={named} stack={stack} />
@@ -45,20 +69,8 @@ export function SchemaView({ schema, named, label, name, isInPlace = false }: Sc
           </details>
         )}
       </div>
-    </InPlace>
+    </SchemaManner>
   )
-}
-
-const choiceKeywords = ['oneOf', 'anyOf', 'allOf'] as const
-
-/** Whether the alternatives are types only, such as a string or null. */
-function isSimple(schema: Schema, keyword: (typeof choiceKeywords)[number]): boolean {
-  const choices = (schema[keyword] as readonly unknown[]).map(toSchema)
-  return keyword !== 'allOf' && choices.every((one) => Object.keys(one).join() === 'type')
-}
-
-function propertiesOf(schema: Schema): readonly [string, unknown][] {
-  return Object.entries((schema['properties'] as NamedSchemas | undefined) ?? {})
 }
 
 interface PartProps {
@@ -71,38 +83,81 @@ interface PartProps {
 interface LineProps extends PartProps {
   readonly name?: string
   readonly isRequired?: boolean
+  /** What tells an alternative from the others. */
+  readonly tag?: string | undefined
 }
 
 const maxDepth = 2
 
 /** A property or a value: its name, type and limits on one line, its description and its parts below. */
-function Line({ name, isRequired = false, ...given }: LineProps) {
-  const isInPlace = useContext(InPlace)
-  const schema = isInPlace ? resolveValue(given.schema, given.named) : given.schema
+function Line({ name, isRequired = false, tag, ...given }: LineProps) {
+  const { isInPlace } = useContext(SchemaManner)
+  const [own, isNullable] = splitNull(given.schema)
+  const schema = isInPlace ? resolveValue(own, given.named) : own
   const part = { ...given, schema }
-  const limits = describeLimits(schema)
-  const description = schema['description']
+  const items = isInPlace ? itemsOf(schema, given.named) : {}
+  const limits = [...describeLimits(schema), ...describeLimits(items).map(texts.each)]
+  const { description, title, examples, deprecated } = schema
   return (
     <li>
       <p className="schema-line">
-        {name === undefined ? null : <bdi className="mono schema-name">{name}</bdi>}
+        {name === undefined ? null : (
+          <bdi className={`mono schema-name${deprecated === true ? ' schema-old' : ''}`}>{name}</bdi>
+        )}
+        {name === undefined && typeof title === 'string' ? <bdi className="strong">{title}</bdi> : null}
+        {tag === undefined ? null : <code dir="auto">{tag}</code>}
         <span className="schema-type">
           <Type schema={schema} />
+          {isNullable ? ` ${texts.of} null` : null}
         </span>
         {isRequired ? <span className="schema-required">{texts.required}</span> : null}
+        {deprecated === true ? <span className="schema-required">{texts.deprecated}</span> : null}
         {limits.length === 0 ? null : (
           <span className="soft" dir="auto">
             {limits.join(' · ')}
           </span>
         )}
       </p>
-      {typeof description === 'string' ? (
-        <p className="soft schema-text" dir="auto">
-          {description}
-        </p>
+      {typeof description === 'string' ? <Markdown text={description} className="soft schema-text" /> : null}
+      {isInPlace ? <Values label={texts.values} values={schema['enum'] ?? items['enum']} /> : null}
+      {isInPlace && !hasParts(schema) && referenceOf(schema) === undefined && schema['enum'] === undefined ? (
+        <Values label={texts.example} values={examples} max={maxExamples} />
       ) : null}
       <Inner {...part} />
     </li>
+  )
+}
+
+const maxExamples = 3
+const maxValues = 12
+
+interface ValuesProps {
+  readonly label: string
+  readonly values: unknown
+  readonly max?: number
+}
+
+/** The values that are allowed, or examples. */
+function Values({ label, values, max = maxValues }: ValuesProps) {
+  if (!Array.isArray(values) || values.length === 0) return null
+  const all = writeValues(values)
+  const list = (some: readonly string[]) =>
+    some.map((value, index) => (
+      <li key={index}>
+        <code dir="auto">{value}</code>
+      </li>
+    ))
+  return (
+    <div className="schema-values">
+      <span className="soft">{label}</span>
+      <ul>{list(all.slice(0, max))}</ul>
+      {all.length > max && max === maxValues ? (
+        <details>
+          <summary>{texts.moreValues(all.length - max)}</summary>
+          <ul>{list(all.slice(max))}</ul>
+        </details>
+      ) : null}
+    </div>
   )
 }
 
@@ -115,10 +170,18 @@ function resolveValue(schema: Schema, named: NamedSchemas, depth = 0): Schema {
   return 'items' in target ? { ...target, items: resolveValue(toSchema(target['items']), named, depth + 1) } : target
 }
 
+/** The schema of the items of a list, if they have no parts. */
+function itemsOf(schema: Schema, named: NamedSchemas): Schema {
+  const items = resolveSchema(schema['items'], named)
+  return hasParts(items) || 'items' in items ? {} : items
+}
+
 function hasParts(schema: Schema): boolean {
   const others = schema['additionalProperties']
   return (
     'properties' in schema ||
+    'patternProperties' in schema ||
+    'prefixItems' in schema ||
     (typeof others === 'object' && others !== null) ||
     choiceKeywords.some((keyword) => keyword in schema)
   )
@@ -126,19 +189,22 @@ function hasParts(schema: Schema): boolean {
 
 /** What is inside a value: the parts of an object, of the items of a list, or of a named schema. */
 function Inner({ schema, named, stack }: PartProps) {
+  const { isInPlace } = useContext(SchemaManner)
   const items = schema['items']
-  if (items !== undefined) return <Inner schema={toSchema(items)} named={named} stack={stack} />
+  if (items !== undefined && !('prefixItems' in schema))
+    return <Inner schema={splitNull(toSchema(items))[0]} named={named} stack={stack} />
   const name = referenceOf(schema)
   if (name === undefined) return <Parts schema={schema} named={named} stack={stack} />
   if (!Object.hasOwn(named, name)) return null
   if (stack.includes(name) || stack.length >= maxDepth) return <Later name={name} named={named} />
-  return <Parts schema={toSchema(named[name])} named={named} stack={[...stack, name]} />
+  const target = isInPlace ? resolveSchema(schema, named) : toSchema(named[name])
+  return <Parts schema={target} named={named} stack={[...stack, name]} />
 }
 
 /** A schema that is shown on demand: it may contain itself. */
 function Later({ name, named }: { readonly name: string; readonly named: NamedSchemas }) {
   const [isOpen, setOpen] = useState(false)
-  const isInPlace = useContext(InPlace)
+  const { isInPlace } = useContext(SchemaManner)
   if (!isInPlace) return null
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -150,44 +216,80 @@ function Later({ name, named }: { readonly name: string; readonly named: NamedSc
   )
 }
 
-function Parts({ schema, named, stack }: PartProps) {
+function Parts({ schema: given, named, stack }: PartProps) {
+  const { isInPlace, use } = useContext(SchemaManner)
+  const schema = isInPlace ? mergeAllOf(given, named) : given
   const required = new Set((schema['required'] ?? []) as readonly string[])
-  const other = schema['additionalProperties']
-  const hasOther = typeof other === 'object' && other !== null
-  const properties = propertiesOf(schema)
+  const hidden = use === 'request' ? 'readOnly' : use === 'response' ? 'writeOnly' : undefined
+  const isShown = ([, value]: readonly [string, unknown]) =>
+    hidden === undefined || resolveSchema(value, named)[hidden] !== true
   const choices = choiceKeywords.filter((keyword) => Array.isArray(schema[keyword]) && !isSimple(schema, keyword))
-  if (properties.length === 0 && !hasOther && choices.length === 0) return null
+  const rules = isInPlace ? findOtherRules(schema) : {}
+  const lines = [
+    ...propertiesOf(schema)
+      .filter(isShown)
+      .map(([name, value]) => ({ name, value, isRequired: required.has(name) })),
+    ...listOther(schema),
+  ]
+  const isClosed = isInPlace && use === 'request' && schema['additionalProperties'] === false && lines.length > 0
+  if (lines.length + choices.length + Object.keys(rules).length === 0) return null
   return (
     <ul className="schema">
-      {properties.map(([key, value]) => (
-        <Line
-          key={key}
-          name={key}
-          isRequired={required.has(key)}
-          schema={toSchema(value)}
-          named={named}
-          stack={stack}
-        />
+      {lines.map(({ name, value, isRequired }) => (
+        <Line key={name} name={name} isRequired={isRequired} schema={toSchema(value)} named={named} stack={stack} />
       ))}
-      {hasOther ? <Line name={`(${texts.other})`} schema={toSchema(other)} named={named} stack={stack} /> : null}
       {choices.map((keyword) => (
-        <li key={keyword}>
-          <p className="soft">{texts[keyword]}</p>
-          <ul className="schema">
-            {(schema[keyword] as readonly unknown[]).map((choice, index) => (
-              <Line key={index} schema={toSchema(choice)} named={named} stack={stack} />
-            ))}
-          </ul>
-        </li>
+        <Choices key={keyword} keyword={keyword} schema={schema} named={named} stack={stack} />
       ))}
+      {isClosed ? <li className="soft schema-note">{texts.closed}</li> : null}
+      {Object.keys(rules).length === 0 ? null : (
+        <li>
+          <details>
+            <summary>{texts.rules}</summary>
+            <Json value={rules} label={texts.rules} />
+          </details>
+        </li>
+      )}
     </ul>
+  )
+}
+
+/** What else a value may contain: entries of a tuple, properties by a pattern, and other properties. */
+function listOther(schema: Schema) {
+  const { prefixItems, patternProperties, additionalProperties: other, items } = schema
+  const entry = (name: string, value: unknown) => ({ name, value, isRequired: false })
+  return [
+    ...(Array.isArray(prefixItems) ? prefixItems.map((one, index) => entry(`[${index}]`, one)) : []),
+    ...(Array.isArray(prefixItems) && toSchema(items) === items ? [entry(`[…]`, items)] : []),
+    ...Object.entries(toSchema(patternProperties)).map(([pattern, one]) => entry(`/${pattern}/`, one)),
+    ...(typeof other === 'object' && other !== null ? [entry(`(${texts.other})`, other)] : []),
+  ]
+}
+
+interface ChoicesProps extends PartProps {
+  readonly keyword: ChoiceKeyword
+}
+
+/** Alternatives, each with what tells it from the others. */
+function Choices({ keyword, schema, named, stack }: ChoicesProps) {
+  const choices = (schema[keyword] as readonly unknown[]).map(toSchema)
+  const tags = keyword === 'allOf' ? undefined : findTag(choices, named)
+  return (
+    <li>
+      <p className="soft">{texts[keyword]}</p>
+      <ul className="schema">
+        {choices.map((choice, index) => (
+          <Line key={index} schema={choice} named={named} stack={stack} tag={tags?.[index]} />
+        ))}
+      </ul>
+    </li>
   )
 }
 
 /** The type in a few words, with links to named schemas. */
 export function Type({ schema: given }: { readonly schema: unknown }): ReactNode {
   const schema = toSchema(given)
-  const isInPlace = useContext(InPlace)
+  const { isInPlace } = useContext(SchemaManner)
   const name = referenceOf(schema)
   if (name !== undefined && isInPlace) return <bdi>{name}</bdi>
   if (name !== undefined) {
@@ -197,58 +299,13 @@ export function Type({ schema: given }: { readonly schema: unknown }): ReactNode
       </Link>
     )
   }
-  if (schema['items'] !== undefined) {
+  if (schema['items'] !== undefined && !('prefixItems' in schema)) {
     return (
       <>
         {texts.list} <Type schema={schema['items']} />
       </>
     )
   }
+  if (isInPlace && Array.isArray(schema['enum'])) return <bdi>{describeTypes(schema['enum'])}</bdi>
   return <bdi>{describeType(schema)}</bdi>
-}
-
-/** The type in a few words. */
-export function describeType(schema: Schema): string {
-  if (Array.isArray(schema['enum'])) return (schema['enum'] as unknown[]).map(write).join(` ${texts.of} `)
-  if ('const' in schema) return write(schema['const'])
-  const { type } = schema
-  if (typeof type === 'string') return type
-  if (Array.isArray(type)) return type.join(` ${texts.of} `)
-  if (propertiesOf(schema).length > 0) return 'object'
-  if (Object.keys(toSchema(schema['not'])).length === 0 && 'not' in schema) return texts.never
-  const choice = choiceKeywords.find((keyword) => Array.isArray(schema[keyword]))
-  if (choice === undefined) return texts.any
-  if (!isSimple(schema, choice)) return texts[choice].toLowerCase()
-  return (schema[choice] as readonly unknown[]).map((one) => describeType(toSchema(one))).join(` ${texts.of} `)
-}
-
-function write(value: unknown): string {
-  return JSON.stringify(value) ?? ''
-}
-
-/** The keywords that limit a value or explain it, each in a few words. */
-export function describeLimits(schema: Schema): readonly string[] {
-  const of = (keyword: string) => schema[keyword] as string | number | undefined
-  const range = (low?: string | number, high?: string | number) => {
-    if (low === undefined && high === undefined) return undefined
-    if (high === undefined) return `≥ ${low}`
-    return low === undefined ? `≤ ${high}` : low === high ? `${low}` : `${low}–${high}`
-  }
-  const lengths = range(of('minLength'), of('maxLength'))
-  const items = range(of('minItems'), of('maxItems'))
-  const above = of('exclusiveMinimum')
-  const below = of('exclusiveMaximum')
-  return [
-    of('format'),
-    lengths && texts.characters(lengths),
-    items && texts.items(items),
-    range(of('minimum'), of('maximum')),
-    above === undefined ? undefined : `> ${above}`,
-    below === undefined ? undefined : `< ${below}`,
-    of('multipleOf') && texts.multiple(String(of('multipleOf'))),
-    of('pattern') && texts.pattern(String(of('pattern'))),
-    schema['uniqueItems'] === true ? texts.unique : undefined,
-    schema['readOnly'] === true ? texts.readOnly : undefined,
-    'default' in schema ? texts.default(write(schema['default'])) : undefined,
-  ].filter((text): text is string => typeof text === 'string')
 }

@@ -3,11 +3,12 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ChevronRight } from 'lucide-react'
 import { MethodBadge } from '../components/badge.tsx'
+import { useNear } from '../components/use-near.ts'
 import { portal } from '../portal/config.ts'
 import { givenToken } from '../portal/reference/given-token.ts'
 import { referenceQuery } from '../portal/reference/load.ts'
 import { places } from '../portal/reference/places.ts'
-import type { Group } from '../portal/reference/read-openapi.ts'
+import type { Group, Operation } from '../portal/reference/read-openapi.ts'
 import { docs as texts } from '../portal/strings/docs.ts'
 import { useStore } from '../session/store.ts'
 import { Brand } from '../shell/frame.tsx'
@@ -83,18 +84,31 @@ function NavigationGroup({ group: { name, operations }, isOpenAtFirst, isCurrent
       </summary>
       {isOpen ? (
         <ul>
-          {operations.map(({ id, method, summary, isDeprecated }) => (
-            <li key={id}>
-              <Link to={places.operation} params={{ operation: id }} className="nav-link docs-link">
-                <MethodBadge method={method} />
-                <bdi className={isDeprecated ? 'ellipsis docs-deprecated' : 'ellipsis'} title={summary}>
-                  {summary}
-                </bdi>
-              </Link>
+          {operations.map((operation) => (
+            <li key={operation.id}>
+              <NavigationLink {...operation} />
             </li>
           ))}
         </ul>
       ) : null}
     </details>
+  )
+}
+
+function NavigationLink({ id, method, summary, isDeprecated }: Operation) {
+  const [link, isNear] = useNear<HTMLAnchorElement>('.rail, .drawer')
+  return (
+    <Link ref={link} to={places.operation} params={{ operation: id }} className="nav-link docs-link">
+      {isNear ? (
+        <>
+          <MethodBadge method={method} />
+          <bdi className={isDeprecated ? 'ellipsis docs-deprecated' : 'ellipsis'} title={summary}>
+            {summary}
+          </bdi>
+        </>
+      ) : (
+        `${method} ${summary}`
+      )}
+    </Link>
   )
 }

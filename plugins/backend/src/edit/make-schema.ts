@@ -1,5 +1,5 @@
 // Schemas made from an example or from a table.
-import { referenceOf } from '../components/named-schemas.ts'
+import { referenceOf, resolveSchema } from '../components/named-schemas.ts'
 import { isMap, type Json } from './values.ts'
 
 /**
@@ -113,13 +113,21 @@ function schemaOfColumn({ type, length, null: isNullable }: Column, isRead: bool
   return isNullable && 'type' in limited ? { ...limited, type: [limited['type'], 'null'].flat() } : limited
 }
 
-/** Returns a value that the schema allows in most cases, to start from. */
-export function exampleOf(schema: unknown, named: Readonly<Record<string, unknown>>): unknown {
-  return findExample(schema, { named, around: [], budget: { values: 500 } }) ?? null
+/**
+ * Returns a value that the schema allows in most cases, to start from.
+ * @param hidden properties with this keyword are left out
+ */
+export function exampleOf(
+  schema: unknown,
+  named: Readonly<Record<string, unknown>>,
+  hidden?: 'readOnly' | 'writeOnly',
+): unknown {
+  return findExample(schema, { named, hidden, around: [], budget: { values: 500 } }) ?? null
 }
 
 interface ExampleContext {
   readonly named: Readonly<Record<string, unknown>>
+  readonly hidden: 'readOnly' | 'writeOnly' | undefined
   /** The names of the schemas around it: schemas may contain themselves. */
   readonly around: readonly string[]
   /** How many more values to make. */
@@ -143,7 +151,11 @@ function findExample(schema: unknown, context: ExampleContext): unknown {
   if ('default' in schema) return schema['default']
   const [choice] = [schema['enum'], schema['oneOf'], schema['anyOf']].map(listOf).find((one) => one.length > 0) ?? []
   if (choice !== undefined) return 'enum' in schema ? choice : findExample(choice, context)
-  return exampleOfType(schema, (inner) => findExample(inner, context))
+  const own = exampleOfType(schema, (inner) => findExample(inner, context), context)
+  const all = [...listOf(schema['allOf']).map((part) => findExample(part, context)), own]
+  const maps = all.filter(isMap)
+  if (maps.length > 1) return Object.assign({}, ...maps)
+  return own ?? all.find((one) => one !== undefined && one !== null) ?? own
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -164,13 +176,20 @@ const texts: Readonly<Record<string, string>> = {
   ipv6: '2001:db8::1',
 }
 
-function exampleOfType(schema: Json, exampleOfInner: (inner: unknown) => unknown): unknown {
+function exampleOfType(
+  schema: Json,
+  exampleOfInner: (inner: unknown) => unknown,
+  { hidden, named }: ExampleContext,
+): unknown {
   const [type] = [schema['type']].flat()
   if (type === 'object' || 'properties' in schema) {
-    const properties = isMap(schema['properties']) ? schema['properties'] : {}
-    const values = Object.entries(properties).map(([name, one]) => [name, exampleOfInner(one)] as const)
+    const properties = Object.entries(isMap(schema['properties']) ? schema['properties'] : {})
+    const shown = properties.filter(([, one]) => hidden === undefined || resolveSchema(one, named)[hidden] !== true)
+    const values = shown.map(([name, one]) => [name, exampleOfInner(one)] as const)
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
+  const entries = listOf(schema['prefixItems'])
+  if (entries.length > 0) return entries.map(exampleOfInner)
   if (type === 'array') return [exampleOfInner(schema['items'])].filter((item) => item !== undefined && item !== null)
   if (type === 'integer' || type === 'number') return numberOf(schema)
   if (type === 'boolean') return true

@@ -1,7 +1,7 @@
 import { Checkbox } from '@mantine/core'
 import { Plus, SlidersHorizontal } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
-import { describeLimits } from '../components/schema-view.tsx'
+import { describeLimits } from '../components/schema-words.ts'
 import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import { changeRequired, renameField } from './change-fields.ts'
 import { canBeNull, changeKeyword, changeNull } from './change-type.ts'

@@ -1,5 +1,5 @@
 import { Select } from '@mantine/core'
-import { describeType } from '../components/schema-view.tsx'
+import { describeType } from '../components/schema-words.ts'
 import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import { changeType, type TypeChoice } from './change-type.ts'
 import { useEditor } from './schema-context.ts'

@@ -10,6 +10,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
 import { SchemaView } from '../../components/schema-view.tsx'
 import { issuer } from '../../config.ts'
+import { InlineMarkdown, Markdown } from '../../markdown/markdown.tsx'
 import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
 import { api } from '../../strings/api.ts'
 import { CodeOfRequest } from '../../try/code-of-request.tsx'
@@ -18,8 +19,13 @@ import { AccessSentence } from '../reference/access.tsx'
 import { Problems } from '../reference/guides.tsx'
 import { referenceQuery } from '../reference/load.ts'
 import { places } from '../reference/places.ts'
-import { Prose } from '../reference/prose.tsx'
-import { findOperation, type Operation, type Reference, type Response } from '../reference/read-openapi.ts'
+import {
+  findOperation,
+  type Content,
+  type Operation,
+  type Reference,
+  type Response,
+} from '../reference/read-openapi.ts'
 import { sampleOf } from '../reference/sample.ts'
 import { TryOperation } from '../reference/try-operation.tsx'
 import { reference } from '../strings/reference.ts'
@@ -117,7 +123,7 @@ function Description({ operation, all }: { readonly operation: Operation; readon
   return (
     <div className="stack-wide">
       {isDeprecated ? <p className="note">{texts.deprecated}</p> : null}
-      <Prose text={description} />
+      <Markdown text={description} level={2} />
       <section>
         <h2>{reference.access.title}</h2>
         <AccessSentence access={operation} scopes={all.scopes} />
@@ -129,7 +135,16 @@ function Description({ operation, all }: { readonly operation: Operation; readon
         <section>
           <h2>{texts.body}</h2>
           <p className="soft">{body.isRequired ? texts.bodyRequired : texts.bodyOptional}</p>
-          <SchemaView schema={body.schema} named={all.schemas} label={texts.body} isInPlace />
+          {[body, ...body.others].map((content) => (
+            <BodyView
+              key={content.type}
+              content={content}
+              isOnly={body.others.length === 0}
+              label={texts.body}
+              named={all.schemas}
+              use="request"
+            />
+          ))}
         </section>
       )}
       <section>
@@ -153,11 +168,17 @@ function Errors({ responses }: Operation) {
       <h2>{texts.errors}</h2>
       <Problems problems={errors} />
       <p className="after">
-        <Link to={places.list} search={{ tab: 'errors' }}>
-          {texts.errorsText}
-        </Link>
+        <ErrorsLink />
       </p>
     </section>
+  )
+}
+
+function ErrorsLink() {
+  return (
+    <Link to={places.list} search={{ tab: 'errors' }}>
+      {texts.errorsText}
+    </Link>
   )
 }
 
@@ -189,34 +210,78 @@ function Parameters({ title, schema, named }: ParametersProps) {
   )
 }
 
-function Answer({ status, description, content, headers, named }: Response & { readonly named: NamedSchemas }) {
-  const schema = content === undefined ? undefined : toSchema(content.schema)
-  // The description of the answer is that of its schema.
-  const { description: _, ...shown } = schema ?? {}
+function Answer({ status, description, content, others, headers, named }: Response & { readonly named: NamedSchemas }) {
+  const contents = content === undefined ? [] : [content, ...others]
   return (
     <div className="response">
       <h3 className="answer-head">
-        <State tone={status < '400' ? 'good' : 'quiet'}>{status}</State> <bdi>{description}</bdi>
+        <State tone={status < '400' ? 'good' : 'quiet'}>{status}</State> <InlineMarkdown text={description} />
       </h3>
-      {schema === undefined ? <p className="soft">{texts.noBody}</p> : null}
-      {content === undefined || content.type === 'application/json' || content.type === '*/*' ? null : (
-        <p className="soft">{texts.type(content.type)}</p>
+      {contents.length === 0 ? <p className="soft">{texts.noBody}</p> : null}
+      {contents.map((one) => (
+        <BodyView
+          key={one.type}
+          content={one}
+          isOnly={others.length === 0}
+          label={`${texts.answers} ${status}`}
+          named={named}
+          use="response"
+        />
+      ))}
+      {headers.length === 0 ? null : (
+        <>
+          <h4>{texts.answerHeaders}</h4>
+          <SchemaView schema={schemaOfHeaders(headers)} named={named} label={texts.answerHeaders} isInPlace />
+        </>
       )}
-      {schema === undefined ? null : Object.keys(shown).length === 0 ? (
+    </div>
+  )
+}
+
+function schemaOfHeaders(headers: Response['headers']): Schema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      headers.map(({ name, description, schema }) => [
+        name,
+        { ...schema, ...(description === '' ? {} : { description }) },
+      ]),
+    ),
+  }
+}
+
+interface BodyViewProps {
+  readonly content: Content
+  /** Whether there is no other media type. */
+  readonly isOnly: boolean
+  readonly label: string
+  readonly named: NamedSchemas
+  readonly use: 'request' | 'response'
+}
+
+/** A body of one media type. */
+function BodyView({ content: { type, schema }, isOnly, label, named, use }: BodyViewProps) {
+  // The description of a response is that of its schema.
+  const { description: _, ...shown } = toSchema(schema)
+  const isUsual = isOnly && (type === 'application/json' || type === '*/*')
+  if (type === 'application/problem+json')
+    return (
+      <p className="soft">
+        <code>{type}</code> · <ErrorsLink />
+      </p>
+    )
+  return (
+    <div className="body-view">
+      {isUsual ? null : (
+        <p className="soft">
+          <code>{type}</code>
+        </p>
+      )}
+      {Object.keys(shown).length === 0 ? (
         <p className="soft">{texts.anyBody}</p>
       ) : (
-        <SchemaView schema={shown} named={named} label={`${texts.answers} ${status}`} isInPlace />
+        <SchemaView schema={shown} named={named} label={label} isInPlace use={use} />
       )}
-      {headers.map(({ name, description: text }) => (
-        <p key={name}>
-          {texts.header} <code>{name}</code>
-          {text === '' ? null : (
-            <>
-              : <bdi>{text}</bdi>
-            </>
-          )}
-        </p>
-      ))}
     </div>
   )
 }

@@ -1,20 +1,22 @@
 import { Skeleton, Tabs, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
-import { useState } from 'react'
+import { useState, type MouseEvent } from 'react'
 import { MethodBadge, Path, State } from '../../components/badge.tsx'
 import { CopyText } from '../../components/copy.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
+import { useNear } from '../../components/use-near.ts'
 import { issuer } from '../../config.ts'
+import { Markdown } from '../../markdown/markdown.tsx'
 import { portal } from '../config.ts'
 import { AccessLabel } from '../reference/access.tsx'
 import { AuthenticationGuide, ErrorGuide } from '../reference/guides.tsx'
 import { DocumentLink } from '../reference/document-link.tsx'
 import { referenceQuery } from '../reference/load.ts'
-import { isAlone, places } from '../reference/places.ts'
+import { addressOf, isAlone, places } from '../reference/places.ts'
 import { useOldAnchor } from '../reference/old-anchor.ts'
 import { filterGroups, type Group, type Operation, type Reference } from '../reference/read-openapi.ts'
 import { reference as texts } from '../strings/reference.ts'
@@ -32,10 +34,8 @@ export function Page() {
   const tab = tabs.find((one) => one === search['tab']) ?? 'operations'
   return (
     <>
-      <PageHeader
-        title={shell.pages.reference}
-        {...(isAlone && portal.description !== '' ? { text: <bdi>{portal.description}</bdi> } : {})}
-      />
+      <PageHeader title={shell.pages.reference} />
+      {isAlone ? <Markdown text={portal.description} level={2} className="reference-about" /> : null}
       <dl className="facts portal-facts api-facts">
         <div>
           <dt>{texts.baseUrl}</dt>
@@ -134,20 +134,35 @@ function OperationGroup({ name, operations }: Group) {
   )
 }
 
+/** A link of which only the text is rendered until it comes near: an API may have a thousand. */
 function OperationLink(operation: Operation) {
   const { id, method, path, summary, isDeprecated } = operation
+  const [link, isNear] = useNear<HTMLAnchorElement>('#content')
+  const router = useRouter()
+  const to = { to: places.operation, params: { operation: id } }
+  const onClick = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    void router.navigate(to)
+  }
   return (
-    <Link to={places.operation} params={{ operation: id }} className="operation">
-      <MethodBadge method={method} />
-      <span className="operation-path mono">
-        <Path path={path} />
-      </span>
-      <span className="operation-summary">
-        <bdi>{summary}</bdi> {isDeprecated ? <State tone="warn">{texts.deprecated}</State> : null}
-      </span>
-      <span className="operation-access">
-        <AccessLabel {...operation} />
-      </span>
-    </Link>
+    <a ref={link} href={addressOf(id)} className="operation" onClick={onClick}>
+      {isNear ? (
+        <>
+          <MethodBadge method={method} />
+          <span className="operation-path mono">
+            <Path path={path} />
+          </span>
+          <span className="operation-summary">
+            <bdi>{summary}</bdi> {isDeprecated ? <State tone="warn">{texts.deprecated}</State> : null}
+          </span>
+          <span className="operation-access">
+            <AccessLabel {...operation} />
+          </span>
+        </>
+      ) : (
+        `${method} ${path} ${summary}`
+      )}
+    </a>
   )
 }

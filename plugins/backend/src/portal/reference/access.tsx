@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { InlineMarkdown } from '../../markdown/markdown.tsx'
 import { reference } from '../strings/reference.ts'
 import { useReader } from './given-token.ts'
 import { places } from './places.ts'
@@ -70,7 +71,9 @@ export function AccessSentence({ access, scopes }: { readonly access: Access; re
               <dt>
                 <bdi className="mono">{name}</bdi>
               </dt>
-              <dd dir="auto">{description}</dd>
+              <dd dir="auto">
+                <InlineMarkdown text={description} />
+              </dd>
             </div>
           ))}
         </dl>

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { CopyText, Json } from '../../components/copy.tsx'
 import { State } from '../../components/badge.tsx'
 import { issuer } from '../../config.ts'
+import { InlineMarkdown } from '../../markdown/markdown.tsx'
 import { CodeInLanguages } from '../../try/code-of-request.tsx'
 import { writeTokenCode } from '../../try/write-code.ts'
 import { reference } from '../strings/reference.ts'
@@ -83,7 +84,9 @@ function ScopeEntry({ name, description, operations }: Scope) {
   return (
     <li>
       <bdi className="mono strong">{name}</bdi>
-      <span dir="auto">{description}</span>
+      <span dir="auto">
+        <InlineMarkdown text={description} />
+      </span>
       <Link to={places.list} search={{ search: name }}>
         {texts.operations(operations)}
       </Link>
@@ -137,7 +140,9 @@ function Fact({ name, text }: { readonly name: string; readonly text: string }) 
   return (
     <>
       <dt className="mono">{name}</dt>
-      <dd dir="auto">{text}</dd>
+      <dd dir="auto">
+        <InlineMarkdown text={text} />
+      </dd>
     </>
   )
 }

@@ -3,6 +3,7 @@
 import type { NamedSchemas, Schema } from '../../components/named-schemas.ts'
 import { exampleOf } from '../../edit/make-schema.ts'
 import { isMap, type Json } from '../../edit/values.ts'
+import { plainText } from '../../markdown/parse-inline.ts'
 
 export interface Reference {
   readonly title: string
@@ -52,10 +53,10 @@ export interface Operation {
   readonly responses: readonly Response[]
 }
 
-export interface Body {
+export interface Body extends Content {
   readonly isRequired: boolean
-  readonly schema: unknown
-  readonly example: unknown
+  /** In its other media types. */
+  readonly others: readonly Content[]
 }
 
 export interface Response {
@@ -63,9 +64,17 @@ export interface Response {
   readonly description: string
   /** Undefined without a body. */
   readonly content: Content | undefined
-  readonly headers: readonly { readonly name: string; readonly description: string }[]
+  /** Bodies of other media types. */
+  readonly others: readonly Content[]
+  readonly headers: readonly Header[]
   /** Whether it is an error of the server, which other operations have too. */
   readonly isShared: boolean
+}
+
+interface Header {
+  readonly name: string
+  readonly description: string
+  readonly schema: Schema
 }
 
 export interface Content {
@@ -154,7 +163,7 @@ function readOperation({ method, path, operation }: Place, source: Source): Oper
     method: method.toUpperCase(),
     path: path.replaceAll(/\{(\w+)\}/g, ':$1'),
     group: textOf(group) || '/',
-    summary,
+    summary: plainText(summary), // the beginning of a description, which may have Markdown
     description: shorten(textOf(operation['description']), { ...access, summary }),
     isDeprecated: operation['deprecated'] === true,
     ...access,
@@ -209,9 +218,8 @@ function readParameter({ schema, description, deprecated }: Json): Schema {
 
 function readBody(body: unknown, source: Source): Body | undefined {
   if (!isMap(body)) return undefined
-  const content = readContent(body['content'], source)
-  if (content === undefined) return undefined
-  return { isRequired: body['required'] === true, schema: content.schema, example: content.example ?? {} }
+  const [content, ...others] = readContents(body['content'], source, 'readOnly')
+  return content && { ...content, isRequired: body['required'] === true, others }
 }
 
 interface Resolved {
@@ -231,28 +239,41 @@ function resolvePart(given: unknown, kind: 'responses' | 'parameters' | 'headers
 
 function readResponse(status: string, given: unknown, source: Source): Response {
   const { part: response, isShared } = resolvePart(given, 'responses', source)
+  // A status may have several media types: what the action returns comes before errors of the server.
+  const [content, ...others] = readContents(response['content'], source, 'writeOnly')
   return {
     status,
     description: textOf(response['description']),
-    content: readContent(response['content'], source),
-    headers: Object.entries(mapOf(response['headers'])).map(([header, value]) => ({
-      name: header,
-      description: textOf(resolvePart(value, 'headers', source).part['description']),
-    })),
+    content,
+    others,
+    headers: Object.entries(mapOf(response['headers'])).map(([name, value]) => {
+      const { description, schema } = resolvePart(value, 'headers', source).part
+      return { name, description: textOf(description), schema: mapOf(schema) }
+    }),
     isShared,
   }
 }
 
-/** A status may have several media types: what the action returns comes before errors of the server. */
-function readContent(content: unknown, { schemas }: Source): Content | undefined {
-  const [first] = Object.entries(mapOf(content))
-  if (first === undefined) return undefined
-  const [type, value] = first
-  const media = mapOf(value)
+/** @param hidden the keyword of properties that its examples do not have */
+function readContents(content: unknown, { schemas }: Source, hidden: 'readOnly' | 'writeOnly'): readonly Content[] {
+  return Object.entries(mapOf(content)).map(([type, value]) => readContent(type, mapOf(value), { schemas, hidden }))
+}
+
+interface ExampleSource {
+  readonly schemas: NamedSchemas
+  readonly hidden: 'readOnly' | 'writeOnly'
+}
+
+function readContent(type: string, media: Json, { schemas, hidden }: ExampleSource): Content {
   const { schema = true } = media
   const isEmpty = isMap(schema) && Object.keys(schema).length === 0
-  const made = type === 'application/json' && !isEmpty ? exampleOf(schema, schemas) : undefined
+  const made = isJsonType(type) && !isEmpty ? exampleOf(schema, schemas, hidden) : undefined
   return { type, schema, example: 'example' in media ? media['example'] : (made ?? undefined) }
+}
+
+/** Whether bodies of a media type are JSON. */
+export function isJsonType(type: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json(?:;|$)/.test(type)
 }
 
 function readScopes(components: Json, operations: readonly Operation[]): readonly Scope[] {

@@ -25,7 +25,7 @@ export function sampleOf(operation: Operation, { baseUrl, schemas }: SampleSourc
     method,
     url: `${baseUrl}${filled}${search === '' ? '' : `?${search}`}`,
     headers: ((headers['required'] ?? []) as readonly string[]).map((name) => [name, name.toUpperCase()] as const),
-    body: body === undefined ? undefined : JSON.stringify(body.example, null, 2),
+    body: body === undefined ? undefined : JSON.stringify(body.example ?? {}, null, 2),
     hasToken: !isPublic,
   }
 }

@@ -44,7 +44,7 @@ export function TokenForm({ submit = texts.use }: { readonly submit?: string }) 
         onSubmit={(event) => {
           event.preventDefault()
           signingIn.reset()
-          giving.mutate(String(new FormData(event.currentTarget).get('token')))
+          giving.mutate(new FormData(event.currentTarget).get('token') as string)
         }}
       >
         <PasswordInput name="token" label={texts.enter} autoComplete="off" spellCheck={false} required />
