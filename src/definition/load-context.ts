@@ -76,7 +76,7 @@ export interface SourceCache {
   readonly linked: Set<string>
   /** Action files that exist. */
   readonly actionFiles: Set<string>
-  /** Files that edits parsed, the newest text first. */
+  /** Files that edits parsed, the text that was used last first. */
   readonly edited: Map<string, readonly EditedFile[]>
   /** Whole files that were included, without problems and includes of their own, by their file and place. */
   composed: ReadonlyMap<string, ComposedFile>
@@ -165,7 +165,7 @@ function parse({ report, cache, budget }: LoadContext, { file, text, includedAt 
   const cached = cache.sources.get(file)
   if (cached?.text === text) return cached
   try {
-    const source = parseSource(file, text, { includedAt, report })
+    const source = parseSource(file, text, { includedAt, report, before: cached })
     // A file with problems is parsed again so that they are reported again.
     if (source.content === undefined) cache.sources.delete(file)
     else cache.sources.set(file, source)

@@ -51,8 +51,11 @@ function readText({ root, texts }: Editing, file: string): string | undefined {
   return found !== undefined && 'text' in found ? found.text : undefined
 }
 
-/** The texts of a file that are kept parsed: what the changes are relative to, and those before and after an edit. */
-const keptTexts = 3
+/**
+ * The texts of a file that are kept parsed: what the changes are relative to, those before and after an edit, and one more,
+ * because the first of these may be used last.
+ */
+const keptTexts = 4
 
 /** Parses a text, unless the cache has it. */
 export function parseFile(cache: SourceCache, file: string, whole: string): EditedFile {
@@ -60,7 +63,7 @@ export function parseFile(cache: SourceCache, file: string, whole: string): Edit
   const hasMark = whole.startsWith('\u{FEFF}')
   const text = hasMark ? whole.slice(1) : whole
   const known = kept.find((one) => one.text === text && one.hasMark === hasMark)
-  if (known !== undefined) return known
+  if (known !== undefined) return keepFile(cache, known)
   const findTree = () => {
     const source = cache.sources.get(file)
     const isParsed = source?.text === text && source.content !== undefined
@@ -69,9 +72,10 @@ export function parseFile(cache: SourceCache, file: string, whole: string): Edit
   return keepFile(cache, new EditedFile({ file, text, hasMark, findTree }))
 }
 
-/** Adds a parsed text to the cache. */
+/** Makes a parsed text the newest one of the cache. */
 export function keepFile(cache: SourceCache, parsed: EditedFile): EditedFile {
-  cache.edited.set(parsed.file, [parsed, ...(cache.edited.get(parsed.file) ?? [])].slice(0, keptTexts))
+  const others = (cache.edited.get(parsed.file) ?? []).filter((one) => one !== parsed)
+  cache.edited.set(parsed.file, [parsed, ...others].slice(0, keptTexts))
   return parsed
 }
 

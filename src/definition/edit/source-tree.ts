@@ -1,5 +1,6 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, parseDocument, type Node, type Pair, type Scalar } from 'yaml'
 import { findTooDeep } from '../check-depth.ts'
+import { yamlOptions } from '../yaml-options.ts'
 
 /**
  * The values of a file with the places of their text. Each `start` and `end` is relative to the `start` of the
@@ -141,13 +142,7 @@ export function parseTree(file: string, text: string): Tree | TreeProblem {
       return { problem: message, offset: Number(/at position (\d+)/.exec(message)?.[1] ?? 0) }
     }
   }
-  const document = parseDocument(text, {
-    prettyErrors: false,
-    schema: 'core',
-    uniqueKeys: false,
-    logLevel: 'error',
-    customTags: [{ tag: '!include', resolve: (target: string) => target }],
-  })
+  const document = parseDocument(text, yamlOptions)
   const [error] = document.errors
   if (error !== undefined) return { problem: error.message, offset: error.pos[0] }
   return makeTree(document.contents, text)
@@ -166,6 +161,18 @@ function isMissing({ value, source, tag, anchor }: Scalar): boolean {
   return value === null && !source && tag === undefined && anchor === undefined
 }
 
+/** The trees of maps and lists, which have only relative places: what has not changed is not converted again. */
+const trees = new WeakMap<Node, MapTree | ListTree>()
+
+function makeCollection(node: Node, making: Making, work: () => MapTree | ListTree): Tree {
+  const start = node.range![0] - making.base
+  const known = trees.get(node)
+  if (known !== undefined) return { ...known, start, end: start + known.end - known.start }
+  const made = work()
+  trees.set(node, made)
+  return made
+}
+
 interface Making {
   readonly text: string
   /** The absolute start of the enclosing tree. */
@@ -178,20 +185,22 @@ function make(node: Node, { text, base }: Making): Tree {
   if (isAlias(node)) return { kind: 'alias', name: node.source, start, end: to - base }
   const anchor = (node as { anchor?: string }).anchor
   const shared = { start, ...(anchor === undefined ? {} : { anchor }) }
-  if (isMap(node) && !hasUnknownTag(node)) {
-    const isFlow = node.flow === true
-    const entries = (node.items as Pair<Node, Node | null>[]).map((pair) => makeEntry(pair, { text, base: from }))
-    const last = entries.at(-1)
-    const end = isFlow || last === undefined ? to - base : start + endOfEntry(last)
-    return { kind: 'map', isFlow, entries, end, ...shared }
-  }
-  if (isSeq(node) && !hasUnknownTag(node)) {
-    const isFlow = node.flow === true
-    const items = makeItems(node.items as Node[], { text, base: from, isFlow, end: to })
-    const last = items.at(-1)
-    const end = isFlow || last === undefined ? to - base : start + Math.max(last.start + 1, last.value.end)
-    return { kind: 'list', isFlow, items, end, ...shared }
-  }
+  if (isMap(node) && !hasUnknownTag(node))
+    return makeCollection(node, { text, base }, () => {
+      const isFlow = node.flow === true
+      const entries = (node.items as Pair<Node, Node | null>[]).map((pair) => makeEntry(pair, { text, base: from }))
+      const last = entries.at(-1)
+      const end = isFlow || last === undefined ? to - base : start + endOfEntry(last)
+      return { kind: 'map', isFlow, entries, end, ...shared }
+    })
+  if (isSeq(node) && !hasUnknownTag(node))
+    return makeCollection(node, { text, base }, () => {
+      const isFlow = node.flow === true
+      const items = makeItems(node.items as Node[], { text, base: from, isFlow, end: to })
+      const last = items.at(-1)
+      const end = isFlow || last === undefined ? to - base : start + Math.max(last.start + 1, last.value.end)
+      return { kind: 'list', isFlow, items, end, ...shared }
+    })
   if (!isScalar(node)) return { kind: 'unknown', end: to - base, ...shared }
   if (node.tag === '!include') return { kind: 'include', target: String(node.value), end: to - base, ...shared }
   const { value } = node
