@@ -18,7 +18,7 @@ export { migrationFlags } from './flags.ts'
 export { openBrowser } from './open-browser.ts'
 export { openInspector } from './open-browser.ts'
 export { paint } from './format.ts'
-export { planJson } from './plan/plan-summary.ts'
+export { factsJson, planJson } from './plan/plan-summary.ts'
 export { formatPlan } from './plan/plan-lines.ts'
 export { formatPlanMarkdown } from './plan/plan-markdown.ts'
 export {

@@ -5,6 +5,7 @@ import {
   WaypostCommand,
   confirm,
   describeServers,
+  factsJson,
   formatPlan,
   formatServing,
   nameOfUser,
@@ -79,8 +80,8 @@ export default class ReleaseRollback extends WaypostCommand {
       return { activated: false }
     }
     this.#showServers(rollback, flags.wait)
-    const { id, active, changes, activated, servers } = rollback
-    return { release: id, before: active?.id ?? null, changes, activated, servers }
+    const { id, active, activated, servers } = rollback
+    return { release: id, before: active?.id ?? null, ...factsJson(rollback), activated, servers }
   }
 
   async #confirm(isConfirmed: boolean): Promise<boolean> {

@@ -3,7 +3,8 @@
 // loaded when called.
 import type { Host } from '../host/index.ts'
 import type { Clock } from '../kit/index.ts'
-import type { RollbackSurvey } from './releases/survey-rollback.ts'
+import type { DeploymentSurvey, ReleaseFacts, RollbackSurvey } from './releases/gate/facts.ts'
+import type { SurveyOptions } from './releases/gate/survey-release.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { EventListener, ListenRequest } from './events/listen.ts'
 
@@ -90,7 +91,6 @@ export { type ReleaseDetails, showHostRelease } from './releases/host-releases.t
 export { type ListedScope, listHostScopes, findUnusedScopes } from './scopes.ts'
 export { rotateHostSecret } from './secret.ts'
 export {
-  countDayCalls,
   listRouteTraffic,
   listTraffic,
   recordStatistics,
@@ -129,17 +129,22 @@ export {
 export { describeWaiting, maxSilenceMs } from './doctor/check-events.ts'
 
 export { activateJudged, type Judged } from './releases/gate/activate-judged.ts'
-export { findRollbacks, type Rollbacks } from './releases/gate/find-rollbacks.ts'
-export type { IncompatibleMigration, ReleaseFacts } from './releases/gate/facts.ts'
+export type { Rollbacks } from './releases/gate/find-rollbacks.ts'
+export type { IncompatibleMigration } from './releases/gate/facts.ts'
+export type { DeploymentSurvey, ReleaseFacts, RollbackSurvey, SurveyOptions }
 export {
   assertAllowed,
+  everything,
   judgeRelease,
   type Consent,
   type Judgement,
   type Objection,
   type ReleaseRule,
 } from './releases/gate/judge-release.ts'
-export type { RollbackSurvey } from './releases/survey-rollback.ts'
+
+export async function surveyRelease(options: SurveyOptions): Promise<ReleaseFacts> {
+  return (await import('./releases/gate/survey-release.ts')).surveyRelease(options)
+}
 
 export async function surveyRollback(host: Host, beginning: string | undefined): Promise<RollbackSurvey> {
   return (await import('./releases/survey-rollback.ts')).surveyRollback(host, beginning)

@@ -15,12 +15,12 @@ export { awaitServers, stateOfServer, type AwaitServersOptions, type ServerOutco
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
 export { compareManifests } from './difference/compare-manifests.ts'
 export type { AccessWarning } from './difference/access-warnings.ts'
-export { compareForPlan, planChanges, type ChangePlan, type ComparedManifests } from './difference/plan-changes.ts'
+export { planChanges, type ChangePlan } from './difference/plan-changes.ts'
 export { findVariableUses } from './difference/find-variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './list-releases.ts'
 export { findMigration, type FoundMigration } from './find-migration.ts'
-export { parseManifest, releaseId, upgradeManifest } from './manifest.ts'
+export { parseManifest, releaseId } from './manifest.ts'
 export {
   findMissingVariables,
   findOlderServers,
@@ -31,7 +31,8 @@ export {
   type MissingVariable,
   type LiveServer,
 } from './live-servers.ts'
-export { neededScopes, requiredVariables } from './manifest.ts'
+export { neededScopes } from './manifest.ts'
+export { outlineRelease, type ReleaseOutline } from './outline.ts'
 export {
   pruneDevelopmentReleases,
   pruneReleases,
@@ -49,12 +50,14 @@ export {
 } from './list-releases.ts'
 export {
   assertIntact,
+  findIntact,
   loadActiveId,
   loadActiveRelease,
   loadActiveRow,
   loadArtifacts,
   loadManifest,
   loadManifestText,
+  withoutManifest,
   type ActiveRow,
   type StoredRelease,
 } from './load.ts'

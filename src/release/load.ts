@@ -1,4 +1,4 @@
-import { sha256, shortId } from '../kit/index.ts'
+import { isWaypostError, sha256, shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { inBatches } from './batches.ts'
 import { errors } from './errors.ts'
@@ -77,6 +77,21 @@ export function assertIntact({ id, manifest: text }: Pick<ActiveRow, 'id' | 'man
     throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest is missing' })
   if (sha256(text) !== id) throw errors.WP_RELEASE_CORRUPT({ id: shortId(id), what: 'its manifest was changed' })
   return text
+}
+
+/** Returns who activated a release and when. */
+export function withoutManifest({ manifest: _, ...row }: StoredRelease | ActiveRow): Omit<StoredRelease, 'manifest'> {
+  return row
+}
+
+/** Returns the text of a manifest; undefined if it is damaged, which does not prevent the activation of another release. */
+export function findIntact(row: Pick<ActiveRow, 'id' | 'manifest'>): string | undefined {
+  try {
+    return assertIntact(row)
+  } catch (error) {
+    if (isWaypostError(error)) return undefined
+    throw error
+  }
 }
 
 /**

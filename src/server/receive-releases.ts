@@ -1,22 +1,20 @@
-import { mountReleases, SystemDraft, type SentManifest } from '../backend/index.ts'
+import { mountReleases, SystemDraft } from '../backend/index.ts'
 import type { Guard } from '../auth/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
-import { isWaypostError, variable, type Variables } from '../kit/index.ts'
+import { variable, type Variables } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
-import { loadActiveId, loadActiveRelease, loadArtifacts, loadManifest, type Manifest } from '../release/index.ts'
+import {
+  findIntact,
+  loadActiveId,
+  loadArtifacts,
+  loadManifest,
+  parseManifest,
+  type ReleaseOutline,
+} from '../release/index.ts'
 import type { Endpoint } from '../runtime/index.ts'
 import { errors } from './errors.ts'
-import { surveyRollback } from '../operate/index.ts'
-import {
-  checkReleaseActions,
-  type Host,
-  type LoadPlugins,
-  migrateRelease,
-  nameOfMigration,
-  readBackendSettings,
-  surveyMigrations,
-  withSystemVariables,
-} from '../host/index.ts'
+import { surveyRelease, surveyRollback } from '../operate/index.ts'
+import { type Host, type LoadPlugins, migrateRelease, readBackendSettings, withSystemVariables } from '../host/index.ts'
 
 export interface ReceiveOptions {
   readonly host: Host
@@ -30,7 +28,7 @@ export interface ReceiveOptions {
 export async function receiveReleases({ host, loadPlugins, guard, isDevelopment }: ReceiveOptions): Promise<Endpoint> {
   const builtIn = await loadPlugins(noRelease)
   /** A survey runs no code of the release that it is about, only of the active one. */
-  const choosePlugins = async ({ connections, routes }: SentManifest['planned']): Promise<PluginSet> => {
+  const choosePlugins = async ({ connections, routes }: ReleaseOutline): Promise<PluginSet> => {
     const actions = routes.flatMap(({ methods }) => methods.map(({ action }) => action))
     const isBuiltIn =
       Object.values(connections).every((use) => builtIn.connections.has(use.class)) &&
@@ -45,41 +43,16 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
     classes: { connections: configsOf(builtIn.connections), actions: configsOf(builtIn.actions) },
     migrate: async (release) =>
       migrateRelease({ host: await withSystemVariables(host), plugins: await loadPlugins(release), release }),
-    loadVariables: async () => (await withSystemVariables(host)).variables,
+    async surveyRelease(release, { active: row, mayOpen }) {
+      const text = row && findIntact(row)
+      const active = row && { id: row.id, manifest: text === undefined ? undefined : parseManifest(text) }
+      const [sources, plugins] = [await withSystemVariables(host), await choosePlugins(release)]
+      return surveyRelease({ host: sources, release, active, plugins, mayOpen })
+    },
     surveyRollback: (beginning) => surveyRollback(host, beginning),
     hasDraft: !isDevelopment && readBackendSettings(host.variables).mode === 'on',
     loadDraftFiles: () => new SystemDraft(host, () => '').loadPublishedFiles(),
-    async surveyMigrations({ migrations, planned: { connections } }, { mayOpen }) {
-      const { pending, dropped } = await surveyMigrations({
-        host: await withSystemVariables(host),
-        plugins: await choosePlugins({ connections, routes: [] }),
-        release: { manifest: { connections, migrations } },
-        active: await loadActive(host),
-        mayOpen,
-      })
-      return { pending: pending.map(nameOfMigration), dropped: dropped.map(nameOfMigration) }
-    },
-    async failingActions({ planned }, pending) {
-      const plugins = await choosePlugins(planned)
-      const unready = new Set(pending.map((name) => name.split('/', 1)[0]!))
-      return checkReleaseActions({
-        host: await withSystemVariables(host),
-        release: { manifest: planned },
-        plugins,
-        unready,
-      })
-    },
   })
-}
-
-/** The manifest of the active release; undefined if it is damaged. */
-async function loadActive({ system }: Host): Promise<Manifest | undefined> {
-  try {
-    return (await loadActiveRelease(system))?.manifest
-  } catch (error) {
-    if (isWaypostError(error) && error.code === 'WP_RELEASE_CORRUPT') return undefined
-    throw error
-  }
 }
 
 const noRelease = { manifest: { plugins: [] }, artifacts: [] }

@@ -82,22 +82,26 @@ test('a release of a newer Waypost is rejected, with a hint', async () => {
   }
 })
 
-test('a survey of another release has the calls of each method in the last 24 hours', async () => {
+test('a survey of another release counts the calls of what it breaks in the last 24 hours', async () => {
   const world = await openDeployers('sqlite')
   try {
     const { manifest, artifacts } = makeGreeting('hello')
     await activateRelease(world.system, { manifest, artifacts }, { by: 'test' })
     const counted = {
-      route: 'GET /hello',
+      route: 'GET /greet',
       statuses: [7, 0, 0, 0],
       sumMs: 7,
       buckets: [7, ...Array<number>(12).fill(0)],
     }
     await recordStatistics(world.system, [counted], await loadDatabaseTime(world.system))
-    const other = await world.deploy(survey, { protocol: 2, manifest: makeGreeting('goodbye').manifest })
-    assert.deepEqual(other.body.calls, { 'GET /hello': 7 }, other.text)
+    const other = await world.deploy(survey, { protocol: 2, manifest: makeGreeting('hello', { routes: [] }).manifest })
+    const callsOf = ({ body }: typeof other) =>
+      body.changes.flatMap(({ name, calls }: { readonly name: string; readonly calls?: number }) =>
+        calls === undefined ? [] : [[name, calls]],
+      )
+    assert.deepEqual(callsOf(other), [['GET /greet', 7]], other.text)
     const same = await world.deploy(survey, { protocol: 2, manifest })
-    assert.deepEqual(same.body.calls, {})
+    assert.deepEqual(same.body.changes, [])
   } finally {
     await world.close()
   }

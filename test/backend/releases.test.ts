@@ -77,14 +77,21 @@ for (const kind of chooseKinds('sqlite')) {
       assert.equal(status, 200, JSON.stringify(found))
       assert.equal(headers.get('cache-control'), 'no-store')
       assert.deepEqual(
-        { ...found, id: found.id.length },
+        {
+          ...found,
+          id: found.id.length,
+          changes: found.changes.map(({ change, name }: Readonly<Record<string, string>>) => `${change} ${name}`),
+        },
         {
           id: 64,
+          built: version,
           active: null,
+          changes: ['added GET /greet', 'added nobody-has-it', 'added note', 'added greeted', 'added System/1-first'],
+          accessWarnings: [],
+          rollbacks: { reachable: [], lost: [], migrations: [] },
           filesChanged: false,
           changedSinceGit: false,
           breakingChanges: 'warn',
-          calls: {},
           olderServers: [],
           failingActions: [],
           droppedMigrations: [],
@@ -168,7 +175,7 @@ for (const kind of chooseKinds('sqlite')) {
       const again = await world.deploy(activate, body(built, { against: id.slice(0, 8) }))
       assert.deepEqual([again.status, again.body], [200, { id, activated: false, recorded: false }])
       const seen = (await world.plan(survey, body(built))).body
-      assert.deepEqual([seen.id, seen.active.id, seen.active.manifest], [id, id, built.manifest])
+      assert.deepEqual([seen.id, seen.active.id, seen.active.activatedBy, seen.changes], [id, id, 'bo (pipeline)', []])
     })
 
     test('rejects an activation if the active release is not the expected one', async () => {

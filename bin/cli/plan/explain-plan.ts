@@ -1,4 +1,4 @@
-import { toPrintable } from '../../../src/kit/index.ts'
+import { shortId, toPrintable } from '../../../src/kit/index.ts'
 import type { DeployPlan } from '../../../src/project/index.ts'
 
 /** A line of a plan: a change, or something that needs attention. */
@@ -31,6 +31,7 @@ export interface PlanParts {
   readonly olderServers?: DeployPlan['olderServers']
   readonly pendingMigrations?: DeployPlan['pendingMigrations']
   readonly droppedMigrations?: DeployPlan['droppedMigrations']
+  readonly rollbacks?: DeployPlan['rollbacks']
   readonly overwritten?: DeployPlan['overwritten']
   readonly filesChanged?: DeployPlan['filesChanged']
   readonly changedSinceGit?: DeployPlan['changedSinceGit']
@@ -127,6 +128,7 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     olderServers = [],
     accessWarnings = [],
     pendingMigrations = [],
+    rollbacks,
     overwritten = [],
     filesChanged = false,
     changedSinceGit = false,
@@ -160,7 +162,15 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     ...unheldScopes.map((name) => line('scope', name, describeUnheldScopes(name))),
     ...missingVariables.map((one) => line('variable', one.name, describeMissingVariable(one))),
     ...pendingMigrations.map((name) => line('migration', name, describePending(parts))),
+    ...describeLostRollbacks(rollbacks).map((remark) =>
+      line('rollback', nameSome(rollbacks!.lost.map(shortId)), remark),
+    ),
   ]
+}
+
+function describeLostRollbacks(rollbacks: PlanParts['rollbacks']): readonly Remark[] {
+  if (rollbacks === undefined || rollbacks.lost.length === 0) return []
+  return [plain(`no longer possible to these releases after ${nameSome(rollbacks.migrations)}`)]
 }
 
 const onlyPulled = 'published in the backend and now in the project: recorded, and servers change nothing'

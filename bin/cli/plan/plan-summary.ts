@@ -1,4 +1,5 @@
 import { toPrintable, shortId } from '../../../src/kit/index.ts'
+import type { ReleaseFacts } from '../../../src/operate/index.ts'
 import type { DeployPlan, PlannedTarget } from '../../../src/project/index.ts'
 import { formatSpan, paint, plural } from '../format.ts'
 import { widthOf, wrap } from '../print-diagnostics.ts'
@@ -96,9 +97,25 @@ export function describePlanEnd(plan: DeployPlan, { migrate, from }: PlannedFlag
   ]
 }
 
+/** Returns what is known about a release as JSON, whichever way it is meant to become active. */
+export function factsJson(facts: ReleaseFacts) {
+  return {
+    changes: facts.changes,
+    breaking: countChanges(facts.changes).breaking,
+    breaking_changes: facts.breakingChanges,
+    access_warnings: facts.accessWarnings,
+    unheld_scopes: facts.unheldScopes,
+    missing_variables: facts.missingVariables,
+    older_servers: facts.olderServers,
+    pending_migrations: facts.pendingMigrations,
+    dropped_migrations: facts.droppedMigrations,
+    rollbacks: facts.rollbacks,
+  }
+}
+
 /** Returns a plan as JSON. A deployment adds more. */
 export function planJson(plan: DeployPlan) {
-  const { id, target, active, changes } = plan
+  const { id, target, active } = plan
   return {
     release: id,
     target: target.address,
@@ -111,16 +128,8 @@ export function planJson(plan: DeployPlan) {
             activated_by: active.activatedBy,
             message: active.message ?? null,
           },
-    changes,
+    ...factsJson(plan),
     files_changed: plan.filesChanged,
     overwritten: plan.overwritten.map(({ isConflict, ...place }) => ({ ...place, conflict: isConflict })),
-    breaking: countChanges(changes).breaking,
-    breaking_changes: plan.breakingChanges,
-    access_warnings: plan.accessWarnings,
-    unheld_scopes: plan.unheldScopes,
-    missing_variables: plan.missingVariables,
-    older_servers: plan.olderServers.map(({ name, version }) => ({ name, version })),
-    pending_migrations: plan.pendingMigrations,
-    dropped_migrations: plan.droppedMigrations,
   }
 }

@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer'
 import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import type { ClassCatalog } from '../../definition/index.ts'
-import type { CheckedRoutes } from '../../host/index.ts'
 import {
   findJsonExcess,
   hasInfiniteNumber,
@@ -14,17 +13,14 @@ import {
   type WaypostError,
 } from '../../kit/index.ts'
 import {
-  compareForPlan,
   findFilesProblem,
   findPathProblem,
-  neededScopes,
+  outlineRelease,
   parseManifest,
-  requiredVariables,
-  type ComparedManifests,
   type Artifact,
   type FileHashes,
   type Manifest,
-  type ManifestMigration,
+  type ReleaseOutline,
 } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { checkManifest, type ManifestProblem } from './check-manifest.ts'
@@ -63,24 +59,10 @@ export interface NextResult {
 export type SerializedError = Pick<WaypostError, 'code' | 'kind' | 'status' | 'message' | 'hint'>
 
 /** The parts of a valid manifest that are needed. The complete manifest is in `text`. */
-export interface SentManifest {
-  /** The id of the release. */
-  readonly id: string
+export interface SentManifest extends ReleaseOutline {
   readonly text: string
-  readonly waypost: string
   readonly artifacts: Manifest['artifacts']
   readonly plugins: Manifest['plugins']
-  /** Scopes that are required to use the release. */
-  readonly scopes: readonly string[]
-  /** Variables that must be set. */
-  readonly variables: readonly string[]
-  readonly migrations: readonly ManifestMigration[]
-  /** Connections with migrations. */
-  readonly connections: Manifest['connections']
-  /** Compared with the active release. */
-  readonly compared: ComparedManifests
-  /** The methods whose actions have plans, and all connections. */
-  readonly planned: Pick<Manifest, 'connections'> & CheckedRoutes
 }
 
 /** Ids of manifests that were found to be valid: the same manifest is sent for a plan and again to be activated. */
@@ -217,26 +199,9 @@ async function readManifest(document: unknown, active: string | undefined): Prom
     validIds.add(id)
   }
   const manifest = document as Manifest
-  const { connections, migrations } = manifest
-  const used = [...new Set(migrations.map(({ connection }) => connection))].filter((name) => name !== 'System')
-  return {
-    id,
-    text,
-    waypost: manifest.waypost,
-    artifacts: manifest.artifacts,
-    plugins: manifest.plugins,
-    scopes: neededScopes(manifest),
-    variables: requiredVariables(manifest),
-    migrations,
-    connections: Object.fromEntries(used.map((name) => [name, connections[name]!])),
-    compared: compareForPlan({ before: active === undefined ? undefined : parseManifest(active), after: manifest }),
-    planned: { connections, routes: manifest.routes.map(keepPlanned) },
-  }
-}
-
-function keepPlanned({ path, methods }: Manifest['routes'][number]): CheckedRoutes['routes'][number] {
-  const planned = methods.filter(({ action }) => 'class' in action && action.plan !== undefined)
-  return { path, methods: planned.map(({ method, action }) => ({ method, action })) }
+  const before = active === undefined ? undefined : parseManifest(active)
+  const { artifacts, plugins } = manifest
+  return { ...outlineRelease(id, manifest, before), text, artifacts, plugins }
 }
 
 function makeManifestError(problems: readonly ManifestProblem[]): Error {

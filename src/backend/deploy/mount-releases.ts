@@ -37,12 +37,7 @@ import {
   type VersionsAnswer,
 } from './protocol.ts'
 import { acceptBodies } from './read-bodies.ts'
-import {
-  openReleaseReceiver,
-  type ReceiverSources,
-  type ReleaseReceiver,
-  type SurveyResult,
-} from './release-receiver.ts'
+import { openReleaseReceiver, type ReceiverSources, type ReleaseReceiver } from './release-receiver.ts'
 import { openReleaseReader, type ReleaseReader, type SentArtifacts } from './release-reader.ts'
 
 export interface ReleaseSources extends ReceiverSources {
@@ -120,13 +115,17 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   for (const path of oldPaths)
     app.get(path, { ...access, config: makeRateLimit('look', 1200) }, async () => assertProtocol({ protocol: 1 }))
   const bodyLimit = releaseLimits.manifestBytes
-  app.post(paths.survey, { ...access, config: makeRateLimit('survey', 60), bodyLimit }, async (request, reply) => {
-    const active = await loadActiveRow(system)
-    const { manifest, files } = await reader.manifest(request, SurveyBody, active)
-    const mayOpen = request.principal!.scopes.includes('backend.deploy')
-    reply.type('application/json; charset=utf-8')
-    return writeSurvey(await receiver.survey(manifest, { active, mayOpen, files }))
-  })
+  app.post(
+    paths.survey,
+    { ...access, config: makeRateLimit('survey', 60), bodyLimit },
+    async (request): Promise<SurveyAnswer> => {
+      const row = await loadActiveRow(system)
+      const { manifest, files } = await reader.manifest(request, SurveyBody, row)
+      const mayOpen = request.principal!.scopes.includes('backend.deploy')
+      const { active = null, ...survey } = await receiver.survey(manifest, { active: row, mayOpen, files })
+      return { ...survey, active }
+    },
+  )
 }
 
 function toFilesAnswer(published: PublishedFiles | undefined): FilesAnswer {
@@ -138,14 +137,6 @@ function toFilesAnswer(published: PublishedFiles | undefined): FilesAnswer {
     inGit: inGit === undefined ? null : { commit: inGit.commit ?? null, files: hashFiles(inGit.files) },
     contents: Object.fromEntries(all.map(({ content }) => [sha256(content), content])),
   }
-}
-
-/** Writes a `SurveyAnswer` as text. The manifest of the active release may be large and is already text. */
-function writeSurvey({ active, ...survey }: SurveyResult): string {
-  if (active === undefined) return JSON.stringify({ ...survey, active: null } satisfies SurveyAnswer)
-  const { manifest, ...rest } = active
-  const head = JSON.stringify({ ...survey, active: rest })
-  return `${head.slice(0, -2)},"manifest":${manifest}}}`
 }
 
 function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {

@@ -31,8 +31,8 @@ export function mountRollback(app: FastifyInstance, { system, receiver, reader, 
   const options = { ...access, config: makeRateLimit('activate', 60), bodyLimit }
   app.post(paths.rollbackSurvey, options, async (request): Promise<RollbackSurveyAnswer> => {
     const { release } = await reader.plain(request, RollbackSurveyBody)
-    const { active, ...survey } = await receiver.surveyRollback(release)
-    return { ...survey, active: active ?? null }
+    const { active = null, ...survey } = await receiver.surveyRollback(release)
+    return { ...survey, active }
   })
   app.post(paths.rollback, options, async (request): Promise<RollbackAnswer> => {
     const body = await reader.plain(request, RollbackBody)

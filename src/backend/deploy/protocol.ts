@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { version as ownVersion } from '../../kit/index.ts'
-import type { ReleaseFacts, RollbackSurvey } from '../../operate/index.ts'
+import type { DeploymentSurvey, RollbackSurvey } from '../../operate/index.ts'
 import { errors } from '../errors.ts'
-import type { Activated, Activation, FileHashes, LiveServer, Manifest, StoredRelease } from '../../release/index.ts'
+import type { Activated, Activation, FileHashes, LiveServer } from '../../release/index.ts'
 
 // Requests and responses of deployments over HTTP, shared by client and server. A change that the other side of an
 // older version would not understand requires a new protocol number.
@@ -112,18 +112,9 @@ export interface ReleaseAnswer {
   readonly active: { readonly id: string; readonly manifest: string } | null
 }
 
-/** What the server knows about a new release. The client compares the manifests itself. */
-export interface SurveyAnswer extends Omit<ReleaseFacts, 'active' | 'changes' | 'accessWarnings' | 'built'> {
-  readonly active: StoredRelease | null
-  /** Whether the release is active with other definition files. */
-  readonly filesChanged: boolean
-  /** Hashes of artifacts and definition files that the server does not have. */
-  readonly missingArtifacts: readonly string[]
-  /** Whether the active definition was changed in the backend since it was last deployed. */
-  readonly changedSinceGit: boolean
-  readonly unheldScopes: readonly string[]
-  /** The calls of each method in the last 24 hours: `GET /todo` → number. */
-  readonly calls: Readonly<Record<string, number>>
+/** What the server knows about a new release. */
+export interface SurveyAnswer extends Omit<DeploymentSurvey, 'active'> {
+  readonly active: NonNullable<DeploymentSurvey['active']> | null
 }
 
 export interface ArtifactsAnswer {
@@ -146,7 +137,7 @@ export type RollbackAnswer = Activated
 
 /** What a rollback to a release would involve. */
 export interface RollbackSurveyAnswer extends Omit<RollbackSurvey, 'active'> {
-  readonly active: { readonly id: string; readonly manifest?: Manifest | undefined } | null
+  readonly active: { readonly id: string } | null
 }
 
 /** Paths of the endpoints, relative to the server's URL. */

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { ClassCatalog } from '../../definition/index.ts'
-import { isWaypostError, WaypostError, version } from '../../kit/index.ts'
+import { WaypostError, version } from '../../kit/index.ts'
 import {
-  assertIntact,
   assertServable,
+  findIntact,
   type ActiveRow,
   type Artifact,
   type FileHashes,
@@ -134,16 +134,6 @@ function findSchemaError(request: FastifyRequest, schema: TSchema, body: unknown
 
 function deserializeError({ code, ...row }: SerializedError): Error {
   return new WaypostError(code, row)
-}
-
-/** Returns the text of a manifest; undefined if it is damaged. Another release may replace it. */
-function findIntact(row: ActiveRow): string | undefined {
-  try {
-    return assertIntact(row)
-  } catch (error) {
-    if (isWaypostError(error)) return undefined
-    throw error
-  }
 }
 
 function assertNotNewer({ waypost: built }: SentManifest): void {

@@ -1,19 +1,16 @@
 import {
   activateJudged,
   assertAllowed,
-  countDayCalls,
-  type Consent,
+  everything,
+  type DeploymentSurvey,
   type ReleaseFacts,
   type RollbackSurvey,
 } from '../../operate/index.ts'
-import { findUnheldScopes } from '../../auth/index.ts'
-import { isWaypostError, shortId, type Variables } from '../../kit/index.ts'
+import { isWaypostError, shortId } from '../../kit/index.ts'
 import {
   activateSerialized,
   assertIntact,
   countUploadedBytes,
-  findMissingVariables,
-  findOlderServers,
   findMissingArtifacts,
   deleteUploads,
   findActiveFileList,
@@ -22,43 +19,35 @@ import {
   isChangedSinceGit,
   loadSentFiles,
   loadForRelease,
-  planChanges,
   rollBack,
   storeUploads,
+  withoutManifest,
   type Activated,
   type Activation,
   type ActiveRow,
   type Artifact,
   type DefinitionFile,
   type FileHashes,
+  type ReleaseOutline,
 } from '../../release/index.ts'
-import type { FailingAction } from '../../host/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { KnownActor } from './actor.ts'
 import type { SentManifest } from './body-worker.ts'
 import { releaseLimits } from './limits.ts'
 import { rollBackToDraft } from '../publish/roll-back-to-draft.ts'
-import type { ActivateRequest, RanMigration, RollbackRequest, SurveyAnswer } from './protocol.ts'
+import type { ActivateRequest, RanMigration, RollbackRequest } from './protocol.ts'
 import type { SentArtifacts } from './release-reader.ts'
 
 export interface ReceiverSources {
   readonly system: System
-  /**
-   * Returns the migrations of a release that have not run, and those that have run and that the active release has but
-   * this one lacks, as `Connection/name`. Without `mayOpen`, connections that the active release does not have are not
-   * opened; all their migrations count as pending.
-   */
-  surveyMigrations(
-    manifest: SentManifest,
-    options: { readonly mayOpen: boolean },
-  ): Promise<{ readonly pending: readonly string[]; readonly dropped: readonly string[] }>
-  /** Finds methods of a release that would fail. Connections with pending migrations are not checked. */
-  failingActions(manifest: SentManifest, pending: readonly string[]): Promise<readonly FailingAction[]>
+  /** Returns what is known about a release, compared with the active one. Changes nothing. */
+  surveyRelease(
+    release: ReleaseOutline,
+    options: { readonly active: ActiveRow | undefined; readonly mayOpen: boolean },
+  ): Promise<ReleaseFacts>
   /** Runs the pending migrations of a release, in order and under the lock. */
   migrate(release: SentRelease): Promise<readonly RanMigration[]>
-  /** Loads the variables of this host and of System, on which settings may depend. */
-  loadVariables(): Promise<Variables>
   /** Returns what is known about a rollback to a release. Changes nothing. */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
   /** Whether this server has a draft. */
@@ -69,11 +58,6 @@ export interface ReceiverSources {
 export interface SentRelease {
   readonly manifest: SentManifest
   readonly artifacts: readonly Artifact[]
-}
-
-/** The result of a survey. The manifest of the active release stays text. */
-export interface SurveyResult extends Omit<SurveyAnswer, 'active'> {
-  readonly active: (Omit<ActiveRow, 'manifest'> & { readonly manifest: string }) | undefined
 }
 
 /** The receiving side of a deployment. Clients are not trusted. */
@@ -89,7 +73,7 @@ export interface ReleaseReceiver {
       readonly mayOpen: boolean
       readonly files?: FileHashes | undefined
     },
-  ): Promise<SurveyResult>
+  ): Promise<DeploymentSurvey>
   /** Stores artifacts, all or none. @throws WP_BACKEND_UPLOADS_FULL */
   store(sent: SentArtifacts): Promise<void>
   /**
@@ -115,49 +99,23 @@ export interface ReleaseReceiver {
 }
 
 export function openReleaseReceiver({ system, ...sources }: ReceiverSources): ReleaseReceiver {
-  const surveyFacts = async (
-    manifest: SentManifest,
-    { active, mayOpen }: { readonly active: ActiveRow | undefined; readonly mayOpen: boolean },
-  ) => {
-    const isActive = active?.id === manifest.id
-    const { pending, dropped } = await exposeErrors(() => sources.surveyMigrations(manifest, { mayOpen }))
-    const calls = active === undefined || isActive ? {} : await countDayCalls(system)
-    return {
-      id: manifest.id,
-      built: manifest.waypost,
-      active,
-      calls,
-      ...planChanges(manifest.compared, { calls, variables: await sources.loadVariables() }),
-      olderServers: await findOlderServers(system, manifest),
-      missingVariables: await findMissingVariables(system, manifest.variables),
-      pendingMigrations: pending,
-      droppedMigrations: dropped,
-      failingActions: mayOpen && !isActive ? await sources.failingActions(manifest, pending) : [],
-    } satisfies ReleaseFacts & { readonly calls: unknown }
-  }
+  const survey = (manifest: SentManifest, active: ActiveRow | undefined, mayOpen = true) =>
+    exposeErrors(() => sources.surveyRelease(manifest, { active, mayOpen }))
 
   return {
     async survey(manifest, { active: row, mayOpen, files }) {
-      const { id, text } = manifest
+      const isActive = row?.id === manifest.id
       // The same release may be damaged in System; deploying it again repairs it.
-      const active = row && { ...row, manifest: row.id === id ? text : assertIntact(row) }
-      const {
-        built: _,
-        changes: _compared,
-        accessWarnings: _warnings,
-        ...facts
-      } = await surveyFacts(manifest, { active: row, mayOpen })
+      if (row !== undefined && !isActive) assertIntact(row)
       return {
-        ...facts,
-        active,
-        filesChanged:
-          files !== undefined && row?.id === id && hashFileList(files) !== (await findActiveFileList(system)),
+        ...(await survey(manifest, row, mayOpen)),
+        active: row && withoutManifest(row),
+        filesChanged: files !== undefined && isActive && hashFileList(files) !== (await findActiveFileList(system)),
         changedSinceGit: await isChangedSinceGit(system),
         missingArtifacts: [
           ...(await findMissingArtifacts(system, Object.keys(manifest.artifacts))),
           ...(await findMissingArtifacts(system, [...new Set(Object.values(files ?? {}))], 'waypost_file')),
         ],
-        unheldScopes: await findUnheldScopes(system, manifest.scopes),
       }
     },
     async store({ bytes: more, each }) {
@@ -167,12 +125,12 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       for await (const some of each) await storeUploads(system, some)
     },
     async migrate(manifest, active) {
-      assertAllowed(await surveyFacts(manifest, { active, mayOpen: true }), everything)
+      assertAllowed(await survey(manifest, active), everything)
       const artifacts = await load(system, manifest)
       return exposeErrors(() => sources.migrate({ manifest, artifacts }))
     },
     async activate(manifest, { active, message, against, commit, kind, files: sent, ...allowed }, { by, ...actor }) {
-      const facts = await surveyFacts(manifest, { active, mayOpen: true })
+      const facts = await survey(manifest, active)
       const { allow_breaking: allowBreaking, accept_access: acceptAccess } = allowed
       const consent = { isConfirmed: true, allowBreaking, acceptAccess }
       const options = { by, actor, message, against, commit, ...(kind && { kind }) }
@@ -200,9 +158,6 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
     },
   }
 }
-
-/** All that a client could allow. What is still refused then is impossible. */
-const everything: Consent = { isConfirmed: true, allowBreaking: true, acceptAccess: true, migrate: true }
 
 /** @throws WP_BACKEND_ARTIFACTS_MISSING */
 async function load(system: System, { artifacts: sizes }: SentManifest): Promise<readonly Artifact[]> {

@@ -1,11 +1,7 @@
-import { findUnheldScopes } from '../../auth/index.ts'
 import type { Texts } from '../../definition/index.ts'
 import {
-  checkReleaseActions,
   diagnoseActions,
-  makeOpenable,
   nameOfMigration,
-  surveyMigrations,
   variablesOfConnections,
   withSystemVariables,
   type FailingAction,
@@ -13,16 +9,12 @@ import {
   type LoadPlugins,
 } from '../../host/index.ts'
 import { hasErrors, type Diagnostic } from '../../kit/index.ts'
-import { countDayCalls, findRollbacks, type ReleaseFacts, type Rollbacks } from '../../operate/index.ts'
+import { surveyRelease, type ReleaseFacts } from '../../operate/index.ts'
 import type { PluginSet } from '../../plugin/index.ts'
 import {
   assertServable,
-  findMissingVariables,
-  findOlderServers,
   findVariableUses,
-  neededScopes,
-  planChanges,
-  requiredVariables,
+  outlineRelease,
   type BuiltRelease,
   type Manifest,
   type MissingVariable,
@@ -83,10 +75,6 @@ export interface PublicationPlan {
   readonly missingVariables: readonly (MissingVariable & { readonly uses: readonly string[] })[]
   /** Places that use a variable which is set already. */
   readonly newVariableUses: readonly { readonly name: string; readonly uses: readonly string[] }[]
-  /** Scopes that the release needs and no active user has. */
-  readonly unheldScopes: readonly string[]
-  /** Which earlier releases a rollback can still return to afterwards. */
-  readonly rollbacks: Rollbacks
 }
 
 /**
@@ -94,7 +82,6 @@ export interface PublicationPlan {
  * @throws WP_RELEASE_NEWER if a newer version built the active release
  */
 export async function planPublication(sources: PlanSources, options: PlanOptions): Promise<PublicationPlan> {
-  const { system } = sources.host
   const active = await sources.loadActive()
   if (active !== undefined) assertServable(active.manifest) // this version could drop parts that it does not know
   const loaded = await sources.draft.load(options.texts)
@@ -105,55 +92,34 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   const before = active?.manifest
   const host = await openHostFor(sources, before, { manifest, mayOpen: options.mayOpen })
   const plugins = await sources.loadPlugins(release)
-  const { pending, dropped } = await surveyMigrations({
-    host,
-    release,
-    plugins,
-    active: before,
-    mayOpen: options.mayOpen,
-  })
-  const isOpenable = makeOpenable(manifest, { active: before, mayOpen: options.mayOpen })
-  const unready = [
-    ...pending.map(({ connection }) => connection),
-    ...Object.keys(manifest.connections).filter((name) => !isOpenable(name)),
-  ]
-  const failing = await checkReleaseActions({ host, release, plugins, unready: new Set(unready) })
   const staged = (await listStagedVariables(sources.host)).map(({ name }) => name)
-  const unstaged = requiredVariables(manifest).filter((name) => !staged.includes(name))
-  const missing = await findMissingVariables(system, unstaged)
-  const isUnset = new Set([...missing.map(({ name }) => name), ...staged])
-  const serialized = { id: release.id, manifest: release.text, artifacts }
-  const planned = planChanges(
-    { before, after: manifest },
-    { calls: await countDayCalls(system), variables: sources.host.variables },
-  )
+  const surveyed = await surveyRelease({
+    host,
+    release: outlineRelease(release.id, manifest, before),
+    active,
+    plugins,
+    mayOpen: options.mayOpen,
+    staged,
+  })
   const access = await findAccessWarnings({
-    planned: planned.accessWarnings,
+    planned: surveyed.accessWarnings,
     found: loaded.diagnostics,
     async loadActive() {
       const { texts } = (await sources.draft.readState()).active
       return (await sources.draft.load(texts)).diagnostics
     },
   })
+  const facts = { ...surveyed, accessWarnings: access.facts }
+  const { missingVariables: missing, pendingMigrations } = facts
+  const isUnset = new Set([...missing.map(({ name }) => name), ...staged])
   return {
     ...plan,
-    built: { manifest, artifacts, serialized, plugins },
-    facts: {
-      id: serialized.id,
-      built: manifest.waypost,
-      active,
-      ...planned,
-      accessWarnings: access.facts,
-      olderServers: await findOlderServers(system, manifest),
-      missingVariables: missing,
-      pendingMigrations: pending.map(nameOfMigration),
-      droppedMigrations: dropped.map(nameOfMigration),
-      failingActions: failing,
-    },
-    diagnostics: [...loaded.diagnostics, ...(await diagnoseFailing(sources, loaded, failing))],
+    built: { manifest, artifacts, serialized: { id: release.id, manifest: release.text, artifacts }, plugins },
+    facts,
+    diagnostics: [...loaded.diagnostics, ...(await diagnoseFailing(sources, loaded, facts.failingActions))],
     accessWarnings: access.diagnostics,
     migrations: await describeMigrations(sources, loaded, {
-      pending,
+      pending: pendingMigrations.map((name) => manifest.migrations.find((one) => nameOfMigration(one) === name)!),
       kindOf: (name) => kindOf(name, { host, manifest, plugins }),
     }),
     missingVariables: missing.map((one) => ({ ...one, uses: findVariableUses(manifest, one.name) })),
@@ -161,8 +127,6 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       .filter((name) => !isUnset.has(name))
       .map((name) => ({ name, uses: findNewUses(name, before, manifest) }))
       .filter(({ uses }) => uses.length > 0),
-    unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
-    rollbacks: await findRollbacks(system, pending),
   }
 }
 
@@ -171,10 +135,8 @@ const nothing = {
   facts: undefined,
   accessWarnings: [],
   migrations: [],
-  rollbacks: { reachable: [], lost: [], migrations: [] },
   missingVariables: [],
   newVariableUses: [],
-  unheldScopes: [],
 } as const
 
 /** Without `mayOpen`, reads only the variables of connections that the active release has too. */

@@ -4,15 +4,14 @@ import {
   assertActive,
   artifactLoader,
   findFileVersion,
-  planChanges,
-  type ChangePlan,
   type DefinitionFile,
   type LiveServer,
   type ReleaseChange,
 } from '../../release/index.ts'
 import { findProject } from '../find-project.ts'
 import { startBuild, type StartedBuild } from './start-build.ts'
-import type { Deployable, DeployTarget, TargetSurvey } from './target.ts'
+import type { DeploymentSurvey, ReleaseFacts } from '../../operate/index.ts'
+import type { Deployable, DeployTarget } from './target.ts'
 import { listOverwritten, type Definition, type OverwrittenPlace } from '../../definition/index.ts'
 import { checkModules } from '../../build/index.ts'
 import { diagnoseActions } from '../../host/index.ts'
@@ -44,9 +43,7 @@ export interface PlannedTarget {
 }
 
 /** What a deployment would change. */
-export interface DeployPlan extends Omit<TargetSurvey, 'breakingChanges'>, ChangePlan {
-  /** The version of Waypost that built the release. */
-  readonly built: string
+export interface DeployPlan extends DeploymentSurvey {
   readonly target: PlannedTarget
   /** Changes that were made in the backend since the last deployment from a folder, and that the project does not have. */
   readonly overwritten: readonly OverwrittenPlace[]
@@ -114,7 +111,10 @@ async function makePlan(
     await assertActionsFit(deployable, survey, report)
   }
   const lost = survey.changedSinceGit ? await findOverwritten(target, deployable, options) : noneOverwritten
-  return { target, deployable, report, plan: { ...describe(survey, { deployable, planned, options }), ...lost } }
+  const changes = survey.changes.map((one) => locate(one, deployable.definition))
+  // A copy of a release that was edited on a server stays one: there is nothing to record.
+  const changedSinceGit = survey.changedSinceGit && deployable.kind === 'deploy'
+  return { target, deployable, report, plan: { ...survey, changes, changedSinceGit, target: planned, ...lost } }
 }
 
 type Overwritten = Pick<DeployPlan, 'overwritten' | 'overwriteHint'>
@@ -150,32 +150,6 @@ const overwriteHints = {
   copy: 'Make the same changes on the server that you copy from, or deploy with --overwrite-backend to undo them.',
 }
 
-interface DescribeContext {
-  readonly deployable: Deployable
-  readonly planned: PlannedTarget
-  readonly options: PlanOptions
-}
-
-function describe(
-  survey: TargetSurvey,
-  { deployable, planned: target, options }: DescribeContext,
-): Omit<DeployPlan, keyof Overwritten> {
-  const { release, definition } = deployable
-  const { variables } = options
-  const planned = planChanges(
-    { before: survey.active?.manifest, after: release.manifest },
-    { calls: survey.calls, variables },
-  )
-  const changes = survey.id === survey.active?.id ? [] : planned.changes.map((one) => locate(one, definition))
-  // A copy of a release that was edited on a server stays one: there is nothing to record.
-  const changedSinceGit = survey.changedSinceGit && deployable.kind === 'deploy'
-  const isForbidden = survey.breakingChanges === 'forbid' || planned.breakingChanges === 'forbid'
-  const breakingChanges = isForbidden ? 'forbid' : 'warn'
-  const accessWarnings = survey.id === survey.active?.id ? [] : planned.accessWarnings
-  const compared = { breakingChanges, changes, accessWarnings } as const
-  return { ...survey, ...compared, built: release.manifest.waypost, target, changedSinceGit }
-}
-
 function locate(change: ReleaseChange, { routes }: Definition): ReleaseChange {
   if (change.kind !== 'route' || change.change === 'removed') return change
   const [method, route] = change.name.split(' ')
@@ -203,7 +177,7 @@ export async function assertModulesLoad(
  */
 export async function assertActionsFit(
   { definition, files }: Deployable,
-  { failingActions }: TargetSurvey,
+  { failingActions }: Pick<ReleaseFacts, 'failingActions'>,
   report: (diagnostics: readonly Diagnostic[]) => void,
 ): Promise<void> {
   const diagnostics = await diagnoseActions(definition, failingActions, {

@@ -1,10 +1,7 @@
-import { findUnheldScopes } from '../../auth/index.ts'
-import { variable, type Variables } from '../../kit/index.ts'
+import type { Variables } from '../../kit/index.ts'
 import {
   activateRelease,
   findActiveFileList,
-  findMissingVariables,
-  findOlderServers,
   hashFileList,
   hashFiles,
   isChangedSinceGit,
@@ -13,27 +10,22 @@ import {
   loadActiveId,
   loadActiveRelease,
   loadPublishedFiles,
-  neededScopes,
+  outlineRelease,
   releaseId,
-  requiredVariables,
   rollBack,
-  type MissingVariable,
+  withoutManifest,
   type Manifest,
 } from '../../release/index.ts'
 import {
   checkIdentity,
-  checkReleaseActions,
   loadReleasePlugins,
   migrateRelease,
-  nameOfMigration,
   openHost,
   openIdentity,
-  surveyMigrations,
   variablesOfConnections,
   withSystemVariables,
-  type Host,
 } from '../../host/index.ts'
-import { countDayCalls, surveyRollback } from '../../operate/index.ts'
+import { surveyRelease, surveyRollback } from '../../operate/index.ts'
 import { storeFact } from '../../store/index.ts'
 import type { DeployTarget } from './target.ts'
 
@@ -67,28 +59,13 @@ export async function openSystemTarget(options: {
       const plugins = await loadReleasePlugins(host, release)
       const id = releaseId(release.manifest)
       const active = await loadActiveRelease(system, { id, manifest })
-      const { pending, dropped } = await surveyMigrations({
-        host,
-        release,
-        plugins,
-        active: active?.manifest,
-        mayOpen: true,
-      })
-      const unready = new Set(pending.map(({ connection }) => connection))
-      const isActive = active?.id === id
+      const outline = outlineRelease(id, manifest, active?.manifest)
       return {
-        id,
-        active,
-        filesChanged: isActive && (await findActiveFileList(system)) !== hashFileList(hashFiles(files)),
+        ...(await surveyRelease({ host, release: outline, active, plugins, mayOpen: true })),
+        active: active && withoutManifest(active),
+        filesChanged: active?.id === id && (await findActiveFileList(system)) !== hashFileList(hashFiles(files)),
         changedSinceGit: await isChangedSinceGit(system),
         missingArtifacts: [],
-        unheldScopes: await findUnheldScopes(system, neededScopes(manifest)),
-        missingVariables: await findMissing(host, manifest),
-        olderServers: await findOlderServers(system, manifest),
-        pendingMigrations: pending.map(nameOfMigration),
-        droppedMigrations: dropped.map(nameOfMigration),
-        calls: isActive ? {} : await countDayCalls(system),
-        failingActions: isActive ? [] : await checkReleaseActions({ host, release, plugins, unready }),
       }
     },
     upload: async () => undefined,
@@ -110,17 +87,4 @@ export async function openSystemTarget(options: {
     },
     close: () => opened.close(),
   }
-}
-
-/**
- * An embedded System is served from this folder on this machine, so its environment is checked even without a running
- * server.
- */
-async function findMissing(host: Host, manifest: Manifest): Promise<readonly MissingVariable[]> {
-  const names = requiredVariables(manifest)
-  const missing = await findMissingVariables(host.system, names)
-  if (!host.isEmbedded || (await listLiveServers(host.system)).length > 0) return missing
-  const unset = names.filter((name) => variable(host.environment, name) === undefined)
-  const shared = await host.system.db.selectFrom('waypost_variable').select('id').execute()
-  return unset.filter((name) => !shared.some(({ id }) => id === name)).map((name) => ({ name, servers: [] }))
 }

@@ -7,11 +7,10 @@ import type {
   FileHashes,
   LiveServer,
   PublishedFiles,
-  StoredRelease,
 } from '../../release/index.ts'
 import type { Definition } from '../../definition/index.ts'
 import type { AppliedMigration } from '../../host/index.ts'
-import type { ReleaseFacts, RollbackSurvey } from '../../operate/index.ts'
+import type { DeploymentSurvey, RollbackSurvey } from '../../operate/index.ts'
 
 /** A release that was built and checked. */
 export interface Deployable {
@@ -25,23 +24,6 @@ export interface Deployable {
   readonly commit: string | undefined
   /** `backend` if the files were edited on a server and are not in Git. */
   readonly kind: 'deploy' | 'backend'
-}
-
-/** The state of a target, compared with a release that may be deployed there. */
-export interface TargetSurvey extends Omit<ReleaseFacts, 'changes' | 'breakingChanges' | 'accessWarnings' | 'built'> {
-  readonly active: StoredRelease | undefined
-  /** Whether the release is active with other definition files: only comments or the layout of files changed. */
-  readonly filesChanged: boolean
-  /** Hashes of the artifacts and definition files to upload; empty if `activate` stores them itself. */
-  readonly missingArtifacts: readonly string[]
-  /** Whether the active definition was changed in the backend since it was last deployed from a folder. */
-  readonly changedSinceGit: boolean
-  /** Scopes that the release needs and no active user has. */
-  readonly unheldScopes: readonly string[]
-  /** The calls of each method in the last 24 hours: `GET /todo` → number. */
-  readonly calls: Readonly<Record<string, number>>
-  /** How the target handles breaking changes, which may depend on variables that only its servers have. */
-  readonly breakingChanges?: ReleaseFacts['breakingChanges']
 }
 
 /** What the person or pipeline behind an activation allows. A server checks it again. */
@@ -78,7 +60,7 @@ export interface DeployTarget {
   /** Throws if a deployment is not possible. Not needed for a plan. Changes nothing. */
   assertDeployable(): Promise<void>
   /** Changes nothing. */
-  survey(deployable: Pick<Deployable, 'release' | 'files'>): Promise<TargetSurvey>
+  survey(deployable: Pick<Deployable, 'release' | 'files'>): Promise<DeploymentSurvey>
   /**
    * Uploads the missing artifacts and definition files before migrations and activation.
    * @returns undefined if uploads are not needed

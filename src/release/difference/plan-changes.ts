@@ -4,12 +4,6 @@ import type { ReleaseChange } from './change.ts'
 import { compareAccessWarnings, type AccessWarning } from './access-warnings.ts'
 import { compareManifests } from './compare-manifests.ts'
 
-export interface PlannedManifests {
-  /** Of the active release; undefined if there is none. */
-  readonly before: Manifest | undefined
-  readonly after: Manifest
-}
-
 /** What the activation of a release would change. */
 export interface ChangePlan {
   readonly changes: readonly ReleaseChange[]
@@ -31,7 +25,7 @@ export interface ComparedManifests {
 }
 
 /** Compares two manifests. Needs no variables and no database, so that a thread can do it. */
-export function compareForPlan({ before, after }: PlannedManifests): ComparedManifests {
+export function compareForPlan(before: Manifest | undefined, after: Manifest): ComparedManifests {
   const policies = [before, after].flatMap((manifest) => manifest?.config['breaking_changes'] ?? [])
   const accessWarnings = compareAccessWarnings(before, after)
   return { changes: compareManifests(before, after), policies, accessWarnings }
@@ -39,10 +33,9 @@ export function compareForPlan({ before, after }: PlannedManifests): ComparedMan
 
 /** @param calls the calls of each method in the last 24 hours: `GET /todo` → number */
 export function planChanges(
-  compared: PlannedManifests | ComparedManifests,
+  { changes, policies, accessWarnings }: ComparedManifests,
   { calls, variables }: { readonly calls: Readonly<Record<string, number>>; readonly variables: Variables },
 ): ChangePlan {
-  const { changes, policies, accessWarnings } = 'after' in compared ? compareForPlan(compared) : compared
   return {
     changes: changes.map((one) => countCalls(one, calls)),
     breakingChanges: policies.some((policy) => isForbid(policy, variables)) ? 'forbid' : 'warn',

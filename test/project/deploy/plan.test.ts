@@ -107,6 +107,22 @@ describe('a plan', { concurrency: 1 }, () => {
     await deploy()
   })
 
+  test('names the releases to which a breaking migration ends rollbacks, whichever target it is for', async () => {
+    const { id } = (await plan()).active!
+    assert.deepEqual((await plan()).rollbacks, { reachable: [id], lost: [], migrations: [] })
+    await writeFiles(folder, {
+      'migrations/System/20261101-make.yml': 'create_table: { app_old: { columns: { id: id } } }\n',
+      'migrations/System/20261102-drop.yml': 'drop_table: [app_old]\n',
+    })
+    const found = await plan().finally(() => rm(path.join(folder, 'migrations'), { recursive: true }))
+    assert.deepEqual(found.rollbacks, { reachable: [], lost: [id], migrations: ['System/20261102-drop'] })
+    const lines = explainPlan(found).filter(({ kind }) => kind === 'rollback')
+    assert.deepEqual(
+      lines.map(({ name, remarks: [remark] }) => `${name}: ${remark?.text}`),
+      [`${id.slice(0, 8)}: no longer possible to these releases after System/20261102-drop`],
+    )
+  })
+
   test('names scopes that no active user has', async () => {
     await write(yml('', 'scopes: [ops, sales]'))
     assert.deepEqual((await plan()).unheldScopes, ['ops', 'sales'])

@@ -80,9 +80,9 @@ const plan = defineRoute({
       dropped_migrations: found.facts?.droppedMigrations ?? [],
       missing_variables: found.missingVariables,
       new_variable_uses: found.newVariableUses,
-      unheld_scopes: found.unheldScopes,
-      rollbacks: found.rollbacks,
-      older_servers: (found.facts?.olderServers ?? []).map(({ name, version }) => ({ name, version })),
+      unheld_scopes: found.facts?.unheldScopes ?? [],
+      rollbacks: found.facts?.rollbacks ?? { reachable: [], lost: [], migrations: [] },
+      older_servers: found.facts?.olderServers ?? [],
       diagnostics: await formatDiagnostics(draft, texts, found.diagnostics),
       access_warnings: await formatDiagnostics(draft, texts, found.accessWarnings),
     }

@@ -1,5 +1,6 @@
 import type { FailingAction } from '../../../host/index.ts'
-import type { ChangePlan, LiveServer, MissingVariable } from '../../../release/index.ts'
+import type { ChangePlan, LiveServer, MissingVariable, StoredRelease } from '../../../release/index.ts'
+import type { Rollbacks } from './find-rollbacks.ts'
 
 /** What is known about a release before it may become active, whichever way it is meant to get there. */
 export interface ReleaseFacts extends ChangePlan {
@@ -18,11 +19,34 @@ export interface ReleaseFacts extends ChangePlan {
   readonly droppedMigrations: readonly string[]
   /** Methods that would fail. Connections with pending migrations are not checked. */
   readonly failingActions: readonly FailingAction[]
+  /** Scopes that the release needs and no active user has. */
+  readonly unheldScopes: readonly string[]
+  /** Which earlier releases a rollback can still return to afterwards. */
+  readonly rollbacks: Rollbacks
   /** Only of a rollback: it runs and reverts no migrations. */
   readonly rollback?: {
     /** Migrations that have run since, and that break code which was written before them. */
     readonly incompatibleMigrations: readonly IncompatibleMigration[]
   }
+}
+
+/** What is known about a release that is sent to System or to a server, with its definition files. */
+export interface DeploymentSurvey extends ReleaseFacts {
+  readonly active: Omit<StoredRelease, 'manifest'> | undefined
+  /** Whether the release is active with other definition files: only comments or the layout of files changed. */
+  readonly filesChanged: boolean
+  /** Whether the active definition was changed in the backend since it was last deployed from a folder. */
+  readonly changedSinceGit: boolean
+  /** Hashes of the artifacts and definition files to upload; empty if the activation stores them itself. */
+  readonly missingArtifacts: readonly string[]
+}
+
+/** What is known before a rollback to a release. */
+export interface RollbackSurvey extends ReleaseFacts {
+  /** Migrations that ran since and are in no stored release, so it is unknown whether they are breaking. */
+  readonly unknownMigrations: readonly string[]
+  /** Connections that could not be opened to read their applied migrations. */
+  readonly unreachable: readonly string[]
 }
 
 export interface IncompatibleMigration {

@@ -14,6 +14,9 @@ export interface Consent {
   readonly migrate?: boolean | undefined
 }
 
+/** All that a caller could agree to. What is still refused then is impossible. */
+export const everything: Consent = { isConfirmed: true, allowBreaking: true, acceptAccess: true, migrate: true }
+
 /** A reason why a release may not become active. */
 export interface Objection {
   readonly rule: ReleaseRule

@@ -13,6 +13,7 @@ import type {
   ServersAnswer,
   SurveyAnswer,
 } from '../../../backend/index.ts'
+import type { ReleaseFacts } from '../../../operate/index.ts'
 import { errors } from './errors.ts'
 
 /**
@@ -37,60 +38,42 @@ function hasExpectedForm(answer: unknown, fits: (answer: never) => boolean): boo
 }
 
 export function isSurvey(answer: SurveyAnswer): boolean {
-  const {
-    id,
-    active,
-    filesChanged,
-    missingArtifacts,
-    unheldScopes,
-    missingVariables,
-    pendingMigrations,
-    droppedMigrations,
-    olderServers,
-    breakingChanges,
-    failingActions,
-    calls,
-    changedSinceGit,
-  } = answer
+  const { active, filesChanged, changedSinceGit, missingArtifacts } = answer
   return (
-    isId(id) &&
+    areFacts(answer) &&
     [filesChanged, changedSinceGit].every((flag) => typeof flag === 'boolean') &&
-    (active === null || (isId(active.id) && isManifest(active.manifest) && Number.isFinite(active.activatedAt))) &&
-    [missingArtifacts, unheldScopes, pendingMigrations, droppedMigrations].every(isTexts) &&
-    missingVariables.every(isMissingVariable) &&
-    olderServers.every(isServerVersion) &&
-    isPolicy(breakingChanges) &&
-    failingActions.every(({ method, path, message }) => isTexts([method, path, message])) &&
-    Object.values(calls).every(Number.isFinite)
+    (active === null || (isTexts([active.activatedBy]) && Number.isFinite(active.activatedAt))) &&
+    isTexts(missingArtifacts)
   )
 }
 
 export function isRollbackSurvey(answer: RollbackSurveyAnswer): boolean {
-  const { id, manifest, active, missingVariables, unknownMigrations, unreachable, changes } = answer
-  const { olderServers, breakingChanges, pendingMigrations, rollback, built } = answer
+  const { unknownMigrations, unreachable, rollback } = answer
   return (
-    isId(id) &&
-    isManifest(manifest) &&
-    (active === null || (isId(active.id) && (active.manifest === undefined || isManifest(active.manifest)))) &&
-    [unknownMigrations, unreachable, pendingMigrations, [built]].every(isTexts) &&
-    missingVariables.every(isMissingVariable) &&
-    olderServers.every(isServerVersion) &&
-    isPolicy(breakingChanges) &&
-    changes.every(isChange) &&
+    areFacts(answer) &&
+    [unknownMigrations, unreachable].every(isTexts) &&
     rollback!.incompatibleMigrations.every(({ name, steps }) => isTexts([name, ...steps]))
+  )
+}
+
+function areFacts(facts: Omit<ReleaseFacts, 'active'> & { readonly active: { readonly id: string } | null }): boolean {
+  const { id, active, changes, breakingChanges, missingVariables, olderServers, failingActions, rollbacks } = facts
+  const { pendingMigrations, droppedMigrations, unheldScopes, accessWarnings, built } = facts
+  const { reachable, lost, migrations } = rollbacks
+  return (
+    [id, ...(active === null ? [] : [active.id])].every(isId) &&
+    changes.every(isChange) &&
+    (breakingChanges === 'warn' || breakingChanges === 'forbid') &&
+    missingVariables.every(isMissingVariable) &&
+    olderServers.every(({ name, version }) => isTexts([name, version])) &&
+    failingActions.every(({ method, path, message }) => isTexts([method, path, message])) &&
+    accessWarnings.every(({ code, kind, name, text }) => isTexts([code, kind, name, text])) &&
+    [reachable, lost, migrations, pendingMigrations, droppedMigrations, unheldScopes, [built]].every(isTexts)
   )
 }
 
 function isChange({ change, kind, name, breaking, details }: ReleaseChange): boolean {
   return isTexts([change, kind, name, ...details.map(({ text }) => text)]) && typeof breaking === 'boolean'
-}
-
-function isServerVersion({ name, version }: Pick<LiveServer, 'name' | 'version'>): boolean {
-  return isTexts([name, version])
-}
-
-function isPolicy(policy: unknown): boolean {
-  return policy === 'warn' || policy === 'forbid'
 }
 
 function isMissingVariable({
@@ -143,18 +126,6 @@ export function printableServer(server: LiveServer): LiveServer {
     version: printable(version, 80),
     error: error === null ? null : printable(error),
   }
-}
-
-function isManifest(manifest: Readonly<Record<string, unknown>> | object): boolean {
-  const { routes, migrations, format, ...rest } = manifest as Readonly<Record<string, unknown>>
-  const maps = ['schemas', 'connections', 'events', 'scopes', 'cronjobs', 'rates', 'config', 'variables', 'artifacts']
-  return (
-    (format === 1 || format === 2) &&
-    Array.isArray(routes) &&
-    routes.every(({ path, methods }) => typeof path === 'string' && Array.isArray(methods)) &&
-    Array.isArray(migrations) &&
-    maps.every((key) => typeof rest[key] === 'object' && rest[key] !== null)
-  )
 }
 
 function isTexts(texts: readonly unknown[]): boolean {

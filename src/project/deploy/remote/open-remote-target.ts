@@ -14,7 +14,6 @@ import type {
 import { isWaypostError, sha256, type Variables } from '../../../kit/index.ts'
 import {
   hashFiles,
-  upgradeManifest,
   type Artifact,
   type DefinitionFile,
   type FileHashes,
@@ -98,10 +97,8 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     async survey({ release, files }) {
       const request: SurveyRequest = { protocol, manifest: release.manifest, files: hashFiles(files) }
       const answer = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
-      const { active, failingActions, ...rest } = answer
-      const failing = failingActions.map((one) => ({ ...one, message: printable(one.message) }))
-      const upgraded = active === null ? undefined : { ...active, manifest: upgradeManifest(active.manifest) }
-      return { ...rest, active: upgraded, failingActions: failing }
+      const failingActions = answer.failingActions.map((one) => ({ ...one, message: printable(one.message) }))
+      return { ...answer, active: answer.active ?? undefined, failingActions }
     },
     upload,
     async migrate({ release }, { onApplied }) {

@@ -26,8 +26,8 @@ export function remoteRollback({
     async surveyRollback(beginning) {
       const request: RollbackSurveyRequest = { protocol, ...(beginning === undefined ? {} : { release: beginning }) }
       const answer = await client.post<RollbackSurveyAnswer>(paths.rollbackSurvey, request)
-      const { active, ...survey } = assertAnswer(own, answer, isRollbackSurvey)
-      return { ...survey, active: active === null ? undefined : { id: active.id, manifest: active.manifest } }
+      const survey = assertAnswer(own, answer, isRollbackSurvey)
+      return { ...survey, active: survey.active ?? undefined }
     },
     async rollBack(id, { message, against, keepDraft, allowBreaking }) {
       const request: RollbackRequest = {
