@@ -131,7 +131,7 @@ export const errors = defineErrors({
   },
   WP_DEFINITION_PUBLIC_SCOPES: {
     ...user,
-    message: '{subject} is public, so its scopes are ignored and no token is needed',
+    message: '{method} {path} is public, so its scopes are ignored and no token is needed',
     hint: 'Remove public: true to require a token, or remove "scopes"',
   },
   WP_DEFINITION_SCOPE_UNDECLARED: {

@@ -3,6 +3,7 @@ import { checkClassConfigs } from './check-class-configs.ts'
 import { checkLiteralSecrets } from './check-literal-secrets.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { checkDispatches } from './check-dispatches.ts'
+import { checkOpenAccess } from './check-open-access.ts'
 import { checkSchemaValues } from './check-schema-values.ts'
 import { checkUnused } from './check-unused.ts'
 import { compose } from './compose.ts'
@@ -81,20 +82,21 @@ export async function loadDefinition(root: string | undefined, options: LoadOpti
     pruneCache(loading)
     return finish(loading)
   }
-  const { context, resolved, definition } = makeDefinition(loading, node, options.variables)
+  const made = makeDefinition(loading, node, options.variables)
+  const { context, resolved, definition } = made
   checkLiteralSecrets(context, options.classes)
   await checkSchemaValues(context, definition)
   pruneCache(loading)
   const configs = options.classes && (await checkClassConfigs(context, options.classes))
   checkUnused(context, node, resolved)
-  if (configs === undefined) {
-    checkDispatches(context, definition)
-    return finish(loading, node, definition)
-  }
   const checked = { ...definition, scopes: Object.fromEntries(context.scopes) } // configs may name scopes
   const { describe } = options
-  const complete = describe === undefined ? checked : await describeActions(context, checked, { configs, describe })
+  const complete =
+    configs === undefined || describe === undefined
+      ? checked
+      : await describeActions(context, checked, { configs, describe })
   checkDispatches(context, complete)
+  checkOpenAccess({ ...made, definition: complete }, node)
   return finish(loading, node, complete)
 }
 

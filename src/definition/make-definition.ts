@@ -1,7 +1,6 @@
 import type { Variables } from '../kit/index.ts'
 import { checkConfig } from './check-config.ts'
 import { checkContradictions } from './check-contradictions.ts'
-import { checkOpenEvents } from './check-open-events.ts'
 import { checkRequestAlternatives } from './check-request-alternatives.ts'
 import { checkRequestArrays } from './check-request-arrays.ts'
 import { checkStructure } from './check-structure.ts'
@@ -48,13 +47,12 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   checkContradictions(context.schemas, resolved)
   for (const check of context.afterSchemas) check(resolved)
   const used = checkVariables(context, variables)
-  checkOpenEvents(context, root, { resolved, defaultScopes })
   checkRequestArrays(context, resolved)
   checkRequestAlternatives(context, resolved)
 
   const scopes = Object.fromEntries(context.scopes)
   const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }
-  return { context, resolved, definition: { routes, ...named, config, plugins, variables: used } }
+  return { context, resolved, defaultScopes, definition: { routes, ...named, config, plugins, variables: used } }
 }
 
 function checkRoot({ report }: LoadContext, root: Node): void {
@@ -75,6 +73,8 @@ export interface DefinitionResult {
   readonly context: DefinitionContext
   readonly resolved: ResolvedSchemas
   readonly definition: Definition
+  /** The scopes of each new user; undefined if they depend on unset variables. */
+  readonly defaultScopes: readonly string[] | undefined
 }
 
 function makeContext(loading: LoadContext, root: Node): DefinitionContext {

@@ -15,6 +15,8 @@ export interface RouteSettings {
   readonly params: JsonSchema | undefined
   readonly scopes: readonly string[] | undefined
   readonly rate: string | undefined
+  /** Whether all methods are public: then its scopes have no effect. */
+  readonly isPublic: boolean
   /** Whether some key of the route was probably a typo. */
   readonly isUnclear: boolean
 }
@@ -28,8 +30,6 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
   const ownScopes = valueOf(node, 'scopes')
   recordScopes(context, itemsOf(ownScopes))
   checkScopes(context, entry, shared)
-  checkPublicChange(context, entry, shared)
-  checkPublicScopes(context, entry, shared)
   const query = node.entries.get('parameters')
   const dispatch = valueOf(node, 'dispatch')
   if (dispatch !== undefined) context.dispatches.set(`${key} ${shared.path}`, dispatch)
@@ -38,7 +38,8 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     public: isPublic(node),
     description: textOf(valueOf(node, 'description')),
     operationId: readOperationId(context, node),
-    scopes: ownScopes === undefined && !isPublic(node) ? (shared.scopes ?? []) : textsOf(ownScopes),
+    scopes:
+      ownScopes === undefined && (!isPublic(node) || shared.isPublic) ? (shared.scopes ?? []) : textsOf(ownScopes),
     params: shared.params,
     query: query === undefined ? undefined : makeParameters(context, { entry: query }),
     request: makeRequest(context, entry),
@@ -91,22 +92,6 @@ function checkScopes(
   if (isPublic(value) || (isOpen !== undefined && !isBoolean)) return
   if (scopes !== undefined || valueOf(value, 'scopes') !== undefined) return
   loading.report.add({ code: 'WP_DEFINITION_SCOPE_MISSING', at: keySpan, parameters: { method: key, path } })
-}
-
-/** A public method with scopes was probably meant to require a token. */
-function checkPublicScopes({ loading }: DefinitionContext, { key, value }: Entry, { path }: RouteSettings): void {
-  const scopes = value.kind === 'map' ? value.entries.get('scopes') : undefined
-  if (!isPublic(value) || itemsOf(scopes?.value).length === 0) return
-  const parameters = { subject: `${key} ${path}` }
-  loading.report.add({ code: 'WP_DEFINITION_PUBLIC_SCOPES', severity: 'warning', at: scopes!.keySpan, parameters })
-}
-
-/** A rate limit shows that public access is intended: a form, a sign-in, the callback of a partner. */
-function checkPublicChange({ loading }: DefinitionContext, { key, value }: Entry, { path, rate }: RouteSettings): void {
-  if (key === 'GET' || !isPublic(value) || rate !== undefined || valueOf(value, 'rate') !== undefined) return
-  const at = value.kind === 'map' ? value.entries.get('public')?.keySpan : undefined
-  const parameters = { method: key, path }
-  if (at !== undefined) loading.report.add({ code: 'WP_DEFINITION_PUBLIC_CHANGE', severity: 'warning', at, parameters })
 }
 
 function makeRequest(context: DefinitionContext, { key, value }: Entry): JsonSchema | undefined {

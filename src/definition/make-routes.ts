@@ -37,17 +37,18 @@ function makeRoute(context: DefinitionContext, entry: Entry): Route {
   const rate = valueOf(node, 'rate')
   const rateName = textOf(rate)
   recordScopes(context, itemsOf(scopes))
-  checkPublicRoute(context, entry)
+  const declared = entriesOf(valueOf(node, 'methods'))
   if (rate !== undefined && rateName !== undefined) checkName(context.sections.rate, rateName, { at: rate, report })
   const shared = {
     path: entry.key,
     params: makePathSchema(context, entry, names),
     scopes: scopes === undefined ? undefined : textsOf(scopes),
     rate: rateName,
+    isPublic: declared.every(({ value }) => isPublic(value)),
     isUnclear: report.isUnclear(node),
   }
   const methods: Method[] = []
-  for (const method of entriesOf(valueOf(node, 'methods'))) {
+  for (const method of declared) {
     const made = makeMethod(context, method, shared)
     if (made !== undefined) methods.push(made)
   }
@@ -57,16 +58,6 @@ function makeRoute(context: DefinitionContext, entry: Entry): Route {
     deprecated: readDate(context, entry),
     at: locationOf(entry.keySpan),
   })
-}
-
-/** A route whose methods are all public looks protected by its scopes, but is not. */
-function checkPublicRoute({ loading }: DefinitionContext, { key: path, value }: Entry): void {
-  const methods = entriesOf(valueOf(value, 'methods'))
-  const scopes = value.kind === 'map' ? value.entries.get('scopes') : undefined
-  if (itemsOf(scopes?.value).length === 0 || methods.length === 0) return
-  if (!methods.every((method) => isPublic(method.value))) return
-  const parameters = { subject: `Every method of ${path}` }
-  loading.report.add({ code: 'WP_DEFINITION_PUBLIC_SCOPES', severity: 'warning', at: scopes!.keySpan, parameters })
 }
 
 /** Path parameters without a schema are strings. */

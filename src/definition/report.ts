@@ -10,6 +10,7 @@ export interface Problem {
   /** Replaces the default hint of the error. */
   readonly hint?: string | undefined
   readonly severity?: 'error' | 'warning'
+  readonly subject?: string
   /** Whether the marked text must be hidden. */
   readonly isSecret?: boolean
 }
@@ -79,14 +80,18 @@ const firstColumn = { start: { line: 1, column: 1 }, end: { line: 1, column: 1 }
 
 const maxShown = 300
 
-function wordsOf({ code, parameters: given = {}, hint, severity = 'error' }: Omit<Problem, 'at'>) {
+function wordsOf({ code, parameters: given = {}, hint, severity = 'error', subject }: Omit<Problem, 'at'>) {
   const parameters = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, shorten(String(value))]))
   const row: Row = { ...errors.table, ...foreignErrors }[code]
   const words = hint ?? (row.hint === undefined ? undefined : fillPlaceholders(row.hint, parameters))
   const message = fillPlaceholders(row.message, parameters)
-  return words === undefined
-    ? { code, severity, message }
-    : { code, severity, message, hint: shorten(words, 2 * maxShown) }
+  return {
+    code,
+    severity,
+    message,
+    ...(words !== undefined && { hint: shorten(words, 2 * maxShown) }),
+    ...(subject !== undefined && { subject }),
+  }
 }
 
 /** A name may be as long as a file. */

@@ -140,4 +140,10 @@ export const errors = defineErrors({
     message: '{method} {path} would fail: {problem}',
     hint: 'Correct the config of the action, or write a migration that adds what is missing.',
   },
+  WP_HOST_SHARED_ORIGIN: {
+    kind: 'user',
+    status: 422,
+    message: '{name} may serve pages with scripts on the origin of the backend',
+    hint: 'Give the backend a host of its own with WAYPOST_BACKEND_URL, see docs/backend.md.',
+  },
 })

@@ -27,6 +27,8 @@ export interface Diagnostic {
   readonly range: Range
   /** What to do next. */
   readonly hint?: string
+  /** What a warning about access is about: `route POST /todo`. */
+  readonly subject?: string
   /** The source line at `range.start`, which is printed and underlined. */
   readonly source?: string
   /** The chain of includes that leads to the file, nearest first. */

@@ -31,12 +31,6 @@ export const errors = defineErrors({
     message: '{file} is missing, so the tables of {connection} have no types and actions cannot be type-checked',
     hint: 'Run waypost migrate, which writes the file.',
   },
-  WP_PROJECT_SHARED_ORIGIN: {
-    kind: 'user',
-    status: 500,
-    message: '{name} may serve pages with scripts on the origin of the backend',
-    hint: 'Give the backend a host of its own with WAYPOST_BACKEND_URL, see docs/backend.md.',
-  },
   WP_PROJECT_NOT_EMPTY: {
     kind: 'user',
     status: 500,

@@ -1,9 +1,7 @@
 import { openBuilder, type WrittenTypes } from '../build/index.ts'
-import type { Definition } from '../definition/index.ts'
-import { readBackendSettings } from '../host/index.ts'
+import { warnOfSharedOrigin } from '../host/index.ts'
 import { hasErrors, version, type Diagnostic, type Variables } from '../kit/index.ts'
 import { collectDefinitionFiles } from './definition-files.ts'
-import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { buildProject, type LoadedProject } from './load-project.ts'
 
@@ -43,19 +41,4 @@ export async function validateProject(folder: string, variables?: Variables): Pr
   } finally {
     await builder.close()
   }
-}
-
-/** Pages with scripts should not share the origin of the backend, whose users have many rights. */
-function warnOfSharedOrigin({ routes }: Definition, variables: Variables): readonly Diagnostic[] {
-  const { mode, url } = readBackendSettings(variables)
-  if (mode === 'off' || url !== undefined) return []
-  for (const { path, methods } of routes) {
-    const method = methods.find(({ html }) => html === 'trusted')
-    if (method === undefined) continue
-    const { file, line, column } = method.at
-    const { code, message, hint = '' } = errors.WP_PROJECT_SHARED_ORIGIN({ name: `${method.method} ${path}` })
-    const range = { start: { line, column }, end: { line, column: column + method.method.length } }
-    return [{ code, severity: 'warning', message, hint, file, range }]
-  }
-  return []
 }

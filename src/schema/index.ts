@@ -23,6 +23,7 @@ export {
   requireWithoutDefault,
   requireWithoutDefaults,
 } from './defaults.ts'
+export { findOpenAccess, type AccessWarning } from './find-open-access.ts'
 export { findContradiction, type Contradiction } from './find-contradiction.ts'
 export { limitsOf } from './limits.ts'
 export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'

@@ -274,6 +274,44 @@ for (const kind of chooseKinds('sqlite')) {
       await publish()
     })
 
+    test('shows the same warnings about access as the gate, each at its place in the files', async () => {
+      await begin()
+      const open = `
+  /given: { scopes: [reader], methods: { GET: { public: true, action: List }, POST: { public: true, action: Make } } }
+  /mixed: { scopes: [reader], methods: { GET: { public: true, action: List }, POST: { action: Make } } }
+  /own: { methods: { POST: { public: true, scopes: [reader], rate: r, action: Make } } }
+  /html: { methods: { GET: { public: true, html: trusted, action: List } } }
+event:
+  free: {}
+  stock: { scopes: [other, reader] }
+  shut: { scopes: [other] }
+rate: { r: { limit: 1, window: 1m } }
+config: { scopes_default: [reader] }
+`
+      const make = '  Make: { class: sql-table, config: { table: app_note, columns: [id, text], write: [text] } }\n'
+      await write({ 'waypost.yml': list() + make + route('/note').trimEnd() + open })
+      const planned = await plan()
+      assert.notEqual(planned.release, null, JSON.stringify(planned.diagnostics))
+      const places = planned.access_warnings.map(({ code, at }: { code: string; at: string }) => `${code} ${at}`)
+      assert.deepEqual(places, [
+        'WP_DEFINITION_PUBLIC_SCOPES /routes/~1given/scopes',
+        'WP_DEFINITION_PUBLIC_SCOPES /routes/~1given/scopes',
+        'WP_DEFINITION_PUBLIC_CHANGE /routes/~1given/methods/POST/public',
+        'WP_DEFINITION_PUBLIC_SCOPES /routes/~1own/methods/POST/scopes',
+        'WP_DEFINITION_EVENT_OPEN /event/free',
+        'WP_DEFINITION_EVENT_DEFAULT_SCOPE /event/stock/scopes/1',
+      ])
+      const { detail, diagnostics } = await refused({}, 'WP_RELEASE_ACCESS')
+      assert.match(detail, new RegExp(`and ${places.length - 1} more`))
+      assert.equal(diagnostics.length, places.length)
+      // Not about access: whether the backend shares the origin depends on the server.
+      const shared = planned.diagnostics.filter(({ code }: { code: string }) => code === 'WP_HOST_SHARED_ORIGIN')
+      assert.deepEqual(
+        shared.map(({ severity, at }: { severity: string; at: string }) => [severity, at]),
+        [['warning', '/routes/~1html/methods/GET']],
+      )
+    })
+
     test('needs variables to be set; staged ones become live with the activation', async () => {
       await begin()
       await addServer('one', { variables: 'HOME' })

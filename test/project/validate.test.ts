@@ -94,7 +94,7 @@ test('with variables, pages with scripts on the origin of the backend are a warn
 `,
     'src/a.ts': sound,
   }
-  const warned = ['waypost.yml:5 WP_PROJECT_SHARED_ORIGIN']
+  const warned = ['waypost.yml:5 WP_HOST_SHARED_ORIGIN']
   assert.deepEqual((await validate(files)).problems, [])
   assert.deepEqual((await validate(files, {})).problems, warned)
   assert.deepEqual((await validate(files, { WAYPOST_BACKEND: 'read' })).problems, warned)

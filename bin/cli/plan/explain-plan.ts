@@ -131,9 +131,6 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     rollbacks,
     overwritten = [],
     filesChanged = false,
-    changedSinceGit = false,
-    id,
-    active,
   } = parts
   const line = (kind: string, name: string, remark: Remark): PlanLine => ({
     kind,
@@ -141,7 +138,6 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
     breaking: false,
     remarks: [remark],
   })
-  const isPulled = changedSinceGit && !filesChanged && overwritten.length === 0 && id !== undefined && id === active?.id
   return [
     ...overwritten.map(({ at, file, line: number }) =>
       line(
@@ -151,7 +147,7 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
       ),
     ),
     ...(filesChanged ? [line('files', 'of the definition', plain(onlyFiles))] : []),
-    ...(isPulled ? [line('files', 'of the definition', plain(onlyPulled))] : []),
+    ...(isPulled(parts) ? [line('files', 'of the definition', plain(onlyPulled))] : []),
     ...accessWarnings.map(({ kind, name, text }) => ({
       ...line(kind, name, plain(`WARNING ${toPrintable(text)}`)),
       isPublic: true,
@@ -171,6 +167,11 @@ function listOthers(parts: PlanParts): readonly PlanLine[] {
 function describeLostRollbacks(rollbacks: PlanParts['rollbacks']): readonly Remark[] {
   if (rollbacks === undefined || rollbacks.lost.length === 0) return []
   return [plain(`no longer possible to these releases after ${nameSome(rollbacks.migrations)}`)]
+}
+
+/** Whether the release is active, and only its files are now those of the project. */
+function isPulled({ changedSinceGit = false, filesChanged = false, overwritten = [], id, active }: PlanParts): boolean {
+  return changedSinceGit && !filesChanged && overwritten.length === 0 && id !== undefined && id === active?.id
 }
 
 const onlyPulled = 'published in the backend and now in the project: recorded, and servers change nothing'

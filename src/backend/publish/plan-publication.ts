@@ -24,7 +24,6 @@ import {
 import { listStagedVariables, loadStagedVariables } from '../draft/system/staged-variables.ts'
 import type { LoadedDraft } from '../draft/system/draft-builder.ts'
 import type { SystemDraft } from '../draft/system/system-draft.ts'
-import { findAccessWarnings } from './access-warnings.ts'
 
 export interface PlanSources {
   readonly host: Host
@@ -93,7 +92,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   const host = await openHostFor(sources, before, { manifest, mayOpen: options.mayOpen })
   const plugins = await sources.loadPlugins(release)
   const staged = (await listStagedVariables(sources.host)).map(({ name }) => name)
-  const surveyed = await surveyRelease({
+  const facts = await surveyRelease({
     host,
     release: outlineRelease(release.id, manifest, before),
     active,
@@ -101,23 +100,15 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
     mayOpen: options.mayOpen,
     staged,
   })
-  const access = await findAccessWarnings({
-    planned: surveyed.accessWarnings,
-    found: loaded.diagnostics,
-    async loadActive() {
-      const { texts } = (await sources.draft.readState()).active
-      return (await sources.draft.load(texts)).diagnostics
-    },
-  })
-  const facts = { ...surveyed, accessWarnings: access.facts }
   const { missingVariables: missing, pendingMigrations } = facts
+  const isAbout = new Set(facts.accessWarnings.map(({ code, kind, name }) => `${code} ${kind} ${name}`))
   const isUnset = new Set([...missing.map(({ name }) => name), ...staged])
   return {
     ...plan,
     built: { manifest, artifacts, serialized: { id: release.id, manifest: release.text, artifacts }, plugins },
     facts,
     diagnostics: [...loaded.diagnostics, ...(await diagnoseFailing(sources, loaded, facts.failingActions))],
-    accessWarnings: access.diagnostics,
+    accessWarnings: loaded.diagnostics.filter((one) => isAbout.has(`${one.code} ${one.subject}`)),
     migrations: await describeMigrations(sources, loaded, {
       pending: pendingMigrations.map((name) => manifest.migrations.find((one) => nameOfMigration(one) === name)!),
       kindOf: (name) => kindOf(name, { host, manifest, plugins }),

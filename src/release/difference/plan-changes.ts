@@ -1,7 +1,8 @@
 import { parseSettings, resolveReferences, type Variables } from '../../kit/index.ts'
+import type { AccessWarning } from '../../schema/index.ts'
 import type { Manifest } from '../manifest.ts'
 import type { ReleaseChange } from './change.ts'
-import { compareAccessWarnings, type AccessWarning } from './access-warnings.ts'
+import { compareAccessWarnings } from './access-warnings.ts'
 import { compareManifests } from './compare-manifests.ts'
 
 /** What the activation of a release would change. */

@@ -215,7 +215,7 @@ export const namesCases: readonly Case[] = [
     },
     problems: [
       'waypost.yml:8:37 «scopes» warning WP_DEFINITION_PUBLIC_SCOPES GET /b is public, so its scopes are ignored and no token is needed | Remove public: true to require a token, or remove "scopes"',
-      'waypost.yml:10:5 «scopes» warning WP_DEFINITION_PUBLIC_SCOPES Every method of /c is public, so its scopes are ignored and no token is needed | Remove public: true to require a token, or remove "scopes"',
+      'waypost.yml:10:5 «scopes» warning WP_DEFINITION_PUBLIC_SCOPES GET /c is public, so its scopes are ignored and no token is needed | Remove public: true to require a token, or remove "scopes"',
     ],
   },
 ]

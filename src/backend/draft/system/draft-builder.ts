@@ -1,5 +1,5 @@
 import type { Texts } from '../../../definition/index.ts'
-import type { Host } from '../../../host/index.ts'
+import { warnOfSharedOrigin, type Host } from '../../../host/index.ts'
 import { loadArtifacts, loadDraftRows, loadManifest, parseManifest, type BuiltRelease } from '../../../release/index.ts'
 import type { LinkedRelease, TaskOutput } from '../thread/draft-tasks.ts'
 import type { DraftThread } from '../thread/draft-thread.ts'
@@ -36,7 +36,11 @@ export class DraftBuilder {
     const release = (await loadDraftRows(this.#host.system.db)).active?.release
     return keepLast(this.#loaded, `${release} ${this.#versions.listOf(texts)}`, {
       count: keptLoads,
-      make: async () => ({ texts, release, ...(await this.#thread.ask('check', { texts, release })) }),
+      make: async () => {
+        const { diagnostics, ...checked } = await this.#thread.ask('check', { texts, release })
+        const shared = warnOfSharedOrigin(checked.html, this.#host.variables)
+        return { texts, release, ...checked, diagnostics: [...diagnostics, ...shared] }
+      },
     })
   }
 

@@ -14,6 +14,7 @@ import {
   type LostUse,
   type Texts,
 } from '../../../definition/index.ts'
+import type { HtmlRoutes } from '../../../host/index.ts'
 import type { Diagnostic } from '../../../kit/index.ts'
 import {
   serializeRelease,
@@ -198,9 +199,15 @@ export const draftTasks = {
     readonly plugins: readonly ManifestPlugin[]
     /** Whether it can be linked. */
     readonly isValid: boolean
+    /** The methods that may send pages with scripts. */
+    readonly html: HtmlRoutes
   }> {
     const { diagnostics, plugins, definition } = await context.load(draft)
-    return { diagnostics, plugins, isValid: definition !== undefined }
+    const routes = (definition?.routes ?? []).flatMap(({ path, methods }) => {
+      const own = methods.flatMap(({ method, html, at }) => (html === undefined ? [] : [{ method, html, at }]))
+      return own.length === 0 ? [] : [{ path, methods: own }]
+    })
+    return { diagnostics, plugins, isValid: definition !== undefined, html: { routes } }
   },
 
   /** Makes the release of a definition without errors. */
