@@ -129,6 +129,7 @@ export {
 export { describeWaiting, maxSilenceMs } from './doctor/check-events.ts'
 
 export { activateJudged, type Judged } from './releases/gate/activate-judged.ts'
+export { surveySaved } from './releases/gate/survey-saved.ts'
 export type { Rollbacks } from './releases/gate/find-rollbacks.ts'
 export type { IncompatibleMigration } from './releases/gate/facts.ts'
 export type { DeploymentSurvey, ReleaseFacts, RollbackSurvey, SurveyOptions }

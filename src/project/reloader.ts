@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Builder } from '../build/index.ts'
 import { makeSourceCache, type Definition } from '../definition/index.ts'
 import { diagnoseActions, loadReleasePlugins, refreshVariables } from '../host/index.ts'
+import { activateJudged, assertAllowed, everything, surveySaved, type ReleaseFacts } from '../operate/index.ts'
 import { hasErrors, messageOf, withDeadline, type Diagnostic } from '../kit/index.ts'
 import {
   activateRelease,
@@ -130,11 +131,12 @@ class Reloader {
       return fail(loaded, { diagnostics, assets })
     }
     const migration = await this.#migrate(release)
+    const facts = await this.#judge(release)
     const id = await this.#serve(release)
     const scopes = [...Object.keys(release.manifest.scopes), ...this.#options.server.pluginScopes()]
     await onServed?.(scopes)
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
-    await this.#store(release, loaded)
+    await this.#store(release, { loaded, facts })
     if (loaded !== before || isFullReload || migration.applied.length > 0)
       this.#actionProblems = await this.#checkActions(definition)
     diagnostics.push(...this.#actionProblems)
@@ -204,6 +206,13 @@ class Reloader {
     return report
   }
 
+  /** Passes the gate before requests get the release. */
+  async #judge(release: BuiltRelease): Promise<ReleaseFacts> {
+    const facts = await surveySaved(this.#options.server.host.system, release)
+    assertAllowed(facts, everything)
+    return facts
+  }
+
   /** Requests are served before System stores the release. */
   async #serve(release: BuiltRelease): Promise<string> {
     const { server } = this.#options
@@ -226,7 +235,10 @@ class Reloader {
     return diagnoseActions(definition, found, { severity: 'warning', textOf })
   }
 
-  async #store(release: BuiltRelease, loaded: LoadedProject): Promise<void> {
+  async #store(
+    release: BuiltRelease,
+    { loaded, facts }: { readonly loaded: LoadedProject; readonly facts: ReleaseFacts },
+  ): Promise<void> {
     const { server, project } = this.#options
     const { system } = server.host
     if (this.#files?.of !== loaded) {
@@ -234,7 +246,10 @@ class Reloader {
       // `validate` and `deploy` report the errors.
       this.#files = { of: loaded, files: hasErrors(diagnostics) ? undefined : files }
     }
-    const { recorded } = await activateRelease(system, release, { by: 'dev', files: this.#files.files })
+    const options = { by: 'dev', files: this.#files.files }
+    const { recorded } = await activateJudged({ facts, consent: everything }, options, (bound) =>
+      activateRelease(system, release, bound),
+    )
     if (recorded) await pruneDevelopmentReleases(system)
   }
 }

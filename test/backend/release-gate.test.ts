@@ -7,7 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import { SystemDraft } from '../../src/backend/index.ts'
 import { isWaypostError, version } from '../../src/kit/index.ts'
 import type { Consent } from '../../src/operate/index.ts'
-import { deployProject, rollBackTarget } from '../../src/project/index.ts'
+import { openHost } from '../../src/host/index.ts'
+import { deployProject, dev, rollBackTarget, type DevConsole } from '../../src/project/index.ts'
 import { loadActiveId } from '../../src/release/index.ts'
 import { writeFiles } from '../support/project-server.ts'
 import { until } from '../support/until.ts'
@@ -19,6 +20,8 @@ interface Way {
   /** Puts this release in the place of the active one, with what the caller allows. @returns the code of a refusal */
   activate(next: Files, consent: Consent): Promise<string>
   readonly isRollback?: true
+  /** What is activated is what was saved, in a System of its own: saving is the yes. */
+  readonly isSave?: true
 }
 
 const everything = { isConfirmed: true, allowBreaking: true, acceptAccess: true, migrate: true } as const
@@ -36,6 +39,7 @@ let world: AdminWorld
 let source: AdminWorld
 let folder: string
 let draft: SystemDraft
+let saving: Awaited<ReturnType<typeof startSaving>>
 let credentials: { readonly id: string; readonly secret: string }
 let sourceCredentials: typeof credentials
 before(async () => {
@@ -43,6 +47,7 @@ before(async () => {
   source = await openAdmin('sqlite')
   folder = await mkdtemp(path.join(tmpdir(), 'waypost-gate-'))
   draft = new SystemDraft(world.host, () => 'test')
+  saving = await startSaving()
   const client = {
     name: 'pipeline',
     user: 'root',
@@ -54,7 +59,7 @@ before(async () => {
 })
 after(async () => {
   draft.close()
-  await Promise.all([world.close(), source.close()])
+  await Promise.all([world.close(), source.close(), saving.close()])
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -86,6 +91,41 @@ const rollBack = (release: string, consent: Consent, more: object): Promise<stri
     allowBreaking: consent.allowBreaking === true,
     ...more,
   }).then(() => activated, codeOf)
+
+/** Starts `dev` on a folder of its own. */
+async function startSaving() {
+  const root = await mkdtemp(path.join(tmpdir(), 'waypost-gate-dev-'))
+  const save = async (files: Files) => {
+    await Promise.all(
+      ['waypost.yml', 'migrations'].map((name) => rm(path.join(root, name), { recursive: true, force: true })),
+    )
+    await writeFiles(root, files)
+  }
+  await save({ 'waypost.yml': 'routes: {}\n' })
+  let refused: unknown
+  const console = new Proxy({} as DevConsole, {
+    get: (_target, name) => (report: { readonly error?: unknown }) => {
+      if (name === 'reloadFailed') refused = report.error ?? report
+    },
+  })
+  const variables = { GATE_TOKEN: 'set' }
+  const server = await dev({ folder: root, variables, port: 0, deliver: false, console })
+  const host = await openHost({ folder: root, variables })
+  return {
+    system: host.system,
+    async save(files: Files): Promise<string> {
+      refused = undefined
+      await save(files)
+      await server.reload()
+      return refused === undefined ? activated : codeOf(refused)
+    },
+    async close() {
+      await host.close()
+      await server.close()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
 
 /** The id of a release that was active before the active one. */
 let earlier = ''
@@ -136,6 +176,7 @@ const ways: Readonly<Record<string, Way>> = {
       return activated
     },
   },
+  dev: { isSave: true, activate: (next) => saving.save(next) },
   'rollback of System': { isRollback: true, activate: (_next, consent) => rollBack(earlier, consent, {}) },
   'rollback of a URL': {
     isRollback: true,
@@ -158,24 +199,31 @@ const ways: Readonly<Record<string, Way>> = {
 const migrations: Record<string, string> = {}
 
 /** Makes a release with these files active, and before it the other one, if that is to be rolled back to. */
-async function arrange(base: Files, next: Files, { isRollback }: Way): Promise<void> {
-  await world.system.db.deleteFrom('waypost_server').execute()
+async function arrange(base: Files, next: Files, way: Way): Promise<void> {
+  await systemOf(way).db.deleteFrom('waypost_server').where('id', '=', 'a').execute()
+  if (way.isSave) {
+    assert.equal(await saving.save(base), activated)
+    return
+  }
   await draft.discard(undefined, { id: 'u1', name: 'bob' })
   const put = async (files: Files) => {
     await write(files)
     assert.equal(await deploy(everything, {}), activated)
     return (await loadActiveId(world.system))!
   }
-  if (isRollback === true) earlier = await put(next)
+  if (way.isRollback === true) earlier = await put(next)
   await put(base)
 }
 
-const addServer = (own: string, variables: string) => {
-  const now = world.system.now()
+const systemOf = ({ isSave }: Way) => (isSave ? saving.system : world.system)
+
+const addServer = (way: Way, own: string, variables: string) => {
+  const system = systemOf(way)
+  const now = system.now()
   const times = { started_at: now, heartbeat_at: now, state_at: now }
   const row = { id: 'a', name: 'app-1', version: own, variables, secret_ids: '', issuer: '', ...times }
   const status = { state: 'serving' as const, error: null, release_id: null, wanted_id: null }
-  return world.system.db
+  return system.db
     .insertInto('waypost_server')
     .values({ ...row, ...status })
     .execute()
@@ -190,6 +238,8 @@ const forced: Consent = { allowBreaking: true }
 
 for (const [name, way] of Object.entries(ways)) {
   const isRollback = way.isRollback === true
+  const isSave = way.isSave === true
+  const isYes = isRollback || isSave
   describe(name, { concurrency: 1 }, () => {
     /** Tries a release with each consent in turn; only the last one may activate it. */
     const attempt = async (
@@ -200,29 +250,32 @@ for (const [name, way] of Object.entries(ways)) {
     ) => {
       await arrange(base, next, way)
       await live()
-      const before = await loadActiveId(world.system)
+      const system = systemOf(way)
+      const before = await loadActiveId(system)
       for (const [consent, expected] of tries) {
         assert.equal(await way.activate(next, consent), expected, JSON.stringify(consent))
-        assert.equal((await loadActiveId(world.system)) === before, expected !== activated, JSON.stringify(consent))
+        assert.equal((await loadActiveId(system)) === before, expected !== activated, JSON.stringify(consent))
       }
     }
 
     test('breaking changes that are forbidden need their own permission, whichever release forbids them', async () => {
       const code = 'WP_RELEASE_BREAKING_FORBIDDEN'
-      const tries = [
-        [{}, code],
-        [yes, code],
-        [forced, activated],
-      ] as const
+      const tries = isSave
+        ? ([[{}, activated]] as const)
+        : ([
+            [{}, code],
+            [yes, code],
+            [forced, activated],
+          ] as const)
       await attempt(yml(forbid + events('a', 'b')), yml(forbid + events('a')), tries)
       await attempt(yml(forbid + events('a', 'b')), yml(events('a')), tries)
       await attempt(yml(events('a', 'b')), yml(forbid + events('a')), tries)
     })
 
-    test('other breaking changes need a yes, which a rollback and a request to deploy are', async () => {
+    test('other breaking changes need a yes, which a rollback, a request to deploy and a save are', async () => {
       const code = 'WP_RELEASE_BREAKING_CHANGES'
       const consent = name === 'publish' ? forced : yes
-      const tries = isRollback
+      const tries = isYes
         ? ([[{}, activated]] as const)
         : ([
             [{}, code],
@@ -231,12 +284,12 @@ for (const [name, way] of Object.entries(ways)) {
       await attempt(yml(events('a', 'b')), yml(events('a')), tries)
     })
 
-    test('new warnings about access need a yes; a rollback does not, and those of the active release do not count', async () => {
+    test('new warnings about access need a yes; a rollback and a save do not, and those of the active release do not count', async () => {
       const code = 'WP_RELEASE_ACCESS'
       const open = 'event:\n  sold: { scopes: [staff] }\n'
       const given = 'config: { scopes_default: [staff] }\n'
       const consent = name === 'publish' ? { acceptAccess: true } : yes
-      const tries = isRollback
+      const tries = isYes
         ? ([[{}, activated]] as const)
         : ([
             [{}, code],
@@ -251,28 +304,31 @@ for (const [name, way] of Object.entries(ways)) {
       const code = 'WP_RELEASE_VARIABLES'
       const next = yml(`${events('a')}env: { GATE_TOKEN: { type: string } }\n`)
       const last = name === 'publish' ? code : activated
-      const tries = isRollback
+      const tries = isYes
         ? ([[{}, activated]] as const)
         : ([
             [{}, code],
             [{ ...yes, ...forced }, last],
           ] as const)
-      await attempt(yml(events('a')), next, tries, async () => void (await addServer(version, 'HOME')))
+      await attempt(yml(events('a')), next, tries, async () => void (await addServer(way, version, 'HOME')))
     })
 
     test('nothing becomes active that a live server is too old for', async () => {
       const tries = [[everything, 'WP_RELEASE_SERVERS_OLDER']] as const
-      await attempt(yml(events('a')), yml(events('a', 'b')), tries, async () => void (await addServer('0.0.1', '')))
+      await attempt(
+        yml(events('a')),
+        yml(events('a', 'b')),
+        tries,
+        async () => void (await addServer(way, '0.0.1', '')),
+      )
     })
 
-    test('pending migrations must be run first; a rollback never needs to', async () => {
+    test('pending migrations must be run first, which dev does; a rollback never needs to', async () => {
       if (isRollback) return
       const added = { [`migrations/System/2026010${count % 9}-gate${count}.yml`]: makeTable(`app_gate${count}`) }
       const next = { ...yml(events('a')), ...added }
-      const tries = [
-        [yes, 'WP_RELEASE_MIGRATIONS_PENDING'],
-        [{ ...yes, migrate: true }, activated],
-      ] as const
+      const run = [{ ...yes, migrate: true }, activated] as const
+      const tries = isSave ? [run] : ([[yes, 'WP_RELEASE_MIGRATIONS_PENDING'], run] as const)
       await attempt(yml(events('a')), next, tries)
       Object.assign(migrations, added)
     })

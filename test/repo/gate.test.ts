@@ -17,7 +17,6 @@ const exempt: Readonly<Record<string, string>> = {
   'src/release/roll-back.ts': 'what the gate calls',
   'src/backend/publish/roll-back-to-draft.ts': 'what the gate calls for a rollback that keeps the draft',
   'src/project/deploy/open-system-target.ts': 'what the gate calls for a deployment from the command line',
-  'src/project/reloader.ts': 'dev serves what is saved, in a System of its own',
   'src/project/test-project.ts': 'tests have a System of their own',
 }
 

@@ -1,0 +1,26 @@
+import { findOlderServers, loadActiveId, releaseId, type BuiltRelease } from '../../../release/index.ts'
+import type { System } from '../../../store/index.ts'
+import type { ReleaseFacts } from './facts.ts'
+
+/**
+ * Returns what decides whether `dev` may serve what was saved. Saving is a yes to all that a yes allows, so the release is
+ * compared with no other. `dev` runs migrations itself, and its diagnostics have the rest.
+ */
+export async function surveySaved(system: System, { manifest }: Pick<BuiltRelease, 'manifest'>): Promise<ReleaseFacts> {
+  const active = await loadActiveId(system)
+  return {
+    id: releaseId(manifest),
+    built: manifest.waypost,
+    active: active === undefined ? undefined : { id: active },
+    olderServers: await findOlderServers(system, manifest),
+    changes: [],
+    breakingChanges: 'warn',
+    accessWarnings: [],
+    missingVariables: [],
+    pendingMigrations: [],
+    droppedMigrations: [],
+    failingActions: [],
+    unheldScopes: [],
+    rollbacks: { reachable: [], lost: [], migrations: [] },
+  }
+}
