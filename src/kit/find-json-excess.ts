@@ -17,6 +17,7 @@ export function findJsonExcess(
   { levels, values = Infinity }: JsonLimits,
 ): 'levels' | 'values' | undefined {
   if (bytes.length <= Math.min(2 * levels, values)) return undefined // too short to open and close so many levels
+  if (values === Infinity && hasFewBrackets(bytes, levels)) return undefined
   let depth = 0
   let count = 0
   let isText = false
@@ -35,4 +36,15 @@ export function findJsonExcess(
     if (count > values) return 'values'
   }
   return undefined
+}
+
+/** Whether a text opens at most this many arrays and objects. Reading each byte would take a sixth of the time of parsing. */
+function hasFewBrackets(bytes: Uint8Array, limit: number): boolean {
+  let count = 0
+  for (const bracket of [openArray, openObject])
+    for (let at = bytes.indexOf(bracket); at !== -1; at = bytes.indexOf(bracket, at + 1)) {
+      count += 1
+      if (count > limit) return false
+    }
+  return true
 }

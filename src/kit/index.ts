@@ -40,6 +40,7 @@ export {
 } from './errors.ts'
 export { decodeText, findEncodingProblem, readJsonFile, type EncodingProblem } from './encoding.ts'
 export { findJsonExcess } from './find-json-excess.ts'
+export { findForbiddenKey } from './forbidden-keys.ts'
 export { findInfiniteNumber, hasInfiniteNumber } from './infinite-numbers.ts'
 export { useExactFormats } from './exact-formats.ts'
 export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywords.ts'

@@ -25,5 +25,5 @@ export function makeDataCheck(schemas: SchemaCache, current: () => Pick<Manifest
     return compiled.get(event)
   }
 
-  return (event, text) => validatorOf(event)?.(JSON.parse(text), getMaxSteps(text.length))
+  return (event, text) => validatorOf(event)?.(JSON.parse(text), getMaxSteps(text.length), text.length)
 }

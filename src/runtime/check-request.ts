@@ -3,7 +3,7 @@ import type { JsonSchema } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { InvalidRequest, pathOf } from './problem.ts'
-import type { SchemaProblem, Validator } from './compile-schema.ts'
+import type { SchemaProblem } from './compile-schema.ts'
 import { getMaxSteps } from './step-budget.ts'
 import type { SchemaCache } from './schema-cache.ts'
 
@@ -48,9 +48,9 @@ export function makeRequestCheck(
     }
     if (request.url.includes('%00')) throw errors.WP_RUNTIME_REQUEST({ reason: 'The URL contains a NUL character' })
     const body = readBody(request)
-    let problems = runCheck(checkParams, params, undefined)
-    problems = runCheck(checkQuery, query, problems)
-    problems = runCheck(checkBody, body, problems, maxSteps)
+    let problems = checkParams?.(params)
+    problems = merge(problems, checkQuery?.(query))
+    problems = merge(problems, checkBody?.(body, maxSteps, request.bodyBytes))
     if (problems !== undefined) throw new InvalidRequest(problems)
     return { params, query, body }
   }
@@ -58,10 +58,8 @@ export function makeRequestCheck(
 
 type Problems = readonly SchemaProblem[] | undefined
 
-// oxlint-disable-next-line max-params -- an object would be created for each part of each request
-function runCheck(check: Validator | undefined, value: unknown, previous: Problems, maxSteps?: number): Problems {
-  const found = check?.(value, maxSteps)
-  return found === undefined || previous === undefined ? (found ?? previous) : [...previous, ...found]
+function merge(problems: Problems, more: Problems): Problems {
+  return more === undefined || problems === undefined ? (more ?? problems) : [...problems, ...more]
 }
 
 /** Whether a path parameter is empty. The router matches `/todo/` as `/todo/:id` with an empty id. */

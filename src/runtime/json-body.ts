@@ -1,17 +1,19 @@
 import { isUtf8 } from 'node:buffer'
-import { findJsonExcess, hasInfiniteNumber, isStorable } from '../kit/index.ts'
+import { findForbiddenKey, findJsonExcess, hasInfiniteNumber } from '../kit/index.ts'
 import { errorCodes, type FastifyInstance, type FastifyRequest, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
+import { hasUnstorableEscape } from './unstorable-escapes.ts'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** The length of a JSON body. */
+    bodyBytes: number
+  }
   interface FastifyContextConfig {
     /** Whether an empty body counts as none: generated clients send a content type whenever a body is possible. */
     readonly acceptsNoBody?: () => boolean
   }
 }
-
-// Escapes of characters that databases cannot store: NUL and halves of surrogate pairs.
-const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/
 
 /**
  * Parses JSON bodies. Rejects bodies that are not UTF-8 or that contain what cannot be stored unchanged: PostgreSQL
@@ -19,7 +21,7 @@ const unstorableEscape = /\\u(?:0000|[dD][89a-fA-F])/
  * becomes.
  */
 export function readJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
+  app.decorateRequest('bodyBytes', 0)
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase()
@@ -33,24 +35,14 @@ export function readJsonBodies(app: FastifyInstance): void {
     return readBody(payload, limit, (failure, bytes) => {
       if (bytes === undefined) return done(failure)
       if (bytes.length === 0 && acceptsNoBody(request)) return done(null, undefined)
-      if (findJsonExcess(bytes, { levels: maxDepth }) !== undefined)
-        return done(errors.WP_RUNTIME_BODY_DEPTH({ limit: maxDepth }))
-      if (!isUtf8(bytes)) return done(errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' }))
-      const text = bytes.toString('utf8')
-      return parse(request, text, (error, value) => {
-        if (error !== null) return done(findForbiddenKeyError(text) ?? error)
-        if (unstorableEscape.test(text) && !isAllStorable(value)) {
-          return done(
-            errors.WP_RUNTIME_BODY_JSON({ reason: 'a string in it contains a NUL character or an unpaired surrogate' }),
-          )
-        }
-        if (hasInfiniteNumber(text, value)) {
-          return done(
-            errors.WP_RUNTIME_BODY_JSON({ reason: 'a number in it is larger than 1.8e308 or less than -1.8e308' }),
-          )
-        }
-        return done(null, value)
-      })
+      request.bodyBytes = bytes.length
+      let value: unknown
+      try {
+        value = parseJsonBody(bytes)
+      } catch (error) {
+        return done(error as Error)
+      }
+      return done(null, value)
     })
   })
 }
@@ -65,36 +57,32 @@ function acceptsNoBody({ method, routeOptions: { config, schema } }: FastifyRequ
 /** Maximum nesting of arrays and objects. Code that follows a recursive schema needs a stack frame per level. */
 const maxDepth = 100
 
-/** Returns the error for valid JSON that contains a forbidden key; undefined if the text is not valid JSON. */
-function findForbiddenKeyError(text: string) {
+/** @throws WP_RUNTIME_BODY_JSON, WP_RUNTIME_BODY_DEPTH */
+export function parseJsonBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw errors.WP_RUNTIME_BODY_JSON({ reason: 'it is empty' })
+  if (findJsonExcess(bytes, { levels: maxDepth }) !== undefined) throw errors.WP_RUNTIME_BODY_DEPTH({ limit: maxDepth })
+  if (!isUtf8(bytes)) throw errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' })
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
+  const value = parseText(text)
+  const reason = findReason(text, value)
+  if (reason !== undefined) throw errors.WP_RUNTIME_BODY_JSON({ reason })
+  return value
+}
+
+function parseText(text: string): unknown {
   try {
-    const key = findForbiddenKey(JSON.parse(text.replace(/^\uFEFF/, '')))
-    return key === undefined ? undefined : errors.WP_RUNTIME_BODY_JSON({ reason: `it has the forbidden key ${key}` })
+    return JSON.parse(text)
   } catch {
-    return undefined
+    throw errors.WP_RUNTIME_BODY_JSON({ reason: 'it cannot be parsed' })
   }
 }
 
-/**
- * Finds a key that Fastify's parser rejects because it could change prototypes. Not recursive, because bodies may be
- * deeply nested.
- */
-function findForbiddenKey(value: unknown): string | undefined {
-  const waiting = [value]
-  while (waiting.length > 0) {
-    const next = waiting.pop()
-    if (typeof next !== 'object' || next === null) continue
-    if (Object.hasOwn(next, '__proto__')) return '__proto__'
-    const { constructor: made } = next as { readonly constructor: unknown }
-    if (
-      Object.hasOwn(next, 'constructor') &&
-      typeof made === 'object' &&
-      made !== null &&
-      Object.hasOwn(made, 'prototype')
-    )
-      return 'constructor.prototype'
-    for (const one of Object.values(next)) waiting.push(one)
-  }
+/** Returns why valid JSON is rejected. Looks at the text, because listing the keys of a value may take as long as parsing it. */
+function findReason(text: string, value: unknown): string | undefined {
+  const key = findForbiddenKey(text, value)
+  if (key !== undefined) return `it has the forbidden key ${key}`
+  if (hasUnstorableEscape(text)) return 'a string in it contains a NUL character or an unpaired surrogate'
+  if (hasInfiniteNumber(text)) return 'a number in it is larger than 1.8e308 or less than -1.8e308'
   return undefined
 }
 
@@ -121,18 +109,4 @@ function readBody(payload: RequestPayload, limit: number, done: ReadCallback): v
   payload.on('data', read)
   payload.on('end', end)
   payload.on('error', (error: Error) => length <= limit && done(Object.assign(error, { statusCode: 400 })))
-}
-
-/**
- * Whether all texts in a value, including keys, can be stored unchanged. Not recursive, because bodies may be deeply
- * nested.
- */
-function isAllStorable(value: unknown): boolean {
-  const waiting = [value]
-  while (waiting.length > 0) {
-    const next = waiting.pop()
-    if (typeof next === 'string' && !isStorable(next)) return false
-    if (typeof next === 'object' && next !== null) for (const [key, one] of Object.entries(next)) waiting.push(key, one)
-  }
-  return true
 }

@@ -43,12 +43,12 @@ export function makeStepKeyword(budget: StepBudget): CodeKeywordDefinition {
 }
 
 /**
- * Writes into each sub-schema how many steps it takes; if all errors are collected, each missing property is one. Puts simple properties first, so that an alternative that a
- * constant excludes is left before its other properties are checked.
+ * Writes into each sub-schema how many steps it takes; if all errors are collected, each missing property is one. Puts
+ * simple properties first, so that an alternative that a constant excludes is left before its other properties are checked.
  */
 export function addSteps(schema: JsonSchema, allErrors: boolean): JsonSchema {
   if (typeof schema === 'boolean') return schema
-  const inner = withContainsSteps(mapSubSchemas(schema, (one) => addSteps(one, allErrors)))
+  const inner = withKeySteps(withContainsSteps(mapSubSchemas(schema, (one) => addSteps(one, allErrors))))
   const steps = countSteps(schema) + (allErrors ? measure(schema['required']) : 0)
   if (steps === 0) return inner
   const { properties } = inner as { readonly properties?: Readonly<Record<string, JsonSchema>> }
@@ -61,6 +61,17 @@ function withContainsSteps(schema: Exclude<JsonSchema, boolean>): Exclude<JsonSc
   if (contains === undefined || typeof contains === 'boolean') return schema
   return { ...schema, contains: { ...contains, [keyword]: Number(contains[keyword] ?? 0) + 2 } }
 }
+
+/** The properties of a large object are checked again by each schema that has one for all of them. */
+function withKeySteps(schema: Exclude<JsonSchema, boolean>): Exclude<JsonSchema, boolean> {
+  const added = forAllKeys.flatMap((name) => {
+    const one = schema[name] as JsonSchema | undefined
+    return typeof one === 'object' ? [[name, { ...one, [keyword]: Number(one[keyword] ?? 0) + 1 }] as const] : []
+  })
+  return added.length === 0 ? schema : { ...schema, ...Object.fromEntries(added) }
+}
+
+const forAllKeys = ['additionalProperties', 'unevaluatedProperties', 'propertyNames']
 
 function sortProperties(properties: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
   const isSimple = (schema: JsonSchema) =>

@@ -161,10 +161,10 @@ interface PlainResult {
 
 function checkPlain(at: ResponseId, writer: StatusWriter, { body, text, plain }: PlainResult) {
   const maxSteps = getMaxSteps(text.length)
-  const problems = writer.validate(plain, maxSteps)
+  const problems = writer.validate(plain, maxSteps, text.length)
   const infinite = text.includes('null') ? findInfiniteNumber(body)?.join('/') : undefined
   if (problems === undefined) return { infinite, fits: true }
-  if (infinite === undefined || writer.lenient.validate(plain, maxSteps) !== undefined)
+  if (infinite === undefined || writer.lenient.validate(plain, maxSteps, text.length) !== undefined)
     throw makeResultError(at, problems.map(({ path, message }) => `${path} ${message}`).join('; '))
   return { infinite, fits: false }
 }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
 import Fastify from 'fastify'
-import { readJsonBodies } from '../../src/runtime/json-body.ts'
+import { isStorable } from '../../src/kit/index.ts'
+import { parseJsonBody, readJsonBodies } from '../../src/runtime/json-body.ts'
+import { isLong } from '../support/forms.ts'
 import { actionFile, openProjectServer } from '../support/project-server.ts'
 import { until } from '../support/until.ts'
 
@@ -50,7 +53,25 @@ const cases: readonly [name: string, payload: string | Buffer, status: number, s
     /forbidden key constructor\.prototype/,
   ],
   ['a constructor that is a text', '{"constructor":"Smith"}', 200],
-  ['a prototype in half of a text', '{"__proto__":1', 400, /not valid JSON/],
+  [
+    'a constructor beside a prototype',
+    '{"constructor":{"a":1},"prototype":1,"b":{"constructor":[{"prototype":1}]}}',
+    200,
+  ],
+  [
+    'a prototype by its constructor in escapes',
+    '[{"c\\u006Fnstructor" : { "\\u0070rototype":1}}]',
+    400,
+    /constructor\.prototype/,
+  ],
+  ['a prototype in a text', '{"a":"\\"__proto__\\":1"}', 200],
+  ['a key that ends like a prototype', '{"a\\"__proto__":1}', 200],
+  ['a byte order mark', '\uFEFF{"a":1}', 200],
+  ['a number beyond the range', '{"a":[-1e400]}', 400, /1\.8e308/],
+  ['a number of many digits', `{"a":${'9'.repeat(310)}}`, 400, /1\.8e308/],
+  ['the largest numbers', `{"a":[1.7e308,${'9'.repeat(308)},0.${'9'.repeat(400)},1e-999]}`, 200],
+  ['a large number in a text', `{"a":"\\"1e400","b\\\\":"${'9'.repeat(400)}"}`, 200],
+  ['a prototype in half of a text', '{"__proto__":1', 400, /not valid: it cannot be parsed/],
   ['nothing', '', 400],
   ['half of a text', '{"a":', 400],
 ]
@@ -61,6 +82,77 @@ for (const [name, payload, status, said] of cases) {
     assert.equal(answer.status, status, JSON.stringify(answer.body))
     if (said !== undefined) assert.match(String(answer.body.message), said)
   })
+}
+
+test('a wide body is not listed to find what is rejected', async () => {
+  const listed: unknown[] = []
+  const { keys, entries, values } = Object
+  const watch =
+    <Found>(list: (object: object) => Found) =>
+    (object: object) => {
+      listed.push(object)
+      return list(object)
+    }
+  const wide = Array.from({ length: 5000 }, (_, index) => `"k${index}":1e300`).join()
+  const body = `{"constructor":1,"escape":"\\ud83d\\ude00 \\\\u0000",${wide}}`
+  try {
+    Object.assign(Object, { keys: watch(keys), entries: watch(entries), values: watch(values) })
+    parseJsonBody(Buffer.from(body))
+  } finally {
+    Object.assign(Object, { keys, entries, values })
+  }
+  assert.deepEqual(listed, [])
+})
+
+describe('what is rejected is found in the text as in the value', () => {
+  // prettier-ignore
+  const piece = fc.constantFrom(
+    '\\\\', '\\"', '\\u0000', '\\ud83d', '\\ude00', '\\uD800', '\\u0041', '\\u005f_proto__', '\\n', 'u0000', 'a', '😀', '1e999', ':',
+    '{', '__proto__', 'constructor', 'prototype', '1'.repeat(400),
+  )
+  const text = fc.array(piece, { maxLength: 6 }).map((pieces) => `"${pieces.join('')}"`)
+  const name = fc.oneof(text, fc.constantFrom('"__proto__"', '"\\u005F_proto__"', '"constructor"', '"protot\\u0079pe"'))
+  // prettier-ignore
+  const number = fc.constantFrom(
+    '1', '-1e308', '1e309', '-1e999', '1E+400', '1e-400', '0e999', '1.5e3', '9'.repeat(308), '9'.repeat(310),
+    `0.${'9'.repeat(400)}`,
+  )
+  const { value } = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      number,
+      fc.constant('null'),
+      fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(', ')}]`),
+      fc
+        .uniqueArray(fc.tuple(name, tie('value')), { maxLength: 3, selector: ([key]) => JSON.parse(key) as string })
+        .map((entries) => `{${entries.map(([key, one]) => `${key} :${one}`).join()}}`),
+    ),
+  }))
+  test('for any JSON', () => {
+    fc.assert(
+      fc.property(value, (json) => {
+        const expected = findRejected(JSON.parse(json))
+        if (expected === undefined) assert.deepEqual(parseJsonBody(Buffer.from(json)), JSON.parse(json))
+        else assert.throws(() => parseJsonBody(Buffer.from(json)), { code: 'WP_RUNTIME_BODY_JSON' })
+      }),
+      { numRuns: isLong ? 50_000 : 2000 },
+    )
+  })
+})
+
+/** Walks through the value. */
+function findRejected(value: unknown, key = ''): string | undefined {
+  if (!isStorable(key)) return 'key'
+  if (typeof value === 'string') return isStorable(value) ? undefined : 'text'
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number'
+  if (typeof value !== 'object' || value === null) return undefined
+  const { constructor: made } = value as { readonly constructor: unknown }
+  const isMade = Object.hasOwn(value, 'constructor') && typeof made === 'object' && made !== null
+  if (Object.hasOwn(value, '__proto__') || (isMade && Object.hasOwn(made, 'prototype'))) return 'prototype'
+  return Object.entries(value)
+    .map(([name, one]) => findRejected(one, Array.isArray(value) ? '' : name))
+    .find((found) => found !== undefined)
 }
 
 test('accepted values arrive unchanged', async () => {

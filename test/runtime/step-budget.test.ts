@@ -119,11 +119,22 @@ describe('the check of a body', () => {
   test('names only one problem of a body that would have a great many', () => {
     const required = Array.from({ length: 300 }, (_, index) => `k${index}`)
     const check = makeSchemaCache().validator({ type: 'array', items: { type: 'object', required } }, {}, 'body')
-    assert.equal(check([{}], getMaxSteps(mb))?.length, 50)
+    const ofOne = check([{}], getMaxSteps(mb)) ?? []
+    assert.equal(ofOne.length, 51)
+    assert.deepEqual(ofOne.at(-1), { path: 'body', message: 'has 250 more problems' })
     assert.equal(
       check(
         Array.from({ length: 20_000 }, () => ({})),
         getMaxSteps(mb),
+        60_000,
+      )?.length,
+      1,
+    )
+    assert.equal(
+      check(
+        Array.from({ length: 30_000 }, () => ({})),
+        getMaxSteps(mb),
+        90_000,
       )?.length,
       1,
     )
@@ -139,6 +150,46 @@ describe('the check of a body', () => {
     const check = makeSchemaCache().validator(recursive({ anyOf: [one, { ...one, required: [] }] }), {}, 'body')
     const found = check(nest('{"c":', '1', '}', 60), getMaxSteps(mb))
     assert.match(found?.map(({ message }) => message).join() ?? '', /^is required/)
+  })
+
+  describe('of a long body with many keys', () => {
+    const closed = (name: string): JsonSchema => ({
+      type: 'object',
+      required: ['a'],
+      properties: { a: { const: name } },
+      additionalProperties: false,
+      minProperties: 1,
+    })
+    const schemas: Readonly<Record<string, JsonSchema>> = {
+      'no other properties': closed('a'),
+      'one of ten alternatives without other properties': {
+        oneOf: Array.from({ length: 10 }, (_, index) => closed(`${index}`)),
+      },
+      'names and numbers of properties': { propertyNames: { maxLength: 9 }, minProperties: 2, maxProperties: 3 },
+      'properties that no schema evaluates': { properties: { a: {} }, unevaluatedProperties: false },
+    }
+    for (const [what, schema] of Object.entries(schemas)) {
+      test(`lists its keys once to check ${what}`, () => {
+        let lists = 0
+        const value = new Proxy({ a: 'a', ...names(5000) }, { ownKeys: (all) => ((lists += 1), Reflect.ownKeys(all)) })
+        const found = makeSchemaCache().validator(schema, {}, 'body')(value, getMaxSteps(mb), mb)
+        assert.notEqual(found, undefined)
+        assert.equal(lists, 1)
+      })
+    }
+
+    test('does not list them if no keyword needs it', () => {
+      const value = new Proxy({ ...names(5000) }, { ownKeys: () => assert.fail('they are listed') })
+      const check = makeSchemaCache().validator({ required: ['a'], properties: { k1: { type: 'string' } } }, {}, 'body')
+      assert.equal(check(value, getMaxSteps(mb), mb)?.length, 1)
+    })
+
+    test('stops if the properties are checked many times', () => {
+      const allOf = Array.from({ length: 5 }, (_, index) => ({ additionalProperties: { minimum: -index } }))
+      const check = makeSchemaCache().validator({ allOf }, {}, 'body')
+      assert.match(check(names(90_000), getMaxSteps(mb), mb)?.[0]?.message ?? '', /too many steps/)
+      assert.equal(check(names(9000), getMaxSteps(mb), mb), undefined)
+    })
   })
 
   test('has as many steps for each body', () => {

@@ -43,6 +43,9 @@ const fill = (item: string, bytes: number, separator = ',') =>
     .fill(item)
     .join(separator)
 
+const fillKeys = (bytes: number) =>
+  Array.from({ length: bytes / 11 - bytes / 100 }, (_, index) => `"k${index}":1`).join()
+
 /** JSON that is expensive to read, of about this many bytes. */
 const nasty: Readonly<Record<string, (bytes: number) => string>> = {
   'deep arrays': (bytes) => '['.repeat(bytes),
@@ -53,7 +56,9 @@ const nasty: Readonly<Record<string, (bytes: number) => string>> = {
   'an array of objects': (bytes) => `{"a":[${fill('{"a":1}', bytes)}]}`,
   'an array of texts with escapes': (bytes) => `{"a":[${fill('"\\ud83d\\ude00"', bytes)}]}`,
   'an array of deep objects': (bytes) => `{"a":[${fill(`${'{"a":'.repeat(90)}{}${'}'.repeat(90)}`, bytes)}]}`,
-  'many keys': (bytes) => `{${Array.from({ length: bytes / 11 - bytes / 100 }, (_, index) => `"k${index}":1`).join()}}`,
+  'many keys': (bytes) => `{${fillKeys(bytes)}}`,
+  'many keys, and what makes a reader look for forbidden ones': (bytes) =>
+    `{"a":[1e300,"\\ud83d\\ude00 \\\\u0000"],"constructor":{"b":1},"prototype":1,${fillKeys(bytes - 100)}}`,
   'a long text': (bytes) => `{"a":"${'a'.repeat(bytes)}"}`,
   'a long text of escapes': (bytes) => `{"a":"${fill('\\u0041', bytes, '')}"}`,
   'a number with many digits': (bytes) => `{"a":${'9'.repeat(bytes)}}`,
@@ -89,6 +94,13 @@ const forms: Readonly<Record<string, (bytes: number) => string>> = {
 const schemas: Readonly<Record<string, JsonSchema>> = {
   anything: {},
   closed: { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false },
+  'closed-alternatives': {
+    oneOf: Array.from({ length: 10 }, (_, index) => ({
+      type: 'object',
+      properties: { a: { const: index } },
+      additionalProperties: false,
+    })),
+  },
   unique: {
     type: 'object',
     properties: { a: { type: 'array', items: { type: 'object', required: ['a'] }, uniqueItems: true } },

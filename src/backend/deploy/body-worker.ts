@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import type { ClassCatalog } from '../../definition/index.ts'
 import {
+  findForbiddenKey,
   findJsonExcess,
   hasInfiniteNumber,
   isStorable,
@@ -124,9 +125,9 @@ function parse(bytes: Uint8Array): unknown {
   if (found === 'values') throw errors.WP_BACKEND_BODY({ reason: 'it has too many values' })
   const text = new TextDecoder().decode(bytes)
   const body = parseJson(text)
-  if (body === undefined || (mayHaveForbiddenKey.test(text) && hasForbiddenKey(body)))
+  if (body === undefined || findForbiddenKey(text, body) !== undefined)
     throw errors.WP_BACKEND_BODY({ reason: 'it is not valid JSON, or has a forbidden key' })
-  if (hasInfiniteNumber(text, body))
+  if (hasInfiniteNumber(text))
     throw errors.WP_BACKEND_BODY({ reason: 'a number in it is larger than 1.8e308 or less than -1.8e308' })
   return body
 }
@@ -137,23 +138,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-const mayHaveForbiddenKey = /"__proto__"|"constructor"|\\u/
-
-/** Whether an object has a key that could change prototypes. */
-function hasForbiddenKey(body: unknown): boolean {
-  const pending = [body]
-  while (pending.length > 0) {
-    const value = pending.pop()
-    if (typeof value !== 'object' || value === null) continue
-    if (Object.hasOwn(value, '__proto__')) return true
-    const { constructor: made } = value as { readonly constructor: unknown }
-    if (Object.hasOwn(value, 'constructor') && typeof made === 'object' && Object.hasOwn(made ?? {}, 'prototype'))
-      return true
-    for (const one of Object.values(value)) pending.push(one)
-  }
-  return false
 }
 
 /** Shortens values that are too large for any valid form, so that they remain too large. */
