@@ -1,5 +1,6 @@
 // Measures Waypost's performance goals and prints each figure with its goal: node bench/run.ts [part ...] [--assert]
 // Without a part all are run, which takes about three minutes. With --assert it exits with 1 if a goal is not met.
+import { measureAttacks } from './attacks.ts'
 import { measureAuth } from './auth.ts'
 import { measureBackend } from './backend.ts'
 import { measureDeliveryPages } from './delivery-pages.ts'
@@ -33,6 +34,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   edits: measureEdits,
   draft: measureDraft,
   waits: measureWaits,
+  attacks: measureAttacks,
   deploy: measureDeploy,
   publish: measurePublish,
   pull: measurePull,

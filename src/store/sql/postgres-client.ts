@@ -6,7 +6,7 @@ import type { ConnectionMonitor } from './connection-monitor.ts'
 import { explainStale, isStalePlan, queryTimedOut } from './postgres-errors.ts'
 import type { ParameterTypes } from './postgres-parameters.ts'
 import { bindPostgresValue, ListParameter } from './postgres-values.ts'
-import { markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
+import { jsonWeight, markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
 import type { StatementNames } from './statement-names.ts'
 import { addStatement, renewStack } from './statement-errors.ts'
 
@@ -24,27 +24,50 @@ export class BoundCursor<Row> extends Cursor<Row> {
 
 /** What a query of `pg` inherits that its types omit. */
 interface RowReader {
-  handleDataRow(message: { readonly length: number }): void
-  readonly _result: { readonly rows: readonly unknown[] }
+  handleDataRow(message: RowMessage): void
+  handleReadyForQuery(connection: unknown): void
+  readonly _result: { readonly rows: readonly unknown[]; readonly fields: readonly { readonly dataTypeID: number }[] }
 }
 
-const { handleDataRow: readRow } = Query.prototype as unknown as RowReader
+interface RowMessage {
+  readonly length: number
+  readonly fields: readonly (string | null)[]
+}
+
+const { handleDataRow: readRow, handleReadyForQuery: end } = Query.prototype as unknown as RowReader
+/** json and jsonb */
+const jsonTypes: ReadonlySet<number> = new Set([114, 3802])
 
 /** A query that skips rows after those with a number of bytes. PostgreSQL still sends them, but none stays in memory. */
 class LimitedQuery extends Query {
   readonly #bytes: RowBytes
   #isCutOff = false
+  #jsonFields: readonly number[] | undefined
 
   constructor(config: QueryConfig, maxBytes: number, settle: (error: Error | undefined, result: unknown) => void) {
     super(config, settle)
     this.#bytes = new RowBytes(maxBytes)
   }
 
-  handleDataRow(message: { readonly length: number }): void {
+  handleDataRow(message: RowMessage): void {
     if (this.#isCutOff) return
-    if (this.#bytes.add(message.length)) return readRow.call(this, message)
+    if (this.#bytes.add(this.#weigh(message))) return readRow.call(this, message)
     this.#isCutOff = true
-    markCutOff((this as unknown as RowReader)._result.rows)
+    markCutOff(this.#result.rows)
+  }
+
+  handleReadyForQuery(connection: unknown): void {
+    this.#bytes.mark(this.#result.rows)
+    end.call(this, connection)
+  }
+
+  get #result(): RowReader['_result'] {
+    return (this as unknown as RowReader)._result
+  }
+
+  #weigh({ length, fields }: RowMessage): number {
+    this.#jsonFields ??= this.#result.fields.flatMap(({ dataTypeID }, at) => (jsonTypes.has(dataTypeID) ? [at] : []))
+    return this.#jsonFields.reduce((sum, at) => sum + (jsonWeight - 1) * (fields[at]?.length ?? 0), length)
   }
 }
 

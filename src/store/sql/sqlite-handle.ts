@@ -3,8 +3,8 @@ import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqli
 import type { QueryResult } from 'kysely'
 import { messageOf } from '../../kit/index.ts'
 import { errors } from './errors.ts'
-import { markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
-import { bindSqliteValue, readerOf } from './sqlite-values.ts'
+import { jsonWeight, markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
+import { bindSqliteValue, readerOf, readJson } from './sqlite-values.ts'
 
 const cachedStatements = 200
 /** The longest path that SQLite opens, beside which it makes files with longer names. */
@@ -218,14 +218,16 @@ function readRow(columns: readonly Column[], values: readonly SQLOutputValue[]):
 /** Reads rows until they have too many bytes. The rows after that are never read. */
 function readWithin(maxBytes: number, columns: readonly Column[], found: Iterable<unknown>): Row[] {
   const bytes = new RowBytes(maxBytes)
+  const weights = columns.map(({ read }) => (read === readJson ? jsonWeight : 1))
   const rows: Row[] = []
   for (const values of found as Iterable<readonly SQLOutputValue[]>) {
-    if (!bytes.add(values.reduce<number>((sum, value) => sum + sizeOf(value), 0))) {
+    if (!bytes.add(values.reduce<number>((sum, value, index) => sum + sizeOf(value) * weights[index]!, 0))) {
       markCutOff(rows)
       break
     }
     rows.push(readRow(columns, values))
   }
+  bytes.mark(rows)
   return rows
 }
 

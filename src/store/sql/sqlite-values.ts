@@ -46,7 +46,7 @@ function readBoolean(value: SQLOutputValue): unknown {
   return readPlain(value)
 }
 
-function readJson(value: SQLOutputValue): unknown {
+export function readJson(value: SQLOutputValue): unknown {
   if (typeof value !== 'string') return readPlain(value)
   try {
     return JSON.parse(value)

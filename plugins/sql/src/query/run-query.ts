@@ -1,7 +1,7 @@
 import { CompiledQuery, sql, type Kysely, type QueryResult } from 'kysely'
 import type { Action, CheckOptions, Context, MakeOptions, Request } from 'waypost'
 import { makeJsonWriter } from '../table/json-column.ts'
-import { assertExact, explain, isCutOff, kindOf, type Row } from '../table/run.ts'
+import { assertExact, explain, isCutOff, kindOf, restAfter, type Row } from '../table/run.ts'
 import { limitBytes } from '../table/statements.ts'
 import type { DatabaseKind } from '../table/values.ts'
 import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.ts'
@@ -37,6 +37,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
       } catch (error) {
         throw explain(error, context)
       }
+      await restAfter(result.rows)
       if (kind === 'postgresql') readDecimals(plan, result.rows as Record<string, unknown>[])
       return makeAnswer(plan, result, context)
     },

@@ -10,6 +10,7 @@ import {
   makeInput,
   makeRowAnswer,
   makeRowWriter,
+  restAfter,
   type Handler,
   type Row,
 } from './run.ts'
@@ -82,6 +83,7 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
     const entry = page.map((row) => answer(row, extras))
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
+    await restAfter(rows)
     if (write === undefined) return { entry, ...others }
     return new JsonText(`{"entry":[${entry.map(write).join()}],${JSON.stringify(others).slice(1)}`)
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Context, Principal } from 'waypost'
 import type { TablePlan } from './plan.ts'
@@ -70,6 +71,13 @@ const cutOff = Symbol.for('waypost.rows-cut-off')
 /** Whether a query would have returned more rows, but for the limit of bytes. */
 export function isCutOff(rows: readonly unknown[]): boolean {
   return cutOff in rows
+}
+
+const large = Symbol.for('waypost.rows-large')
+
+/** Lets other requests have their turn after large rows were read, before they are checked and written. */
+export async function restAfter(rows: readonly unknown[]): Promise<void> {
+  if (large in rows) await nextTurn()
 }
 
 /** Of the databases that Waypost supports, only SQLite has no transactional DDL in Kysely's adapters. */
