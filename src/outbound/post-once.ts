@@ -197,9 +197,22 @@ function describe(error: unknown): string {
 
 const maxRetryAfterMs = 24 * 3_600_000
 
-/** Parses a Retry-After header, seconds or a date (RFC 9110 §10.2.3). Returns milliseconds from now, at most a day. */
+/** A date of RFC 9110 §5.6.7 begins with the day of the week. `Date.parse` would also read numbers as dates. */
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [\w :-]+$/
+
+/**
+ * Parses a Retry-After header: seconds, or a date (RFC 9110 §10.2.3). Some programs send fractions of seconds. Returns
+ * milliseconds from now, at most a day; undefined for a time that has passed and for anything else.
+ */
 export function parseRetryAfter(header: string | string[] | undefined, now: () => number): number | undefined {
   if (typeof header !== 'string') return undefined
-  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - now()
+  const text = header.trim()
+  const ms = /^\d+(?:\.\d*)?$/.test(text) ? Math.ceil(Number(text)) * 1000 : parseHttpDate(text) - now()
   return ms > 0 ? Math.min(ms, maxRetryAfterMs) : undefined
+}
+
+/** All forms are in UTC, although that of asctime does not say so. */
+function parseHttpDate(text: string): number {
+  if (!httpDate.test(text)) return Number.NaN
+  return Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`)
 }

@@ -196,6 +196,9 @@ function sendUnavailable(reply: FastifyReply, error: WaypostError) {
 
 function send(reply: FastifyReply, body: ProblemBody) {
   reply.request.routeOptions.config.counter?.count(reply, body.status)
+  // RFC 9110 §15.5.2. The guard says more.
+  if (body.status === 401 && !reply.hasHeader('www-authenticate'))
+    reply.header('www-authenticate', 'Bearer realm="waypost"')
   const code = body.type.split('#')[1]
   if (code !== undefined) reply.request.code = code
   return reply

@@ -167,6 +167,7 @@ for (const kind of defaultKinds) {
         const wrong = () => world.send('POST /consumer/login', say(name, 'wrong'))
         const answers = await Promise.all(Array.from({ length: 10 }, wrong))
         assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401]))
+        assert.equal(answers[0]!.headers.get('www-authenticate'), 'Bearer realm="waypost"')
         const answer = await world.send('POST /consumer/login', say(name)) // even with the right one
         assert.equal(answer.status, 429)
         const seconds = Number(answer.headers.get('retry-after'))

@@ -7,6 +7,7 @@ import { allAttempts } from '../../src/events/index.ts'
 import { day, onEachDatabase, type World } from './world.ts'
 
 const minute = 60_000
+const hour = 60 * minute
 const quick = { delivery_delays: [1000, 1000, 1000], delivery_timeout: 300 }
 
 onEachDatabase('what an answer means', (world) => {
@@ -78,6 +79,14 @@ onEachDatabase('what an answer means', (world) => {
       later: 20 * minute + 5000,
     },
     { header: (now) => new Date(now - minute).toUTCString(), sooner: minute * 0.8, later: minute * 1.2 + 5000 },
+    { header: () => '599.2', sooner: 10 * minute, later: 10 * minute + 5000 },
+    { header: () => '7200.5', sooner: 2 * hour, later: 2 * hour + 6000 },
+    { header: () => ' 600.0 ', sooner: 10 * minute, later: 10 * minute + 5000 },
+    ...['2030-01-01', '5, 10', '1e9', '-600', 'Fri', '2045.5.1', '0x258'].map((text) => ({
+      header: () => text,
+      sooner: minute * 0.8,
+      later: minute * 1.2 + 5000,
+    })),
     { header: () => 'soon', sooner: minute * 0.8, later: minute * 1.2 + 5000 },
   ]
   for (const { header, sooner, later } of retryAfter) {

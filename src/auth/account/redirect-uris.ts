@@ -19,7 +19,7 @@ export function checkRedirectUris(uris: readonly string[]): readonly string[] {
   const each = [...new Set(uris)]
   if (each.length > maxPerClient) throw errors.WP_AUTH_REDIRECT_URIS({ count: each.length, limit: maxPerClient })
   for (const uri of each) {
-    const reason = findProblem(uri)
+    const reason = findProblem(uri) ?? findReserved(uri)
     if (reason !== undefined) throw errors.WP_AUTH_REDIRECT_URI({ uri: uri.slice(0, 200), reason })
   }
   return each
@@ -44,6 +44,15 @@ function findProblem(uri: string): string | undefined {
   if (schemeName === 'http' || schemeName === 'https') return findWebProblem(schemeName, authority)
   // RFC 8252 §7.1: the reversed domain of the app's maker, which also excludes javascript:, data: and file:
   return schemeName.includes('.') ? undefined : `the scheme "${schemeName}" is not private to one app`
+}
+
+/** The parameters of a response, which must not be in it twice (RFC 6749 §3.1). */
+const responseParameters = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const
+
+function findReserved(uri: string): string | undefined {
+  const { searchParams } = new URL(uri)
+  const name = responseParameters.find((one) => searchParams.has(one))
+  return name === undefined ? undefined : `its query has "${name}", which the response adds`
 }
 
 function findWebProblem(named: 'http' | 'https', authority: string | undefined): string | undefined {

@@ -20,6 +20,11 @@ const bad: readonly (readonly [uri: string, reason: RegExp])[] = [
   ['/callback', /not absolute/],
   ['//app.example.com/callback', /not absolute/],
   ['app.example.com/callback', /not absolute/],
+  ...['state', 'code', 'iss', 'error', 'error_description', 'error_uri', 's%74ate'].map(
+    (name) =>
+      [`https://app.example.com/callback?a=1&${name}=b`, /its query has "[a-z_]+", which the response adds/] as const,
+  ),
+  ['com.example.app:/callback?code=1', /its query has "code"/],
   ['https://app.example.com/callback#top', /fragment/],
   ['https://app.example.com/callback#', /fragment/],
   ['http://app.example.com/callback', /only allowed for loopback addresses/],
