@@ -1,5 +1,5 @@
 import { decodeProtectedHeader } from 'jose'
-import { hashPassword, isPassword } from '../src/auth/account/passwords.ts'
+import { hashPassword, verifyPassword } from '../src/auth/account/passwords.ts'
 import { rotateHostKey } from '../src/operate/index.ts'
 import { openWorld, password, type Credentials, type World } from '../test/auth/world.ts'
 import { asCommand, systemKinds, type TestServer } from '../test/support/server.ts'
@@ -28,7 +28,7 @@ async function measurePasswords(): Promise<Figure> {
   const times: [number[], number[]] = [[], []]
   for (let round = 0; round < hashes; round++) {
     for (const [index, hash] of [stored, undefined].entries())
-      times[index]!.push(await timeOf(() => isPassword(kept, 'wrong horse', hash)))
+      times[index]!.push(await timeOf(() => verifyPassword(kept, 'wrong horse', hash)))
   }
   return ratio('login with an unknown name, times with a wrong password', times, 2)
 }

@@ -8,6 +8,7 @@ import {
   isBackendScope,
   loadAccount,
   loadUserScopes,
+  maxPasswordLength,
   registerUser,
   type Guard,
   type OwnAccount,
@@ -18,7 +19,7 @@ import {
 import { authorizeCallers, limitBodies, maxAnonymousBodyBytes, preventCaching } from './callers.ts'
 
 const email = Type.String({ maxLength: 254, format: 'email' })
-const passwordText = Type.String({ minLength: 1, maxLength: 1024 })
+const passwordText = Type.String({ minLength: 1, maxLength: maxPasswordLength })
 
 const AccountBody = Type.Object({ email: Type.Union([email, Type.Null()]) }, { additionalProperties: false })
 const PasswordBody = Type.Object(

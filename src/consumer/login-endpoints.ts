@@ -1,12 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { Type, type Static } from 'typebox'
-import { OAuthError, makeTokenResponse, type Login } from '../auth/index.ts'
+import { OAuthError, makeTokenResponse, maxPasswordLength, type Login } from '../auth/index.ts'
 import { limitBodies, maxAnonymousBodyBytes } from './callers.ts'
 import { errors } from './errors.ts'
 
 const LoginBody = Type.Object({
   username: Type.String({ minLength: 1, maxLength: 64 }),
-  password: Type.String({ minLength: 1, maxLength: 1024 }),
+  password: Type.String({ minLength: 1, maxLength: maxPasswordLength }),
 })
 const RenewBody = Type.Object({ refresh_token: Type.String({ minLength: 1, maxLength: 512 }) })
 

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { argon2Sync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { maxConcurrentHashes, hashPassword, isPassword } from '../../src/auth/account/passwords.ts'
+import { maxConcurrentHashes, hashPassword, verifyPassword } from '../../src/auth/account/passwords.ts'
 
 /** A System with data that must be kept. */
 const kept = { isDisposable: false }
 const secret = { name: 'ann', password: 'correct horse' }
+const isPassword = async (...given: Parameters<typeof verifyPassword>) => (await verifyPassword(...given)) === 'right'
 
 test('a password is stored as argon2id in PHC form, with the parameters of OWASP and its own salt', async () => {
   const [one, two] = await Promise.all([hashPassword(kept, secret), hashPassword(kept, secret)])
@@ -38,6 +39,65 @@ test('no password is valid for a user without one or for an unknown user', async
   for (const stored of [null, undefined, '', '$2b$10$abcdefghijklmnopqrstuv', 'password']) {
     assert.equal(await isPassword(kept, 'password', stored), false)
   }
+})
+
+/** The same passwords as different keyboards and systems write them. */
+const spellings: readonly (readonly [string, string])[] = [
+  ['Caf\u00E9 au lait', 'Cafe\u0301 au lait'],
+  ['\uFF30\uFF41\uFF53\uFF53word 12', 'Password 12'],
+  [
+    '\uD55C\uAE00 \uBE44\uBC00\uBC88\uD638 12',
+    '\u1112\u1161\u11AB\u1100\u1173\u11AF \u1107\u1175\u1106\u1175\u11AF\u1107\u1165\u11AB\u1112\u1169 12',
+  ],
+]
+
+test('a password is the same in all forms that Unicode calls equal', async () => {
+  for (const [one, other] of spellings) {
+    for (const [set, typed] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const stored = await hashPassword(kept, { name: 'ann', password: set })
+      assert.equal(await verifyPassword(kept, typed, stored), 'right', typed)
+      assert.equal(await verifyPassword(kept, `${typed}.`, stored), 'wrong', typed)
+    }
+  }
+})
+
+test('a hash of a password as it was typed is still accepted, and is outdated', async () => {
+  const [composed, decomposed] = spellings[0]!
+  const nonce = Buffer.from('somesaltsomesalt')
+  const tag = argon2Sync('argon2id', {
+    memory: 8,
+    passes: 1,
+    parallelism: 1,
+    tagLength: 32,
+    nonce,
+    message: decomposed,
+  })
+  const plain = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+  const stored = `$argon2id$v=19$m=8,t=1,p=1$${plain(nonce)}$${plain(tag)}`
+  assert.equal(await verifyPassword(kept, decomposed, stored), 'outdated')
+  assert.equal(await verifyPassword(kept, composed, stored), 'wrong', 'its characters were never typed like this')
+})
+
+test('the length of a password is counted in characters, after normalization', async () => {
+  const set = (password: string) =>
+    hashPassword(kept, { name: 'ann', password }).then(
+      () => 'set',
+      (error) => error.code,
+    )
+  const letters = ['\u00E9', 'b', 'c', 'd', 'e', 'f', 'g']
+  assert.equal(await set(letters.join('').normalize('NFD')), 'WP_AUTH_PASSWORD_WEAK', '7 characters, typed with 8')
+  assert.equal(await set('\u{1F600}\u{1F601}ab'), 'WP_AUTH_PASSWORD_WEAK', '4 characters in 6 units')
+  assert.equal(await set('\uFDFA'), 'set', 'one character that stands for 18')
+  assert.equal(await set('\uFDFA'.repeat(100)), 'WP_AUTH_PASSWORD_WEAK', 'more than 1,024')
+  const long = '\u1F82b'.repeat(512)
+  assert.equal(await set(long.normalize('NFD')), 'set', '1,024 characters, typed with 2,560')
+  const stored = await hashPassword({ isDisposable: true }, { name: 'ann', password: long })
+  assert.equal(await verifyPassword(kept, long.normalize('NFD'), stored), 'right')
+  for (const typed of [`${long}x`, long.repeat(20), '\uFDFA'.repeat(60_000)])
+    assert.equal(await verifyPassword(kept, typed, stored), 'wrong')
 })
 
 test('a password needs 8 to 1,024 characters', async () => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { argon2Sync, randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { addUser, loginClientId } from '../../src/auth/index.ts'
-import { maxConcurrentHashes, isPassword } from '../../src/auth/account/passwords.ts'
+import { beginSession, findSession } from '../../src/auth/authorize/session.ts'
+import { sha256 } from '../../src/kit/index.ts'
+import { maxConcurrentHashes, verifyPassword } from '../../src/auth/account/passwords.ts'
 import { defaultKinds } from '../support/forms.ts'
 import { bearer, type TestRequest } from '../support/server.ts'
 import { openWorld, password, setStatus, type World } from '../auth/world.ts'
@@ -26,10 +29,11 @@ const refused: readonly { name: string; request: TestRequest; status: number; de
   { name: 'a name that is too long', request: say('a'.repeat(65)), status: 400, errors: ['body/username'] },
   {
     name: 'a password that is too long',
-    request: say('ann', 'x'.repeat(1025)),
+    request: say('ann', 'x'.repeat(4097)),
     status: 400,
     errors: ['body/password'],
   },
+  { name: 'a password that is longer than any', request: say('ann', 'x'.repeat(1025)), status: 401 },
   { name: 'a list', request: { json: [] }, status: 400, errors: ['body'] },
   { name: 'null', request: { json: null }, status: 400 },
   {
@@ -104,6 +108,30 @@ for (const kind of defaultKinds) {
       const answer = await world.send('POST /consumer/login', say('gone'))
       assert.equal(answer.status, 401)
       assert.equal(answer.text, (await world.send('POST /consumer/login', say('nobody'))).text)
+    })
+
+    test('replaces the hash of a password as it was typed, which ends no session, also for two logins at once', async () => {
+      const [composed, decomposed] = ['Caf\u00E9 au lait', 'Cafe\u0301 au lait']
+      const { id } = await addUser(world.system, { name: 'zoe', password: composed, scopes: [] })
+      const nonce = randomBytes(16)
+      const cost = { memory: 8, passes: 1, parallelism: 1, tagLength: 32, nonce }
+      const texts = [nonce, argon2Sync('argon2id', { ...cost, message: decomposed })].map((bytes) =>
+        bytes.toString('base64').replace(/=+$/, ''),
+      )
+      const stored = `$argon2id$v=19$m=8,t=1,p=1$${texts.join('$')}`
+      const { db } = world.system
+      await db.updateTable('waypost_user').set({ password_hash: stored }).where('id', '=', id).execute()
+      const { system, clock } = world.host
+      const before = { id, name: 'zoe', email: null, status: 'active' as const, passwordCheck: sha256(stored) }
+      const session = await beginSession({ system, clock }, before, undefined)
+      const statusOf = async (word: string) => (await world.send('POST /consumer/login', say('zoe', word))).status
+      assert.equal(await statusOf(composed), 401, 'it was never typed like this')
+      assert.deepEqual(await Promise.all([statusOf(decomposed), statusOf(decomposed)]), [200, 200])
+      assert.equal(await statusOf(composed), 200)
+      assert.equal(await statusOf(`${decomposed}.`), 401)
+      assert.equal((await findSession({ system, clock }, session))?.userId, id)
+      const row = db.selectFrom('waypost_user').select('password_hash').where('id', '=', id)
+      assert.equal(await verifyPassword(system, composed, (await row.executeTakeFirstOrThrow()).password_hash), 'right')
     })
 
     test('returns a token to a user without scopes, valid where none is required', async () => {
@@ -209,7 +237,7 @@ for (const kind of defaultKinds) {
       // Each filler takes its place in the turn in which it leaves it, so no request meets a gap.
       const filling = new AbortController()
       const fill = (): Promise<unknown> =>
-        isPassword({ isDisposable: false }, 'x', undefined).then(() => filling.signal.aborted || fill())
+        verifyPassword({ isDisposable: false }, 'x', undefined).then(() => filling.signal.aborted || fill())
       const fillers = Array.from({ length: maxConcurrentHashes + 64 }, fill)
       const late = () => Promise.all(Array.from({ length: 8 }, () => world.send('POST /consumer/login', say('late'))))
       const busy = [...(await late()), ...(await late())]

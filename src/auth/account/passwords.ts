@@ -14,7 +14,10 @@ const tagLength = 32
 // Maximum number of concurrent hashes. Leaves one processor for requests.
 export const maxConcurrentHashes = Math.min(2, Math.max(1, availableParallelism() - 1))
 const queueLimit = 64
-const maxLength = 1024
+/** In characters, counted after normalization (NIST SP 800-63B-4, 3.1.1.2). */
+const [minLength, maxLength] = [8, 1024]
+/** The most characters that a password is typed with: NFKC composes at most four into one. */
+export const maxTypedLength = 4 * maxLength
 
 // Module state, because it protects the thread pool of the process.
 let running = 0
@@ -29,10 +32,19 @@ export interface NewPassword {
 
 /** Checks the rules for passwords. @throws WP_AUTH_PASSWORD_WEAK, WP_AUTH_PASSWORD_NAME */
 export function assertPasswordRules({ name, email, password }: NewPassword): void {
-  if (password.length < 8 || password.length > maxLength || isOneCharacter(password))
-    throw errors.WP_AUTH_PASSWORD_WEAK()
+  const length = lengthOf(normalize(password))
+  if (length < minLength || length > maxLength || isOneCharacter(password)) throw errors.WP_AUTH_PASSWORD_WEAK()
   const known = [name, email ?? ''].flatMap((text) => [text, text.split('@', 1)[0]!])
   if (known.some((text) => repeats(password, text))) throw errors.WP_AUTH_PASSWORD_NAME()
+}
+
+/** Keyboards and systems write the same character in different ways: é as one or as two, full-width letters. */
+function normalize(password: string): string {
+  return password.normalize('NFKC')
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length
 }
 
 /** Whether a password consists of one repeated character, ignoring case, spaces and invisible characters, or of these only. */
@@ -62,9 +74,14 @@ function fold(text: string): string {
  */
 export async function hashPassword(system: PasswordOwner, next: NewPassword): Promise<string> {
   assertPasswordRules(next)
+  return rehashPassword(system, next.password)
+}
+
+/** Hashes a password that was set before and just verified, whatever the rules are today. @throws WP_AUTH_BUSY */
+export async function rehashPassword(system: PasswordOwner, password: string): Promise<string> {
   const nonce = randomBytes(16)
   const cost = costOf(system)
-  return writePhc(cost, nonce, await hash({ ...cost, tagLength, message: next.password, nonce }))
+  return writePhc(cost, nonce, await hash({ ...cost, tagLength, message: normalize(password), nonce }))
 }
 
 /** The System that stores a hash decides its cost. This is set in code, not by the environment. */
@@ -79,28 +96,39 @@ function writePhc({ memory, passes, parallelism }: typeof defaultCost, nonce: Ui
 }
 
 /**
- * Whether a password matches a stored hash. Takes the same time without a hash as for a wrong password.
+ * Compares a password with a stored hash. Takes the same time without a hash as for a wrong password.
+ * @returns `outdated` if the hash was made before passwords were normalized
  * @throws WP_AUTH_BUSY
  */
-export async function isPassword(
+export async function verifyPassword(
   system: PasswordOwner,
   password: string,
   stored: string | null | undefined,
-): Promise<boolean> {
+): Promise<'right' | 'outdated' | 'wrong'> {
+  // Longer ones are wrong, and only their beginning is hashed.
+  const typed = password.slice(0, 2 * maxTypedLength)
+  const normalized = normalize(typed)
+  const isPossible = typed === password && lengthOf(normalized) <= maxLength
+  const isRight = await isHashOf(system, isPossible ? normalized : typed, stored)
+  if (isRight) return isPossible ? 'right' : 'wrong'
+  if (normalized === typed) return 'wrong'
+  return (await isHashOf(system, typed, stored)) && isPossible ? 'outdated' : 'wrong'
+}
+
+async function isHashOf(system: PasswordOwner, message: string, stored: string | null | undefined): Promise<boolean> {
   const [, algorithm, , parameters = '', nonce = '', tag = ''] = (stored ?? makeUnknownHash(system)).split('$')
   const read = Object.fromEntries(parameters.split(',').map((pair) => pair.split('=')))
   if (algorithm !== 'argon2id') return false
   const expected = Buffer.from(tag, 'base64')
   const actual = await hash({
-    message: password.slice(0, maxLength),
+    message,
     nonce: Buffer.from(nonce, 'base64'),
     memory: Number(read['m']),
     passes: Number(read['t']),
     parallelism: Number(read['p']),
     tagLength: expected.length,
   })
-  const isComplete = password.length <= maxLength // only its beginning was hashed otherwise
-  return timingSafeEqual(actual, expected) && isComplete && stored !== null && stored !== undefined
+  return timingSafeEqual(actual, expected) && stored !== null && stored !== undefined
 }
 
 /** Makes the hash that is checked for unknown names, so that they take the same time. */

@@ -2,7 +2,7 @@ import { sql, type Kysely, type Transaction } from 'kysely'
 import { makeUuid, nearest, sha256, isUuid } from '../../kit/index.ts'
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
-import { hashPassword, isPassword } from './passwords.ts'
+import { hashPassword, rehashPassword, verifyPassword } from './passwords.ts'
 import { checkScopes } from './scopes.ts'
 
 export interface UserRecord {
@@ -163,10 +163,41 @@ export async function verifyLogin(system: System, name: string, password: string
     .select(['id', 'name', 'email', 'status', 'password_hash'])
     .where('name', '=', userName.test(name) ? name : '') // PostgreSQL rejects texts that contain NUL
     .executeTakeFirst()
-  const matches = await isPassword(system, password, user?.password_hash)
-  if (user === undefined || !matches || user.status !== 'active') throw errors.WP_AUTH_LOGIN()
+  const verdict = await verifyPassword(system, password, user?.password_hash)
+  if (user === undefined || verdict === 'wrong' || user.status !== 'active') throw errors.WP_AUTH_LOGIN()
   const { password_hash: stored, ...record } = user
-  return { ...record, passwordCheck: sha256(stored ?? '') }
+  if (verdict === 'right') return { ...record, passwordCheck: sha256(stored ?? '') }
+  const replaced = await replaceHash(system, {
+    id: user.id,
+    stored: stored!,
+    next: await rehashPassword(system, password),
+  })
+  // Another login has replaced the hash meanwhile, or the password was changed.
+  return replaced === undefined ? verifyLogin(system, name, password) : { ...record, passwordCheck: replaced }
+}
+
+/** Replaces the hash of the same password. Sessions go on. */
+async function replaceHash(
+  system: System,
+  { id, stored, next }: { readonly id: string; readonly stored: string; readonly next: string },
+): Promise<string | undefined> {
+  const check = sha256(next)
+  return system.transaction(async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable('waypost_user')
+      .set({ password_hash: next })
+      .where('id', '=', id)
+      .where('password_hash', '=', stored)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return undefined
+    await trx
+      .updateTable('waypost_session')
+      .set({ password_check: check })
+      .where('user_id', '=', id)
+      .where('password_check', '=', sha256(stored))
+      .execute()
+    return check
+  })
 }
 
 /**

@@ -12,6 +12,7 @@ import { canRegisterFor, sendConsent, sendLogin, sendRegister, shownOnConsent, s
 import { readQuery } from './query-parameters.ts'
 import { renderError } from './pages/error-page.ts'
 import { isOwnPages } from '../account/clients.ts'
+import { maxTypedLength } from '../account/passwords.ts'
 import { beginSession, endSession, findSession, type Session } from './session.ts'
 import { answerRequest, restartRequest, redirectToClient, readPageForm, withoutLogin, type Visit } from './visit.ts'
 
@@ -40,9 +41,9 @@ export async function handleLogin(visit: Visit): Promise<FastifyReply> {
   return answerRequest(visit, query, async (checked) => {
     const { username: user = '', password = '' } = fields
     const showProblem = (status: number, problem: string) => sendLogin(visit, checked, { user, problem, status })
-    // The longest valid password is shorter; a longer one would be truncated before hashing.
+    // No valid one is longer.
     if (user === '' || password === '') return showProblem(400, 'Enter your username and password.')
-    if (user.length > 64 || password.length > 1024) return showProblem(401, wrongCredentials)
+    if (user.length > 64 || password.length > 2 * maxTypedLength) return showProblem(401, wrongCredentials)
     try {
       const found = await verifyAttempt(issuer, { name: user, password, address: request.ip })
       cookies.setSession(reply, await beginSession(issuer, found, cookies.session(request)))

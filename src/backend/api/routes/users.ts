@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { maxPasswordLength } from '../../../auth/index.ts'
 import { formatTime, makeSecret } from '../../../kit/index.ts'
 import {
   addHostUser,
@@ -42,7 +43,7 @@ function formatUser({ createdAt, ...rest }: ListedUser) {
 /** The name or id of a user. */
 const params = record({ user: Type.String({ pattern: '^[\\w.@+-]{1,64}$' }) })
 const email = Type.Union([Type.String({ maxLength: 254, format: 'email' }), Type.Null()])
-const password = Type.Optional(Type.String({ maxLength: 1024, description: 'Generated if absent' }))
+const password = Type.Optional(Type.String({ maxLength: maxPasswordLength, description: 'Generated if absent' }))
 const passwordFields = { WP_AUTH_PASSWORD_WEAK: 'body/password', WP_AUTH_PASSWORD_NAME: 'body/password' } as const
 const scopeFields = { WP_AUTH_SCOPE_NAME: 'body/scopes', WP_SERVER_GRANT: 'body/scopes' } as const
 
