@@ -4,6 +4,7 @@ import {
   describeNode,
   hintForCut,
   quote,
+  textOf,
   type BrokenNode,
   type Entry,
   type ListNode,
@@ -25,6 +26,8 @@ export interface Shape {
   readonly keyHints?: Readonly<Record<string, string>>
   /** The hint for a wrong value if no better one is found. */
   readonly valueHint?: string
+  /** Hints for wrong texts that match a pattern. */
+  readonly valueHints?: Readonly<Record<string, string>>
   readonly $ref?: string
   readonly type?: string
   readonly anyOf?: readonly Shape[]
@@ -117,7 +120,7 @@ function hasType(node: Node, { type, enum: choices, const: only }: Shape): boole
   return type === (node.value === null ? 'null' : typeof node.value)
 }
 
-function fits({ value }: ScalarNode, shape: Shape): boolean {
+function fits({ value }: Pick<ScalarNode, 'value'>, shape: Shape): boolean {
   if (shape.enum !== undefined) return shape.enum.includes(value)
   if (shape.const !== undefined) return shape.const === value
   if (typeof value === 'string') {
@@ -130,12 +133,21 @@ function fits({ value }: ScalarNode, shape: Shape): boolean {
   return value >= minimum && value <= maximum && value > exclusiveMinimum
 }
 
+function isText(value: string, { anyOf, ...shape }: Shape): boolean {
+  return (anyOf ?? [shape]).some((one) => one.type === 'string' && fits({ value }, one))
+}
+
 function checkMap(node: MapNode, shape: Shape, { label, checking }: CheckContext): void {
   const owner = shape.title ?? label.name
   const suggestion = new Set<string | undefined>()
+  /** The expected value of the last entry, if its value was reported. */
+  let rejected: Shape | undefined
   for (const entry of node.entries.values()) {
     const work = { label: { name: `"${entry.key}"`, at: entry.keySpan }, checking }
+    // The rest of a text that is wrong as a whole: quoting it would not help.
+    if (entry.cut !== undefined && rejected !== undefined && !isText(entry.cut.text, rejected)) continue
     const value = shapeOf(entry.key, shape)
+    const before = checking.report.count()
     if (value !== undefined) checkStructure(entry.value, value, work)
     else if (shape.names !== undefined) {
       reportName(entry.key, shape, work)
@@ -144,6 +156,7 @@ function checkMap(node: MapNode, shape: Shape, { label, checking }: CheckContext
       suggestion.add(reportUnknownKey(entry, shape, { ...work, owner }))
       checking.report.markUnclear(node)
     }
+    if (value !== undefined) rejected = checking.report.count() > before ? value : undefined
   }
   for (const key of shape.required ?? []) {
     if (node.entries.has(key) || suggestion.has(key)) continue
@@ -228,13 +241,18 @@ function reportValue(node: Node, shape: Shape, { label, checking }: CheckContext
   const problem = isChoice
     ? `${describeNode(node)} is not ${expected}`
     : `${label.name} must be ${expected}, not ${describeContent(node)}`
-  const hint = hintFor(node, shape, checking.report) ?? shape.valueHint
+  const hint = hintFor(node, shape, checking.report) ?? findValueHint(node, shape) ?? shape.valueHint
   emit(checking, {
     code: 'WP_DEFINITION_VALUE_INVALID',
     at: node,
     parameters: { problem },
     hint,
   })
+}
+
+function findValueHint(node: Node, { valueHints = {} }: Shape): string | undefined {
+  const text = textOf(node) ?? ''
+  return Object.entries(valueHints).find(([pattern]) => toRegExp(pattern, '').test(text))?.[1]
 }
 
 function describeContent(node: Node): string {

@@ -47,7 +47,13 @@ function writeShape(shape: Shape): object {
   return { anyOf: [written, included] }
 }
 
-const ownKeywords: readonly string[] = ['names', 'keyHint', 'keyHints', 'valueHint'] satisfies (keyof Shape)[]
+const ownKeywords: readonly string[] = [
+  'names',
+  'keyHint',
+  'keyHints',
+  'valueHint',
+  'valueHints',
+] satisfies (keyof Shape)[]
 
 function writeParts(shape: Shape): object {
   const { properties, patternProperties, items, anyOf, ...rest } = shape

@@ -22,10 +22,14 @@ const columnName = name('a column name')
 const columnList = Type.Array(columnName, { title: 'a list of columns such as [status, id]', minItems: 1 })
 const columnLists = Type.Array(columnList, { title: 'a list of lists of columns such as [[status, id]]', minItems: 1 })
 
+const enumHint =
+  'Columns have no list of values. Write type: text, and list them in the schema of the request: { enum: [open, closed] }'
+
 const columnType = Type.String({
   title: 'a column type',
   pattern: '^(id|integer|bigint|number|text|text\\([1-9][0-9]{0,6}\\)|boolean|timestamp|date|json|uuid)$',
   valueHint: 'Types: id, integer, bigint, number, text, text(LENGTH), boolean, timestamp, date, json, uuid',
+  valueHints: { '^enum': enumHint },
 })
 
 const column = Type.Union(
@@ -45,7 +49,7 @@ const column = Type.Union(
         ),
         on_delete: Type.Optional(Type.Enum(['cascade', 'set null', 'set default', 'restrict'])),
       },
-      { title: 'a column', additionalProperties: false },
+      { title: 'a column', additionalProperties: false, keyHints: { enum: enumHint, values: enumHint } },
     ),
   ],
   { title: 'a column type, or a map such as { type: text, null: true }' },

@@ -219,3 +219,36 @@ test('the checksum depends on the value only', () => {
   assert.equal(one, two)
   assert.notEqual(one, three)
 })
+
+test('whichever way a list of values is written for a column, the hint is the same, and there is no other', () => {
+  const written = [
+    'enum(open, closed)',
+    '"enum(open, closed)"',
+    '{ type: enum(open, closed) }',
+    '{ type: enum(open), default: open }',
+    '{ type: text, enum: [open, closed] }',
+    '{ type: text, values: [open, closed] }',
+  ]
+  for (const column of written) {
+    const { diagnostics } = parseMigration('a.yml', `create_table: { a: { columns: { id: id, status: ${column} } } }\n`)
+    assert.deepEqual(
+      diagnostics.map(({ hint }) => hint?.slice(0, 31)),
+      ['Columns have no list of values.'],
+      column,
+    )
+  }
+})
+
+test('a text that a comma ended is quoted only where its whole would be valid', () => {
+  const hintsOf = (column: string) =>
+    parseMigration('a.yml', `create_table: { a: { columns: { id: id, ${column} } } }\n`).diagnostics.map(
+      ({ hint }) => hint,
+    )
+  assert.deepEqual(hintsOf('b: { type: text, default: one, two }'), [
+    'A comma ends an unquoted text between { and }. Quote it: "one, two"',
+  ])
+  assert.deepEqual(
+    hintsOf('b: { type: text(1, 2) }').map((hint) => hint?.slice(0, 6)),
+    ['Types:'],
+  )
+})
