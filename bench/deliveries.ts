@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
-import { runMigrations } from 'graphile-worker'
 import { Client } from 'pg'
 import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
 import type { WorkOrder, WorkReport } from './delivery-process.ts'
 import { openDeliverySite, openReceiver, openWorker, todo } from './delivery-site.ts'
 import { atLeast, beside, type Figure } from './goal.ts'
+import { loadPeer } from './peers.ts'
 import { openPostgresCost } from './postgres-cost.ts'
 import type { ReceiverReport } from './receiver-process.ts'
 import { median } from './statistics.ts'
@@ -66,7 +66,7 @@ async function openWaypost(postgres: TestPostgres, endpoints: readonly string[],
 
 async function openGraphile(postgres: TestPostgres, endpoints: readonly string[], due: number): Promise<Side> {
   const url = await postgres.createDatabase()
-  await runMigrations({ connectionString: url })
+  await (await loadPeer('graphile-worker')).runMigrations({ connectionString: url })
   const fill = async () => {
     const jobs = Array.from({ length: due }, (_, index) => ({
       identifier: 'deliver',

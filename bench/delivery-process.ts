@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { Logger, run } from 'graphile-worker'
 import { Agent, request } from 'undici'
 import { executeHostEvents } from '../src/jobs/index.ts'
 import { openHost } from '../src/host/index.ts'
 import { concurrency, type WorkerPlace } from './delivery-site.ts'
+import { loadPeer } from './peers.ts'
 
 /** The cost of delivering everything that was due. */
 export interface WorkReport {
@@ -84,6 +84,7 @@ async function waypost({ folder, variables }: WorkerPlace): Promise<Work> {
 /** Configured as its documentation recommends for many small jobs, without output for each job. */
 async function graphile({ url }: WorkerPlace): Promise<Work> {
   const agent = new Agent({ connections: concurrency })
+  const { Logger, run } = await loadPeer('graphile-worker')
   return async ({ deliveries }) => {
     const all = Promise.withResolvers<void>()
     let done = 0
@@ -102,7 +103,7 @@ async function graphile({ url }: WorkerPlace): Promise<Work> {
       noHandleSignals: true,
       parsedCronItems: [],
       taskList: {
-        deliver: async (job) => {
+        deliver: async (job: unknown) => {
           const { endpoint, data } = job as { endpoint: string; data: unknown }
           const { statusCode, body } = await request(endpoint, {
             method: 'POST',

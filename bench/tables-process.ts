@@ -3,11 +3,11 @@ import { generateKeyPairSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { AddressInfo } from 'node:net'
-import jwt from '@fastify/jwt'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import pg from 'pg'
 import { openProjectServer, type Files } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
+import { loadPeer, type JwtRequest, type JwtSigner } from './peers.ts'
 import { reportServer } from './turns.ts'
 
 const user = 'ann'
@@ -130,20 +130,30 @@ async function openHandWritten(scope: string, tables: string): Promise<HandWritt
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   })
   const app = Fastify()
+  const { jwt } = await loadPeer('@fastify/jwt')
   await app.register(jwt, {
     secret: { private: pair.privateKey, public: pair.publicKey },
     sign: { algorithm: 'ES256', expiresIn: '1h' },
   })
   const guard = async (request: FastifyRequest) => {
-    const { scope: scopes } = await request.jwtVerify<{ scope: string }>()
+    const { scope: scopes } = await (request as FastifyRequest & JwtRequest).jwtVerify<{ scope: string }>()
     if (!scopes.split(' ').includes(scope)) throw Object.assign(new Error('insufficient scope'), { statusCode: 403 })
   }
   return { app, pool, guard }
 }
 
+/** Of the token that `@fastify/jwt` has verified. */
+function subjectOf(request: object): string {
+  return (request as { readonly user: { readonly sub: string } }).user.sub
+}
+
 async function reportHandWritten({ app }: HandWritten, at: string, scope: string): Promise<void> {
   await app.listen({ host: '127.0.0.1', port: 0 })
-  const token = app.jwt.sign({ sub: '3f0c4c1e-5f6e-4b1c-9c53-2f5f5a1d0b11', scope, client_id: 'x' })
+  const token = (app as typeof app & JwtSigner).jwt.sign({
+    sub: '3f0c4c1e-5f6e-4b1c-9c53-2f5f5a1d0b11',
+    scope,
+    client_id: 'x',
+  })
   const headers = { authorization: `Bearer ${token}` }
   const { port } = app.server.address() as AddressInfo
   const body = at === '/order' ? tableRequests.POST.body : todoRequests['POST of a to-do'].body
@@ -195,11 +205,12 @@ async function serveHandWrittenTable(): Promise<void> {
         },
       },
     },
-    async ({ user, query: { limit } }) => {
+    async (request) => {
+      const { limit } = request.query
       const { rows } = await pool.query<{ id: number; insert_date: Date }>({
         name: 'list',
         text: list,
-        values: [(user as { sub: string }).sub, limit + 1],
+        values: [subjectOf(request), limit + 1],
       })
       const last = rows.length > limit ? rows[limit - 1] : undefined
       const next = last && Buffer.from(JSON.stringify([last.insert_date, last.id])).toString('base64url')
@@ -222,8 +233,9 @@ async function serveHandWrittenTable(): Promise<void> {
         response: { 201: order },
       },
     },
-    async ({ user, body }, reply) => {
-      const values = [(user as { sub: string }).sub, body.total, body.note, new Date()]
+    async (request, reply) => {
+      const { body } = request
+      const values = [subjectOf(request), body.total, body.note, new Date()]
       const { rows } = await pool.query<{ id: number; version: number }>({ name: 'insert', text: insert, values })
       const [row] = rows
       reply.code(201).headers({ location: `/order/${row!.id}`, etag: `"${row!.version}"` })

@@ -2,13 +2,13 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import jwt from '@fastify/jwt'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { addHostClient } from '../src/operate/index.ts'
 import { RouteCounter } from '../src/runtime/route-statistics.ts'
 import { openProjectServer, type ProjectServer } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import type { LoadRequest } from './load-process.ts'
+import { loadPeer, type JwtRequest, type JwtSigner } from './peers.ts'
 import { reportServer } from './turns.ts'
 import { asCommand } from '../test/support/server.ts'
 
@@ -81,13 +81,14 @@ async function serveJwt(): Promise<void> {
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   })
   const app = Fastify()
+  const { jwt } = await loadPeer('@fastify/jwt')
   await app.register(jwt, {
     secret: { private: pair.privateKey, public: pair.publicKey },
     sign: { algorithm: 'ES256', expiresIn: '1h' },
   })
-  serveHello(app, { onRequest: (request: { jwtVerify(): Promise<unknown> }) => request.jwtVerify() })
+  serveHello(app, { onRequest: (request: JwtRequest) => request.jwtVerify() })
   await app.ready()
-  const token = app.jwt.sign({ scope: 'hello', client_id: 'x' })
+  const token = (app as typeof app & JwtSigner).jwt.sign({ scope: 'hello', client_id: 'x' })
   await listen(app, { ...route, headers: { authorization: `Bearer ${token}` } })
 }
 
@@ -119,7 +120,7 @@ async function serveTokens(): Promise<void> {
 }
 
 async function serveOidcProvider(): Promise<void> {
-  const { default: Provider } = await import('oidc-provider')
+  const { Provider } = await loadPeer('oidc-provider')
   const provider = new Provider('http://127.0.0.1', {
     clients: [
       {

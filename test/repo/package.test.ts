@@ -21,7 +21,8 @@ test('every file that the package exports is there after a build', () => {
 })
 
 test('the lock file names no download address', () => {
-  assert.doesNotMatch(readFileSync(path.join(root, 'package-lock.json'), 'utf8'), /"resolved": "https?:/)
+  for (const file of ['package-lock.json', 'bench/peers/package-lock.json'])
+    assert.doesNotMatch(readFileSync(path.join(root, file), 'utf8'), /"resolved": "https?:/, file)
 })
 
 test('styles of the login pages are part of the bundles', () => {

@@ -1,0 +1,1 @@
+export { Logger, run, runMigrations } from 'graphile-worker'

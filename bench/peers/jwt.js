@@ -1,0 +1,1 @@
+export { default as jwt } from '@fastify/jwt'

@@ -1,0 +1,1 @@
+export { default as Provider } from 'oidc-provider'
