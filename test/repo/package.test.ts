@@ -21,7 +21,11 @@ test('every file that the package exports is there after a build', () => {
 })
 
 test('the lock file names no download address', () => {
-  for (const file of ['package-lock.json', 'bench/peers/package-lock.json'])
+  for (const file of [
+    'package-lock.json',
+    'bench/peers/package-lock.json',
+    'test/clients/frameworks/package-lock.json',
+  ])
     assert.doesNotMatch(readFileSync(path.join(root, file), 'utf8'), /"resolved": "https?:/, file)
 })
 

@@ -1,0 +1,1 @@
+export { Auth, customFetch } from '@auth/core'

@@ -1,0 +1,2 @@
+export { betterAuth } from 'better-auth'
+export { genericOAuth } from 'better-auth/plugins'
