@@ -1,5 +1,5 @@
 import { escapeStep } from '../schema/index.ts'
-import { createLoadContext, includeSiteOf, makeSourceCache, type Texts } from './load-context.ts'
+import { createLoadContext, includeSiteOf, makeSourceCache, type SourceCache, type Texts } from './load-context.ts'
 import { loadRoot } from './load-definition.ts'
 import { entriesOf, textOf, valueOf } from './node.ts'
 import { makeReport } from './report.ts'
@@ -19,10 +19,11 @@ export interface LocatedDefinition {
 /**
  * Returns where the entries of a definition are. Reads the given files only, and checks nothing. Files that cannot be
  * parsed have no entries.
+ * @param cache files that were parsed before
  */
-export function locateDefinition(texts: Texts): LocatedDefinition {
+export function locateDefinition(texts: Texts, cache: SourceCache = makeSourceCache()): LocatedDefinition {
   const report = makeReport()
-  const loading = createLoadContext({ folder: noFolder, report, cache: makeSourceCache(), changed: undefined, texts })
+  const loading = createLoadContext({ folder: noFolder, report, cache, changed: undefined, texts })
   const root = loadRoot(loading)
   const places = new Map<string, string>()
   const actions = new Map<string, string>()

@@ -1,6 +1,6 @@
 import { makeConnectionRegistry } from '../connection/index.ts'
 import type { Location } from '../definition/index.ts'
-import type { Diagnostic } from '../kit/index.ts'
+import { takeBreaks, type Diagnostic } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { Manifest, ManifestAction } from '../release/index.ts'
 import { errors } from './errors.ts'
@@ -33,6 +33,7 @@ export async function checkActions(
   connection: (name: string) => Promise<unknown>,
 ): Promise<readonly FailingAction[]> {
   const found: FailingAction[] = []
+  const mayBreak = takeBreaks()
   for (const { path, methods } of routes) {
     for (const { method, action } of methods) {
       if (!('class' in action)) continue
@@ -43,6 +44,7 @@ export async function checkActions(
       } catch {
         // The system does not respond, which is reported where it is opened or used.
       }
+      await mayBreak()
     }
   }
   return found

@@ -5,7 +5,7 @@ import { isWaypostError, messageOf, resolveReferences, withDeadline } from '../k
 import { loadArtifacts, type Manifest } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { findActiveManifest, loadCatalog } from './releases/describe-release.ts'
-import { locateRelease } from './releases/host-releases.ts'
+import { locateRelease, type LocateDefinition } from './releases/host-releases.ts'
 
 /** A connection of the active release, or System. */
 export interface ListedConnection {
@@ -24,11 +24,11 @@ export interface ListedConnection {
 }
 
 /** Lists System and the connections of the active release, by name. */
-export async function listHostConnections(host: Host): Promise<readonly ListedConnection[]> {
+export async function listHostConnections(host: Host, locate?: LocateDefinition): Promise<readonly ListedConnection[]> {
   const { system } = host
   const active = await findActiveManifest(host)
   const { connections: classes } = await loadCatalog(active?.manifest)
-  const places = active === undefined ? undefined : (await locateRelease(system, active.id)).places
+  const places = active === undefined ? undefined : (await locateRelease(system, active.id, locate)).places
   const count = (name: string) => active?.manifest.migrations.filter((one) => one.connection === name).length ?? 0
   const own = Object.entries(active?.manifest.connections ?? {}).map(([name, use]): ListedConnection => {
     const known = classes.get(use.class)

@@ -83,7 +83,7 @@ export {
   schemasOf,
 } from './releases/describe-release.ts'
 export { listHostMigrations, listHostTables, listTables, type ListedHostMigration, type ListedTable } from './tables.ts'
-export { compareHostReleases } from './releases/host-releases.ts'
+export { compareHostReleases, type LocateDefinition } from './releases/host-releases.ts'
 export { type ListedReleases, type ListedServer, listHostReleases } from './releases/host-releases.ts'
 export { pruneHostReleases } from './releases/host-releases.ts'
 export { excerptOf, loadReleaseFiles, type ReleaseFiles, writeReleaseFiles } from './releases/host-releases.ts'

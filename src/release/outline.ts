@@ -17,8 +17,16 @@ export interface ReleaseOutline extends Pick<Manifest, 'waypost' | 'connections'
   readonly compared: ComparedManifests
 }
 
-/** @param before the manifest of the active release; undefined if there is none, or if it is damaged */
-export function outlineRelease(id: string, manifest: Manifest, before: Manifest | undefined): ReleaseOutline {
+/**
+ * @param before the manifest of the active release; undefined if there is none, or if it is damaged
+ * @param compared the comparison with it, if it was made before
+ */
+export function outlineRelease(
+  id: string,
+  manifest: Manifest,
+  before: Manifest | undefined,
+  compared: ComparedManifests = compareForPlan(before, manifest),
+): ReleaseOutline {
   const { waypost, connections, migrations, routes } = manifest
   return {
     id,
@@ -31,6 +39,6 @@ export function outlineRelease(id: string, manifest: Manifest, before: Manifest 
       const planned = methods.filter(({ action }) => 'class' in action && action.plan !== undefined)
       return { path, methods: planned.map(({ method, action }) => ({ method, action })) }
     }),
-    compared: compareForPlan(before, manifest),
+    compared,
   }
 }

@@ -1,5 +1,5 @@
 import type { Action } from '../contract/index.ts'
-import { messageOf, withDeadline } from '../kit/index.ts'
+import { messageOf, takeBreaks, withDeadline } from '../kit/index.ts'
 import { pluginErrors, type PluginSet, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
 import type { ManifestAction } from '../release/index.ts'
 import { errors } from './errors.ts'
@@ -34,6 +34,7 @@ const makeMs = 10_000
 export async function makeActions(sources: ActionSources, users: readonly ActionUser[]): Promise<readonly Action[]> {
   const instances = new Map<unknown, Action>()
   const actions: Action[] = []
+  const mayBreak = takeBreaks()
   for (const user of users) {
     const { action } = user
     if ('artifact' in action) {
@@ -41,6 +42,7 @@ export async function makeActions(sources: ActionSources, users: readonly Action
       instances.set(action.artifact, known)
       actions.push(known)
     } else actions.push(await makePluginAction(sources, user, action))
+    await mayBreak()
   }
   return actions
 }

@@ -127,7 +127,8 @@ export async function openShared(
   const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
   const service = () => nameService(identity.issuer, terms())
   const manualRuns = await openManualRuns({ host, logger: options.logger, loadPlugins })
-  const backend = openBackend(options, {
+  const systemDraft = new SystemDraft(host, service) // its thread starts with its first task
+  const backend = openBackend(options, systemDraft, {
     guard,
     terms,
     outbound,
@@ -185,7 +186,7 @@ export async function openShared(
         settings: () => terms().settings,
         service,
       }),
-      await receiveReleases({ host, loadPlugins, guard, isDevelopment: options.isDevelopment }),
+      await receiveReleases({ host, loadPlugins, guard, draft: systemDraft, isDevelopment: options.isDevelopment }),
       ...(backendUrl === undefined ? [] : [backend.endpoint]),
     ],
   }
@@ -209,6 +210,7 @@ function findBackendOrigins({ mode, url }: BackendSettings): readonly string[] {
 /** The admin API and the pages are built on their first request. */
 function openBackend(
   { host, identity, isDevelopment, logger, traffic, draft: folder, onServerError }: ServerOptions,
+  systemDraft: SystemDraft,
   {
     guard,
     terms,
@@ -223,7 +225,7 @@ function openBackend(
   const { issuer } = identity
   const settings = readBackendSettings(host.variables)
   const service = () => nameService(issuer, terms())
-  const own = folder === undefined && settings.mode === 'on' ? new SystemDraft(host, service) : undefined
+  const own = folder === undefined && settings.mode === 'on' ? systemDraft : undefined
   const draft = folder ?? own
   const publisher = own && openPublisher({ host, loadPlugins, draft: own, logger })
   const backend = forwardBackend(() =>
@@ -246,7 +248,7 @@ function openBackend(
     async close() {
       await publisher?.close()
       await backend.close()
-      own?.close()
+      systemDraft.close()
     },
   }
 }

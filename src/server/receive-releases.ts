@@ -1,4 +1,4 @@
-import { mountReleases, SystemDraft } from '../backend/index.ts'
+import { mountReleases, type SystemDraft } from '../backend/index.ts'
 import type { Guard } from '../auth/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import { variable, type Variables } from '../kit/index.ts'
@@ -20,12 +20,19 @@ export interface ReceiveOptions {
   readonly host: Host
   readonly loadPlugins: LoadPlugins
   readonly guard: Guard
+  readonly draft: SystemDraft
   /** Whether this is `dev`. */
   readonly isDevelopment: boolean
 }
 
 /** Mounts the receiving side of deployments as this server's environment allows. @throws WP_SERVER_REMOTE_DEPLOY */
-export async function receiveReleases({ host, loadPlugins, guard, isDevelopment }: ReceiveOptions): Promise<Endpoint> {
+export async function receiveReleases({
+  host,
+  loadPlugins,
+  guard,
+  draft,
+  isDevelopment,
+}: ReceiveOptions): Promise<Endpoint> {
   const builtIn = await loadPlugins(noRelease)
   /** A survey runs no code of the release that it is about, only of the active one. */
   const choosePlugins = async ({ connections, routes }: ReleaseOutline): Promise<PluginSet> => {
@@ -50,8 +57,8 @@ export async function receiveReleases({ host, loadPlugins, guard, isDevelopment 
       return surveyRelease({ host: sources, release, active, plugins, mayOpen })
     },
     surveyRollback: (beginning) => surveyRollback(host, beginning),
-    hasDraft: !isDevelopment && readBackendSettings(host.variables).mode === 'on',
-    loadDraftFiles: () => new SystemDraft(host, () => '').loadPublishedFiles(),
+    draft: !isDevelopment && readBackendSettings(host.variables).mode === 'on' ? draft : undefined,
+    loadDraftFiles: () => draft.loadPublishedFiles(),
   })
 }
 

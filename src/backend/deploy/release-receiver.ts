@@ -6,6 +6,7 @@ import {
   type ReleaseFacts,
   type RollbackSurvey,
 } from '../../operate/index.ts'
+import type { Texts } from '../../definition/index.ts'
 import { isWaypostError, shortId } from '../../kit/index.ts'
 import {
   activateSerialized,
@@ -32,6 +33,7 @@ import {
 } from '../../release/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
+import type { SystemDraft } from '../draft/system/system-draft.ts'
 import type { KnownActor } from './actor.ts'
 import type { SentManifest } from './body-worker.ts'
 import { releaseLimits } from './limits.ts'
@@ -50,8 +52,8 @@ export interface ReceiverSources {
   migrate(release: SentRelease): Promise<readonly RanMigration[]>
   /** Returns what is known about a rollback to a release. Changes nothing. */
   surveyRollback(beginning: string | undefined): Promise<RollbackSurvey>
-  /** Whether this server has a draft. */
-  readonly hasDraft: boolean
+  /** The draft of this server, if it has one. */
+  readonly draft: Pick<SystemDraft, 'listChanges'> | undefined
 }
 
 /** A release whose artifacts have been uploaded. */
@@ -148,12 +150,15 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       return facts
     },
     async rollBack({ release, against, message, keepDraft = false, ...allowed }, { by, ...actor }) {
-      if (keepDraft && !sources.hasDraft) throw errors.WP_BACKEND_DRAFT()
+      const { draft } = sources
+      if (keepDraft && draft === undefined) throw errors.WP_BACKEND_DRAFT()
       const facts = await exposeErrors(() => sources.surveyRollback(release))
       const consent = { isConfirmed: true, allowBreaking: allowed.allow_breaking }
       return activateJudged({ facts, consent }, { by, actor, message, against }, (bound) => {
         if (!keepDraft) return rollBack(system, facts.id, bound)
-        return rollBackToDraft(system, facts.id, { ...bound, author: { id: actor.userId, name: actor.name } })
+        const listChanges = draft && ((base: Texts, texts: Texts) => draft.listChanges(base, texts))
+        const author = { id: actor.userId, name: actor.name }
+        return rollBackToDraft(system, facts.id, { ...bound, author, listChanges })
       })
     },
   }

@@ -92,9 +92,11 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
   const host = await openHostFor(sources, before, { manifest, mayOpen: options.mayOpen })
   const plugins = await sources.loadPlugins(release)
   const staged = (await listStagedVariables(sources.host)).map(({ name }) => name)
+  // Another release may have been activated meanwhile.
+  const compared = loaded.release === active?.id ? release.compared : undefined
   const facts = await surveyRelease({
     host,
-    release: outlineRelease(release.id, manifest, before),
+    release: outlineRelease(release.id, manifest, before, compared),
     active,
     plugins,
     mayOpen: options.mayOpen,

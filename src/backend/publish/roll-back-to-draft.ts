@@ -1,3 +1,4 @@
+import type { Texts } from '../../definition/index.ts'
 import { shortId } from '../../kit/index.ts'
 import {
   listActivations,
@@ -15,6 +16,14 @@ import { inOneTransaction, type System } from '../../store/index.ts'
 import { listDraftChanges } from '../draft/system/draft-changes.ts'
 import { errors } from '../errors.ts'
 
+type Listed = ReturnType<typeof listDraftChanges>
+
+interface DraftOptions {
+  readonly author: NonNullable<NextDraft['by']>
+  /** Servers list changes in a thread. */
+  readonly listChanges?: ((base: Texts, texts: Texts) => Listed | Promise<Listed>) | undefined
+}
+
 /**
  * Activates a stored release again, and makes the files of the undone one the draft, in one transaction. Its changes have
  * the given author.
@@ -24,14 +33,14 @@ import { errors } from '../errors.ts'
 export async function rollBackToDraft(
   system: System,
   id: string,
-  { author, ...options }: ActivateOptions & { readonly author: NonNullable<NextDraft['by']> },
+  { author, listChanges = listDraftChanges, ...options }: ActivateOptions & DraftOptions,
 ): Promise<Activated> {
   const { active, draft } = await loadDraftRows(system.db)
   if (draft !== undefined) throw errors.WP_BACKEND_ROLLBACK_DRAFT()
   const [target] = await listActivations(system, id, 1)
   const restored = await loadVersion(system, id, target?.files)
   const undone = await loadVersion(system, active?.release ?? id, active?.files)
-  const names = listDraftChanges(toTexts(restored), toTexts(undone)).map(({ name }) => name)
+  const names = (await listChanges(toTexts(restored), toTexts(undone))).map(({ name }) => name)
   return inOneTransaction(system, (joined) =>
     joined.transaction(async (trx) => {
       await lockActive(joined, trx)
@@ -50,6 +59,6 @@ function loadVersion(system: System, id: string, list: string | undefined) {
   return loadFiles(system, list)
 }
 
-function toTexts(files: Awaited<ReturnType<typeof loadFiles>>): ReadonlyMap<string, string> {
+function toTexts(files: Awaited<ReturnType<typeof loadFiles>>): Texts {
   return new Map(files.map(({ path, content }) => [path, content]))
 }

@@ -1,6 +1,6 @@
 import { countHolders, type ScopeCount } from '../../auth/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
-import { hideSecrets, locateDefinition, type LocatedDefinition, type Texts } from '../../definition/index.ts'
+import { hideSecrets, type LocatedDefinition } from '../../definition/index.ts'
 import type { Host } from '../../host/index.ts'
 import { settingsTable } from '../../kit/index.ts'
 import { describePlugin, loadBuiltInPlugins, type PluginCatalog } from '../../plugin/index.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../release/index.ts'
 import { escapeStep } from '../../schema/index.ts'
 import { loadDayTraffic, type Traffic } from '../statistics.ts'
-import { locateRelease } from './host-releases.ts'
+import { locateRelease, type LocateDefinition } from './host-releases.ts'
 
 /** Who may call a method. */
 export interface DescribedAccess {
@@ -96,14 +96,18 @@ export async function findActiveManifest({ system }: Host): Promise<FoundManifes
 }
 
 /** @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS */
-export async function describeRelease(host: Host, beginning: string): Promise<DescribedRelease> {
+export async function describeRelease(
+  host: Host,
+  beginning: string,
+  locate?: LocateDefinition,
+): Promise<DescribedRelease> {
   const found = await findManifest(host, beginning)
-  return describeManifest(host, found, await locateRelease(host.system, found.id))
+  return describeManifest(host, found, await locateRelease(host.system, found.id, locate))
 }
 
 /** Describes the definition of a draft, which is not a release yet. Its `id` is empty. */
-export function describeDraft(host: Host, manifest: Manifest, texts: Texts): Promise<DescribedRelease> {
-  return describeManifest(host, { id: '', isActive: false, manifest }, locateDefinition(texts))
+export function describeDraft(host: Host, manifest: Manifest, located: LocatedDefinition): Promise<DescribedRelease> {
+  return describeManifest(host, { id: '', isActive: false, manifest }, located)
 }
 
 async function describeManifest(

@@ -21,7 +21,7 @@ import {
   type DefinitionFile,
   type Manifest,
 } from '../../release/index.ts'
-import { locateDefinition, type LocatedDefinition } from '../../definition/index.ts'
+import { locateDefinition, type LocatedDefinition, type Texts } from '../../definition/index.ts'
 import { type Host, loadTerms } from '../../host/index.ts'
 import { shortId } from '../../kit/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
@@ -93,12 +93,13 @@ export async function compareHostReleases(
   { system }: Host,
   first: string,
   second: string | undefined,
+  locate?: LocateDefinition,
 ): Promise<ComparedReleases> {
   const from = await findRelease(system, first)
   const to = second === undefined ? await loadActiveId(system) : await findRelease(system, second)
   if (to === undefined) throw errors.WP_RELEASE_UNKNOWN({ id: 'active' })
   const [before, after] = [await loadManifest(system, from), await loadManifest(system, to)]
-  const { places } = await locateRelease(system, to)
+  const { places } = await locateRelease(system, to, locate)
   const changes = compareManifests(before, after).map((one) => locateChange(one, places))
   return { from, to, changes }
 }
@@ -110,19 +111,26 @@ function locateChange(change: ReleaseChange, sources: ReadonlyMap<string, string
   return source === undefined ? change : { ...change, source }
 }
 
+/** Finds the entries of a definition. Servers do it in a thread, because it parses all files. */
+export type LocateDefinition = (texts: Texts) => LocatedDefinition | Promise<LocatedDefinition>
+
 const located = new WeakMap<Pick<System, 'db'>, { readonly files: string; readonly found: LocatedDefinition }>()
 
 /**
  * Returns where the entries of a release's definition are; nothing if its last activation keeps no files. Parsing all
  * files of a large definition takes a while, so the last result is kept.
  */
-export async function locateRelease(system: Pick<System, 'db'>, id: string): Promise<LocatedDefinition> {
+export async function locateRelease(
+  system: Pick<System, 'db'>,
+  id: string,
+  locate: LocateDefinition = locateDefinition,
+): Promise<LocatedDefinition> {
   const [activation] = await listActivations(system, id, 1)
   if (activation?.files === undefined) return { places: new Map(), actions: new Map() }
   const known = located.get(system)
   if (known?.files === activation.files) return known.found
   const files = await loadFiles(system, activation.files)
-  const found = locateDefinition(new Map(files.map((file) => [file.path, file.content])))
+  const found = await locate(new Map(files.map((file) => [file.path, file.content])))
   located.set(system, { files: activation.files, found })
   return found
 }

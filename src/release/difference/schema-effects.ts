@@ -45,11 +45,16 @@ export class SchemaEffects {
     this.#affected = findAffected(before, after)
   }
 
+  /** Whether a schema with this text, or one that it refers to, has changed. */
+  isAffected(text: string): boolean {
+    return this.#affected.size > 0 && namesIn(text).some((name) => this.#affected.has(name))
+  }
+
   /** Returns the differences of a schema in a route or an event. */
   compare({ before, after, direction, isCoerced = false, user }: SchemaPair): readonly SchemaDetail[] {
     const text = JSON.stringify(after)
     const isSameText = JSON.stringify(before) === text
-    if (isSameText && !namesIn(text).some((name) => this.#affected.has(name))) return []
+    if (isSameText && !this.isAffected(text)) return []
     const [was, is] = [
       placeIn(this.#before[direction], before, direction),
       placeIn(this.#after[direction], after, direction),

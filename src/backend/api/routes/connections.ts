@@ -8,6 +8,7 @@ import {
   loadCatalog,
   testHostConnection,
 } from '../../../operate/index.ts'
+import { locateIn } from '../../draft/locate-in.ts'
 import { defineRoute } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
 
@@ -207,8 +208,8 @@ const connections = defineRoute({
       }),
     ),
   }),
-  async handle({ host }) {
-    const entry = (await listHostConnections(host)).map(({ plugin, description, source, ...rest }) => {
+  async handle({ host, draft }) {
+    const entry = (await listHostConnections(host, locateIn(draft))).map(({ plugin, description, source, ...rest }) => {
       return { ...rest, plugin: plugin ?? null, description: description ?? null, source: source ?? null }
     })
     return { entry }

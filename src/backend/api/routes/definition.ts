@@ -16,6 +16,7 @@ import { loadActiveId } from '../../../release/index.ts'
 import { generateSample } from '../../../runtime/index.ts'
 import { errors } from '../../errors.ts'
 import type { Draft } from '../../draft/draft.ts'
+import { locateIn } from '../../draft/locate-in.ts'
 import { defineRoute, type AdminSources } from '../route.ts'
 import { maybeText, record, text } from '../shapes.ts'
 
@@ -180,10 +181,13 @@ async function findDescribed(
   of: string,
 ): Promise<DescribedRelease | undefined> {
   const manifest = of === 'draft' ? await draft?.loadManifest?.() : undefined
-  if (draft !== undefined && manifest !== undefined) return describeDraft(host, manifest, (await draft.read()).texts)
+  if (draft !== undefined && manifest !== undefined) {
+    const { texts } = await draft.read()
+    return describeDraft(host, manifest, await draft.thread.ask('locateAll', { texts }))
+  }
   const isActive = of === 'active' || of === 'draft'
   if (isActive && (await loadActiveId(host.system)) === undefined) return undefined
-  return describeRelease(host, isActive ? 'active' : of)
+  return describeRelease(host, isActive ? 'active' : of, locateIn(draft))
 }
 
 function nameOf({ method: verb, path }: Pick<DescribedMethod, 'method' | 'path'>): string {

@@ -11,6 +11,7 @@ import {
 import { rollBack, type ListedActivation } from '../../../release/index.ts'
 import { exposeErrors } from '../../deploy/release-receiver.ts'
 import { describeError } from '../../publish/publications.ts'
+import { locateIn } from '../../draft/locate-in.ts'
 import { rollBackToDraft } from '../../publish/roll-back-to-draft.ts'
 import { defineRoute } from '../route.ts'
 import type { Host } from '../../../host/index.ts'
@@ -166,8 +167,8 @@ const difference = defineRoute({
   scopes: ['backend.read'],
   params: record({ id: releaseId, other: releaseId }),
   answer: record({ from: text, to: text, changes: Type.Array(change) }),
-  async handle({ host, params }) {
-    return compareHostReleases(host, params.id, params.other)
+  async handle({ host, draft, params }) {
+    return compareHostReleases(host, params.id, params.other, locateIn(draft))
   },
 })
 
@@ -251,14 +252,18 @@ const rollback = defineRoute({
   answer: record({ id: text, activated: Type.Boolean() }),
   async handle({ params, body, actor, principal, ...call }) {
     const { host } = call
-    if (body.keep_as_draft === true) systemDraftOf(call)
+    const keeping = body.keep_as_draft === true ? systemDraftOf(call) : undefined
     const facts = await exposeErrors(() => surveyRollback(host, params.id))
     const { by, ...who } = await actor()
     const consent = { isConfirmed: true, allowBreaking: body.allow_breaking }
     const options = { by, actor: who, message: body.message, against: body.against }
     return activateJudged({ facts, consent }, options, (bound) =>
-      body.keep_as_draft === true
-        ? rollBackToDraft(host.system, facts.id, { ...bound, author: principal.user })
+      keeping !== undefined
+        ? rollBackToDraft(host.system, facts.id, {
+            ...bound,
+            author: principal.user,
+            listChanges: (base, texts) => keeping.listChanges(base, texts),
+          })
         : rollBack(host.system, facts.id, bound),
     )
   },

@@ -13,7 +13,7 @@ const keptLoads = 4
 export interface LoadedDraft extends CodedTexts, TaskOutput<'check'> {}
 
 /** The release of a draft. */
-export interface LinkedDraft extends BuiltRelease, Pick<LinkedRelease, 'id'> {
+export interface LinkedDraft extends BuiltRelease, Pick<LinkedRelease, 'id' | 'compared'> {
   /** The text of the manifest. */
   readonly text: string
 }
@@ -46,7 +46,7 @@ export class DraftBuilder {
 
   /** Makes the release of a loaded definition without errors. */
   async link({ texts, release }: CodedTexts): Promise<LinkedDraft> {
-    const { id, manifest: text, own, hashes } = await this.#thread.ask('link', { texts, release })
+    const { id, manifest: text, own, hashes, compared } = await this.#thread.ask('link', { texts, release })
     const known = new Map(own.map((one) => [one.hash, one]))
     const isCoded = release !== undefined && hashes.some((hash) => !known.has(hash))
     if (isCoded) {
@@ -54,6 +54,6 @@ export class DraftBuilder {
       const wanted = Object.fromEntries(Object.entries(artifacts).filter(([hash]) => hashes.includes(hash)))
       for (const one of await loadArtifacts(this.#host.system, { id: release }, wanted)) known.set(one.hash, one)
     }
-    return { id, text, manifest: parseManifest(text), artifacts: hashes.map((hash) => known.get(hash)!) }
+    return { id, text, compared, manifest: parseManifest(text), artifacts: hashes.map((hash) => known.get(hash)!) }
   }
 }

@@ -5,11 +5,13 @@ import {
   findEntryText,
   findValue,
   listUses,
+  locateDefinition,
   rename,
   renameColumns,
   type ClassCatalog,
   type EditedFiles,
   type EntryText,
+  type LocatedDefinition,
   type Location,
   type LostUse,
   type Texts,
@@ -17,8 +19,11 @@ import {
 import type { HtmlRoutes } from '../../../host/index.ts'
 import type { Diagnostic } from '../../../kit/index.ts'
 import {
+  compareForPlan,
+  parseManifest,
   serializeRelease,
   type Artifact,
+  type ComparedManifests,
   type ManifestMigration,
   type ManifestPlugin,
   type SerializedRelease,
@@ -57,6 +62,8 @@ export interface LinkedRelease extends Pick<SerializedRelease, 'id' | 'manifest'
   readonly own: readonly Artifact[]
   /** All artifacts, in order. */
   readonly hashes: readonly string[]
+  /** Compared with the release of its code. */
+  readonly compared: ComparedManifests
 }
 
 /** The statements and losses of a declared migration. */
@@ -93,6 +100,11 @@ export const draftTasks = {
       const place = findKey(editing, one)
       return place === undefined ? undefined : `${place.file}:${place.line}`
     })
+  },
+
+  /** Returns the places of all entries. */
+  locateAll({ edited }: TaskContext, { texts }: { texts: Texts }): LocatedDefinition {
+    return locateDefinition(texts, edited)
   },
 
   includes(context: TaskContext, { texts, file }: { texts: Texts; file: string }): readonly string[] {
@@ -212,9 +224,10 @@ export const draftTasks = {
 
   /** Makes the release of a definition without errors. */
   async link(context: TaskContext, draft: CodedTexts): Promise<LinkedRelease> {
-    const { own, ...built } = await context.link(draft)
+    const { own, base: before, ...built } = await context.link(draft)
     const { id, manifest, artifacts } = serializeRelease(built)
-    return { id, manifest, hashes: artifacts.map(({ hash }) => hash), own }
+    const compared = compareForPlan(before, parseManifest(manifest))
+    return { id, manifest, hashes: artifacts.map(({ hash }) => hash), own, compared }
   },
 
   /** Lists the files with code that a definition uses, despite its errors. */

@@ -111,7 +111,7 @@ const context: TaskContext = {
     const { opened, base } = await openBuilder(draft.release)
     const built = await opened.link(await context.load(draft))
     const own = built.artifacts.filter(({ hash }) => !Object.hasOwn(base?.manifest.artifacts ?? {}, hash))
-    return { ...built, own }
+    return { ...built, own, base: base?.manifest }
   },
 }
 

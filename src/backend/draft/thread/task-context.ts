@@ -6,7 +6,7 @@ import {
   type SourceCache,
   type Texts,
 } from '../../../definition/index.ts'
-import type { Artifact, BuiltRelease } from '../../../release/index.ts'
+import type { Artifact, BuiltRelease, Manifest } from '../../../release/index.ts'
 
 /** What the tasks of a thread share: what is parsed and loaded is kept between them. */
 export interface TaskContext {
@@ -29,6 +29,8 @@ export interface CodedTexts {
 export interface LinkedTexts extends BuiltRelease {
   /** The artifacts that the release with the code does not have. */
   readonly own: readonly Artifact[]
+  /** The release with the code. */
+  readonly base: Manifest | undefined
 }
 
 const rootFile = 'waypost.yml'
