@@ -56,6 +56,7 @@ export {
   loadArtifacts,
   loadManifest,
   loadManifestText,
+  parseInTurn,
   withoutManifest,
   type ActiveRow,
   type StoredRelease,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isWaypostError, sha256, shortId } from '../kit/index.ts'
 import type { System } from '../store/index.ts'
 import { inBatches } from './batches.ts'
@@ -47,7 +48,7 @@ export async function loadActiveRelease(
 ): Promise<StoredRelease | undefined> {
   const row = await loadActiveRow(system)
   if (row === undefined) return undefined
-  return { ...row, manifest: row.id === known?.id ? known.manifest : parseManifest(assertIntact(row)) }
+  return { ...row, manifest: row.id === known?.id ? known.manifest : await parseInTurn(assertIntact(row)) }
 }
 
 /**
@@ -55,7 +56,18 @@ export async function loadActiveRelease(
  * @throws WP_RELEASE_CORRUPT
  */
 export async function loadManifest(system: Pick<System, 'guardDb'>, id: string): Promise<Manifest> {
-  return parseManifest(await loadManifestText(system, id))
+  return parseInTurn(await loadManifestText(system, id))
+}
+
+/**
+ * Parses the text of a manifest in a turn of the event loop of its own: with thousands of routes, reading, parsing and what
+ * follows each take long.
+ */
+export async function parseInTurn(text: string): Promise<Manifest> {
+  await nextTurn()
+  const manifest = parseManifest(text)
+  await nextTurn()
+  return manifest
 }
 
 /** Loads the text of the manifest of a release. @throws WP_RELEASE_CORRUPT */

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { countHolders, type ScopeCount } from '../../auth/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
 import { hideSecrets, type LocatedDefinition } from '../../definition/index.ts'
 import type { Host } from '../../host/index.ts'
-import { settingsTable } from '../../kit/index.ts'
+import { settingsTable, takeBreaks } from '../../kit/index.ts'
 import { describePlugin, loadBuiltInPlugins, type PluginCatalog } from '../../plugin/index.ts'
 import {
   findRelease,
@@ -132,10 +133,12 @@ async function describeManifest(
       source,
     }
   }
-  const methods = manifest.routes.flatMap(({ path, deprecated, methods: own }) =>
-    own.map((of): DescribedMethod => {
+  const methods: DescribedMethod[] = []
+  const mayBreak = takeBreaks()
+  for (const { path, deprecated, methods: own } of manifest.routes) {
+    for (const of of own) {
       const pointer = `/routes/${escapeStep(path)}/methods/${of.method}`
-      return {
+      methods.push({
         method: of.method,
         path,
         deprecated,
@@ -146,9 +149,11 @@ async function describeManifest(
         action: describeAction(of.action, pointer),
         of,
         traffic: traffic.get(`${of.method} ${path}`),
-      }
-    }),
-  )
+      })
+    }
+    await mayBreak()
+  }
+  await nextTurn()
   const cronjobs = Object.entries(manifest.cronjobs).map(([name, { action }]) => ({
     name,
     action: describeAction(action, `/cronjob/${escapeStep(name)}`),

@@ -1,6 +1,6 @@
 import type { Texts } from '../../../definition/index.ts'
 import { warnOfSharedOrigin, type Host } from '../../../host/index.ts'
-import { loadArtifacts, loadDraftRows, loadManifest, parseManifest, type BuiltRelease } from '../../../release/index.ts'
+import { loadArtifacts, loadDraftRows, parseInTurn, type BuiltRelease } from '../../../release/index.ts'
 import type { LinkedRelease, TaskOutput } from '../thread/draft-tasks.ts'
 import type { DraftThread } from '../thread/draft-thread.ts'
 import type { CodedTexts } from '../thread/task-context.ts'
@@ -48,12 +48,12 @@ export class DraftBuilder {
   async link({ texts, release }: CodedTexts): Promise<LinkedDraft> {
     const { id, manifest: text, own, hashes, compared } = await this.#thread.ask('link', { texts, release })
     const known = new Map(own.map((one) => [one.hash, one]))
-    const isCoded = release !== undefined && hashes.some((hash) => !known.has(hash))
-    if (isCoded) {
-      const { artifacts } = await loadManifest(this.#host.system, release)
-      const wanted = Object.fromEntries(Object.entries(artifacts).filter(([hash]) => hashes.includes(hash)))
+    const manifest = await parseInTurn(text)
+    const kept = Object.entries(manifest.artifacts).filter(([hash]) => !known.has(hash))
+    if (release !== undefined && kept.length > 0) {
+      const wanted = Object.fromEntries(kept)
       for (const one of await loadArtifacts(this.#host.system, { id: release }, wanted)) known.set(one.hash, one)
     }
-    return { id, text, compared, manifest: parseManifest(text), artifacts: hashes.map((hash) => known.get(hash)!) }
+    return { id, text, compared, manifest, artifacts: hashes.map((hash) => known.get(hash)!) }
   }
 }
