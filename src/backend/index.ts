@@ -6,16 +6,9 @@ export type { SentManifest } from './deploy/body-worker.ts'
 export { forwardBackend, makeAdminApi, type Forwarder } from './api/admin-api.ts'
 export { makeTrafficLog, type TrafficLog } from './api/traffic-log.ts'
 export type { AdminRoute, AdminSources } from './api/route.ts'
-export type {
-  ActionFile,
-  Draft,
-  DraftAuthor,
-  DraftBase,
-  DraftChange,
-  DraftStatus,
-  PlannedDraft,
-  WriteOptions,
-} from './draft/draft.ts'
+export type { ActionFile, Draft, DraftAuthor, DraftBase, DraftChange, DraftStatus } from './draft/draft.ts'
+export type { DraftFolder } from './draft/draft-folder.ts'
+export type { PlannedDraft, WriteOptions } from './draft/planned-draft.ts'
 export type { DraftFiles, FileChange } from './draft/file-change.ts'
 export { SystemDraft } from './draft/system/system-draft.ts'
 export { DraftBroken } from './draft/draft-broken.ts'

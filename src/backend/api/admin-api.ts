@@ -49,12 +49,13 @@ function authorizeRoute(route: AdminRoute, guard: Guard, { host, draft }: AdminS
     if (usesDraft !== true) return
     if (draft === undefined) throw errors.WP_BACKEND_DRAFT()
     // The address of the socket: a proxy could send any other one.
-    if (draft.mode === 'folder' && !isLoopback(request.socket.remoteAddress)) throw errors.WP_BACKEND_DRAFT_LOOPBACK()
+    if (draft.folder !== undefined && !isLoopback(request.socket.remoteAddress))
+      throw errors.WP_BACKEND_DRAFT_LOOPBACK()
   }
 }
 
 function scopesOf({ scopes, usesDraft = false }: AdminRoute, draft: Draft | undefined): AdminRoute['scopes'] {
-  const isServedAtOnce = usesDraft && draft?.mode === 'folder'
+  const isServedAtOnce = usesDraft && draft?.folder !== undefined
   return isServedAtOnce ? scopes.map((scope) => (scope === 'backend.write' ? 'backend.deploy' : scope)) : scopes
 }
 

@@ -1,20 +1,17 @@
 import type { Texts } from '../../definition/index.ts'
-import type { TablesSnapshot } from '../../contract/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DraftTables } from './draft-tables.ts'
 import type { Manifest } from '../../release/index.ts'
+import type { DraftFolder } from './draft-folder.ts'
 import type { DraftFiles, FileChange } from './file-change.ts'
+import type { PlannedDraft, WriteOptions } from './planned-draft.ts'
 import type { DraftThread } from './thread/draft-thread.ts'
 
 /** A definition that the pages of the backend edit: in `dev` the files of the project's folder, on a server its draft. */
 export interface Draft {
-  /** Changes of a folder are served at once; those of a server when they are published. */
-  readonly mode: 'folder' | 'server'
   readonly name: string
-  /** The folder, absolute; undefined on a server. */
-  readonly folder: string | undefined
-  /** The folder as shown to users: `~/todo`; undefined on a server. */
-  readonly place: string | undefined
+  /** Undefined on a server, whose changes are served when they are published, and whose code comes with a deployment. */
+  readonly folder: DraftFolder | undefined
   readonly tables: DraftTables
   /** Parses, compares and edits its texts. */
   readonly thread: DraftThread
@@ -34,13 +31,6 @@ export interface Draft {
   loadPlugins(): Promise<Pick<Manifest, 'plugins'>>
   /** Lists the files with the class of an action. */
   listActions(): Promise<readonly ActionFile[]>
-  /** Plans what `generate:route` writes. @throws WP_PROJECT_GENERATE, WP_BACKEND_DRAFT_BROKEN, WP_BACKEND_DRAFT_CODE */
-  planRoute(route: DraftRoute): Promise<PlannedDraft & { readonly route: string; readonly action: string }>
-  /** Plans what `generate:action` writes. @throws WP_PROJECT_GENERATE, WP_BACKEND_DRAFT_BROKEN, WP_BACKEND_DRAFT_CODE */
-  planAction(action: {
-    readonly file: string
-    readonly route?: string | undefined
-  }): Promise<PlannedDraft & { readonly use: string; readonly file: string; readonly text: string }>
   /**
    * Sets a variable of the folder, which nothing reads back. On a server, publishing sets it.
    * @returns the name to use: another one if the active release uses this one
@@ -71,11 +61,6 @@ export interface DraftAuthor {
   readonly name: string
 }
 
-export interface WriteOptions {
-  /** New files with code that Waypost has generated. All other files must be files of the definition. */
-  readonly code?: readonly string[] | undefined
-}
-
 /** A change of the files. */
 export interface DraftChange {
   /** The user; undefined if another program, such as an editor, changed the files. */
@@ -85,21 +70,6 @@ export interface DraftChange {
   readonly files: readonly string[]
   /** JSON pointers of the entries that changed: `/event/todo_created`. Empty if they are not known. */
   readonly entries: readonly string[]
-}
-
-/** A method of a route to create. */
-export interface DraftRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly path: string
-  /** By default those of the route. */
-  readonly scopes?: readonly string[] | undefined
-  readonly public: boolean
-}
-
-export interface PlannedDraft extends WriteOptions {
-  readonly changes: readonly FileChange[]
-  /** The tables of the connections whose migrations change, afterwards. */
-  readonly tables?: Readonly<Record<string, TablesSnapshot>> | undefined
 }
 
 /** A file with the class of an action. */

@@ -2,7 +2,8 @@ import type { Texts } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import { errors, ProblemWith } from '../errors.ts'
 import { DraftBroken } from './draft-broken.ts'
-import type { Draft, DraftAuthor, PlannedDraft } from './draft.ts'
+import type { Draft, DraftAuthor } from './draft.ts'
+import type { PlannedDraft } from './planned-draft.ts'
 import type { DraftFiles } from './file-change.ts'
 
 /** A change of the files of a draft, planned for their current state. */

@@ -8,6 +8,7 @@ import {
   type DraftBase,
   type DraftChange,
   type DraftFiles,
+  type DraftFolder,
   type DraftStatus,
   type FileChange,
   type PlannedDraft,
@@ -65,10 +66,8 @@ interface FolderDraftOptions {
 
 /** The folder of a project as the draft that the pages of the backend edit. */
 export class FolderDraft implements Draft {
-  readonly mode = 'folder'
   readonly name: string
-  readonly folder: string
-  readonly place: string
+  readonly folder: DraftFolder
   readonly #project: Project
   readonly #clock: Clock
   readonly #history: ChangeHistory
@@ -88,7 +87,13 @@ export class FolderDraft implements Draft {
 
   constructor(project: Project, { clock, migrations }: FolderDraftOptions) {
     this.name = project.label
-    this.folder = path.resolve(project.root)
+    const folder = path.resolve(project.root)
+    this.folder = {
+      path: folder,
+      place: shorten(folder),
+      planRoute: (route) => planRoute(folder, route),
+      planAction: (action) => planAction(folder, action),
+    }
     this.tables = new TablePlanner({
       clock,
       kinds: async () => migrations.kinds(),
@@ -99,13 +104,12 @@ export class FolderDraft implements Draft {
       findCode: (table, columns) => findMentions(project.root, table, columns),
       planApi: (request) => planApi(project, request),
     })
-    this.place = shorten(this.folder)
     this.#project = project
     this.#clock = clock
-    this.thread = new DraftThread({ folder: this.folder, root: this.folder })
+    this.thread = new DraftThread({ folder, root: folder })
     this.#history = new ChangeHistory(clock, this.thread)
-    this.#files = openFolderFiles(this.folder)
-    this.#loadBase = openBase(this.folder, this.#files.read([]).texts)
+    this.#files = openFolderFiles(folder)
+    this.#loadBase = openBase(folder, this.#files.read([]).texts)
   }
 
   /** Called when `dev` watches the files. */
@@ -141,35 +145,11 @@ export class FolderDraft implements Draft {
 
   async listActions(): Promise<readonly ActionFile[]> {
     const { definition, partial = definition } = await this.#load(new Map())
-    return listActionFiles(this.folder, partial)
-  }
-
-  async planRoute(route: Parameters<Draft['planRoute']>[0]): ReturnType<Draft['planRoute']> {
-    const { generated, changes } = await this.#plan((onDiagnostics) =>
-      prepareRoute({ ...route, folder: this.folder, onDiagnostics }),
-    )
-    return { route: generated.route, action: generated.action, changes, code: [generated.action] }
-  }
-
-  async planAction(action: Parameters<Draft['planAction']>[0]): ReturnType<Draft['planAction']> {
-    const { use, file, text } = await this.#plan((onDiagnostics) =>
-      prepareAction({ ...action, folder: this.folder, onDiagnostics }),
-    )
-    return { use: use.name, file, text, changes: [{ file, text, before: undefined }], code: [file] }
-  }
-
-  async #plan<Plan>(work: (report: (found: readonly Diagnostic[]) => void) => Promise<Plan>): Promise<Plan> {
-    let reported: readonly Diagnostic[] = []
-    try {
-      return await work((found) => (reported = found))
-    } catch (error) {
-      if (!isWaypostError(error) || error.code !== 'WP_PROJECT_BROKEN') throw error
-      throw new DraftBroken(reported)
-    }
+    return listActionFiles(this.folder.path, partial)
   }
 
   async setVariable(name: string, value: string): Promise<string> {
-    await this.exclusive(() => writeVariable(this.folder, name, value))
+    await this.exclusive(() => writeVariable(this.folder.path, name, value))
     return name
   }
 
@@ -215,11 +195,11 @@ export class FolderDraft implements Draft {
     { code = [], by }: Parameters<Draft['write']>[1] = {},
   ): ReturnType<Draft['write']> {
     const { texts } = await this.read()
-    assertWritable(this.folder, changes, { texts, code })
+    assertWritable(this.folder.path, changes, { texts, code })
     const reload = this.#connection?.watching.expect(changes.map(({ file }) => file))
     try {
       this.#writer = by?.name
-      await writeFiles(this.folder, sortChanges(changes))
+      await writeFiles(this.folder.path, sortChanges(changes))
       await this.read()
     } catch (error) {
       reload?.cancel()
@@ -244,6 +224,35 @@ export class FolderDraft implements Draft {
     const isServed = !('failed' in result)
     const servedAt = isServed ? this.#clock.now() : this.#status.servedAt
     this.#status = { diagnostics, problem: 'error' in result ? describe(result.error) : undefined, isServed, servedAt }
+  }
+}
+
+async function planRoute(
+  folder: string,
+  route: Parameters<DraftFolder['planRoute']>[0],
+): ReturnType<DraftFolder['planRoute']> {
+  const { generated, changes } = await planOrThrow((onDiagnostics) => prepareRoute({ ...route, folder, onDiagnostics }))
+  return { route: generated.route, action: generated.action, changes, code: [generated.action] }
+}
+
+async function planAction(
+  folder: string,
+  action: Parameters<DraftFolder['planAction']>[0],
+): ReturnType<DraftFolder['planAction']> {
+  const { use, file, text } = await planOrThrow((onDiagnostics) => prepareAction({ ...action, folder, onDiagnostics }))
+  return { use: use.name, file, text, changes: [{ file, text, before: undefined }], code: [file] }
+}
+
+/** @throws DraftBroken if the definition has errors */
+async function planOrThrow<Plan>(
+  work: (report: (found: readonly Diagnostic[]) => void) => Promise<Plan>,
+): Promise<Plan> {
+  let reported: readonly Diagnostic[] = []
+  try {
+    return await work((found) => (reported = found))
+  } catch (error) {
+    if (!isWaypostError(error) || error.code !== 'WP_PROJECT_BROKEN') throw error
+    throw new DraftBroken(reported)
   }
 }
 

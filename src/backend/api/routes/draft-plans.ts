@@ -1,9 +1,12 @@
 import { Type } from 'typebox'
 import type { Principal } from '../../../contract/index.ts'
 import type { Diagnostic } from '../../../kit/index.ts'
-import type { Draft, PlannedDraft } from '../../draft/draft.ts'
+import type { Draft } from '../../draft/draft.ts'
+import type { DraftFolder } from '../../draft/draft-folder.ts'
 import type { DraftFiles } from '../../draft/file-change.ts'
 import { planOrExplain, saveChange } from '../../draft/save-changes.ts'
+import type { PlannedDraft } from '../../draft/planned-draft.ts'
+import { errors } from '../../errors.ts'
 import { invertFiles } from '../../draft/plan-edits.ts'
 import { defineRoute, type AdminSources } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
@@ -76,6 +79,13 @@ async function describe<Plan extends PlannedDraft>(
   }
 }
 
+/** @throws WP_BACKEND_DRAFT_CODE on a server */
+function folderOf(call: Call): DraftFolder {
+  const { folder } = draftOf(call)
+  if (folder === undefined) throw errors.WP_BACKEND_DRAFT_CODE()
+  return folder
+}
+
 const route = defineRoute({
   name: 'addRouteToDraft',
   summary: 'Adds a method with its schemas and a class without code, like waypost generate:route',
@@ -100,7 +110,7 @@ const route = defineRoute({
   fields: { WP_PROJECT_GENERATE: 'body/path', WP_PROJECT_GENERATE_ACCESS: 'body/scopes' },
   async handle({ body: { preview: isPreview, public: isPublic = false, ...body }, ...call }) {
     const wanted = { ...body, public: isPublic }
-    const { plan, answer } = await saveOrShow(call, isPreview, () => draftOf(call).planRoute(wanted))
+    const { plan, answer } = await saveOrShow(call, isPreview, () => folderOf(call).planRoute(wanted))
     return { route: plan.route, action: plan.action, ...answer }
   },
 })
@@ -150,7 +160,7 @@ const action = defineRoute({
   }),
   fields: { WP_PROJECT_GENERATE: 'body/file' },
   async handle({ body: { preview: isPreview, ...body }, ...call }) {
-    const { plan, answer } = await saveOrShow(call, isPreview, () => draftOf(call).planAction(body))
+    const { plan, answer } = await saveOrShow(call, isPreview, () => folderOf(call).planAction(body))
     return { use: plan.use, file: plan.file, text: plan.text, ...answer }
   },
 })

@@ -2,7 +2,8 @@ import type { TableRequest } from '../../../build/index.ts'
 import { Type, type Static } from 'typebox'
 import type { TableDesign } from '../../../tables/index.ts'
 import type { ColumnUse, LostUse } from '../../../definition/index.ts'
-import type { Draft, PlannedDraft } from '../../draft/draft.ts'
+import type { Draft } from '../../draft/draft.ts'
+import type { PlannedDraft } from '../../draft/planned-draft.ts'
 import type { DraftFiles } from '../../draft/file-change.ts'
 import type {
   DesignRequest,
@@ -178,7 +179,7 @@ const migration = defineRoute({
       ...formatTable(done.plan),
       saved,
       can_undo: !frozen.includes(true),
-      failed: done.isServed || draft.mode === 'server' ? null : await describeFailure(draft),
+      failed: done.isServed || draft.folder === undefined ? null : await describeFailure(draft),
     }
   },
 })
@@ -347,7 +348,7 @@ const api = defineRoute({
     return {
       ...formatApi(done.plan),
       saved,
-      failed: done.isServed || draft.mode === 'server' ? null : await describeFailure(draft),
+      failed: done.isServed || draft.folder === undefined ? null : await describeFailure(draft),
     }
   },
 })

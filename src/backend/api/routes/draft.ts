@@ -109,10 +109,10 @@ const draft = defineRoute({
     const { diagnostics, problem, isServed, servedAt } = await own.status()
     const history = await own.listHistory()
     return {
-      mode: own.mode,
+      mode: own.folder === undefined ? ('server' as const) : ('folder' as const),
       name: own.name,
-      path: own.place ?? null,
-      folder: own.folder ?? null,
+      path: own.folder?.place ?? null,
+      folder: own.folder?.path ?? null,
       revision: files.revision,
       base: { kind, name },
       changes: await own.thread.ask('diff', { before: texts, after: files.texts }),

@@ -15,7 +15,8 @@ import { errors } from '../../errors.ts'
 import { subtractKnown } from '../save-changes.ts'
 import type { DraftTables } from '../draft-tables.ts'
 import { DraftThread, isExceeded, type DraftLimits } from '../thread/draft-thread.ts'
-import type { ActionFile, Draft, DraftAuthor, DraftBase, DraftChange, DraftStatus, PlannedDraft } from '../draft.ts'
+import type { ActionFile, Draft, DraftAuthor, DraftBase, DraftChange, DraftStatus } from '../draft.ts'
+import type { PlannedDraft } from '../planned-draft.ts'
 import type { DraftFiles, FileChange } from '../file-change.ts'
 import { DraftBuilder, type LinkedDraft, type LoadedDraft } from './draft-builder.ts'
 import { assertWritable, keepMigrations } from './draft-files.ts'
@@ -36,9 +37,7 @@ const maxAttempts = 50
 
 /** The definition that the pages of a server edit: one draft, which all administrators and servers share. */
 export class SystemDraft implements Draft {
-  readonly mode = 'server'
   readonly folder = undefined
-  readonly place = undefined
   readonly #host: Host
   readonly #nameOf: () => string
   readonly #versions: DraftVersions
@@ -161,14 +160,6 @@ export class SystemDraft implements Draft {
     ].flatMap((action) => ('file' in action ? [action.file] : []))
     const files = [...new Set([...known, ...used.keys()])].toSorted()
     return files.map((file) => ({ file, usedBy: (used.get(file) ?? []).map(({ name }) => name) }))
-  }
-
-  async planRoute(): Promise<never> {
-    throw errors.WP_BACKEND_DRAFT_CODE()
-  }
-
-  async planAction(): Promise<never> {
-    throw errors.WP_BACKEND_DRAFT_CODE()
   }
 
   exclusive<Result>(work: () => Promise<Result>): Promise<Result> {
