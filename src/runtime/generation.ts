@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import AjvCompiler from '@fastify/ajv-compiler'
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import { _, Name } from 'ajv/dist/2020.js'
@@ -79,6 +80,12 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * Kept for the next generation: the schemas of Waypost's endpoints are constants, and compiling all of them takes longer
+ * than mounting a thousand routes.
+ */
+let compilers: ReturnType<typeof AjvCompiler> | undefined
+
 /** Builds a generation that is ready to serve. */
 export async function buildGeneration(options: GenerationOptions): Promise<Generation> {
   const onServerError = (error: unknown, request: FastifyRequest) =>
@@ -95,6 +102,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     trustProxy: proxies !== undefined && [...options.trustedProxies],
     frameworkErrors: (error, request, reply) =>
       answerUnparsablePath(error, request, reply.headers(options.securityHeaders.json)),
+    schemaController: { compilersFactory: { buildValidator: (compilers ??= AjvCompiler()) } },
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false, strictNumbers: true },
       onCreate: (ajv) => useExactKeywords(ajv, { _, Name }),
