@@ -54,8 +54,6 @@ interface Exchange {
 const maxQueuedRequests = 32
 /** Maximum number of bytes read after the first waiting request. */
 const maxQueuedBytes = 128 * 1024
-/** How long a connection may be idle. */
-const idleTimeoutMs = 60_000
 const mb = 1024 * 1024
 const defaultUnread: UnreadLimits = {
   maxBytes: 64 * mb,
@@ -110,17 +108,11 @@ export class Connections {
    * one.
    */
   watch(server: Server): void {
-    server.timeout = idleTimeoutMs
     server.on('connection', (socket: Socket) => this.#add(socket))
     server.on(
       'close',
       this.#unread.repeat(() => this.#closeStalled()),
     )
-    server.on('timeout', (socket: Socket) => {
-      // Wait only for actions that are still running.
-      const isComputing = this.#open.get(socket)?.isBusy === true && socket.writableLength === 0
-      if (!isComputing) this.#close(socket)
-    })
   }
 
   /**

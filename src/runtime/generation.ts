@@ -16,6 +16,7 @@ import { errors } from './errors.ts'
 import { isHealthRequest } from './health.ts'
 import { readJsonBodies } from './json-body.ts'
 import type { StartPage } from './lead-to-page.ts'
+import { LeanResponse } from './lean-messages.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { callOperation } from './call-operation.ts'
 import { answerUnparsablePath, maxParamLength, mountErrorHandler } from './problem.ts'
@@ -185,12 +186,13 @@ function createUnboundServer(handler: (request: IncomingMessage, response: Serve
  * every request.
  */
 function addRequestHook(app: FastifyInstance, { logger, securityHeaders }: GenerationOptions): void {
-  const headers = Object.entries(securityHeaders.json)
+  const { json: headers } = securityHeaders
   app.addHook('onRequest', (request, reply, done) => {
     const log = new RequestLog(logger, request) as FastifyBaseLogger
     request.log = log
     reply.log = log
-    for (const [name, value] of headers) reply.header(name, value)
+    if (reply.raw instanceof LeanResponse) reply.raw.baseHeaders = headers
+    else reply.headers(headers)
     if (isDecodable(request.url) || request.routeOptions.config.readsRawQuery === true) done()
     else done(errors.WP_RUNTIME_QUERY())
   })

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { findForbiddenKey, findJsonExcess, hasInfiniteNumber } from '../kit/index.ts'
 import { errorCodes, type FastifyInstance, type FastifyRequest, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
+import { LeanRequest, type BodyCallback } from './lean-messages.ts'
 import { hasUnstorableEscape } from './unstorable-escapes.ts'
 
 declare module 'fastify' {
@@ -32,7 +33,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     const limit = request.routeOptions.bodyLimit
     const declaredLength = Number(request.headers['content-length'])
     if (declaredLength > limit) return done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
-    return readBody(payload, limit, (failure, bytes) => {
+    const read: BodyCallback = (failure, bytes) => {
       if (bytes === undefined) return done(failure)
       if (bytes.length === 0 && acceptsNoBody(request)) return done(null, undefined)
       request.bodyBytes = bytes.length
@@ -43,7 +44,8 @@ export function readJsonBodies(app: FastifyInstance): void {
         return done(error as Error)
       }
       return done(null, value)
-    })
+    }
+    if (!(payload instanceof LeanRequest && payload.collectBody(limit, read))) readBody(payload, limit, read)
   })
 }
 
@@ -86,10 +88,8 @@ function findReason(text: string, value: unknown): string | undefined {
   return undefined
 }
 
-type ReadCallback = (failure: Error | null, bytes?: Buffer) => void
-
 /** Reads a body. A body that arrives in one chunk, as most do, is not copied. */
-function readBody(payload: RequestPayload, limit: number, done: ReadCallback): void {
+function readBody(payload: RequestPayload, limit: number, done: BodyCallback): void {
   const parts: Buffer[] = []
   let length = 0
   const read = (part: Buffer) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import Fastify from 'fastify'
 import { isStorable } from '../../src/kit/index.ts'
 import { parseJsonBody, readJsonBodies } from '../../src/runtime/json-body.ts'
 import { isLong } from '../support/forms.ts'
-import { actionFile, openProjectServer } from '../support/project-server.ts'
+import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { until } from '../support/until.ts'
 
 async function post(payload: string | Buffer) {
@@ -188,4 +188,94 @@ routes:
     return kept.body!.deref() === undefined
   })
   socket.destroy()
+})
+
+describe('a body that arrives in pieces', () => {
+  let server: ProjectServer
+  before(async () => {
+    server = await openProjectServer({
+      files: {
+        'waypost.yml': `
+config: { body_limit: 200kb }
+routes:
+  /digest: { methods: { POST: { public: true, request: { type: object }, response: {}, action: src/digest.ts } } }
+`,
+        'src/digest.ts': actionFile('return (request.body as { text: string }).text'),
+      },
+    })
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  /** Sends a body in pieces, each in a turn of its own. */
+  async function sendPieces(head: string, pieces: readonly (string | Buffer)[]) {
+    const socket = connect(server.port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (part: Buffer) => (text += part.toString()))
+    const closed = new Promise<void>((resolve) => void socket.on('error', () => undefined).on('close', () => resolve()))
+    socket.write(
+      `POST /digest HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n${head}\r\n\r\n`,
+    )
+    for (const piece of pieces) {
+      if (socket.destroyed) break
+      socket.write(piece)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return { socket, closed, text: () => text }
+  }
+  const cut = (text: string, sizes: readonly number[]): string[] => {
+    const pieces: string[] = []
+    for (let at = 0, turn = 0; at < text.length; turn += 1) {
+      const size = sizes[turn % sizes.length]!
+      pieces.push(text.slice(at, at + size))
+      at += size
+    }
+    return pieces
+  }
+  const forms: Readonly<Record<string, readonly [length: number, sizes: readonly number[]]>> = {
+    'of one byte': [300, [1]],
+    'of which the first is small': [60_000, [3, 40_000, 5, 20_000]],
+    'that are small, for more than one buffer': [50_000, [900]],
+    'large and small ones in turn': [120_000, [5000, 10, 20, 4096, 4095]],
+  }
+  for (const [name, [length, sizes]] of Object.entries(forms)) {
+    for (const isChunked of [false, true]) {
+      test(`${name} is read as one${isChunked ? ', without a length' : ''}`, async () => {
+        const value = Array.from({ length }, (_, index) => String.fromCodePoint(97 + (index % 23))).join('')
+        const json = JSON.stringify({ text: value })
+        const pieces = cut(json, sizes)
+        const head = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${json.length}`
+        const chunks = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`)
+        const { closed, text } = await sendPieces(head, isChunked ? [...chunks, '0\r\n\r\n'] : pieces)
+        await closed
+        assert.match(text(), /^HTTP\/1\.1 200 /)
+        assert.equal(JSON.parse(text().split('\r\n\r\n')[1]!), value)
+      })
+    }
+  }
+
+  test('and is too long is refused before its end', async () => {
+    const chunk = `${(8000).toString(16)}\r\n${' '.repeat(8000)}\r\n`
+    const { socket, text } = await sendPieces(
+      'Transfer-Encoding: chunked',
+      Array.from({ length: 40 }, () => chunk),
+    )
+    await until('it is refused', () => text().includes('larger than 204800 bytes'))
+    assert.match(text(), /^HTTP\/1\.1 413 /)
+    socket.destroy()
+  })
+
+  test('and never ends is forgotten with its connection', async () => {
+    const before = server.logs.length
+    const { socket, closed, text } = await sendPieces('Content-Length: 1000', ['{"text":', '"a'])
+    socket.destroy()
+    await closed
+    assert.equal(text(), '')
+    const { closed: ended, text: other } = await sendPieces('Content-Length: 12', ['{"text":', '"b"}'])
+    await ended
+    assert.match(other(), /"b"$/)
+    assert.ok(
+      !server.logs.slice(before).some(({ level }) => Number(level) >= 50),
+      JSON.stringify(server.logs.slice(before)),
+    )
+  })
 })

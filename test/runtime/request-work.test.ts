@@ -1,0 +1,107 @@
+// What a request costs beyond the code of its action. Each count is one that a profile does not show, and that crept in
+// before: times belong to `npm run bench -- routes`.
+import assert from 'node:assert/strict'
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Work } from './request-work-process.ts'
+
+const requests = 100
+const body = JSON.stringify({ title: 'Milk' })
+const targets = {
+  'a GET': 'GET /hello',
+  'a GET with a query': 'GET /query?page=2',
+  'a private GET': 'GET /private',
+  'a POST': 'POST /todo',
+} as const
+type Target = keyof typeof targets
+
+interface Server {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly authorization: string
+}
+
+async function openServer(role: 'waypost' | 'fastify'): Promise<Server> {
+  const child = fork(path.join(import.meta.dirname, 'request-work-process.ts'), [role])
+  const [served] = (await once(child, 'message')) as [Omit<Server, 'child'>]
+  return { child, ...served }
+}
+
+/** Sends requests one after another over one connection. */
+async function sendAll({ port, authorization }: Server, target: Target): Promise<void> {
+  const isPost = target === 'a POST'
+  const lines = [
+    `${targets[target]} HTTP/1.1`,
+    'Host: localhost',
+    ...(target === 'a private GET' ? [`Authorization: ${authorization || 'none'}`] : []),
+    ...(isPost ? ['Content-Type: application/json', `Content-Length: ${body.length}`] : []),
+  ]
+  const text = `${lines.join('\r\n')}\r\n\r\n${isPost ? body : ''}`
+  const socket = connect(port, '127.0.0.1')
+  let received = ''
+  for (let sent = 0; sent < requests; sent += 1) {
+    socket.write(text)
+    while (!received.includes('"Milk"')) received += String((await once(socket, 'data'))[0])
+    assert.match(received, /^HTTP\/1\.1 200/)
+    received = ''
+  }
+  socket.destroy()
+}
+
+/** Returns how often the server does each kind of work for one request, rounded, because it also does other things. */
+async function countWork(server: Server, target: Target): Promise<Work> {
+  const ask = async () => {
+    const answer = once(server.child, 'message')
+    server.child.send('count')
+    return ((await answer) as [Work])[0]
+  }
+  await sendAll(server, target) // the first requests load code and tokens
+  await ask()
+  await sendAll(server, target)
+  const work = Object.entries(await ask()).map(([what, times]) => [what, Math.round(times / requests)] as const)
+  return Object.fromEntries(work.filter(([, times]) => times > 0))
+}
+
+describe('the work for a request', () => {
+  let waypost: Server
+  let fastify: Server
+  before(async () => {
+    ;[waypost, fastify] = await Promise.all([openServer('waypost'), openServer('fastify')])
+  })
+  after(() => {
+    waypost.child.kill()
+    fastify.child.kill()
+  })
+
+  /** The timer is that of the idle connection. A listener of the socket is the one that Node adds for each response. */
+  const ofGet: Work = {
+    PROMISE: 2,
+    TickObject: 2,
+    Timeout: 1,
+    'header writeHead': 1,
+    'listener LeanResponse close': 1,
+    'listener LeanResponse finish': 1,
+    'listener LeanResponse prefinish': 1,
+    'listener Socket close': 1,
+  }
+  const expected: Readonly<Record<Target, Work>> = {
+    'a GET': ofGet,
+    'a GET with a query': ofGet,
+    'a private GET': ofGet,
+    'a POST': { ...ofGet, 'content-type-parser:run': 1 },
+  }
+  for (const target of Object.keys(targets) as Target[]) {
+    test(`of ${target} is no more than this`, async () => {
+      assert.deepEqual(await countWork(waypost, target), expected[target])
+    })
+
+    test(`of ${target} has no more promises, ticks and timers than in Fastify`, async () => {
+      const peer = await countWork(fastify, target)
+      for (const what of ['PROMISE', 'TickObject', 'Timeout'])
+        assert.ok(expected[target][what]! <= peer[what]!, `${what}: ${JSON.stringify(peer)}`)
+    })
+  }
+})
