@@ -16,7 +16,7 @@ async function measurePrivateRoute(): Promise<Figure[]> {
   const load = openLoad()
   const rounds = await takeTurns({ servers, load })
   stop(servers, load)
-  const bare = { indexes: [0, 1], names: ['Waypost', 'bare Fastify'], goal: 0.8 } as const
+  const bare = { indexes: [0, 1], names: ['Waypost', 'bare Fastify'], goal: 0.9 } as const
   const jwt = { indexes: [0, 2], names: ['Waypost', '@fastify/jwt'], goal: 4 } as const
   const uncounted = { indexes: [0, 3], names: ['with', 'without'], goal: 0.97 } as const
   return [
