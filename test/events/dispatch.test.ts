@@ -6,9 +6,9 @@ import type { OpenConnection } from '../../src/contract/index.ts'
 import { makeDispatcher } from '../../src/events/index.ts'
 import { makeActionContext, type ActionContext } from '../../src/runtime/action-context.ts'
 import { silentLog } from '../../src/host/migrations/migration-databases.ts'
-import { onEachDatabase, type World } from './world.ts'
+import { onBothDatabases, type World } from './world.ts'
 
-onEachDatabase('dispatch', (world) => {
+onBothDatabases('dispatch', (world) => {
   test('in a transaction of System is stored with it', async () => {
     const context = makeContext(world())
     await context.transaction('System', async () => {

@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks'
 import { readDeliveries, type Hand, type ReadRequest } from '../../src/events/lanes/read.ts'
 import { laneCount } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
-import { day, makeMember, onEachDatabase, type World } from './world.ts'
+import { day, makeMember, onBothDatabases, onEachDatabase, type World } from './world.ts'
 import { until } from '../support/until.ts'
 
 onEachDatabase('a message for very many', (world) => {
@@ -73,7 +73,7 @@ onEachDatabase('a message for very many', (world) => {
   })
 })
 
-onEachDatabase('a reading', (world) => {
+onBothDatabases('a reading', (world) => {
   test('takes as many of each subscription as fill it together, however many deliveries some have', async () => {
     const user = await world().addUser()
     const [busy] = await world().addSubscriptions(user, 'note', ['http://127.0.0.1:9/busy'])

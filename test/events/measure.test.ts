@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { measureEvents } from '../../src/events/index.ts'
-import { onEachDatabase, type World } from './world.ts'
+import { onBothDatabases, type World } from './world.ts'
 
 const minute = 60_000
 
-onEachDatabase('the measured queue', (world) => {
+onBothDatabases('the measured queue', (world) => {
   const measure = () => measureEvents(world().system, world())
 
   test('counts messages that were not fanned out, and how long the oldest has waited', async () => {

@@ -11,13 +11,13 @@ import type { Loaded } from '../../src/events/worker/turns.ts'
 import type { Completion, Verdict } from '../../src/events/worker/attempt.ts'
 import { record, type Recorded, type Recording } from '../../src/events/worker/record.ts'
 import type { System } from '../../src/store/index.ts'
-import { makeMember, onEachDatabase, type World } from './world.ts'
+import { makeMember, onBothDatabases, type World } from './world.ts'
 
 const succeeded: Verdict = { outcome: 'delivered', delayMs: 0 }
 const failed: Verdict = { outcome: 'retrying', delayMs: 5000 }
 const died: Verdict = { outcome: 'dead', delayMs: 0 }
 
-onEachDatabase('a batch of outcomes', (world) => {
+onBothDatabases('a batch of outcomes', (world) => {
   test('is recorded each with its own outcome, with the lease and the note', async () => {
     const { held, member } = await hold(world(), 3)
     const [delivered, retried, dead] = held

@@ -7,9 +7,9 @@ import { openSystem } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
 import { holdWorkers, refuseStatements } from './refusing-system.ts'
 import type { Answer } from './receiver.ts'
-import { leaveDead, makeMember, onEachDatabase, type DeliveryRow, type World } from './world.ts'
+import { leaveDead, makeMember, onBothDatabases, type DeliveryRow, type World } from './world.ts'
 
-onEachDatabase('what is due', (world) => {
+onBothDatabases('what is due', (world) => {
   for (const workers of [1, 10]) {
     for (const concurrency of [1, 2, 50]) {
       test(`is posted once each by ${workers} at the same time, ${concurrency} at once`, async () => {
@@ -206,7 +206,7 @@ onEachDatabase('what is due', (world) => {
   })
 })
 
-onEachDatabase('a delivery whose worker was lost', (world) => {
+onBothDatabases('a delivery whose worker was lost', (world) => {
   test('is posted by the next, and counts as lost and not as failed', async () => {
     const receiver = await prepare(world(), 204)
     for (let lost = 1; lost <= 4; lost++) {
@@ -314,7 +314,7 @@ onEachDatabase('a delivery whose worker was lost', (world) => {
   })
 })
 
-onEachDatabase('a run beside another worker that has lanes', (world) => {
+onBothDatabases('a run beside another worker that has lanes', (world) => {
   test('that is idle shares the lanes with it, and everything is delivered', async () => {
     const receiver = await world().openReceiver()
     const endpoints = Array.from({ length: 40 }, (_, n) => `${receiver.url}/${n}`)

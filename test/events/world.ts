@@ -20,6 +20,7 @@ import { defaultSettings, makeUuid, userAgent, type Settings } from '../../src/k
 import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
 import { makeSecrets, openSystem, type Secrets, type System } from '../../src/store/index.ts'
 import { makeTestClock, type TestClock } from '../support/clock.ts'
+import { bothKinds, defaultKinds, type Kind } from '../support/forms.ts'
 import { copySystem } from '../support/migrated.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { openReceiver, type Answer, type Receiver } from './receiver.ts'
@@ -71,9 +72,18 @@ export function asLogin(id: string, scopes: readonly string[] = ['consumer']): S
   return { id, scopes, client: { id: loginClientId, isLogin: true } }
 }
 
-/** Declares the same tests for SQLite and for PostgreSQL; each begins with an empty System. */
+/** Declares tests that begin with an empty System each: on PostgreSQL, in the long form on SQLite too. */
 export function onEachDatabase(name: string, declare: (world: () => World) => void): void {
-  for (const kind of ['sqlite', 'postgresql'] as const) {
+  onDatabases(name, defaultKinds, declare)
+}
+
+/** For tests of statements that differ between the databases. */
+export function onBothDatabases(name: string, declare: (world: () => World) => void): void {
+  onDatabases(name, bothKinds, declare)
+}
+
+function onDatabases(name: string, kinds: readonly Kind[], declare: (world: () => World) => void): void {
+  for (const kind of kinds) {
     describe(`${name}, ${kind}`, () => {
       const receivers: Receiver[] = []
       let opened: Awaited<ReturnType<typeof openWorld>>

@@ -12,13 +12,15 @@ export function longTest(name: string, run: (t: TestContext) => Promise<void>): 
 /** A database of System. */
 export type Kind = 'sqlite' | 'postgresql'
 
+export const bothKinds: readonly Kind[] = ['sqlite', 'postgresql']
+
 /**
  * Returns both databases in the long form, otherwise one of them. Choose PostgreSQL for tests whose queries, locks or
  * transactions matter, and SQLite, which takes less than half of the CPU time, for tests that would be the same without
  * a database.
  */
 export function chooseKinds(short: Kind): readonly Kind[] {
-  return isLong ? ['sqlite', 'postgresql'] : [short]
+  return isLong ? bothKinds : [short]
 }
 
 /** Databases of tests of HTTP requests. Outside the long form PostgreSQL: the tests of pages run the same queries on SQLite. */
