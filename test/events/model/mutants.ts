@@ -13,6 +13,8 @@ interface Mutant {
   readonly faults: readonly Fault[]
   /** Only in the long form. */
   readonly isLong?: true
+  /** The first seed that finds it, so that a test need not run those before; 1 by default. */
+  readonly seed?: number
 }
 
 const execute = 'src/events/worker/execute.ts'
@@ -27,6 +29,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (fence.length === 0) return undefined',
     replacement: 'if (fence.length === 0) fence.push({ now: Date.now() })',
     faults: ['suspend', 'stop'],
+    seed: 7,
   },
   'the turn is ignored': {
     file: record,
@@ -39,6 +42,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '      this.#memory.forgetQueued()\n      this.#abortPosts()',
     replacement: '',
     faults: ['outage'],
+    seed: 3,
   },
   'what leaves memory during a reading is forgotten': {
     file: memory,
