@@ -8,7 +8,7 @@ export interface Levels {
   readonly report: Report
 }
 
-/** Reports what needs resolved references: reference loops, and required properties that are not listed. */
+/** Reports what needs resolved references: reference loops, and required properties that may be misspelt. */
 export function checkLevels({ levels, resolved, report }: Levels): void {
   const targets = new Map<Level, readonly Edge[]>()
   for (const level of new Set(levels.values())) {
@@ -79,8 +79,9 @@ function reportRequired(level: Level, graph: Graph, report: Report): void {
 function reportMissing(item: ScalarNode, properties: ReadonlySet<string>, report: Report): void {
   const name = String(item.value)
   if (properties.has(name)) return
+  // Without a similar name, it is a property with any value.
   const suggestion = report.findNearest(name, properties)
-  const problem = `"${name}" is required, but not listed in "properties"`
-  const hint = suggestion === undefined ? `Add it to "properties"` : `Did you mean "${suggestion}"?`
-  report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: item, parameters: { problem }, hint })
+  if (suggestion === undefined) return
+  const hint = `Did you mean "${suggestion}"?`
+  report.add({ code: 'WP_DEFINITION_SCHEMA_REQUIRED', severity: 'warning', at: item, parameters: { name }, hint })
 }

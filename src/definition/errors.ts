@@ -168,6 +168,11 @@ export const errors = defineErrors({
     hint: 'Use it in a route, an event or another schema, or remove it',
   },
   WP_DEFINITION_SCHEMA_INVALID: { ...user, message: '{problem}' },
+  WP_DEFINITION_SCHEMA_REQUIRED: {
+    ...user,
+    message: '"{name}" is required, but not listed in "properties"',
+    hint: 'If it may have any value, add it to "properties" as {name}: true',
+  },
   WP_DEFINITION_SCHEMA_REFERENCE: { ...user, message: '{problem}' },
   WP_DEFINITION_SCHEMA_LOOP: {
     ...user,

@@ -50,6 +50,19 @@ function describeRow({ id, role, name, isRequired, types }: Row): string {
 }
 
 describe('rows of a schema', () => {
+  test('show names that are only required: they may have any value, and become listed with a type', () => {
+    const schema = { type: 'object', required: ['b', 'a'], properties: { a: { type: 'string' } } }
+    assert.deepEqual(flattenRows(readRows(schema)).map(describeRow), ['root: object', '  a!: string', '  b!: any'])
+    const row = rowOf(schema, 'b')
+    assert.deepEqual(changeRequired(schema, row, false), { ...schema, required: ['a'] })
+    assert.deepEqual(removeRow(schema, row), { ...schema, required: ['a'] })
+    assert.deepEqual(renameField(schema, row, 'c'), { ...schema, required: ['c', 'a'] })
+    assert.equal(renameField(schema, rowOf(schema, 'a'), 'b'), undefined)
+    assert.deepEqual(moveRow(schema, row, -1), schema)
+    const bare = { required: ['b'] }
+    assert.deepEqual(renameField(bare, rowOf(bare, 'b'), 'c'), { required: ['c'] })
+  })
+
   test('show nested objects, lists, references, unions and what may be null', () => {
     assert.deepEqual(flattenRows(readRows(order)).map(describeRow), [
       'root: object',

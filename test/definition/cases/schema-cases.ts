@@ -234,7 +234,7 @@ schema:
         'schema:\n  A:\n    type: object\n    required: [titel]\n    properties: { title: { type: string } }\n',
     },
     problems: [
-      'waypost.yml:4:16 «titel» WP_DEFINITION_SCHEMA_INVALID "titel" is required, but not listed in "properties" | Did you mean "title"?',
+      'waypost.yml:4:16 «titel» warning WP_DEFINITION_SCHEMA_REQUIRED "titel" is required, but not listed in "properties" | Did you mean "title"?',
     ],
   },
   {

@@ -87,13 +87,18 @@ export function renameField(root: unknown, row: Row, name: string): unknown {
   if (name === row.name) return root
   const at = row.at.slice(0, -2)
   const fields = toKeywords(valueAt(root, [...at, 'properties']))
-  if (Object.hasOwn(fields, name)) return undefined
+  const listed = valueAt(root, [...at, 'required'])
+  if (Object.hasOwn(fields, name) || (Array.isArray(listed) && listed.includes(name))) return undefined
   const rename = (one: unknown) => (one === row.name ? name : one)
   return change(root, at, (before) => {
     const object = toKeywords(before)
     const properties = Object.fromEntries(Object.entries(fields).map(([key, field]) => [rename(key), field]))
     const { required } = object
-    return { ...object, ...(Array.isArray(required) ? { required: required.map(rename) } : {}), properties }
+    return {
+      ...object,
+      ...(Array.isArray(required) ? { required: required.map(rename) } : {}),
+      ...('properties' in object ? { properties } : {}),
+    }
   })
 }
 
@@ -117,6 +122,7 @@ export function moveRow(root: unknown, row: Row, by: number): unknown {
     if (Array.isArray(before)) return before.toSpliced(Number(from), 1).toSpliced(Number(to), 0, before[Number(from)])
     const entries = Object.entries(toKeywords(before))
     const [start, end] = [from, to].map((name) => entries.findIndex(([key]) => key === name))
+    if (start === -1 || end === -1) return before // it is only required
     return Object.fromEntries(entries.toSpliced(start!, 1).toSpliced(end!, 0, entries[start!]!))
   })
 }

@@ -155,7 +155,11 @@ interface Around {
 
 function fieldsOf(schema: Json, { at, id }: Around): readonly Row[] {
   const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
-  const fields = Object.entries(toKeywords(schema['properties'])).map(([name, field], index) =>
+  const listed = Object.entries(toKeywords(schema['properties']))
+  // A required name that is not listed may have any value.
+  const others = required.filter((name) => typeof name === 'string' && listed.every(([one]) => one !== name))
+  const all = [...listed, ...others.map((name) => [name as string, true] as const)]
+  const fields = all.map(([name, field], index) =>
     readRow(field, {
       id: `${id}.${index}`,
       at: [...at, 'properties', name],
