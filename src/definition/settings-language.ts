@@ -34,7 +34,7 @@ function makeShape(row: SettingRow): TSchema {
     case 'choice':
       return Type.Union([Type.Enum([...row.choices]), variable])
     case 'list':
-      return Type.Union([Type.Array(row.of === 'duration' ? duration : Type.String()), Type.String()])
+      return Type.Union([Type.Array(makeItem(row.of)), Type.String()])
     case 'durations':
     default:
       return Type.Object(
@@ -47,6 +47,11 @@ function makeShape(row: SettingRow): TSchema {
         { additionalProperties: false },
       )
   }
+}
+
+function makeItem(of: 'scope' | 'duration' | 'range' | 'origin'): TSchema {
+  if (of === 'duration') return duration
+  return Type.String(of === 'scope' ? { 'x-waypost': 'scope' } : {})
 }
 
 /** The structure of `config:` for editors, generated from the table of settings. `parseSettings` checks the values. */

@@ -62,6 +62,45 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
   })
 
   // In CI, a route is added in the same way.
+  test('a new rate and a new event are added where a method chooses them, in the same save', async () => {
+    await world.start()
+    const { draft, page } = world
+    await world.open('/routes/POST%20%2Ftodo')
+    await page.getByRole('tab', { name: 'Form' }).click()
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'New rate…' }).click()
+    await dialog.getByLabel('Name').fill('slow')
+    await dialog.getByLabel('Requests').fill('5')
+    await dialog.getByLabel('In each').fill('')
+    await dialog.getByRole('button', { name: 'Add rate' }).click()
+    await dialog.getByText('Enter a value').waitFor()
+    await dialog.getByLabel('In each').fill('10m')
+    assert.deepEqual(await findFlaws(page), [])
+    await dialog.getByRole('button', { name: 'Add rate' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('combobox', { name: 'Rate limit' }).inputValue(), 'slow')
+    const [rate, button] = await Promise.all([
+      page.getByRole('combobox', { name: 'Rate limit' }).boundingBox(),
+      page.getByRole('button', { name: 'New rate…' }).boundingBox(),
+    ])
+    assert.ok(rate!.x < button!.x && rate!.width > button!.width, 'the button is behind the field')
+
+    await page.getByRole('button', { name: 'New event…' }).click()
+    await dialog.getByLabel('Name').fill('todo_added')
+    await dialog.getByLabel('Description').fill('A to-do was added')
+    await dialog.getByRole('button', { name: 'Add event' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.doesNotMatch(await draft.read('waypost.yml'), /rate:|todo_added/)
+    await page.keyboard.press('Control+s')
+    await page.getByText(/^Saved \d\d:\d\d/).waitFor()
+    const text = await draft.read('waypost.yml')
+    assert.match(text, /rate:\n {2}slow:\n {4}limit: 5\n {4}window: 10m\n/)
+    assert.match(text, /todo_added:\n {4}description: A to-do was added\n {4}schema: Message\n {4}scopes: \[todo\]\n/)
+    const route = await draft.read('resources/routes/todo/collection.yml')
+    assert.match(route, /dispatch: todo_added/)
+    assert.match(route, /rate: slow/)
+  })
+
   longTest('a cronjob is added with its next runs', async () => {
     await world.start()
     const { draft, page } = world

@@ -132,19 +132,31 @@ interface ListFieldProps extends FieldProps {
 
 /** A list of texts; without any, the key is removed unless it is required. */
 export function ListField({ options = [], ...field }: ListFieldProps) {
-  const { edit, at, isRequired } = field
-  const value = edit.get(at)
-  if (typeof value === 'string') return <TextField {...field} />
-  const list = Array.isArray(value) ? value.map(describeValue) : []
+  const { edit, at } = field
+  if (typeof edit.get(at) === 'string') return <TextField {...field} />
+  const { list, change } = listOf(field)
   return (
     <TagsInput
       {...inputProps(field)}
       {...(list.length > 0 ? { placeholder: '' } : {})}
       data={[...options]}
-      value={list}
-      onChange={(next) => edit.set(at, next.length === 0 && isRequired !== true ? undefined : next)}
+      value={[...list]}
+      onChange={change}
     />
   )
+}
+
+/** The items of a list, and how they change. An edit of a list that is not set begins with the fallback. */
+export function listOf({ edit, at, isRequired = false, fallback }: FieldProps) {
+  const value = edit.get(at)
+  const byDefault = Array.isArray(fallback) ? fallback.map(describeValue) : []
+  return {
+    list: Array.isArray(value) ? value.map(describeValue) : byDefault,
+    change(next: readonly string[]) {
+      const isDefault = isEqual(next, byDefault) && edit.before(at) === undefined && !isRequired
+      edit.set(at, isDefault || (next.length === 0 && byDefault.length === 0 && !isRequired) ? undefined : next)
+    },
+  }
 }
 
 /** A text, number, boolean or null. Input that parses as JSON becomes that JSON value. */

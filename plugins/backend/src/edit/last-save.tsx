@@ -30,7 +30,7 @@ export function LastSave() {
           <summary>
             <span role="status">{texts.warnings.saved(warnings.length)}</span>
           </summary>
-          <Warnings title={texts.warnings.saved(warnings.length)} warnings={warnings} />
+          <Warnings title={texts.warnings.saved(warnings.length)} warnings={warnings} isTitled />
         </details>
       )}
       <div className="save-row last-save">

@@ -10,7 +10,7 @@ import { SaveForm } from '../components/save-form.tsx'
 import { editing } from '../strings/editing.ts'
 import { useServerDraft } from './draft.ts'
 import { NameEntry } from './entry-dialogs.tsx'
-import { describeValue, inputProps, ListField, SelectField, type FieldProps } from './fields.tsx'
+import { inputProps, ListField, listOf, SelectField, type FieldProps } from './fields.tsx'
 import { isMap, keysOf, pointerOf } from './values.ts'
 
 const { picker: texts } = editing
@@ -75,7 +75,11 @@ export function NamePicker({ kind, connection, table, ...field }: PickerProps) {
 }
 
 /** Chooses several names of a kind. */
-export function NamesPicker({ kind, connection, table, ...field }: PickerProps) {
+export function NamesPicker({ kind, ...field }: PickerProps) {
+  return kind === 'scope' ? <ScopesPicker {...field} /> : <OtherNames kind={kind} {...field} />
+}
+
+function OtherNames({ kind, connection, table, ...field }: PickerProps) {
   const names = useNames(kind, { ...(connection === undefined ? {} : { connection }), table })
   return <ListField {...field} options={names} />
 }
@@ -108,24 +112,24 @@ export function SchemaPicker({ children, ...field }: SchemaPickerProps) {
 
 /** Chooses scopes of the project, and declares new ones in the same save. */
 export function ScopesPicker(field: FieldProps) {
-  const { edit, at, isRequired } = field
+  const { edit, at } = field
   const [isAdding, setAdding] = useState(false)
   const known = useNames('scope')
-  const value = edit.get(at)
-  const list = Array.isArray(value) ? value.map(describeValue) : []
+  // A list may also be written as one text, with commas or a variable.
+  if (typeof edit.get(at) === 'string') return <ListField {...field} />
+  const { list, change } = listOf(field)
   const options = [...new Set([...known, ...list])]
-  const choose = (next: readonly string[]) =>
-    edit.set(at, next.length === 0 && edit.before(at) === undefined && isRequired !== true ? undefined : next)
   return (
     <div className="with-button">
       <MultiSelect
         {...inputProps(field)}
+        {...(list.length > 0 ? { placeholder: '' } : {})}
         className="grow"
         data={options}
-        value={list}
+        value={[...list]}
         searchable
         nothingFoundMessage={editing.field.noOptions}
-        onChange={choose}
+        onChange={change}
       />
       <Button variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
         {texts.newScope}
@@ -140,11 +144,37 @@ export function ScopesPicker(field: FieldProps) {
           onClose={() => setAdding(false)}
           onSave={(name, description) => {
             edit.set(pointerOf('scope', name), description === '' ? {} : { description })
-            choose([...list, name])
+            change([...list, name])
             setAdding(false)
           }}
         />
       ) : null}
+    </div>
+  )
+}
+
+interface AddingPickerProps extends Omit<FieldProps, 'children'> {
+  readonly kind: 'rate' | 'event'
+  /** The text of the button that adds an entry. */
+  readonly button: string
+  /** The dialog that adds an entry to the edit. */
+  children(close: () => void): ReactNode
+}
+
+/** Chooses one name of a kind, and adds a new entry in the same save. */
+export function AddingPicker({ kind, button, children, ...field }: AddingPickerProps) {
+  const { edit, at } = field
+  const [isAdding, setAdding] = useState(false)
+  const known = useNames(kind)
+  const value = edit.get(at)
+  const isAdded = typeof value === 'string' && edit.get(pointerOf(kind, value)) !== undefined
+  return (
+    <div className="with-button">
+      <SelectField {...field} options={isAdded ? [...new Set([...known, value])] : known} />
+      <Button variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+        {button}
+      </Button>
+      {isAdding ? children(() => setAdding(false)) : null}
     </div>
   )
 }

@@ -16,16 +16,18 @@ interface WarningsProps {
   readonly isWhole?: boolean
   /** Whether these are errors. */
   readonly isError?: boolean
+  /** Whether the title is already shown above. */
+  readonly isTitled?: boolean
 }
 
 /** Warnings about the definition: what, where and why. */
-export function Warnings({ title, warnings, isWhole = false, isError = false }: WarningsProps) {
+export function Warnings({ title, warnings, isWhole = false, isError = false, isTitled = false }: WarningsProps) {
   const [isOpen, setOpen] = useState(isWhole)
   const shown = isOpen ? warnings : warnings.slice(0, maxShown)
   if (warnings.length === 0) return null
   return (
     <section className="warnings definition-warnings" data-errors={isError || undefined} aria-label={title}>
-      <p className="strong">{title}</p>
+      {isTitled ? null : <p className="strong">{title}</p>}
       <ul>
         {shown.map((one) => (
           <li key={`${one.file}:${one.line}:${one.column} ${one.message}`}>

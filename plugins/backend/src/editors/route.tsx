@@ -14,7 +14,7 @@ import { TryIt } from '../components/try-it.tsx'
 import { useDraftEdit, useDraftValue, useServerDraft, type DraftEdit } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { DeleteEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
-import { SelectField, TextField, type FieldProps } from '../edit/fields.tsx'
+import { TextField, type FieldProps } from '../edit/fields.tsx'
 import { SchemaPicker, ScopesPicker, useNames } from '../edit/pickers.tsx'
 import { SchemaEditor } from '../edit/schema-editor.tsx'
 import { SchemaField, SchemaSheet, useNamedSchemas } from '../edit/schema-field.tsx'
@@ -24,7 +24,9 @@ import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
 import { routeEditor as texts } from '../strings/route-editor.ts'
 import { ActionField } from './action-field.tsx'
+import { EventPicker } from './event-picker.tsx'
 import { NewSchema } from './new-schema.tsx'
+import { RatePicker } from './rate.tsx'
 
 interface RouteEditorProps {
   /** `POST /todo` */
@@ -424,23 +426,25 @@ function isBodyless(status: string): boolean {
 
 function MoreSection({ edit, method, path }: PartProps) {
   const at = placesOf(method, path)
-  const rates = useNames('rate')
-  const events = useNames('event')
   const routeRate = edit.get(`${at.route}/rate`)
+  const responses = ['response', 'responses/201', 'responses/200', 'responses/202'].map((one) =>
+    edit.get(`${at.method}/${one}`),
+  )
+  const isPublic = edit.get(`${at.method}/public`) === true
   return (
     <Section title={texts.more.title}>
-      <SelectField
+      <EventPicker
         edit={edit}
         at={`${at.method}/dispatch`}
         label={texts.more.dispatch}
         description={texts.more.dispatchText}
-        options={events}
+        schema={responses.find((one) => one !== undefined)}
+        scopes={isPublic ? undefined : (edit.get(`${at.method}/scopes`) ?? edit.get(`${at.route}/scopes`))}
       />
-      <SelectField
+      <RatePicker
         edit={edit}
         at={`${at.method}/rate`}
         label={texts.more.rate}
-        options={rates}
         {...(typeof routeRate === 'string' ? { fallback: texts.more.routeRate(routeRate) } : {})}
       />
       <TextField

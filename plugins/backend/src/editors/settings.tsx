@@ -1,27 +1,24 @@
-import { ActionIcon, Button, NumberInput, Select, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { ActionIcon, Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Pencil, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { Users } from '../components/definition-parts.tsx'
-import { Dialog } from '../components/dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { Plugins } from '../components/plugins.tsx'
-import { SaveForm } from '../components/save-form.tsx'
 import { groupSettings } from '../components/setting-groups.ts'
 import { SettingList, SettingText } from '../components/setting-list.tsx'
-import { saveChange, useDefinitionSchema, useDraftEdit, useDraftValue, type DraftEdit } from '../edit/draft.ts'
+import { useDefinitionSchema, useDraftEdit, type DraftEdit } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
-import { DeleteEntry, findNameProblem, useEntryNames } from '../edit/entry-dialogs.tsx'
-import { describeValue } from '../edit/fields.tsx'
+import { DeleteEntry } from '../edit/entry-dialogs.tsx'
 import { LastSave } from '../edit/last-save.tsx'
-import { useNames } from '../edit/pickers.tsx'
 import { SchemaField, useFlaws } from '../edit/schema-form.tsx'
 import { isMap, keysOf, pointerOf, valueAt } from '../edit/values.ts'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
+import { RateDialog } from './rate.tsx'
 
 const { rates: texts, entry } = editing
 type Rate = Definition['rates'][number]
@@ -162,96 +159,5 @@ function RatesEditor() {
         <DeleteEntry at={pointerOf('rate', deleting)} name={deleting} onClose={() => setDeleting(undefined)} />
       )}
     </div>
-  )
-}
-
-interface RateDialogProps {
-  /** Undefined for a new rate. */
-  readonly name: string | undefined
-  onClose(): void
-}
-
-function RateDialog({ name, onClose }: RateDialogProps) {
-  const queries = useQueryClient()
-  const { data } = useDraftValue(pointerOf('rate', name ?? ''))
-  const taken = useEntryNames('rate')
-  const [newName, setNewName] = useState('')
-  const [typed, setTyped] = useState<Readonly<Record<string, unknown>>>({})
-  const connections = useNames('connection').filter((one) => one !== 'System')
-  const stored = name !== undefined && isMap(data?.value) ? data.value : { limit: 60, window: '1m' }
-  const value = Object.fromEntries(
-    Object.entries({ ...stored, ...typed }).filter(([, one]) => one !== undefined && one !== ''),
-  )
-  const nameProblem = findNameProblem('rate', newName, taken)
-  const set = (key: string) => (next: unknown) => setTyped({ ...typed, [key]: next })
-  const save = async () => {
-    if (name === undefined && (newName === '' || nameProblem !== undefined)) return
-    const at = pointerOf('rate', name ?? newName)
-    await saveChange(queries, { edits: [{ at, value, if: name === undefined ? null : (data?.etag ?? null) }] })
-    onClose()
-  }
-  // Saved before it is loaded, the stored rate would seem to be another one.
-  if (name !== undefined && data === undefined) return null
-  return (
-    <Dialog title={name === undefined ? texts.new : texts.edit(name)} onClose={onClose}>
-      <SaveForm action={name === undefined ? texts.add : editing.save} onCancel={onClose} onSave={save}>
-        {(errorOf) => (
-          <>
-            {name === undefined ? (
-              <TextInput
-                label={entry.name}
-                description={texts.nameText}
-                name="name"
-                className="mono-input"
-                data-autofocus
-                required
-                error={nameProblem}
-                value={newName}
-                onChange={(event) => setNewName(event.currentTarget.value.trim())}
-              />
-            ) : null}
-            <div className="two-fields">
-              <NumberInput
-                label={texts.limit}
-                name="limit"
-                min={1}
-                allowDecimal={false}
-                error={errorOf('limit')}
-                value={Number(value['limit'] ?? '')}
-                onChange={set('limit')}
-              />
-              <TextInput
-                label={texts.window}
-                name="window"
-                placeholder={texts.windowText}
-                error={errorOf('window')}
-                value={describeValue(value['window'] ?? '')}
-                onChange={(event) => set('window')(event.currentTarget.value)}
-              />
-            </div>
-            <Select
-              label={texts.by}
-              name="by"
-              data={[
-                { value: 'principal', label: texts.principal },
-                { value: 'address', label: texts.address },
-              ]}
-              value={describeValue(value['by'] ?? 'principal')}
-              onChange={(by) => set('by')(by === 'principal' && stored['by'] === undefined ? undefined : by)}
-            />
-            <Select
-              label={texts.connection}
-              description={texts.connectionText}
-              name="connection"
-              placeholder={build.settings.eachServer}
-              data={connections}
-              clearable
-              value={typeof value['connection'] === 'string' ? value['connection'] : null}
-              onChange={(next) => set('connection')(next ?? undefined)}
-            />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
   )
 }

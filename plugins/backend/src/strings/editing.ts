@@ -103,6 +103,7 @@ export const editing = {
     limit: 'Requests',
     window: 'In each',
     windowText: '1m, 1h',
+    missing: 'Enter a value',
     by: 'Counted by',
     principal: 'User or client',
     address: 'IP address',
@@ -132,6 +133,8 @@ export const editing = {
         : `It was called ${countOf(calls, 'time')} in the last 24 hours.`,
     event: {
       new: 'New event',
+      add: 'Add event',
+      newText: 'What happened, such as: a to-do was created. It gets the scopes and the schema of this method.',
       notFound: 'waypost.yml has no event with this name.',
       nameText: 'Letters, digits and . _ : / -, such as todo_created',
       renameText: 'Subscriptions to the old name receive nothing more.',
@@ -249,6 +252,8 @@ export const editing = {
   picker: {
     inline: 'Defined in place',
     newScope: 'New scope…',
+    newRate: 'New rate…',
+    newEvent: 'New event…',
     scopeText: 'Describe what the scope allows. Users see this when they give access to an app.',
     addScope: 'Add scope',
     scopes: 'Scopes',

@@ -40,7 +40,7 @@ export const routeEditor = {
     query: 'Query parameters',
     addQuery: 'Add query parameters',
     body: 'Body',
-    bodyText: 'The schema that the body must match. Other bodies get a 422 response.',
+    bodyText: 'The schema that the body must match. Other bodies get a 400 response.',
     anyBody: 'Any body',
     ofAction: (name: string) => `From the action ${name}`,
   },

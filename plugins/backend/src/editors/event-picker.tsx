@@ -1,0 +1,42 @@
+import { NameEntry } from '../edit/entry-dialogs.tsx'
+import type { FieldProps } from '../edit/fields.tsx'
+import { AddingPicker } from '../edit/pickers.tsx'
+import { pointerOf } from '../edit/values.ts'
+import { editing } from '../strings/editing.ts'
+
+const { event: texts } = editing.entry
+
+interface EventPickerProps extends FieldProps {
+  /** The name of the schema of what is dispatched, if it has one. */
+  readonly schema: unknown
+  /** The scopes of those who may read what is dispatched. */
+  readonly scopes: unknown
+}
+
+/** Chooses the event that a method dispatches, and adds a new one in the same save. */
+export function EventPicker({ schema, scopes, ...field }: EventPickerProps) {
+  const { edit, at } = field
+  return (
+    <AddingPicker {...field} kind="event" button={editing.picker.newEvent}>
+      {(close) => (
+        <NameEntry
+          kind="event"
+          title={texts.new}
+          action={texts.add}
+          nameText={texts.nameText}
+          description={texts.newText}
+          onClose={close}
+          onSave={(name, description) => {
+            edit.set(pointerOf('event', name), {
+              ...(description === '' ? {} : { description }),
+              ...(typeof schema === 'string' ? { schema } : {}),
+              ...(Array.isArray(scopes) && scopes.length > 0 ? { scopes: scopes as readonly unknown[] } : {}),
+            })
+            edit.set(at, name)
+            close()
+          }}
+        />
+      )}
+    </AddingPicker>
+  )
+}
