@@ -33,6 +33,7 @@ export {
 } from './edit/merge-definitions.ts'
 export { listDifferences, makeDifferenceCache, type Difference, type DifferenceCache } from './edit/list-differences.ts'
 export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'
+export { addColumns, type AddedColumn, type ColumnPlace } from './edit/add-columns.ts'
 export {
   findColumnUses,
   renameColumns,
@@ -49,4 +50,4 @@ export { hasTooManyParts, makeSourceCache, type SourceCache, type Texts } from '
 export { parseMigration, type DeclaredMigration } from './parse-migration.ts'
 export { openFolder, readProjectBytes, readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
 export { writeMigration } from './write-migration.ts'
-export { Include, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'
+export { Include, isWritableMap, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'

@@ -161,6 +161,9 @@ test('a table is created, amended while it is empty, and then changed by new mig
     [
       ['note', 'text', 'waypost.yml', 'SQL is not changed automatically'],
       ['note', 'text', 'waypost.yml', null],
+      // The schema of the event: a required property.
+      ['note', 'text', 'resources/schema.yml', null],
+      ['note', 'text', 'resources/schema.yml', null],
       ['note', 'text', 'src/todo.ts', 'Code is not changed automatically'],
     ],
   )
@@ -177,6 +180,14 @@ test('a table is created, amended while it is empty, and then changed by new mig
   const wider = { ...next, columns: [...next.columns, { name: 'extra', type: 'text', null: true }] }
   const more = await change('app_todo', wider, true)
   assert.match(more.change.text, /rename_column:\n.*\nadd_column:/)
+  assert.deepEqual(more.files, [], 'the API does not get it by itself')
+  assert.deepEqual(
+    more.additions.map(({ column, at, is_required: is, problem }: Answer) => [column, at, is, problem]),
+    [
+      ['extra', '/action/Todo/config/columns', false, null],
+      ['extra', '/schema/TodoCreated/properties/extra', false, null],
+    ],
+  )
   assert.deepEqual(more.breaking, [], 'the rename was announced when it was saved')
 
   // Rows are kept, so the rename can be undone; nothing else of the files changes.
@@ -191,10 +202,15 @@ test('a table is created, amended while it is empty, and then changed by new mig
   const removing = await change('app_todo', dropping)
   assert.deepEqual([removing.problems, removing.failed, removing.saved.is_served], [[], null, true])
   assert.deepEqual(
-    removing.uses.flatMap(({ column, to, problem, is_blocking: is }: Answer) =>
-      problem === null ? [[column, to, is]] : [],
+    removing.uses.flatMap(({ column, to, source, problem, is_blocking: is }: Answer) =>
+      problem === null ? [[column, to, source.split(':')[0], is]] : [],
     ),
-    [['note', null, false]],
+    // The schema of the event requires it.
+    [
+      ['note', null, 'waypost.yml', false],
+      ['note', null, 'resources/schema.yml', false],
+      ['note', null, 'resources/schema.yml', false],
+    ],
   )
   assert.equal(await read('waypost.yml'), before.replace(/(columns: .*), note/, '$1'))
   assert.doesNotMatch(await (await fetch(`${server.started.url}/todo`)).text(), /"note"/)

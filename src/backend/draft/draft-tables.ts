@@ -1,4 +1,5 @@
 import type { ParentTable, TableRequest } from '../../build/index.ts'
+import type { AddedColumn } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DatabaseKind, DesignProblem, TableDesign } from '../../tables/index.ts'
 import type { TablesSnapshot } from '../../contract/index.ts'
@@ -49,6 +50,10 @@ export interface PlannedMigration {
   readonly renamed: ReadonlyMap<string, string>
   /** Existing columns that are dropped. */
   readonly dropped: readonly string[]
+  /** Columns that the table gets, and those without which new rows cannot be inserted any longer. */
+  readonly added: readonly AddedColumn[]
+  /** All other columns, under their new names. */
+  readonly known: readonly string[]
   /** The lines of code that mention them, or the dropped table: `file:line`. */
   readonly code: readonly { readonly column: string | undefined; readonly source: string }[]
   /** The tables of the connection afterwards. */

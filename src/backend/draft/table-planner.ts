@@ -5,8 +5,8 @@ import {
   type MigrationSource,
   type TableRequest,
 } from '../../build/index.ts'
-import type { TablesSnapshot } from '../../contract/index.ts'
-import { parseMigration, writeMigration } from '../../definition/index.ts'
+import type { TableSnapshot, TablesSnapshot } from '../../contract/index.ts'
+import { parseMigration, writeMigration, type AddedColumn } from '../../definition/index.ts'
 import type { Clock } from '../../kit/index.ts'
 import {
   amendSteps,
@@ -20,6 +20,7 @@ import {
   type DesignProblem,
   type Step,
 } from '../../tables/index.ts'
+import { describeColumn, needsValue } from './describe-column.ts'
 import type { FileChange } from './file-change.ts'
 import type { DesignedTable, DesignRequest, DraftTables, PlannedMigration, PlannedTableApi } from './draft-tables.ts'
 
@@ -75,7 +76,8 @@ export class TablePlanner implements DraftTables {
   async plan({ connection, table, design }: DesignRequest): Promise<PlannedMigration> {
     const before = await this.#before(connection)
     const { steps, problems, tables } = amendSteps(before, { table, design }, { kind: before.kind })
-    const columns = listColumns(before, table)
+    const existing = findColumns(before, table)
+    const columns = Object.keys(existing)
     const was = (design?.columns ?? []).flatMap((column) =>
       column.was === undefined ? [] : [[column.was, column.name] as const],
     )
@@ -87,11 +89,14 @@ export class TablePlanner implements DraftTables {
     const renamed = new Map(was.filter(([from, to]) => from !== to && columns.includes(from)))
     const dropped = design === undefined ? [] : columns.filter((name) => was.every(([from]) => from !== name))
     const announced = describeBreaking(before.steps)
+    const added = table === undefined ? [] : listAdded(existing, new Map(was), tables.tables[design?.name ?? ''])
     const gone = design === undefined ? [undefined] : [...renamed.keys(), ...dropped]
     return {
       change: hasChanges ? { file, before: current, text } : undefined,
       renamed,
       dropped,
+      added,
+      known: (design?.columns ?? []).map(({ name }) => name).filter((name) => added.every((one) => one.name !== name)),
       code: table === undefined ? [] : this.#sources.findCode(table, gone),
       tables,
       sql: { sqlite: writeSql(steps, 'sqlite'), postgresql: writeSql(steps, 'postgresql') },
@@ -176,12 +181,28 @@ export class TablePlanner implements DraftTables {
   }
 }
 
-function listColumns(
+function findColumns(
   { tables, steps }: { readonly tables: TablesSnapshot; readonly steps: readonly Step[] },
   table = '',
-) {
+): TableSnapshot['columns'] {
   const now = applySteps(tables, steps, { isPartial: true }).tables.tables
-  return Object.hasOwn(now, table) ? Object.keys(now[table]!.columns) : []
+  return Object.hasOwn(now, table) ? now[table]!.columns : {}
+}
+
+/** @param was the name of each column by that before */
+function listAdded(
+  before: TableSnapshot['columns'],
+  was: ReadonlyMap<string, string>,
+  table: TableSnapshot | undefined,
+): readonly AddedColumn[] {
+  const origins = new Map([...was].map(([from, to]) => [to, from]))
+  return Object.entries(table?.columns ?? {}).flatMap(([name, column]) => {
+    const origin = origins.get(name) ?? ''
+    const old = Object.hasOwn(before, origin) ? before[origin] : undefined
+    const isRequired = needsValue(column)
+    if (old !== undefined && (!isRequired || needsValue(old))) return []
+    return [{ name, schema: describeColumn(column), isAlwaysSet: column.null !== true, isRequired }]
+  })
 }
 
 export function parseMigrationPath(file: string): { readonly connection?: string; readonly name?: string } {

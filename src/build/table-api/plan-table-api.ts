@@ -1,4 +1,11 @@
-import type { Definition, Editing, Texts } from '../../definition/index.ts'
+import {
+  isWritableMap,
+  type Definition,
+  type Editing,
+  type Texts,
+  type Writable,
+  type WritableMap,
+} from '../../definition/index.ts'
 import { nearest, type Diagnostic } from '../../kit/index.ts'
 import { designTable } from '../../tables/index.ts'
 import type { MigrationFiles } from '../load-migrations.ts'
@@ -27,6 +34,19 @@ export interface PlannedApi extends TablePlan {
   readonly parents: readonly ParentTable[]
 }
 
+/** Returns the schema of the row that a planned method dispatches, as its action describes it. */
+async function findRowSchema(
+  { texts }: TablePlan,
+  event: string,
+  load: TableApiSources['load'],
+): Promise<WritableMap | undefined> {
+  const { definition } = await load(texts)
+  const methods = definition?.routes.flatMap((route) => route.methods) ?? []
+  const schema = methods.find(({ dispatch }) => dispatch === event)?.responses['201']
+  const value = schema as Writable | undefined
+  return value !== undefined && isWritableMap(value) ? value : undefined
+}
+
 /**
  * Plans the files that make a table an API, and checks that the definition has no errors with them.
  * @throws GenerateRefused, GenerateBroken, WP_DEFINITION_EDIT_REFUSED
@@ -47,10 +67,18 @@ export async function planTableApi(
   const found = snapshot && Object.hasOwn(snapshot.tables, table) ? snapshot.tables[table] : undefined
   const migrations = files.migrations.filter((one) => one.connection === connection)
   const steps = migrations.flatMap(({ declared }) => declared?.steps ?? [])
-  const plan = planTable(editing, request, {
-    snapshot,
-    ...(found && { columns: designTable(table, found, steps).columns.map(({ name }) => name) }),
-  })
+  const makePlan = (event: TableRequest['event']) =>
+    planTable(
+      editing,
+      { ...request, event },
+      {
+        snapshot,
+        ...(found && { columns: designTable(table, found, steps).columns.map(({ name }) => name) }),
+      },
+    )
+  const { event } = request
+  const schema = event === undefined ? undefined : await findRowSchema(makePlan(event), event.name, load)
+  const plan = makePlan(event && { schema, ...event })
   const after = await load(plan.texts)
   if (after.definition === undefined) {
     const { message, hint } = after.diagnostics.find(({ severity }) => severity === 'error')!

@@ -63,7 +63,7 @@ export function planTable(
       value: description === '' ? {} : { description },
     })),
     ...rates.map((name) => ({ name: `rate ${name}`, keys: ['rate', name], value: publicRateValue, isShared: true })),
-    ...describeEvent(request, { resource, scopes, holders: eventScope }),
+    ...describeEvent(editing, request, { resource, scopes, holders: eventScope }),
     { name: `action ${action}`, keys: ['action', action], value: { class: 'sql-table', config } },
     ...routes.map(({ path: name, value, file }) => ({ name, keys: ['routes', name], value, file })),
   ]
@@ -98,6 +98,7 @@ function assertFree(editing: Editing, { name, keys, isShared }: Addition): boole
 }
 
 function describeEvent(
+  editing: Editing,
   { event, methods }: TableRequest,
   {
     resource,
@@ -110,8 +111,20 @@ function describeEvent(
   const holders = event.scopes ?? (given !== undefined ? [given] : access === 'public' ? scopes : access)
   const description =
     event.description === undefined || event.description === '' ? `A row was added to ${resource}` : event.description
-  const value = { description, ...(holders.length > 0 && { scopes: holders }) }
-  return [{ name: `event ${event.name}`, keys: ['event', event.name], value }]
+  const schemaName = event.name.replaceAll(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_, first: string) =>
+    first.toUpperCase(),
+  )
+  // A schema of this name may be something else.
+  const isNamed = event.schema !== undefined && findKey(editing, ['schema', schemaName]) === undefined
+  const value = {
+    description,
+    ...(event.schema !== undefined && { schema: isNamed ? schemaName : event.schema }),
+    ...(holders.length > 0 && { scopes: holders }),
+  }
+  return [
+    ...(isNamed ? [{ name: `schema ${schemaName}`, keys: ['schema', schemaName], value: event.schema }] : []),
+    { name: `event ${event.name}`, keys: ['event', event.name], value },
+  ]
 }
 
 function findTable({ connection, table: name }: TableRequest, snapshot: TablesSnapshot | undefined): TableSnapshot {

@@ -1,4 +1,4 @@
-import type { HttpMethod } from '../../definition/index.ts'
+import type { HttpMethod, WritableMap } from '../../definition/index.ts'
 
 /** How a table becomes an API. */
 export interface TableRequest {
@@ -43,4 +43,6 @@ export interface TableEvent {
   readonly description?: string | undefined
   /** Subscribers need one of these; by default those of POST, or a new scope if rows have an owner. */
   readonly scopes?: readonly string[] | undefined
+  /** The schema of its data, which becomes a named schema. By default that of the row in the response of POST. */
+  readonly schema?: WritableMap | undefined
 }

@@ -17,7 +17,6 @@ import {
   childrenAt,
   configPlaces,
   findConfigSchema,
-  findUses,
   listAnnotated,
   match,
   renameParameters,
@@ -26,6 +25,7 @@ import {
   type At,
   type Use,
 } from './rename.ts'
+import { isOwned, itemsAt, listRowSchemas, placeText } from './row-schemas.ts'
 
 /** A place that names a column of a table, or the table itself. */
 export interface ColumnUse extends Use {
@@ -179,33 +179,53 @@ type Wanted = TableColumns & { readonly columns?: readonly string[] | undefined 
 
 function findPlaces(work: Editing, wanted: Wanted): readonly Place[] {
   const { columns } = wanted
-  const owners = new Set<string>()
-  const found = configPlaces.flatMap(([pattern, of]) =>
-    match(work, pattern).flatMap((owner) => {
-      const schema = findConfigSchema(work, owner, { of, classes: wanted.classes })
-      const config = stepInto(work, owner, 'config')
-      if (schema === undefined || config === undefined) return []
-      const names = listAnnotated(work, config, schema)
-      const own = findInConfig(names, config, wanted)
-      if (own.length > 0) owners.add(pointerTo(owner.keys))
-      return [
-        ...own.filter(({ column }) => columns?.includes(column!) ?? column === undefined),
-        ...findInTexts(work, config, { names, wanted }),
-      ]
-    }),
-  )
+  const configs = listConfigs(work, wanted.classes)
+  const found = configs.flatMap(({ config, names }) => {
+    const own = findInConfig(names, config, wanted)
+    return [
+      ...own.filter(({ column }) => columns?.includes(column!) ?? column === undefined),
+      ...findInTexts(work, config, { names, wanted }),
+    ]
+  })
   if (columns === undefined) return distinct(found)
-  const methods = match(work, 'routes/*/methods/*').filter((method) => isOwned(work, method, owners))
+  const methods = listMethods(work, findOwners(work, wanted))
   const inSchemas = findInSchemas(work, methods, { columns, classes: wanted.classes })
   return distinct([...found, ...inSchemas, ...findInPaths(work, methods, columns)])
 }
 
-function distinct(places: readonly Place[]): readonly Place[] {
-  return [...new Map(places.map((one) => [`${one.kind} ${one.column} ${placeText(one.cursor)}`, one])).values()]
+/** The config of a class. */
+interface Config {
+  readonly owner: At
+  readonly config: At
+  /** What it names. */
+  readonly names: readonly Annotated[]
 }
 
-function placeText({ file, steps }: Cursor): string {
-  return `${file} ${steps.join('.')}`
+function listConfigs(work: Editing, classes: ClassCatalog): readonly Config[] {
+  return configPlaces.flatMap(([pattern, of]) =>
+    match(work, pattern).flatMap((owner) => {
+      const schema = findConfigSchema(work, owner, { of, classes })
+      const config = stepInto(work, owner, 'config')
+      return schema === undefined || config === undefined
+        ? []
+        : [{ owner, config, names: listAnnotated(work, config, schema) }]
+    }),
+  )
+}
+
+/** Returns the configs that name a table. */
+export function findOwners(work: Editing, table: TableColumns): readonly Config[] {
+  return listConfigs(work, table.classes).filter(({ config, names }) => findInConfig(names, config, table).length > 0)
+}
+
+/** Returns the methods that have one of the actions. */
+export function listMethods(work: Editing, owners: readonly Config[]): readonly At[] {
+  const own = new Set(owners.map(({ owner }) => pointerTo(owner.keys)))
+  return match(work, 'routes/*/methods/*').filter((method) => isOwned(work, method, own))
+}
+
+function distinct(places: readonly Place[]): readonly Place[] {
+  return [...new Map(places.map((one) => [`${one.kind} ${one.column} ${placeText(one.cursor)}`, one])).values()]
 }
 
 interface NamedPart extends ConfigName {
@@ -275,13 +295,6 @@ function lineOf(work: Editing, { cursor }: At, word: RegExp): number {
   return text.slice(0, start + index).split('\n').length
 }
 
-/** Whether a method has one of the actions. */
-function isOwned(work: Editing, method: At, owners: ReadonlySet<string>): boolean {
-  const action = stepInto(work, method, 'action')
-  const name = action?.tree.kind === 'scalar' ? ['action', String(action.tree.value)] : action?.keys
-  return name !== undefined && owners.has(pointerTo(name))
-}
-
 interface SchemaSearch {
   readonly columns: readonly string[]
   readonly classes: TableColumns['classes']
@@ -290,84 +303,27 @@ interface SchemaSearch {
 /** Returns the columns in the schemas of methods and of the events that they dispatch. */
 function findInSchemas(work: Editing, methods: readonly At[], { columns, classes }: SchemaSearch): readonly Place[] {
   const found: (Place & { readonly of?: string | undefined })[] = []
-  const visited = new Set<string>()
-  const named = new Set<string>()
-  const addChild = (at: At, index: number, of: string | undefined): void => {
-    const { key } = (at.tree as Extract<At['tree'], { kind: 'map' }>).entries[index]!
-    const column = columns.find((one) => key === one || key.startsWith(`${one}.`))
-    if (column === undefined) return
-    const cursor = { file: at.cursor.file, steps: [...at.cursor.steps, index] }
-    found.push({ column, cursor, keys: [...at.keys, key], kind: 'key', suffix: key.slice(column.length), of })
-  }
-  const addKeys = (at: At | undefined, of: string | undefined): void => {
-    if (at?.tree.kind === 'map') for (const index of at.tree.entries.keys()) addChild(at, index, of)
-  }
-  const addName = (name: string, cursor: Cursor): void => {
-    visited.add(placeText(cursor))
-    const target = match(work, 'schema/*').find(({ keys }) => keys[1] === name)
-    if (named.has(name) || target === undefined) return
-    named.add(name)
-    visit(target, name)
-  }
-  const visit = (at: At | undefined, of: string | undefined): void => {
-    if (at === undefined) return
-    if (at.tree.kind === 'scalar') return addName(String(at.tree.value), at.cursor)
-    const reference = stepInto(work, at, '$ref')
-    if (reference?.tree.kind === 'scalar') {
-      const [, name] = /^schema:\/\/\/([^#/]+)$/.exec(String(reference.tree.value)) ?? []
-      if (name !== undefined) addName(name, reference.cursor)
+  const addKeys = (at: At | undefined, of?: string): void => {
+    if (at?.tree.kind !== 'map') return
+    for (const [index, { key }] of at.tree.entries.entries()) {
+      const column = columns.find((one) => key === one || key.startsWith(`${one}.`))
+      if (column === undefined) continue
+      const cursor = { file: at.cursor.file, steps: [...at.cursor.steps, index] }
+      found.push({ column, cursor, keys: [...at.keys, key], kind: 'key', suffix: key.slice(column.length), of })
     }
-    addKeys(stepInto(work, at, 'properties'), of)
-    for (const key of ['default', 'example']) addKeys(stepInto(work, at, key), of)
+  }
+  const { schemas, shared } = listRowSchemas(work, methods, classes)
+  for (const { at, of } of schemas) {
+    for (const key of ['properties', 'default', 'example']) addKeys(stepInto(work, at, key), of)
     for (const one of itemsAt(work, stepInto(work, at, 'examples'))) addKeys(one, of)
     for (const { tree, cursor, keys } of itemsAt(work, stepInto(work, at, 'required')))
       if (tree.kind === 'scalar' && columns.includes(String(tree.value)))
         found.push({ column: String(tree.value), cursor, keys, kind: 'text', of })
-    for (const key of ['allOf', 'anyOf', 'oneOf'])
-      for (const one of itemsAt(work, stepInto(work, at, key))) visit(one, of)
-    // Lists of rows: an array, or `entry` of a list response.
-    visit(stepInto(work, at, 'items'), of)
-    visit(follow(work, at, ['properties', 'entry', 'items']), of)
   }
-  for (const method of methods) {
-    for (const key of ['request', 'response']) visit(stepInto(work, method, key), undefined)
-    const responses = stepInto(work, method, 'responses')
-    for (const one of responses === undefined ? [] : childrenAt(work, responses)) visit(one, undefined)
-    const parameters = stepInto(work, method, 'parameters')
-    visit(parameters, undefined)
-    addKeys(parameters, undefined)
-  }
-  for (const event of findOwnEvents(work, methods)) visit(stepInto(work, event, 'schema'), undefined)
-  const shared = new Map(
-    [...named].flatMap((name) => {
-      const other = findUses(work, { kind: 'schema', name, to: name, classes }).find(
-        ({ cursor }) => !visited.has(placeText(cursor)),
-      )
-      return other === undefined ? [] : [[name, placeOf(work, other.cursor)] as const]
-    }),
-  )
+  for (const method of methods) addKeys(stepInto(work, method, 'parameters'))
   return found.map(({ of, ...place }) => {
-    const other = of === undefined ? undefined : shared.get(of)
-    if (other === undefined) return place
-    return { ...place, problem: `the schema "${of}" is also used at ${other.file}:${other.line}` }
-  })
-}
-
-function itemsAt(work: Editing, at: At | undefined): readonly At[] {
-  return at?.tree.kind === 'list' ? childrenAt(work, at) : []
-}
-
-function follow(work: Editing, from: At, keys: readonly string[]): At | undefined {
-  return keys.reduce<At | undefined>((at, key) => at && stepInto(work, at, key), from)
-}
-
-/** Returns the events that only these methods dispatch. */
-function findOwnEvents(work: Editing, methods: readonly At[]): readonly At[] {
-  const own = new Set(methods.map(({ keys }) => pointerTo(keys)))
-  const dispatched = match(work, 'routes/*/methods/*/dispatch')
-  return match(work, 'event/*').filter(({ keys: [, name] }) => {
-    const by = dispatched.filter(({ tree }) => tree.kind === 'scalar' && tree.value === name)
-    return by.length > 0 && by.every(({ keys }) => own.has(pointerTo(keys.slice(0, -1))))
+    const problem = of === undefined ? undefined : shared.get(of)
+    return problem === undefined ? place : { ...place, problem }
   })
 }
 

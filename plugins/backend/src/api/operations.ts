@@ -829,6 +829,7 @@ export interface Operations {
         unique: string[][]
         index: string[][]
       } | null
+      add_to_api?: string[]
       preview: boolean
       with_errors?: boolean
     }
@@ -845,6 +846,13 @@ export interface Operations {
         source: string
         problem: string | null
         is_blocking: boolean
+      }[]
+      additions: {
+        column: string
+        at: string | null
+        source: string
+        is_required: boolean
+        problem: string | null
       }[]
       problems: { pointer: string; message: string; hint: string | null }[]
       saved: {

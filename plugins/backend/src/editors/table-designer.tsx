@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Tabs, TextInput } from '@mantine/core'
+import { Button, Checkbox, NativeSelect, Tabs, TextInput } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { call, type Answer } from '../api/call.ts'
@@ -58,7 +58,14 @@ export function TableDesigner(props: TableDesignerProps) {
   const table = loaded?.design.name ?? null
   const design = toDesign(withoutBlank(state))
   const hasChanges = JSON.stringify(toDesign(state)) !== JSON.stringify(toDesign(base))
-  const plan = usePlan({ connection, table, design }, hasChanges)
+  /** The new columns of which someone has said whether the API gets them, by row. */
+  const [chosen, setChosen] = useState<ReadonlyMap<number, boolean>>(new Map())
+  // Without a column that needs a value, no row could be created.
+  const addToApi = state.rows
+    .filter((row) => row.name !== '' && (chosen.get(row.id) ?? needsValue(row)))
+    .map(({ name }) => name)
+  const request = { connection, table, design, add_to_api: addToApi }
+  const plan = usePlan(request, hasChanges)
   const problems = plan?.problems ?? []
   const errorOf = (pointer: string) => {
     const found = problems.find((one) => one.pointer === pointer)
@@ -71,7 +78,7 @@ export function TableDesigner(props: TableDesignerProps) {
     setTried(true)
     setSaving(true)
     try {
-      const body = { connection, table, design, preview: false, with_errors: withErrors }
+      const body = { ...request, preview: false, with_errors: withErrors }
       const saved = await call('POST /draft/migration', { body })
       setResult({ failed: saved.failed })
       if (saved.saved === null) return focusInvalid(form.current)
@@ -84,6 +91,7 @@ export function TableDesigner(props: TableDesignerProps) {
       await refreshDraft(queries)
       setState((now) => (now === edited ? undefined : now && rebase(now, state)))
       setTried(false)
+      setChosen(new Map())
       if (saved.failed !== null && draft?.mode !== 'server') return
       announce(table === null ? texts.created(design.name) : texts.saved(design.name))
       onSaved(design.name)
@@ -140,6 +148,12 @@ export function TableDesigner(props: TableDesignerProps) {
         ) : null}
         <Columns {...parts} tables={tables} />
         <Uses uses={plan?.uses ?? []} />
+        <Additions
+          rows={state.rows}
+          additions={plan?.additions ?? []}
+          isChosen={({ name }) => addToApi.includes(name)}
+          onChoose={({ id }, isOn) => setChosen(new Map([...chosen, [id, isOn]]))}
+        />
         <Keys {...parts} />
         {children}
       </div>
@@ -168,6 +182,7 @@ export function TableDesigner(props: TableDesignerProps) {
                 variant="default"
                 onClick={() => {
                   setState(undefined)
+                  setChosen(new Map())
                   setResult({})
                 }}
               >
@@ -315,6 +330,54 @@ export function Uses({ uses }: { readonly uses: Plan['uses'] }) {
           </div>
         ),
       )}
+    </section>
+  )
+}
+
+/** Whether new rows need a value of a column from outside. */
+function needsValue({ type, isNull, default: fallback, isRemoved }: Row): boolean {
+  return type !== 'id' && !isNull && fallback === '' && !isRemoved
+}
+
+interface AdditionsProps {
+  readonly rows: readonly Row[]
+  readonly additions: Plan['additions']
+  isChosen(row: Row): boolean
+  onChoose(row: Row, isOn: boolean): void
+}
+
+/** Offers to add new columns to the actions, schemas and events of the table, in the same save. */
+function Additions({ rows, additions, isChosen, onChoose }: AdditionsProps) {
+  if (additions.length === 0) return null
+  const byColumn = Map.groupBy(additions, ({ column }) => column)
+  return (
+    <section className="stack-small table-uses" aria-label={texts.additions.title}>
+      <h2>{texts.additions.title}</h2>
+      {rows.map((row) => {
+        const places = row.isRemoved ? [] : (byColumn.get(row.name) ?? [])
+        if (places.length === 0) return null
+        const isRequired = places.some((one) => one.is_required)
+        const isOn = isChosen(row)
+        const others = places.filter(({ problem }) => problem !== null)
+        return (
+          <div key={row.id} className="stack-small">
+            <Checkbox
+              label={texts.additions.add(row.name)}
+              description={isRequired ? texts.additions.required : texts.additions.optional}
+              checked={isOn}
+              onChange={(event) => onChoose(row, event.currentTarget.checked)}
+            />
+            {isOn ? <UseList uses={places.filter(({ problem }) => problem === null)} /> : null}
+            {isOn && others.length > 0 ? (
+              <>
+                <p className="soft">{texts.unchanged(others.length)}</p>
+                <UseList uses={others.map((one) => ({ ...one, note: <span className="soft"> {one.problem}</span> }))} />
+              </>
+            ) : null}
+            {isOn || !isRequired ? null : <p className="warn">{texts.additions.fails(row.name)}</p>}
+          </div>
+        )
+      })}
     </section>
   )
 }

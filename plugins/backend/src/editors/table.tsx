@@ -9,7 +9,7 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft, useDraftValue, useServerDraft } from '../edit/draft.ts'
-import { isMap } from '../edit/values.ts'
+import { isMap, type Json } from '../edit/values.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Consequences, TableDesigner, Uses, writeProblem } from './table-designer.tsx'
@@ -109,7 +109,12 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
           {texts.drop}
         </Button>
       </PageHeader>
-      <NewColumns key={`${connection}.${name}`} name={name} columns={table.design.columns.map((one) => one.name)} />
+      <NewColumns
+        key={`${connection}.${name}`}
+        connection={connection}
+        name={name}
+        columns={table.design.columns.map((one) => one.name)}
+      />
       <TableDesigner
         connection={connection}
         connections={connections.map((one) => one.name)}
@@ -143,30 +148,52 @@ interface DropTableProps {
   onClose(): void
 }
 
+interface NewColumnsProps {
+  readonly connection: string
+  readonly name: string
+  readonly columns: readonly string[]
+}
+
 /** The actions that do not list the columns that were added on this page. */
-function NewColumns({ name, columns }: { readonly name: string; readonly columns: readonly string[] }) {
+function NewColumns({ connection, name, columns }: NewColumnsProps) {
   const [before] = useState(columns)
-  const { data } = useDraftValue('/action')
+  const actions = mapOf(useDraftValue('/action').data?.value)
+  const routes = mapOf(useDraftValue('/routes').data?.value)
   const added = columns.filter((column) => !before.includes(column))
-  const actions = Object.entries(isMap(data?.value) ? data.value : {}).flatMap(([action, value]) => {
-    const settings = isMap(value) ? value['config'] : undefined
-    if (!isMap(settings) || settings['table'] !== name || !Array.isArray(settings['columns'])) return []
-    const listed: readonly unknown[] = settings['columns']
-    const missing = added.filter((column) => !listed.includes(column))
-    return missing.length === 0 ? [] : [{ action, missing }]
-  })
+  const missingIn = (action: unknown) => {
+    const settings = mapOf(mapOf(action)['config'])
+    const isOfTable = settings['table'] === name && (settings['connection'] ?? 'System') === connection
+    const listed: unknown = settings['columns']
+    return isOfTable && Array.isArray(listed) ? added.filter((column) => !listed.includes(column)) : []
+  }
+  const named = Object.entries(actions).map(([action, value]) => ({
+    name: action,
+    link: { to: '/actions/$name', params: { name: action } } as const,
+    missing: missingIn(value),
+  }))
+  // Actions that are defined in place.
+  const inPlace = Object.entries(routes).flatMap(([path, route]) =>
+    Object.entries(mapOf(mapOf(route)['methods'])).map(([method, value]) => ({
+      name: `${method} ${path}`,
+      link: { to: '/routes/$route', params: { route: `${method} ${path}` } } as const,
+      missing: missingIn(mapOf(value)['action']),
+    })),
+  )
   return (
     <div role="status">
-      {actions.map(({ action, missing }) => (
-        <p key={action} className="note new-columns">
-          {texts.notInAction(missing)}{' '}
-          <Link to="/actions/$name" params={{ name: action }}>
-            {texts.openAction(action)}
-          </Link>
-        </p>
-      ))}
+      {[...named, ...inPlace].map(({ name: action, link, missing }) =>
+        missing.length === 0 ? null : (
+          <p key={action} className="note new-columns">
+            {texts.notInAction(missing)} <Link {...link}>{texts.openAction(action)}</Link>
+          </p>
+        ),
+      )}
     </div>
   )
+}
+
+function mapOf(value: unknown): Json {
+  return isMap(value) ? value : {}
 }
 
 /** Drops a table that nothing refers to. */

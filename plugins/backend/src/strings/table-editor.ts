@@ -75,6 +75,13 @@ export const tableEditor = {
   removedWith: (count: number) => `${count} ${count === 1 ? 'place is' : 'places are'} removed with it`,
   blocking: (count: number) => `Remove ${count === 1 ? 'this use' : `these ${count} uses`} first`,
   mentions: (count: number) => `${count} ${count === 1 ? 'text' : 'texts'} to check and change yourself`,
+  additions: {
+    title: 'New columns in the API',
+    add: (column: string) => `Add ${column} to the API`,
+    optional: 'Otherwise, only the database has it.',
+    required: 'New rows need a value of it.',
+    fails: (column: string) => `Without ${column}, the API cannot create rows.`,
+  },
   losses: 'This will be lost:',
   breaking: (what: string) => `Breaking: ${what}. Code and clients that use it must change too.`,
   failed: 'The file is saved, but the migration did not run',

@@ -1,7 +1,7 @@
 import type { TableRequest } from '../../../build/index.ts'
 import { Type, type Static } from 'typebox'
 import type { TableDesign } from '../../../tables/index.ts'
-import type { ColumnUse, LostUse } from '../../../definition/index.ts'
+import type { ColumnPlace, ColumnUse, LostUse } from '../../../definition/index.ts'
 import type { Draft } from '../../draft/draft.ts'
 import type { PlannedDraft } from '../../draft/planned-draft.ts'
 import type { DraftFiles } from '../../draft/file-change.ts'
@@ -121,6 +121,8 @@ const migration = defineRoute({
     table: Type.Union([name, Type.Null()]),
     /** Null drops the table. */
     design: Type.Union([design, Type.Null()]),
+    /** The new columns that the actions, schemas and events of the API get too. */
+    add_to_api: Type.Optional(names),
     /** Whether to write nothing. */
     preview: Type.Boolean(),
     /** Save also if the definition then has new errors. */
@@ -151,6 +153,18 @@ const migration = defineRoute({
         is_blocking: Type.Boolean(),
       }),
     ),
+    /** The places of the API that lack new columns, or those that new rows now need. */
+    additions: Type.Array(
+      record({
+        column: text,
+        at: maybeText,
+        source: text,
+        /** Whether new rows need a value, so that requests without it fail. */
+        is_required: Type.Boolean(),
+        /** Why the column is not added there; null if it is with `add_to_api`. */
+        problem: maybeText,
+      }),
+    ),
     /** Nothing is written if there are any. */
     problems: Type.Array(record({ pointer: text, message: text, hint: maybeText })),
     /** Null if nothing was written. */
@@ -161,11 +175,12 @@ const migration = defineRoute({
     failed: maybeText,
   }),
   fields: { WP_BACKEND_DRAFT_CONNECTION: 'body/connection' },
-  async handle({ body: { connection, table, design: wanted, preview, with_errors: withErrors }, ...call }) {
+  async handle({ body, ...call }) {
+    const { connection, table, design: wanted, preview, with_errors: withErrors, add_to_api: addToApi = [] } = body
     const draft = draftOf(call)
     const tables = await tablesOf(call, connection)
     const request = { connection, table: table ?? undefined, design: (wanted ?? undefined) as TableDesign | undefined }
-    const plan = (files: DraftFiles) => planTable(draft, files, request)
+    const plan = (files: DraftFiles) => planTable(draft, files, { ...request, addToApi })
     const shown = await plan(await draft.read())
     if (preview || shown.changes.length === 0)
       return { ...formatTable(shown), saved: null, can_undo: false, failed: null }
@@ -186,15 +201,20 @@ const migration = defineRoute({
 
 interface PlannedTable extends PlannedDraft {
   readonly migration: PlannedMigration
+  readonly places: readonly ColumnPlace[]
   readonly uses: readonly (ColumnUse & { readonly to?: string | undefined; readonly isBlocking?: boolean })[]
 }
 
 /** Plans a migration with the edits of what names its columns. Nothing changes if there are problems. */
-async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest): Promise<PlannedTable> {
+async function planTable(
+  draft: Draft,
+  files: DraftFiles,
+  { addToApi, ...request }: DesignRequest & { readonly addToApi: readonly string[] },
+): Promise<PlannedTable> {
   const migration = await draft.tables.plan(request)
-  const { change, renamed, dropped, problems } = migration
+  const { change, renamed, dropped, added, problems } = migration
   const { connection, table = '', design: wanted } = request
-  const isUsed = renamed.size > 0 || dropped.length > 0 || wanted === undefined
+  const isUsed = renamed.size > 0 || dropped.length > 0 || added.length > 0 || wanted === undefined
   const known = { connection, table, classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} } }
   const named = await refuseAsProblem(() =>
     draft.thread.ask('columns', {
@@ -202,6 +222,7 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
       texts: files.texts,
       renamed: [...renamed],
       dropped,
+      added: { columns: added, known: migration.known, chosen: addToApi },
       isTableDropped: wanted === undefined,
     }),
   )
@@ -222,6 +243,7 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
   ]
   return {
     migration: { ...migration, problems: all },
+    places: named.places,
     uses: [
       ...named.uses.map((use) => ({ ...use, to: renamed.get(use.column!) })),
       ...lost,
@@ -240,8 +262,8 @@ async function planTable(draft: Draft, files: DraftFiles, request: DesignRequest
   }
 }
 
-function formatTable({ migration, uses, changes }: PlannedTable) {
-  const { change, sql, breaking, losses, problems } = migration
+function formatTable({ migration, uses, places, changes }: PlannedTable) {
+  const { change, sql, breaking, losses, added, problems } = migration
   return {
     change: change === undefined ? null : formatFile(change),
     files: changes.filter((one) => one !== change).map(formatFile),
@@ -255,6 +277,13 @@ function formatTable({ migration, uses, changes }: PlannedTable) {
       source,
       problem,
       is_blocking: isBlocking,
+    })),
+    additions: places.map(({ column, at = null, source, problem = null }) => ({
+      column,
+      at,
+      source,
+      is_required: added.some(({ name: own, isRequired }) => own === column && isRequired),
+      problem,
     })),
     problems: problems.map(({ hint = null, ...problem }) => ({ ...problem, hint })),
   }

@@ -1,4 +1,5 @@
 import {
+  addColumns,
   findColumnUses,
   findIncludes,
   findKey,
@@ -8,7 +9,9 @@ import {
   locateDefinition,
   rename,
   renameColumns,
+  type AddedColumn,
   type ClassCatalog,
+  type ColumnPlace,
   type EditedFiles,
   type EntryText,
   type LocatedDefinition,
@@ -142,13 +145,14 @@ export const draftTasks = {
     return conflicts.length > 0 ? { conflicts } : rename(editing, keysOf(at), to)
   },
 
-  /** Renames columns where they are named, and finds the uses of dropped ones, or of a dropped table. */
+  /** Renames columns where they are named, adds new ones, and finds the uses of dropped ones, or of a dropped table. */
   columns(
     context: TaskContext,
     {
       texts,
       renamed,
       dropped,
+      added,
       isTableDropped,
       ...known
     }: {
@@ -158,13 +162,27 @@ export const draftTasks = {
       classes: ClassCatalog
       renamed: readonly (readonly [string, string])[]
       dropped: readonly string[]
+      added: {
+        readonly columns: readonly AddedColumn[]
+        readonly known: readonly string[]
+        /** The names of those that are added to the API. */
+        readonly chosen: readonly string[]
+      }
       isTableDropped: boolean
     },
-  ): Omit<ReturnType<typeof renameColumns>, 'lost'> & { readonly lost: readonly LostUse[] } {
+  ): Omit<ReturnType<typeof renameColumns>, 'lost'> & {
+    readonly lost: readonly LostUse[]
+    readonly places: readonly ColumnPlace[]
+  } {
     const editing = openTexts(context, texts)
     const named = renameColumns(editing, { ...known, columns: new Map(renamed), dropped })
-    if (!isTableDropped) return named
-    return { ...named, lost: findColumnUses(editing, known).map((use) => ({ ...use, isBlocking: !use.isGuess })) }
+    if (isTableDropped) {
+      const lost = findColumnUses(editing, known).map((use) => ({ ...use, isBlocking: !use.isGuess }))
+      return { ...named, lost, places: [] }
+    }
+    if (added.columns.length === 0) return { ...named, places: [] }
+    const { files, places } = addColumns(openTexts(context, withFiles(texts, named.files)), { ...known, ...added })
+    return { ...named, files: new Map([...named.files, ...files]), places }
   },
 
   /** Lists the changed files, without their texts. */
@@ -292,4 +310,9 @@ function listDifferent(before: Texts, after: Texts): EditedFiles {
   for (const file of before.keys()) if (!after.has(file)) files.set(file, undefined)
   for (const [file, text] of after) if (before.get(file) !== text) files.set(file, text)
   return files
+}
+
+function withFiles(texts: Texts, files: EditedFiles): Texts {
+  const changed = [...files].flatMap(([file, text]) => (text === undefined ? [] : [[file, text] as const]))
+  return new Map([...[...texts].filter(([file]) => !files.has(file)), ...changed])
 }
