@@ -43,6 +43,10 @@ export default class ClientAdd extends HostCommand {
         this.print(`  Secret     ${paint('cyan', client.client_secret)}   (shown only once)`)
       this.print(`  Scopes     ${client.scopes.join(', ') || 'none'}`)
       this.print(`  Grants     ${client.grants.join(', ')}`)
+      if (client.scopes.length === 0)
+        this.note(
+          `  A client without scopes has access to nothing. Give scopes to ${flags.user}, then add a client again.`,
+        )
       return client
     })
   }

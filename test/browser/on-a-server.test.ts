@@ -62,7 +62,7 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     host = await openHost({ folder: project.folder, variables: { ...readEnvironment(project.folder), ...own } })
     receiver = await openReceiver()
     browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${serving.port}`])
-    opened = await openPage(browser, origin, { viewport: { width: 1440, height: 900 } })
+    opened = await openPage(browser, origin, { viewport: { width: 1440, height: 1200 } })
     page = opened.page
   })
   after(async () => {
@@ -256,11 +256,10 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     await dialog().getByLabel('todo', { exact: true }).check()
     await button('Create client').click()
     await dialog().getByText('Copy it now.').waitFor()
-    const [id = '', secret = ''] = await dialog().locator('.secret code').allTextContents()
+    // As it is shown; only the browser reaches the server at its issuer.
+    const command = (await dialog().locator('pre').textContent())!
     await button('Done').click()
-    const where = `http://127.0.0.1:${serving.port}/authorization/token`
-    const form = ['-d', 'grant_type=client_credentials', '-d', 'scope=todo']
-    const { stdout } = await run('curl', ['-s', '-u', `${id}:${secret}`, ...form, where])
+    const { stdout } = await run('sh', ['-c', command.replaceAll(origin, `http://127.0.0.1:${serving.port}`)])
     token = (JSON.parse(stdout) as { access_token: string }).access_token
     const bread = { title: 'Buy bread', content: 'Rye' }
     assert.equal((await curl('POST /todo', { body: bread })).status, 401)
@@ -475,6 +474,125 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     await publishAll('Publish')
     const stored = await host.system.db.selectFrom('waypost_variable').select('id').execute()
     assert.deepEqual(stored, [{ id: 'STOCK_URL' }])
+  })
+
+  const openTable = async (name: string) => {
+    await go('Tables')
+    await page.locator('#content').getByRole('link', { name, exact: true }).first().click()
+    await heading(name).waitFor()
+  }
+  const saveTable = async () => {
+    await button('Save changes').click()
+    await button('Save changes').waitFor({ state: 'detached' })
+    await page.getByText(/^Saved in the draft/).waitFor()
+  }
+  const additions = () => page.getByRole('region', { name: 'New columns in the API' })
+
+  test('a column that new rows need is added to the API in the same save', async () => {
+    await go('Tables')
+    await page.locator('#content').getByRole('link', { name: 'New table' }).click()
+    await heading('New table').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('app_visit')
+    await page.getByLabel('Column 2', { exact: true }).fill('note')
+    await button('Create table').click()
+    await heading('app_visit').waitFor()
+    await button('Create routes').click()
+    await dialog()
+      .getByLabel(/visit is a new scope/)
+      .fill('Record visits')
+    await dialog().getByLabel('POST emits an event').check()
+    await dialog().getByText('schema: VisitCreated').first().waitFor()
+    await button('Add 5 methods', dialog()).click()
+    await heading('Routes').waitFor()
+
+    await openTable('app_visit')
+    await button('Add column').click()
+    await page.getByLabel('Column 3', { exact: true }).fill('place')
+    const add = additions().getByLabel('Add place to the API')
+    await add.waitFor()
+    assert.ok(await add.isChecked(), 'new rows need it')
+    await additions().getByRole('link', { name: 'VisitCreated' }).waitFor()
+    await add.uncheck()
+    await additions().getByText('Without place, the API cannot create rows.').waitFor()
+    await button('Save changes').click()
+    await page
+      .getByRole('alert')
+      .getByText(/"place"/)
+      .first()
+      .waitFor()
+    await add.check()
+    await page.getByText(/Also changes .*waypost\.yml/).waitFor()
+    await checkPage(page, 'server new column')
+    await saveTable()
+    assert.equal(await page.getByText('The API does not return').count(), 0)
+  })
+
+  test('the first call that is offered after publishing succeeds, with the token that it names', async () => {
+    await publishAll('Migrate and publish')
+    await page.getByRole('link', { name: 'Try POST /visit' }).click()
+    await heading('POST /visit').waitFor()
+    // The token of the calls before does not have the new scope.
+    await page.getByText('me (ann)').or(page.getByLabel('Token')).first().waitFor()
+    await button('Send').click()
+    await page.getByText('201', { exact: true }).first().waitFor()
+    await page.getByRole('region', { name: 'Response' }).getByText('"place"').waitFor()
+  })
+
+  test('a generated event has the schema of the row, and its test message is a row', async () => {
+    await go('Events')
+    await page.getByRole('link', { name: 'visit_created' }).first().click()
+    await heading('visit_created').waitFor()
+    assert.equal(await page.getByRole('combobox', { name: 'Data' }).inputValue(), 'VisitCreated')
+    assert.equal(await button('Listen').count(), 0, 'a server delivers to no page')
+    await page.getByRole('link', { name: 'Subscribe' }).click()
+    await dialog().getByLabel('Endpoint').fill(receiver.url)
+    await button('Add subscription', dialog()).click()
+    await dialog()
+      .getByText(/^whsec_/)
+      .waitFor()
+    await button('Done').click()
+    await heading('visit_created').waitFor()
+    const before = receiver.received.length
+    await button('Send test').click()
+    await until('the test is delivered', () => receiver.received.length > before)
+    const { data } = JSON.parse(receiver.received.at(-1)!.body) as { data: object }
+    assert.deepEqual(Object.keys(data), ['id', 'note', 'place'])
+  })
+
+  test('removing a required column removes all its uses, and calls succeed after publishing', async () => {
+    await openTable('app_visit')
+    await button('Remove note').click()
+    await page.getByText(/places are removed with it$/).waitFor()
+    await saveTable()
+    await page.getByRole('link', { name: /changes? · Publish$/ }).click()
+    await heading('Publish').waitFor()
+    await page.getByRole('button', { name: /^Publish \d+ breaking changes$/ }).click()
+    await button('Migrate and publish', dialog()).click()
+    await heading('Published').waitFor()
+    await page.getByText(/ serves it$/).waitFor()
+    await openRoute('POST /visit')
+    await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByLabel('Body').fill('{ "place": "Oslo" }')
+    await button('Send').click()
+    await page.getByText('201', { exact: true }).first().waitFor()
+    await page.getByRole('region', { name: 'Response' }).getByText('"Oslo"').waitFor()
+  })
+
+  test('an optional column is left out of the API unless it is chosen, and the page says so', async () => {
+    await openTable('app_visit')
+    await button('Add column').click()
+    await page.getByLabel('Column 3', { exact: true }).fill('rating')
+    await page.getByLabel('Type of rating').selectOption('integer')
+    assert.equal(await additions().getByLabel('Add rating to the API').isChecked(), false)
+    await saveTable()
+    await page.getByText('The API does not return rating yet.').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Open Visit' }).getAttribute('href'), '/backend/ui/actions/Visit')
+    await page.getByRole('link', { name: /changes? · Publish$/ }).click()
+    await button('Discard all').click()
+    await dialog()
+      .getByRole('button', { name: /^Discard \d+ changes?$/ })
+      .click()
+    await page.getByRole('heading', { name: 'Nothing to publish' }).waitFor()
   })
 
   test('the browser complained about nothing but the save that was refused', () =>

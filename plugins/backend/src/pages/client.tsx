@@ -213,7 +213,12 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
     !hasConflict || before[field] === fields[field] ? undefined : access.now(before[field] || access.empty)
   return (
     <section className="form" aria-label={access.pages.client}>
-      <SaveForm action={access.save} hasChanges={edit.hasChanges} onSave={edit.save}>
+      <SaveForm
+        action={access.save}
+        hasChanges={edit.hasChanges}
+        isIncomplete={fields.scopes.length === 0 && before.scopes.length > 0}
+        onSave={edit.save}
+      >
         {(errorOf) => (
           <>
             <TextInput
@@ -260,6 +265,11 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
               onChange={(scopes) => edit.set({ scopes })}
               error={errorOf('scopes')}
             />
+            {fields.scopes.length > 0 ? null : (
+              <p className="warnings" role="note">
+                {listTexts.withoutScopes}
+              </p>
+            )}
             {before.scopes.every((scope) => fields.scopes.includes(scope)) ? null : (
               <p className="soft">{access.removes}</p>
             )}

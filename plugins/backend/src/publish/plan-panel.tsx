@@ -3,6 +3,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
+import { definitionQuery, tablesQuery } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { endSentence, ProblemAlert } from '../components/problem.tsx'
@@ -15,6 +16,7 @@ import { useHasScope } from '../shell/scope-gate.tsx'
 import { publish } from '../strings/publish.ts'
 import type { DraftEntry, Plan } from './api.ts'
 import { othersOf } from './change-groups.tsx'
+import { findFirstCall } from './first-call.ts'
 import { LostRollbacks } from './lost-rollbacks.tsx'
 import { PlanChanges, PlanMigration } from './plan-changes.tsx'
 
@@ -65,6 +67,13 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
   const me = useStore(sessionStore)?.user.name
   const mayPublish = useHasScope('backend.deploy')
   const mayGrant = useHasScope('backend.admin')
+  const routes = useQuery(definitionQuery).data?.routes ?? []
+  const tables = useQuery(tablesQuery).data?.entry ?? []
+  const mine = useQuery({
+    queryKey: ['user', 'owner', me],
+    queryFn: ({ signal }) => call('GET /user/:user', { params: { user: me ?? '' } }, signal),
+    enabled: mayGrant && me !== undefined,
+  }).data
   const [message, setMessage] = useState('')
   const [refused, setRefused] = useState<ReadonlySet<string>>(new Set())
   const [isAsking, setAsking] = useState(false)
@@ -96,7 +105,7 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
       against: plan.active,
     }
     const { id } = await call('POST /draft/publish', { body })
-    const tried = firstCall(plan)
+    const tried = findFirstCall(plan, { routes, tables, scopes: mine && [...mine.scopes, ...granted] })
     await navigate({ to: '/publish', search: tried === undefined ? { id } : { id, try: tried } })
     void refreshDraft(queries)
   }
@@ -254,15 +263,6 @@ function PlanView({ draft, plan, chosen, names, isStale }: PlanViewProps) {
       </div>
     </>
   )
-}
-
-/** The method to try after publishing: preferably a new one, and POST. Not one of a row, since nothing says which rows exist. */
-function firstCall({ changes }: Plan): string | undefined {
-  const routes = changes.filter(
-    ({ kind, change, name }) => kind === 'route' && change !== 'removed' && !name.includes('/:'),
-  )
-  const names = [...routes.filter(({ change }) => change === 'added'), ...routes].map(({ name }) => name)
-  return names.find((name) => name.startsWith('POST ')) ?? names[0]
 }
 
 function Diagnostics({ errors }: { readonly errors: Plan['diagnostics'] }) {

@@ -31,6 +31,8 @@ export interface TokenSource {
   load(): Promise<string>
   /** Makes the next call load another token, for example with more scopes. */
   forget(): void
+  /** Whether the next call sends a token that is already known. */
+  isKept(): boolean
 }
 
 const renewalMs = 30_000
@@ -40,9 +42,11 @@ export function keepToken(
   load: () => Promise<{ readonly access_token: string; readonly expires_in: number }>,
 ): TokenSource {
   let kept: { readonly text: string; readonly expiresAt: number } | undefined
+  const isKept = () => kept !== undefined && kept.expiresAt - renewalMs >= Date.now()
   return {
+    isKept,
     async load() {
-      if (kept === undefined || kept.expiresAt - renewalMs < Date.now()) {
+      if (kept === undefined || !isKept()) {
         const { access_token: text, expires_in: seconds } = await load()
         kept = { text, expiresAt: Date.now() + seconds * 1000 }
       }
@@ -61,11 +65,16 @@ export const calls = makeStore<readonly Call[]>([])
 
 /** Sends a request and adds it to the last calls. @param tokens undefined sends it without a token */
 export async function sendCall(request: CallRequest, tokens: TokenSource | undefined): Promise<Call> {
-  const done = await sendRequest(
-    request,
-    tokens === undefined ? {} : { authorization: `Bearer ${await tokens.load()}` },
-  )
+  const wasKept = tokens?.isKept() === true
+  const send = async () =>
+    sendRequest(request, tokens === undefined ? {} : { authorization: `Bearer ${await tokens.load()}` })
+  let done = await send()
   if ('status' in done.answer && done.answer.status === 401) tokens?.forget()
+  if (wasKept && lacksScope(done)) {
+    // The user may have got the scope since: nothing was done with the old token.
+    tokens.forget()
+    done = await send()
+  }
   calls.set([done, ...calls.get()].slice(0, maxCalls))
   return done
 }
