@@ -79,9 +79,8 @@ function reportRequired(level: Level, graph: Graph, report: Report): void {
 function reportMissing(item: ScalarNode, properties: ReadonlySet<string>, report: Report): void {
   const name = String(item.value)
   if (properties.has(name)) return
-  // Without a similar name, it is a property with any value.
+  if (properties.size === 0) return // required alone is clear
   const suggestion = report.findNearest(name, properties)
-  if (suggestion === undefined) return
-  const hint = `Did you mean "${suggestion}"?`
+  const hint = suggestion === undefined ? undefined : `Did you mean "${suggestion}"?`
   report.add({ code: 'WP_DEFINITION_SCHEMA_REQUIRED', severity: 'warning', at: item, parameters: { name }, hint })
 }

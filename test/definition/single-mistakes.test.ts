@@ -114,8 +114,8 @@ const mistakes: readonly (readonly [file: string, from: string, to: string, code
   [schema, 'Todo:\n  type: object', 'Todo:\n  type: 1', 'SCHEMA_INVALID'],
   [schema, 'Todo:\n  type: object', 'Todo:\n  type:', 'SCHEMA_INVALID'],
   [schema, 'Todo:\n  type: object\n', 'Todo:\n  minLength: 1\n', 'SCHEMA_INVALID'],
-  [schema, 'required: [id, status,', 'required: [id, state,', 'SCHEMA_INVALID'],
-  [schema, 'required: [id, status, title,', 'required: [id, status, titel,', 'SCHEMA_INVALID'],
+  [schema, 'required: [id, status,', 'required: [id, state,', 'SCHEMA_REQUIRED'],
+  [schema, 'required: [id, status, title,', 'required: [id, status, titel,', 'SCHEMA_REQUIRED'],
   [schema, 'required: [id,', 'requird: [id,', 'SCHEMA_INVALID'],
   [
     schema,
