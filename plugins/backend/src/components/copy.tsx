@@ -1,19 +1,84 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
-import { Check, Copy } from 'lucide-react'
+import { Check, Copy, TriangleAlert } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
 import { strings } from '../strings.ts'
+import { announce } from './announce.tsx'
 
-/** A small button that copies a text. */
+const { copy: texts } = strings
+const copiedMs = 1500
+
+/** A small button that copies a text. If the browser denies that, the text is selected, and the page says so. */
 export function CopyButton({ value, label }: { readonly value: string; readonly label?: string }) {
-  const { copied, copy } = useClipboard({ timeout: 1500 })
-  const name = copied ? strings.copy.copied : label === undefined ? strings.copy.copy : strings.copy.copyOf(label)
+  const [state, setState] = useState<'copied' | 'denied'>()
+  const [isShown, setShown] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (state !== 'copied') return undefined
+    const timer = setTimeout(() => setState(undefined), copiedMs)
+    return () => clearTimeout(timer)
+  }, [state])
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value) // absent on origins without TLS
+      setState('copied')
+      announce(label === undefined ? texts.copied : texts.copiedOf(label))
+    } catch {
+      const text = findText(button.current, value)
+      if (text !== undefined) getSelection()?.selectAllChildren(text)
+      setShown(text === undefined)
+      setState('denied')
+      announce(texts.denied)
+    }
+  }
+  const action = label === undefined ? texts.copy : texts.copyOf(label)
+  const name = state === undefined ? action : texts[state]
   return (
-    <Tooltip label={name}>
-      <ActionIcon className="copy-button" size={24} aria-label={name} onClick={() => copy(value)}>
-        {copied ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
-      </ActionIcon>
-    </Tooltip>
+    <>
+      <Tooltip label={name}>
+        <ActionIcon
+          ref={button}
+          className="copy-button"
+          data-denied={state === 'denied' || undefined}
+          size={24}
+          aria-label={state === 'copied' ? texts.copied : action}
+          onClick={() => void copy()}
+          onBlur={() => !isShown && setState(undefined)}
+        >
+          {state === undefined ? <Copy size={13} aria-hidden /> : null}
+          {state === 'copied' ? <Check size={13} aria-hidden /> : null}
+          {state === 'denied' ? <TriangleAlert size={13} aria-hidden /> : null}
+        </ActionIcon>
+      </Tooltip>
+      {isShown && state === 'denied' ? (
+        // What the page shows is shortened.
+        <input
+          className="copy-whole mono"
+          aria-label={label ?? texts.whole}
+          readOnly
+          autoFocus
+          value={value}
+          onFocus={(event) => event.currentTarget.select()}
+          onBlur={() => {
+            setShown(false)
+            setState(undefined)
+          }}
+        />
+      ) : null}
+    </>
   )
+}
+
+const maxOuter = 3
+
+/** The element near the button that shows exactly the text. */
+function findText(button: HTMLElement | null, value: string): Element | undefined {
+  let around = button?.parentElement
+  for (let outer = 0; outer < maxOuter && around !== null && around !== undefined; outer += 1) {
+    const found = [...around.querySelectorAll('*')].find((one) => one.textContent === value)
+    if (found !== undefined) return found
+    around = around.parentElement
+  }
+  return undefined
 }
 
 interface CopyTextProps {
