@@ -128,5 +128,8 @@ export function readPageForm({ request, cookies }: Visit, session?: string): Pag
       hint: 'Go back to the app and start again. Your browser must allow cookies for this site.',
     })
   }
-  return { fields, query: normalizeQuery(fields['request'] ?? '') }
+  const { username } = fields
+  // Keyboards of phones add a blank to suggested names.
+  const named = username === undefined ? fields : { ...fields, username: username.trim() }
+  return { fields: named, query: normalizeQuery(fields['request'] ?? '') }
 }

@@ -55,6 +55,12 @@ for (const kind of defaultKinds) {
       readCode(await ask())
     })
 
+    test('ignores blanks around the name', async () => {
+      const answer = await visitor.submit(await ask(), 'login', { username: ' ann ', password })
+      assert.equal(answer.status, 303)
+      assert.ok(visitor.cookies.has(sessionCookie))
+    })
+
     const wrong: readonly (readonly [name: string, fields: Record<string, string>, status: number])[] = [
       ['a wrong password', { username: 'ann', password: 'quite another one' }, 401],
       ['an unknown name', { username: 'nobody', password }, 401],
@@ -62,6 +68,7 @@ for (const kind of defaultKinds) {
       ['a name that is too long', { username: 'a'.repeat(65), password }, 401],
       ['no password', { username: 'ann', password: '' }, 400],
       ['no name', { username: '', password }, 400],
+      ['a blank name', { username: '  ', password }, 400],
       ['nothing', {}, 400],
     ]
     for (const [name, fields, status] of wrong) {

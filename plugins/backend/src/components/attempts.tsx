@@ -3,7 +3,7 @@ import { State } from './badge.tsx'
 import { CodeBlock } from './copy.tsx'
 import { describeResult } from './delivery.tsx'
 import { formatJson } from './format-json.ts'
-import { RelativeTime } from './time.tsx'
+import { ExactTime } from './time.tsx'
 
 const { delivery: texts } = strings.operate
 
@@ -43,7 +43,7 @@ export function Attempts({ attempts, limit, notAllowed }: AttemptsProps) {
               <summary>
                 <State tone={attempt.outcome === 'delivered' ? 'good' : 'bad'}>{describeResult(attempt)}</State>
                 {attempt.latency_ms === null ? null : <span>{texts.ms(attempt.latency_ms)}</span>}
-                <RelativeTime value={attempt.started} />
+                <ExactTime value={attempt.started} />
               </summary>
               <Answer attempt={attempt} notAllowed={notAllowed} />
               {attempt.headers === undefined || attempt.headers.length === 0 ? null : (

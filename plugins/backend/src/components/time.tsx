@@ -25,6 +25,28 @@ export function formatExact(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
+const local = new Intl.DateTimeFormat('en-GB', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+})
+
+/** An exact time in the time zone of the user, which it names: "23 Nov 2026, 05:11:09 CET". For records of what happened. */
+export function ExactTime({ value }: { readonly value: string | number | Date }) {
+  const time = new Date(value)
+  if (Number.isNaN(time.getTime())) return <>{String(value)}</>
+  return (
+    <time dateTime={time.toISOString()} className="time">
+      {local.format(time)}
+    </time>
+  )
+}
+
 interface RelativeTimeProps {
   readonly value: string | number | Date
   /** Whether the time can be in the future. Others are never shown as in the future, although clocks differ. */

@@ -5,7 +5,7 @@ import { DataTable } from '../components/data-table.tsx'
 import { CutText } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
-import { RelativeTime } from '../components/time.tsx'
+import { ExactTime } from '../components/time.tsx'
 import { strings } from '../strings.ts'
 
 type Audit = Entry<'GET /audit'>
@@ -58,7 +58,7 @@ export function Page() {
             isMinor: true,
             render: ({ how }) => <span className="nowrap">{texts.hows[how]}</span>,
           },
-          { name: 'at', label: texts.at, isSortable: true, render: ({ at }) => <RelativeTime value={at} /> },
+          { name: 'at', label: texts.at, isSortable: true, render: ({ at }) => <ExactTime value={at} /> },
         ]}
         filters={[
           { name: 'kind', label: texts.kind, options: Object.fromEntries(kinds.map((kind) => [kind, kind])) },

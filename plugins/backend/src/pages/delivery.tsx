@@ -9,7 +9,7 @@ import { DeliveryState, NextAttempt } from '../components/delivery.tsx'
 import { formatJson } from '../components/format-json.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { RelativeTime } from '../components/time.tsx'
+import { ExactTime } from '../components/time.tsx'
 import { strings } from '../strings.ts'
 
 const { operate } = strings
@@ -109,13 +109,13 @@ function Facts({ delivery }: { readonly delivery: Delivery }) {
       </dd>
       <dt>{operate.created}</dt>
       <dd>
-        <RelativeTime value={created} />
+        <ExactTime value={created} />
       </dd>
       {finished === null ? null : (
         <>
           <dt>{texts.finished}</dt>
           <dd>
-            <RelativeTime value={finished} />
+            <ExactTime value={finished} />
           </dd>
         </>
       )}

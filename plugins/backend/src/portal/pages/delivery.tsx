@@ -9,7 +9,7 @@ import { DeliveryState, NextAttempt } from '../../components/delivery.tsx'
 import { formatJson } from '../../components/format-json.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
-import { RelativeTime } from '../../components/time.tsx'
+import { ExactTime } from '../../components/time.tsx'
 import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
 import { strings } from '../../strings.ts'
 import type { DeliveryDetails } from '../api.ts'
@@ -114,7 +114,7 @@ function Facts({ subscription, delivery }: FactsProps) {
           <div key={label}>
             <dt>{label}</dt>
             <dd>
-              <RelativeTime value={time} />
+              <ExactTime value={time} />
             </dd>
           </div>
         ),
