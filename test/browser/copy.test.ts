@@ -33,6 +33,7 @@ describe('copying', { timeout: 300_000 }, () => {
     await dialog.getByLabel('Name').fill('shop')
     await dialog.getByLabel('todo', { exact: true }).check()
     await dialog.getByRole('button', { name: 'Create client' }).click()
+    await dialog.getByText('Copy it now.').waitFor()
     const [id, secret] = await dialog.locator('.secret code').allTextContents()
     await dialog.getByRole('button', { name: 'Copy Client secret' }).click()
     await page.getByRole('status').getByText(denied).waitFor()

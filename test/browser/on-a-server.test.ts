@@ -523,6 +523,7 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
       .waitFor()
     await add.check()
     await page.getByText(/Also changes .*waypost\.yml/).waitFor()
+    await page.getByText('5 methods added').waitFor({ state: 'detached' }) // it covers a part of the bar
     await checkPage(page, 'server new column')
     await saveTable()
     assert.equal(await page.getByText('The API does not return').count(), 0)

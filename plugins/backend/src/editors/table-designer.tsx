@@ -152,7 +152,10 @@ export function TableDesigner(props: TableDesignerProps) {
           rows={state.rows}
           additions={plan?.additions ?? []}
           isChosen={({ name }) => addToApi.includes(name)}
-          onChoose={({ id }, isOn) => setChosen(new Map([...chosen, [id, isOn]]))}
+          onChoose={({ id }, isOn) => {
+            setChosen(new Map([...chosen, [id, isOn]]))
+            setResult({}) // an error that it caused is about the choice before
+          }}
         />
         <Keys {...parts} />
         {children}
