@@ -49,6 +49,7 @@ export {
   listSubscribableEvents,
   maxCounted,
   renewHostSubscriptionSecret,
+  sampleEventData,
   showHostSubscription,
   testHostSubscription,
 } from './events/subscriptions.ts'

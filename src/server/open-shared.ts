@@ -13,12 +13,11 @@ import { mountConsumer, mountEvents, mountSubscriptions, type DescribedData } fr
 import { makeSubscriptions } from '../events/index.ts'
 import { defaultSettings } from '../kit/index.ts'
 import { openManualRuns, type ManualRuns } from '../jobs/index.ts'
-import { collectSchemas } from '../operate/index.ts'
+import { collectSchemas, sampleEventData } from '../operate/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 import { makeConfigPreparer, makePluginServices, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
 import {
   buildGeneration,
-  generateSample,
   loadSecurityHeaders,
   makeRateCounters,
   makeSchemaCache,
@@ -122,6 +121,7 @@ export async function openShared(
     secrets: identity.secrets,
     catalog: () => terms().catalog,
     settings: () => terms().settings,
+    sample: (event) => sampleEventData(terms(), event),
   })
   const rateCounters = makeRateCounters({ clock, log: options.logger, scope: identity.issuer })
   const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
@@ -192,10 +192,10 @@ export async function openShared(
   }
 }
 
-function describeEventData({ catalog, schemas }: ReleaseTerms, name: string): DescribedData {
+function describeEventData(terms: ReleaseTerms, name: string): DescribedData {
+  const { catalog, schemas } = terms
   const schema = catalog[name]?.schema
-  const example = schema === undefined ? undefined : generateSample(schema, schemas)
-  return { schema, schemas: collectSchemas(schema, schemas), example }
+  return { schema, schemas: collectSchemas(schema, schemas), example: sampleEventData(terms, name) }
 }
 
 /** The name of the service that users sign in to. */

@@ -77,6 +77,9 @@ describe('the pages for operators', { timeout: 600_000 }, () => {
     await page.getByText('x-shown').first().waitFor()
     await page.getByText('not stored').first().waitFor()
     assert.equal((await page.content()).includes('hunter2'), false)
+    const times = await page.locator('.attempts summary time').allTextContents()
+    assert.ok(times.length > 0)
+    for (const time of times) assert.match(time, /^\d+ [A-Z][a-z]+ 20\d\d, \d\d:\d\d:\d\d \S+$/, 'exact, with its zone')
     await storeScreenshot(page, 'backend delivery dead')
     assert.deepEqual(await findFlaws(page), [])
     receiver.choose = () => 204

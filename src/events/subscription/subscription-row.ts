@@ -235,4 +235,6 @@ export interface SubscriptionsOptions {
   readonly outbound: Outbound
   catalog(): EventCatalog
   settings(): Settings
+  /** Returns data that an event could contain, for test events; undefined if that is not known. */
+  sample?(event: string): unknown
 }

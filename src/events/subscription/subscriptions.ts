@@ -77,7 +77,7 @@ export function makeSubscriptions(options: SubscriptionsOptions) {
       assertMayManage(options, which.by, row) // deliveries of an undeclared event are not posted, this one included
       assertIsActive(row)
       await countSend(system, which.by.id)
-      return insertTestEvent(system, row)
+      return insertTestEvent(system, row, options.sample?.(row.event))
     },
 
     /** Returns the deliveries of one subscription, newest first. */

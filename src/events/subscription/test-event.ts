@@ -14,7 +14,11 @@ export const testEvent = 'waypost.test'
  * @returns the delivery's id
  * @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN, WP_EVENTS_SUBSCRIPTION_STOPPED, WP_EVENTS_UNKNOWN
  */
-export async function sendOperatorTest(system: System, catalog: EventCatalog, id: string): Promise<string> {
+export async function sendOperatorTest(
+  system: System,
+  { catalog, sample }: { readonly catalog: EventCatalog; sample(event: string): unknown },
+  id: string,
+): Promise<string> {
   const select = sql<Pick<SubscriptionRow, 'id' | 'event' | 'status' | 'lane' | 'now'>>`
     select id, event, status, lane, ${system.now()} as now from waypost_subscription where id = ${id}`
   const [row] = isStorable(id) ? (await select.execute(system.db)).rows : []
@@ -24,7 +28,7 @@ export async function sendOperatorTest(system: System, catalog: EventCatalog, id
   if (findEvent(catalog, event) === undefined) {
     throw errors.WP_EVENTS_UNKNOWN({ event, hint: hintForEvent(catalog, event) })
   }
-  return insertTestEvent(system, row)
+  return insertTestEvent(system, row, sample(event))
 }
 
 /** @throws WP_EVENTS_SUBSCRIPTION_STOPPED */
@@ -32,14 +36,19 @@ export function assertIsActive({ id, status }: Pick<SubscriptionRow, 'id' | 'sta
   if (status !== 'active') throw errors.WP_EVENTS_SUBSCRIPTION_STOPPED({ id, status })
 }
 
-/** Queues a test event for an active subscription. @returns the delivery's id */
+/**
+ * Queues a test event for an active subscription.
+ * @param sample what the subscribed event could contain; undefined if that is not known
+ * @returns the delivery's id
+ */
 export async function insertTestEvent(
   system: System,
   { id, event, lane, now }: Pick<SubscriptionRow, 'id' | 'event' | 'lane' | 'now'>,
+  sample: unknown,
 ): Promise<string> {
   await closeBreakers(system, { subscription: id })
   const [message, delivery] = [makeSortedId('msg_', now), makeSortedId('dlv_', now)]
-  const data = JSON.stringify({ subscription: id, event, sent: new Date(now).toISOString() })
+  const data = JSON.stringify({ subscription: id, event, sent: new Date(now).toISOString(), data: sample })
   const state = { status: 'pending', failures: 0, lost: 0, lane } as const
   const times = { created_at: now, due_at: now, scheduled_at: now }
   await system.transaction(async (trx) => {

@@ -24,6 +24,7 @@ import {
   type System,
 } from '../../store/index.ts'
 import { openIdentity, type Host, type ReleaseTerms } from '../../host/index.ts'
+import { generateSample } from '../../runtime/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
 
 export interface ListedSubscription {
@@ -151,7 +152,7 @@ export async function showHostSubscription(host: Pick<Host, 'system'>, id: strin
 export interface SubscriptionServices {
   readonly outbound: Outbound
   /** The terms of the release being served. */
-  readonly terms: Pick<ReleaseTerms, 'catalog' | 'settings'>
+  readonly terms: Pick<ReleaseTerms, 'catalog' | 'settings'> & Partial<Pick<ReleaseTerms, 'schemas'>>
 }
 
 export interface AddedSubscription {
@@ -203,10 +204,17 @@ export async function testHostSubscription(
   { terms }: Pick<SubscriptionServices, 'terms'>,
 ): Promise<string> {
   return changeSystem(host, async (system, audit) => {
-    const delivery = await sendOperatorTest(system, terms.catalog, id)
+    const sample = (event: string) => sampleEventData(terms, event)
+    const delivery = await sendOperatorTest(system, { catalog: terms.catalog, sample }, id)
     await audit({ action: 'delivery.test', subject: { id: delivery, name: delivery }, after: { subscription: id } })
     return delivery
   })
+}
+
+/** Returns data that an event could contain, by its schema; undefined without one. */
+export function sampleEventData({ catalog, schemas = {} }: SubscriptionServices['terms'], event: string): unknown {
+  const schema = Object.hasOwn(catalog, event) ? catalog[event]!.schema : undefined
+  return schema === undefined ? undefined : generateSample(schema, schemas)
 }
 
 export interface HostSubscriptionChange {
