@@ -41,7 +41,7 @@ export const largeFiles: Readonly<Record<string, readonly [text: string, code?: 
   ],
   'required names that look like properties': [
     `schema:\n A: { type: object, properties: { ${items(scaled(10_000), (index) => `prop${index}: true`)} }, required: [${items(scaled(10_000), (index) => `prup${index}`)}] }\n`,
-    'SCHEMA_INVALID',
+    'SCHEMA_REQUIRED',
   ],
   'events that look like others': [
     `event:\n${lines(scaled(5000), (index) => ` event${index}: { scopes: [a] }`)}\n${routesWith(scaled(5000), (index) => `dispatch: evnt${index}, action: a.ts`)}`,
