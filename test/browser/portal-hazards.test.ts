@@ -122,6 +122,7 @@ test('hostile text is shown as text on all pages', { timeout: 600_000 }, async (
   await page
     .locator('.prose')
     .getByText('[link](javascript:alert(1)) <a href="javascript:alert(1)">link</a> ![](x)')
+    .first()
     .waitFor()
   await assertText('operation')
   await goTo(page, `/subscriptions/${id}`, 'paid', root)
