@@ -205,7 +205,8 @@ export default class Report implements Action<'GET /report'> {
 
     const planned = await deploy(deployer, ' --plan')
     assert.deepEqual([planned.code, /GET \/people would fail/.test(planned.stderr)], [1, true])
-    assert.equal((await deploy(planner, ' --plan')).code, 0, 'statements are not checked with backend.read')
+    // On a connection that the active release has, backend.read is enough.
+    assert.equal((await deploy(planner, ' --plan')).code, 1)
     await project.edit(people, 'nam ', 'name ')
     const deployed = await deploy(deployer)
     assert.equal(deployed.code, 0, deployed.stderr)

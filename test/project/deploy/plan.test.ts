@@ -22,7 +22,7 @@ const variables = {
 const reading = { WAYPOST_SYSTEM_URL: 'sqlite:live.db' }
 
 const yml = (more = '', ping = 'public: true') =>
-  `${more}routes:\n  /ping: { scopes: [ops], methods: { GET: { ${ping}, action: src/ping.ts } } }\n`
+  `${more}routes:\n  /ping: { scopes: [ops], methods: { GET: { ${ping}, action: src/ping.ts }, PUT: { action: src/ping.ts } } }\n`
 const files: Files = { 'waypost.yml': yml(), 'src/ping.ts': actionFile('return {}') }
 const forbid = 'config: { breaking_changes: forbid }\n'
 
@@ -67,7 +67,7 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.equal(planned.active, undefined)
     assert.deepEqual(
       planned.changes.map(({ change, kind, name }) => `${change} ${kind} ${name}`),
-      ['added route GET /ping', 'added scope ops'],
+      ['added route GET /ping', 'added route PUT /ping', 'added scope ops'],
     )
     const deployed = await deploy()
     assert.equal(deployed?.id, planned.id)
@@ -130,8 +130,9 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.deepEqual((await plan()).unheldScopes, ['sales'])
     await host.system.db.updateTable('waypost_user').set({ status: 'disabled' }).execute()
     assert.deepEqual((await plan()).unheldScopes, ['ops', 'sales'])
-    await write(yml())
+    await write('routes:\n  /ping: { scopes: [ops], methods: { GET: { public: true, action: src/ping.ts } } }\n')
     assert.deepEqual((await plan()).unheldScopes, [], 'a public route needs none')
+    await write(yml())
   })
 
   test('names the variables that living servers lack', async () => {
