@@ -134,7 +134,7 @@ function readItem(source: Source, [whole, indent = '', mark = '', blanks = '']: 
   for (next(source); source.at < source.lines.length; next(source)) {
     const one = source.lines[source.at]!
     const isInside = one.startsWith(' '.repeat(width))
-    // After an empty line only what is indented belongs to it; before it, the paragraph goes on.
+    // Lines directly below continue the paragraph. After an empty line, only indented lines belong to the item.
     if (!isBlank(one) && !isInside && (isBlank(lines.at(-1)!) || beginsBlock(one) || item.test(one))) break
     lines.push(withoutIndent(one, width))
   }

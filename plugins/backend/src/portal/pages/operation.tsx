@@ -252,7 +252,7 @@ function schemaOfHeaders(headers: Response['headers']): Schema {
 
 interface BodyViewProps {
   readonly content: Content
-  /** Whether there is no other media type. */
+  /** Whether this is the only media type. */
   readonly isOnly: boolean
   readonly label: string
   readonly named: NamedSchemas

@@ -9,7 +9,7 @@ const { access: texts } = reference
 
 type Access = Pick<Operation, 'isPublic' | 'scopes'>
 
-/** Whether the reader may call an operation, and what says so; undefined if nobody is signed in. */
+/** Whether the user may call an operation, with the texts to show; undefined without a user. */
 function useIsAllowed({ isPublic, scopes }: Access) {
   const reader = useReader()
   if (reader === undefined) return undefined

@@ -20,7 +20,7 @@ export const givenToken = makeStore<GivenToken | undefined>(undefined)
 /** The token as the source of the tokens of calls. */
 export const givenTokens: TokenSource = {
   load: async () => givenToken.get()!.text,
-  isKept: () => false, // there is no other
+  isKept: () => false, // the page has only the entered token
   forget: () => undefined, // the reader decides what to do about a token that was refused
 }
 
