@@ -8,6 +8,7 @@ import { settings } from '@oclif/core/settings'
 import { makeEditorSchema } from '../src/definition/index.ts'
 import { writeBackendUi } from './build/backend-ui.ts'
 import { bundle } from './build/bundle.ts'
+import { rollTypes } from './build/roll-types.ts'
 import { writeConstants } from './build/write-constants.ts'
 import { writeVendor } from './build/vendor.ts'
 
@@ -19,6 +20,7 @@ const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'ut
 await compile('.', 'tsconfig.build.json', async (fresh) => {
   await writeConstants(root, fresh)
   const bundled = await bundle(fresh)
+  await rollTypes(fresh)
   await writeVendor(root, path.join(fresh, 'vendor'), bundled)
   await writeBackendUi(root, path.join(fresh, 'ui'), isComplete)
 })

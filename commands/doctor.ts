@@ -1,6 +1,6 @@
-import { Flags, HostCommand, formatSpan, paint, plural, wrap } from '../bin/cli/index.ts'
+import { Flags, HostCommand, formatSpan, formatTable, paint, plural, wrap } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
-import type { DoctorReport } from '../src/project/index.ts'
+import type { BundledPackage, DoctorReport } from '../src/project/index.ts'
 import type { RestoredSystem } from '../src/operate/index.ts'
 
 type Check = DoctorReport['checks'][number]
@@ -15,6 +15,7 @@ export default class Doctor extends HostCommand {
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',
     '<%= config.bin %> <%= command.id %> --restored --revoke-tokens',
+    '<%= config.bin %> <%= command.id %> --packages',
   ]
   static override enableJsonFlag = true
   static override flags = {
@@ -27,10 +28,15 @@ export default class Doctor extends HostCommand {
       dependsOn: ['restored'],
     }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation', dependsOn: ['restored'] }),
+    packages: Flags.boolean({
+      description: 'List the packages inside Waypost with their versions and licences',
+      exclusive: ['restored'],
+    }),
   }
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Doctor)
+    if (flags.packages) return this.#listPackages()
     if (flags.restored) return this.#restore({ isConfirmed: flags.yes, revokeTokens: flags['revoke-tokens'] })
     const folder = process.cwd()
     const { doctor } = await import('../src/project/index.ts')
@@ -38,6 +44,24 @@ export default class Doctor extends HostCommand {
     if (!report.ok) process.exitCode = 1
     for (const check of report.checks) this.#show(check)
     return report
+  }
+
+  async #listPackages(): Promise<unknown> {
+    const { readBillOfMaterials } = await import('../src/project/index.ts')
+    const packages = await readBillOfMaterials()
+    if (this.jsonEnabled()) return packages
+    const cells = (of: (one: BundledPackage) => string) => packages.map(of)
+    const lines = formatTable(
+      [
+        { title: 'PACKAGE', cells: cells(({ name }) => name), narrow: 'wrap', order: 0, minWidth: 20 },
+        { title: 'VERSION', cells: cells(({ version }) => version) },
+        { title: 'LICENCE', cells: cells(({ licence }) => licence), narrow: 'wrap', order: 1, minWidth: 12 },
+        { title: 'PART', cells: cells(({ part }) => part) },
+      ],
+      process.stdout.columns ?? Number.POSITIVE_INFINITY,
+    )
+    for (const line of lines) this.print(line)
+    return packages
   }
 
   async #restore({ isConfirmed, revokeTokens }: { isConfirmed: boolean; revokeTokens: boolean }): Promise<unknown> {

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { packagesOf } from './bundle.ts'
-import { writeLicences } from './vendor.ts'
+import { describePackages } from './vendor.ts'
 
 const folder = 'plugins/backend'
 
@@ -87,7 +87,7 @@ async function buildPages(root: string, home: string, built: string): Promise<vo
   }
   const modules = results.flat().flatMap((one) => ('output' in one ? one.output : []))
   const packages = packagesOf(modules.flatMap((one) => ('modules' in one ? Object.keys(one.modules) : [])))
-  writeLicences(root, fresh, packages)
+  describePackages(root, fresh, packages)
   for (const file of globSync('assets/*', { cwd: fresh })) compress(path.join(fresh, file))
   rmSync(built, { recursive: true, force: true })
   mkdirSync(built)

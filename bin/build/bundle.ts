@@ -2,7 +2,7 @@
 // Entries keep their path in dist/; shared code goes to dist/chunks/. Source maps point to the sources.
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 
 /** Modules that are started directly or imported from outside Waypost, besides the commands. */
 const entries = [
@@ -20,17 +20,23 @@ const entries = [
   'src/build/plugins/describe-child.js',
 ]
 
-/** Packages that are not bundled: native code, code found by its path, or objects whose identity is shared. */
-const external = [
-  '@opentelemetry/*',
-  '@oclif/core',
-  '@waypost/*',
-  'esbuild',
-  'pg-native',
-  'pino', // starts workers from its own folder
-  'typescript',
-  '*vendor/client-generator.js',
-]
+/** Packages that are not bundled: a program, and what is only there if somebody installs it. */
+const external = ['@opentelemetry/*', 'esbuild', 'pg-native', 'typescript', '*vendor/client-generator.js']
+
+/** The plugins that ship with Waypost import the package by its name. */
+const builtInPlugins: Plugin = {
+  name: 'built-in plugins',
+  setup({ initialOptions, onResolve }) {
+    const file = (name: string) => path.join(initialOptions.absWorkingDir!, name)
+    onResolve({ filter: /^waypost$/ }, () => ({ path: file('src/index.js') }))
+    onResolve({ filter: /^waypost\/sql$/ }, () => ({ path: file('src/sql.js') }))
+    onResolve({ filter: /^@waypost\/plugin-/ }, ({ path: name }) => ({
+      path: path.join(root, 'plugins', name.slice('@waypost/plugin-'.length), 'src/index.ts'),
+    }))
+  },
+}
+
+const root = path.resolve(import.meta.dirname, '../..')
 
 // Globals that CommonJS packages expect.
 export const commonJs =
@@ -62,6 +68,7 @@ export async function bundle(fresh: string): Promise<string[]> {
     metafile: true,
     logLevel: 'warning',
     external,
+    plugins: [builtInPlugins],
     banner: { js: commonJs },
   })
   for (const file of globSync('{bin,commands,src}/**/*.{js,js.map}', { cwd: fresh })) rmSync(path.join(fresh, file))
@@ -71,9 +78,9 @@ export async function bundle(fresh: string): Promise<string[]> {
   return packagesOf(Object.keys(metafile.inputs))
 }
 
-/** Returns the folders of the packages that contain the files. */
+/** Returns the folders of the packages that contain the files, relative to the repository. */
 export function packagesOf(files: readonly string[]): string[] {
-  const homes = files.flatMap((file) => /node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
+  const homes = files.flatMap((file) => /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [])
   return [...new Set(homes)].toSorted()
 }
 

@@ -6,7 +6,7 @@ import {
   type Texts,
 } from '../definition/index.ts'
 import { hasErrors, version, type Diagnostic } from '../kit/index.ts'
-import { builtInPlugins, joinPlugins, loadBuiltInPlugins } from '../plugin/index.ts'
+import { isBuiltInPlugin, joinPlugins, loadBuiltInPlugins } from '../plugin/index.ts'
 import type { Artifact, BuiltRelease, Manifest, ManifestAction, ManifestPlugin } from '../release/index.ts'
 import type { TablesSnapshot } from '../contract/index.ts'
 import { compareText } from './compare-text.ts'
@@ -79,7 +79,7 @@ export function openBaseBuilder({
     const plugins: BuiltPlugin[] = []
     const diagnostics: Diagnostic[] = []
     for (const use of uses) {
-      if ((builtInPlugins as readonly string[]).includes(use.name)) continue
+      if (isBuiltInPlugin(use.name)) continue
       const found = base?.manifest.plugins.find((one) => one.from === use.name && 'host' in one === (use.host === true))
       if (found === undefined) {
         const place = makePlace(use.at.file, use.at.line, { column: use.at.column })

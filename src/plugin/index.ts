@@ -9,7 +9,7 @@ export {
 } from './check-plugin.ts'
 export { errors as pluginErrors } from './errors.ts'
 export {
-  builtInPlugins,
+  isBuiltInPlugin,
   findInstalledVersion,
   findPackage,
   loadBuiltInPlugins,

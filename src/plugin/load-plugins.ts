@@ -7,15 +7,22 @@ import { assertPlugin } from './check-plugin.ts'
 import { errors } from './errors.ts'
 import type { LoadedPlugin } from './plugin-set.ts'
 
-/** The plugins that ship with Waypost. Their classes need no `plugins:` entry. */
-export const builtInPlugins = ['@waypost/plugin-sql', '@waypost/plugin-http'] as const
+/** The plugins that ship with Waypost. Their classes need no `plugins:` entry. The build includes them in the package. */
+const included: Readonly<Record<string, () => Promise<{ readonly default: unknown }>>> = {
+  '@waypost/plugin-sql': () => import('@waypost/plugin-sql'),
+  '@waypost/plugin-http': () => import('@waypost/plugin-http'),
+}
+
+export function isBuiltInPlugin(name: string): boolean {
+  return Object.hasOwn(included, name)
+}
 
 let builtIn: Promise<readonly LoadedPlugin[]> | undefined
 
 export function loadBuiltInPlugins(): Promise<readonly LoadedPlugin[]> {
   builtIn ??= Promise.all(
-    builtInPlugins.map(async (name) => {
-      const { default: plugin } = (await import(name)) as { readonly default: unknown }
+    Object.entries(included).map(async ([name, load]) => {
+      const { default: plugin } = await load()
       return { plugin: assertPlugin(plugin, name), version: name, config: {} }
     }),
   )

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { installation, type Clock, type Variables } from '../kit/index.ts'
+import { installation, readJsonFile, type Clock, type Variables } from '../kit/index.ts'
 import { checkHost, failure, runCheck, openReadOnly, withReadableVariables, type Finding } from '../operate/index.ts'
 import type { Host } from '../host/index.ts'
 import { checkKinds, checkMigrations, checkProject, type CheckedProject } from './doctor-project.ts'
@@ -64,4 +64,39 @@ function isAtLeast(found: string, wanted: string): boolean {
   const [a, b] = [found, wanted].map((text) => text.split('.').map(Number))
   const at = [0, 1, 2].find((index) => (a![index] ?? 0) !== (b![index] ?? 0))
   return at === undefined || (a![at] ?? 0) > (b![at] ?? 0)
+}
+
+export interface BundledPackage {
+  readonly name: string
+  readonly version: string
+  /** An SPDX identifier or expression. */
+  readonly licence: string
+  readonly part: 'program' | 'pages'
+}
+
+/** Returns the packages that the build put into Waypost, by name; none in a checkout that was not built. */
+export function readBillOfMaterials(): readonly BundledPackage[] {
+  const read = (folder: string, part: BundledPackage['part']) => {
+    const file = path.join(installation, 'dist', folder, 'sbom.cdx.json')
+    const { components } = (existsSync(file) ? readJsonFile(file) : { components: [] }) as BillOfMaterials
+    return components.map(({ name, version, licenses = [] }) => {
+      const licence = licenses.map((one) => one.license?.id ?? one.license?.name ?? one.expression).join(', ')
+      return { name, version, licence, part }
+    })
+  }
+  return [...read('vendor', 'program'), ...read('ui', 'pages')].toSorted(
+    (a, b) => Number(a.name > b.name) - Number(a.name < b.name) || Number(a.part < b.part) - Number(a.part > b.part),
+  )
+}
+
+/** What we read of CycloneDX 1.5. */
+interface BillOfMaterials {
+  readonly components: readonly {
+    readonly name: string
+    readonly version: string
+    readonly licenses?: readonly {
+      readonly expression?: string
+      readonly license?: { readonly id?: string; readonly name?: string }
+    }[]
+  }[]
 }

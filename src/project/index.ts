@@ -7,7 +7,7 @@ import type { Pull, PullOptions } from './pull-project.ts'
 import type { DescribeOptions } from './generate-client.ts'
 import type { DevOptions } from './dev-options.ts'
 import type { DevServer } from './dev.ts'
-import type { DoctorOptions, DoctorReport } from './doctor.ts'
+import type { BundledPackage, DoctorOptions, DoctorReport } from './doctor.ts'
 import type { MigrateOptions, MigrationReport } from './migrate.ts'
 import type { MigrationStatus } from './migration-status.ts'
 import type { RevertOptions, RevertReport } from './revert-migrations.ts'
@@ -21,7 +21,7 @@ export type { DescribeOptions } from './generate-client.ts'
 export type { DevOptions, TakenPort } from './dev-options.ts'
 export type { DevServer } from './dev.ts'
 export type { DevConsole, DevReloadFailed, DevReloaded, DevStarted } from './dev-console.ts'
-export type { DoctorOptions, DoctorReport } from './doctor.ts'
+export type { BundledPackage, DoctorOptions, DoctorReport } from './doctor.ts'
 export type { MigrateOptions, MigrationReport } from './migrate.ts'
 export type { AppliedMigration } from '../host/index.ts'
 export type { ServerOutcome } from '../release/index.ts'
@@ -102,6 +102,10 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
 
 export async function openTestProject(folder: string): Promise<TestProject> {
   return (await import('./test-project.ts')).openTestProject(folder)
+}
+
+export async function readBillOfMaterials(): Promise<readonly BundledPackage[]> {
+  return (await import('./doctor.ts')).readBillOfMaterials()
 }
 
 export async function doctor(options: DoctorOptions): Promise<DoctorReport> {

@@ -48,7 +48,13 @@ export { columnTypes } from './sql/column-types.ts'
 export { isCursorOf, listPage, listRows, makeCursor, makePage, whereAfter, type Page, type Sort } from './list-rows.ts'
 export { isOneOf, jsonRows, jsonStrings, nowOnce, readInIndexOrder } from './sql/expressions.ts'
 export { makeLock, type LockOptions, type WithLock } from './sql/lock.ts'
-export { openPostgres, redactUrl, type OpenPostgresOptions, type PostgresDatabase } from './sql/postgres-dialect.ts'
+export {
+  openPostgres,
+  redactUrl,
+  type OpenPostgresOptions,
+  type PostgresDatabase,
+  type SharedPostgres,
+} from './sql/postgres-dialect.ts'
 export { isUnreachable } from './sql/postgres-errors.ts'
 export { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 export { loadDatabaseTime } from './facts.ts'

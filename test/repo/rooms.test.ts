@@ -39,7 +39,7 @@ const clean: Files = {
     dependencies: Object.fromEntries(packages.map((name) => [name, '1'])),
     devDependencies: { [developmentPackage]: '1' },
   }),
-  ...Object.fromEntries([...packages, developmentPackage].flatMap(makePackage)),
+  ...Object.fromEntries([...packages, developmentPackage, 'not-listed'].flatMap(makePackage)),
   ...Object.fromEntries(
     Object.entries(rooms).map(([room, allowed]) => [
       `src/${room}/index.ts`,
@@ -117,7 +117,8 @@ const planted: Readonly<Record<string, { readonly files: Files; readonly at: str
   'fence-undici': plant('src/auth/fetch.ts', `import { request } from 'undici'`),
   'contract-types-only': plant('src/contract/schema.ts', `import { sql } from 'kysely'`),
   'fence-environment': plant('src/store/url.ts', `import { env } from 'node:process'`),
-  'no-development-package': plant('src/release/compare.ts', `import only from '${developmentPackage}'`),
+  'listed-package': plant('src/release/compare.ts', `import only from 'not-listed'`),
+  'no-development-package': plant('plugins/redis/src/index.ts', `import only from '${developmentPackage}'`),
 }
 
 test('a tree that keeps the rules passes, and its modules are seen', (t) => {

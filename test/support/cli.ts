@@ -22,6 +22,8 @@ export interface CliOptions {
   readonly descriptors?: number
   /** Runs as this user and group, and then without any variable but those in `env`. Only root can. */
   readonly uid?: number
+  /** `bin/run.js` of another installation than this checkout. */
+  readonly launcher?: string
 }
 
 /** An ended command. */
@@ -53,7 +55,7 @@ process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 export function startCli(words: readonly string[], options: CliOptions): RunningCli {
   if (!existsSync(path.join(root, 'dist'))) throw new Error('There is no dist/: npm run build first')
   const limit = options.descriptors === undefined ? '' : `ulimit -n ${options.descriptors} && `
-  const command = [process.execPath, launcher, ...words]
+  const command = [process.execPath, options.launcher ?? launcher, ...words]
   const [file = '', ...rest] = limit === '' ? command : ['/bin/sh', '-c', `${limit}exec "$@"`, 'sh', ...command]
   const { uid } = options
   const user = uid === undefined ? { env: cleanEnvironment(options.env) } : { uid, gid: uid, env: { ...options.env } }

@@ -1,5 +1,5 @@
-import { Kysely, sql, type Dialect } from 'kysely'
-import type { OpenConnection } from 'waypost'
+import { sql, type Dialect, type OpenConnection } from 'waypost'
+import { Kysely } from 'waypost/sql'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the project defines the tables
 type AnyTables = any

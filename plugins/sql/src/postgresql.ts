@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely'
-import type { ConnectionClass } from 'waypost'
+import type { ConnectionClass, Kysely } from 'waypost'
 
 interface Config {
   readonly url: string

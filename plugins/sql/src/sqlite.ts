@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import type { Kysely } from 'kysely'
-import type { ConnectionClass } from 'waypost'
+import type { ConnectionClass, Kysely } from 'waypost'
 
 interface Config {
   readonly file: string

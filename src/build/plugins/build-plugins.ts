@@ -4,7 +4,7 @@ import type { PluginUse } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import {
   assertUnique,
-  builtInPlugins,
+  isBuiltInPlugin,
   findInstalledVersion,
   loadBuiltInPlugins,
   pluginErrors as errors,
@@ -101,7 +101,7 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
 
   return {
     async build(uses) {
-      const listed = uses.filter(({ name }) => !(builtInPlugins as readonly string[]).includes(name))
+      const listed = uses.filter(({ name }) => !isBuiltInPlugin(name))
       if (listed.length === 0) return { plugins: [], diagnostics: [], files: [] }
       const real = await realpath(root)
       const plugins: BuiltPlugin[] = []

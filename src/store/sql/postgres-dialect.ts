@@ -51,12 +51,11 @@ export interface TransactionLimits {
   readonly maxConnections: number
 }
 
-/** A pool of connections to one PostgreSQL database. */
-export interface PostgresDatabase {
+/** A pool of connections to one PostgreSQL database, as plugins see it. */
+export interface SharedPostgres {
   readonly kind: 'postgresql'
   /** Host and database, for messages. */
   readonly target: PostgresTarget
-  readonly pool: Pool
   /**
    * Makes a Kysely dialect over the pool. Destroying the Kysely instance does not end the pool, so any number of
    * instances may share it. Queries throw WP_STORE_UNREACHABLE, and WP_STORE_BUSY if no connection of the pool became
@@ -64,13 +63,17 @@ export interface PostgresDatabase {
    * @param limits for transactions that others may have to wait for; none by default
    */
   dialect(limits?: TransactionLimits): Dialect
+  /** Waits at most 5 s, because a half-open connection never confirms that it is closed. */
+  close(): Promise<void>
+}
+
+export interface PostgresDatabase extends SharedPostgres {
+  readonly pool: Pool
   /**
    * Opens a client outside the pool, which the caller closes.
    * @throws WP_STORE_UNREACHABLE
    */
   openClient(): Promise<Client>
-  /** Waits at most 5 s, because a half-open connection never confirms that it is closed. */
-  close(): Promise<void>
 }
 
 const connectLimitMs = 5000

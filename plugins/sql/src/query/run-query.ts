@@ -1,5 +1,14 @@
-import { CompiledQuery, sql, type Kysely, type QueryResult } from 'kysely'
-import type { Action, CheckOptions, Context, MakeOptions, Request } from 'waypost'
+import {
+  CompiledQuery,
+  sql,
+  type Action,
+  type CheckOptions,
+  type Context,
+  type Kysely,
+  type MakeOptions,
+  type QueryResult,
+  type Request,
+} from 'waypost'
 import { makeJsonWriter } from '../table/json-column.ts'
 import { assertExact, explain, isCutOff, kindOf, restAfter, type Row } from '../table/run.ts'
 import { limitBytes } from '../table/statements.ts'

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CompiledQuery, type Kysely } from 'kysely'
-import type { Context, Principal } from 'waypost'
+import { CompiledQuery, type Context, type Kysely, type Principal } from 'waypost'
 import type { TablePlan } from './plan.ts'
 import { listUnless } from './references.ts'
 import { quote, StatementWriter, type Access, type Input, type Statement } from './statements.ts'

@@ -1,0 +1,132 @@
+// The package as npm packs it, installed into an empty folder: nothing of this repository is near it.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { checkout, cleanEnvironment, startCli } from '../support/cli.ts'
+
+const isRoot = process.getuid?.() === 0
+/** As a container does, which runs as any user. */
+const user = isRoot ? { uid: 12_345 } : {}
+
+let box: string
+let installed: Error | undefined
+
+const npm = (words: readonly string[], cwd: string) =>
+  promisify(execFile)('npm', words, { cwd, env: cleanEnvironment({ NO_UPDATE_NOTIFIER: '1' }) })
+
+before(async () => {
+  box = await mkdtemp(path.join(tmpdir(), 'waypost-packed-'))
+  await chmod(box, 0o755)
+  await npm(['pack', '--ignore-scripts', '--pack-destination', box], checkout)
+  const [file] = globSync('*.tgz', { cwd: box })
+  await writeFile(path.join(box, 'package.json'), '{ "private": true, "allowScripts": { "esbuild": false } }')
+  await npm(['install', '--prefer-offline', '--no-audit', `./${file}`], box).catch(
+    (error: Error) => (installed = error),
+  )
+})
+after(() => rm(box, { recursive: true, force: true }))
+
+/** Skips a test without network; any other reason fails it. */
+function needsPackage(context: { skip(reason: string): void }): boolean {
+  if (installed === undefined) return true
+  assert.match(String(installed), /ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/)
+  context.skip('npm cannot reach its registry')
+  return false
+}
+
+const run = (words: string, cwd: string) => {
+  const launcher = path.join(box, 'node_modules/waypost/bin/run.js')
+  return startCli(words.split(' '), { cwd, launcher, ...user, env: { HOME: cwd } })
+}
+
+test('nothing is installed that is not needed', async (context) => {
+  if (!needsPackage(context)) return
+  const modules = path.join(box, 'node_modules')
+  const names = globSync(['*/package.json', '@*/*/package.json'], { cwd: modules }).map((file) => path.dirname(file))
+  assert.deepEqual(names.filter((name) => !name.startsWith('@esbuild/')).toSorted(), ['esbuild', 'waypost'])
+  const project = path.join(box, 'needed')
+  await cp(path.join(modules, 'waypost/templates/empty'), project, { recursive: true })
+  if (isRoot) await chown(project, 12_345, 12_345)
+  await rename(path.join(modules, 'esbuild'), path.join(box, 'esbuild'))
+  assert.notEqual((await run('validate', project).ended).code, 0)
+  await rename(path.join(box, 'esbuild'), path.join(modules, 'esbuild'))
+  const { code, stdout, stderr } = await run('validate', project).ended
+  assert.equal(code, 0, stdout + stderr)
+})
+
+test('no module inside imports a package that is not installed', (context) => {
+  if (!needsPackage(context)) return
+  const dist = path.join(box, 'node_modules/waypost/dist')
+  const found = globSync('{bin,chunks,commands,src}/**/*.js', { cwd: dist }).flatMap((file) =>
+    [...readFileSync(path.join(dist, file), 'utf8').matchAll(/(?:\bfrom|\bimport\()"(@?[\w-][\w./-]*)"/g)].map(
+      (one) => one[1]!,
+    ),
+  )
+  const builtin = new Set(['fs', 'path', 'url', 'module', 'os', 'util'])
+  const names = new Set(found.filter((name) => !builtin.has(name)))
+  // MikroORM and tracing look for theirs, and work without them.
+  for (const optional of ['dataloader', '@opentelemetry/api', '@opentelemetry/sdk-node']) names.delete(optional)
+  assert.deepEqual([...names], ['esbuild'])
+})
+
+test('a project is created, developed, deployed and served, as any user', async (context) => {
+  if (!needsPackage(context)) return
+  const home = path.join(box, 'home')
+  await mkdir(home)
+  if (isRoot) await chown(home, 12_345, 12_345)
+  const created = await run('init my-api --template todo --yes --no-install', home).ended
+  assert.equal(created.code, 0, created.stdout + created.stderr)
+  const project = path.join(home, 'my-api')
+  const { dependencies } = JSON.parse(readFileSync(path.join(project, 'package.json'), 'utf8'))
+  assert.match(dependencies.waypost, /^file:.*waypost-[\d.]+\.tgz$/)
+  assert.ok(existsSync(path.join(project, dependencies.waypost.slice('file:'.length))))
+
+  const dev = run('dev --port 0', project)
+  const [, preview] = await dev.waitFor(/(http:\/\/[\w.]+:\d+)/)
+  assert.equal((await fetch(`${preview}/todo`)).status, 200)
+  assert.equal((await dev.stop()).code, 0)
+
+  await rm(path.join(project, '.waypost'), { recursive: true })
+  const migrated = await run('migrate', project).ended
+  assert.equal(migrated.code, 0, migrated.stdout + migrated.stderr)
+  const deployed = await run('deploy --yes', project).ended
+  assert.equal(deployed.code, 0, deployed.stdout + deployed.stderr)
+  const server = run('serve --port 0', project)
+  const [, url] = await server.waitFor(/Serving +(http:\S+)/)
+  assert.equal((await fetch(`${url}/todo`)).status, 200)
+  assert.equal((await fetch(`${url}/openapi.json`)).status, 200)
+  assert.equal((await server.stop()).code, 0)
+})
+
+test('types of projects need nothing but those of Node, even if libraries are checked', async (context) => {
+  if (!needsPackage(context)) return
+  const modules = path.join(checkout, 'node_modules')
+  for (const name of ['@types/node', 'undici-types'])
+    await cp(path.join(modules, name), path.join(box, 'node_modules', name), { recursive: true })
+  const project = path.join(box, 'typed')
+  await cp(path.join(checkout, 'templates/todo'), project, { recursive: true })
+  const generated = await run('validate', path.join(box, 'home/my-api')).ended
+  assert.equal(generated.code, 0, generated.stderr)
+  await cp(path.join(box, 'home/my-api/.waypost'), path.join(project, '.waypost'), { recursive: true })
+  await writeFile(
+    path.join(project, 'src/faces.ts'),
+    [
+      "import { CompiledQuery, sql, definePlugin } from 'waypost'",
+      "import { Command } from 'waypost/cli'",
+      "import { Kysely, openPostgres } from 'waypost/sql'",
+      "import { createTestApp } from 'waypost/testing'",
+      'export const used = [CompiledQuery, sql, definePlugin, Command, Kysely, openPostgres, createTestApp]',
+    ].join('\n'),
+  )
+  assert.ok((await readdir(path.join(project, '.waypost'))).includes('types.d.ts'))
+  const options = ['--noEmit', '-p', project, '--skipLibCheck', 'false', '--exactOptionalPropertyTypes']
+  const tsc = path.join(modules, '.bin/tsc')
+  await promisify(execFile)(process.execPath, [tsc, ...options], { cwd: project }).catch((error: { stdout: string }) =>
+    assert.fail(error.stdout),
+  )
+})
