@@ -110,11 +110,18 @@ function shareProcesses(files: readonly string[]): ReadonlyMap<string, readonly 
   const toEntry = (share: readonly string[], index: number) => {
     if (share.length === 1 && !isMeasured) return [share[0]!, share] as const
     const entry = path.join(folder, `share-${String(index).padStart(3, '0')}.test.mjs`) // run in this order
-    const suites = share.map((file) => `describe(${JSON.stringify(file)}, () => ${toImport(file)})\n`)
+    const suites = share.map((file) => `describe(${JSON.stringify(file)}, () => declare(${toImport(file)}))\n`)
     const measure = `import { measureFile, measureLoading } from ${JSON.stringify(toUrl('test/support/measure-file.ts'))}\n`
     const loading = `describe('loading', () => before(() => measureLoading(${JSON.stringify(report)})))\n`
     const parts = isMeasured ? [measure, loading, ...suites] : suites
-    writeFileSync(entry, `import { before, describe } from 'node:test'\n${parts.join('')}`)
+    const head = [
+      `import { before, describe } from 'node:test'`,
+      `import { stopRunnerHooks } from ${JSON.stringify(toUrl('test/support/open-handles.ts'))}`,
+      `const declared = []`,
+      `const declare = (promise) => (declared.push(promise), promise)`,
+    ].map((line) => `${line}\n`)
+    const end = 'void Promise.allSettled(declared).then(stopRunnerHooks)\n'
+    writeFileSync(entry, [...head, ...parts, end].join(''))
     return [entry, share] as const
   }
   return new Map(shares.map(toEntry))

@@ -9,9 +9,13 @@ import { shareFiles } from '../support/share-files.ts'
 const root = path.join(import.meta.dirname, '../..')
 
 /** Runs the test runner on some files, like `npm test -- FILE`. */
-function run(...files: readonly string[]): number | null {
+function start(...files: readonly string[]) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env // a nested runner would only report to it
-  return spawnSync(process.execPath, ['bin/test.ts', ...files], { cwd: root, env }).status
+  return spawnSync(process.execPath, ['bin/test.ts', ...files], { cwd: root, env, encoding: 'utf8' })
+}
+
+function run(...files: readonly string[]): number | null {
+  return start(...files).status
 }
 
 test('npm test fails when a test fails, and when it finds no tests', () => {
@@ -25,6 +29,12 @@ test('npm test fails when one of many files fails or cannot be loaded, although 
   assert.equal(run('test/fixtures/runner/fails.ts', ...pass), 1)
   assert.equal(run('test/fixtures/runner/throws.ts', ...pass), 1)
   assert.equal(run('test/fixtures/runner/passes.ts', ...pass), 0)
+})
+
+test('npm test fails when a test causes an exception that nothing catches, and names it', () => {
+  const { status, stdout, stderr } = start('test/fixtures/runner/loses.ts', 'test/kit/duration.test.ts')
+  assert.equal(status, 1)
+  assert.match(stdout + stderr, /Not caught, in .*loses\.ts > causes an exception that nothing catches\n/)
 })
 
 test('npm test passes when every test passes', () => {
