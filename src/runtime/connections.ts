@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { networkOf } from '../kit/index.ts'
 import { LeanResponse } from './lean-messages.ts'
 
 export interface ConnectionLimits {
@@ -13,17 +14,30 @@ export interface ConnectionLimits {
 
 /** Limits of responses that their clients have not read. */
 export interface UnreadLimits {
-  /**
-   * Bytes in memory above which clients that have read nothing for three checks are disconnected, longest first. While
-   * pipelined requests wait, all of them are.
-   */
-  readonly maxBytes: number
   /** Bytes in memory above which requests are rejected. */
   readonly maxBytesToAccept: number
+  /** Bytes in memory for callers of one network above which requests of that network are rejected. */
+  readonly maxBytesOfNetwork: number
   /** Bytes in memory above which a response is not kept that its client does not read at once. */
   readonly maxBytesToKeep: number
   /** Repeats the check for stalled clients, by default each second. @returns a function that ends it */
   repeat(check: () => void): () => void
+}
+
+/** Set on the sockets of a server, for `isUnwelcome`. */
+const connectionsOf = Symbol('connections')
+type TrackedSocket = Socket & { [connectionsOf]?: Connections }
+
+/** Responses up to this size are always sent. */
+const smallBytes = 64 * 1024
+
+/**
+ * Whether a response should not be sent, because others that clients have not read have filled memory since its request
+ * was accepted.
+ */
+export function isUnwelcome({ socket }: ServerResponse, bytes: number): boolean {
+  if (bytes <= smallBytes || socket === null) return false
+  return (socket as TrackedSocket)[connectionsOf]?.isFull(socket) === true
 }
 
 /** Answers a request, and calls `ended` when the response has ended. */
@@ -31,6 +45,8 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, ended:
 
 interface Connection {
   readonly socket: Socket
+  /** By which callers are counted; known once it was needed. */
+  network: string | undefined
   isBusy: boolean
   /** The current response. */
   response: ServerResponse | undefined
@@ -56,8 +72,8 @@ const maxQueuedRequests = 32
 const maxQueuedBytes = 128 * 1024
 const mb = 1024 * 1024
 const defaultUnread: UnreadLimits = {
-  maxBytes: 64 * mb,
   maxBytesToAccept: 128 * mb,
+  maxBytesOfNetwork: 64 * mb,
   maxBytesToKeep: 256 * mb,
   repeat(check) {
     const timer = setInterval(check, 1000).unref()
@@ -66,10 +82,6 @@ const defaultUnread: UnreadLimits = {
 }
 /** For how many checks a client may take nothing of a response, 30 s. */
 const maxStalledChecks = 30
-/** The same while responses take too much memory, or while pipelined requests wait. */
-const maxStalledChecksWhenFull = 3
-/** Maximum number of response bytes in memory when a pipelined request is started. */
-const maxUnreadBytesToPipeline = 16 * mb
 /** Maximum number of pipelined requests that are answered in a turn of the event loop before all connections take turns. */
 const maxPipelinedInTurn = 32
 const warnIntervalMs = 60_000
@@ -98,9 +110,14 @@ export class Connections {
     this.#unread = { ...defaultUnread, ...limits.unread }
   }
 
-  /** Whether responses that their clients have not read take so much memory that no further one should be made. */
-  isFull(): boolean {
-    return this.#responseBytes + this.#streamBytes > this.#unread.maxBytesToAccept
+  /**
+   * Whether responses that clients have not read take so much memory that a request must be rejected. What is accepted is
+   * kept until its client reads it, so the callers of one network may not take all of the memory.
+   */
+  isFull(caller: Socket): boolean {
+    const bytes = this.#responseBytes + this.#streamBytes
+    if (bytes > this.#unread.maxBytesToAccept) return true
+    return bytes > this.#unread.maxBytesOfNetwork && this.#countUnread(caller) > this.#unread.maxBytesOfNetwork
   }
 
   /**
@@ -142,6 +159,7 @@ export class Connections {
     if (socket.destroyed) return
     const connection: Connection = {
       socket,
+      network: undefined,
       isBusy: false,
       response: undefined,
       responseBytes: 0,
@@ -149,13 +167,13 @@ export class Connections {
       queue: [],
     }
     this.#open.set(socket, connection)
+    ;(socket as TrackedSocket)[connectionsOf] = this
     this.#idle.add(connection)
     socket.once('close', () => this.#remove(socket))
   }
 
   #closeStalled(): void {
     this.#streamBytes = 0
-    const stalled: Connection[] = []
     for (const connection of this.#open.values()) {
       const { socket, progress } = connection
       const { writableLength } = socket
@@ -165,15 +183,25 @@ export class Connections {
       progress.checks = writableLength > 0 && taken === progress.taken ? progress.checks + 1 : 0
       progress.taken = taken
       if (progress.checks >= maxStalledChecks) this.#close(socket)
-      else if (progress.checks >= maxStalledChecksWhenFull) stalled.push(connection)
     }
-    let unreadBytes = this.#responseBytes + this.#streamBytes
-    const limit = this.#waiting.size > 0 ? 0 : this.#unread.maxBytes
-    for (const { socket } of stalled.sort((one, other) => other.progress.checks - one.progress.checks)) {
-      if (unreadBytes <= limit) return
-      unreadBytes -= socket.writableLength
-      this.#close(socket)
+  }
+
+  /** The bytes in memory for callers of the same network. */
+  #countUnread(caller: Socket): number {
+    const network = this.#networkOf(caller)
+    let bytes = 0
+    for (const socket of this.#open.keys()) {
+      const { writableLength } = socket
+      if (writableLength > 0 && this.#networkOf(socket) === network) bytes += writableLength
     }
+    return bytes
+  }
+
+  #networkOf(socket: Socket): string {
+    const connection = this.#open.get(socket)
+    const known = connection?.network ?? networkOf(socket.remoteAddress ?? '')
+    if (connection !== undefined) connection.network = known
+    return known
   }
 
   #makeRoom(newcomer: Socket): void {
@@ -217,26 +245,21 @@ export class Connections {
 
   /** Whether a pipelined request may start in this turn of the event loop. */
   #mayPipeline(): boolean {
-    if (this.#waiting.size > 0 || this.#responseBytes > maxUnreadBytesToPipeline) return false
+    if (this.#waiting.size > 0) return false
     if (this.#pipelinedInTurn === 0) setImmediate(() => (this.#pipelinedInTurn = 0))
     this.#pipelinedInTurn += 1
     return this.#pipelinedInTurn <= maxPipelinedInTurn
   }
 
-  /**
-   * Starts one waiting request of each connection per turn of the event loop, so that all connections take turns. The
-   * bytes of their responses are freed after the turn.
-   */
+  /** Starts one waiting request of each connection per turn of the event loop, so that all connections take turns. */
   #scheduleStart(): void {
-    if (this.#isStartScheduled || this.#waiting.size === 0 || this.#responseBytes > maxUnreadBytesToPipeline) return
+    if (this.#isStartScheduled || this.#waiting.size === 0) return
     this.#isStartScheduled = true
     setImmediate(() => {
       this.#isStartScheduled = false
       const waiting = [...this.#waiting] // without those that are added meanwhile
-      for (const connection of waiting) {
-        if (this.#responseBytes > maxUnreadBytesToPipeline) return
+      for (const connection of waiting)
         if (this.#waiting.delete(connection)) this.#start(connection, connection.queue.shift()!)
-      }
       this.#scheduleStart()
     })
   }
@@ -246,7 +269,6 @@ export class Connections {
     if (bytes > 0 && !this.#open.has(connection.socket)) return
     connection.responseBytes = bytes
     this.#responseBytes += bytes - was
-    if (bytes < was) this.#scheduleStart()
   }
 
   #closeUnread({ socket, responseBytes }: Connection): void {

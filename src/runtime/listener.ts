@@ -142,7 +142,7 @@ function findRefusal(
   connections: Connections,
 ): WaypostError | undefined {
   if (options.pressure?.isHigh() && !isHealthRequest(request)) return errors.WP_RUNTIME_PRESSURE()
-  if (connections.isFull() && !isHealthRequest(request)) return errors.WP_RUNTIME_UNREAD()
+  if (connections.isFull(request.socket) && !isHealthRequest(request)) return errors.WP_RUNTIME_UNREAD()
   const host = options.refusedHost?.(request.headers.host)
   return host === undefined ? options.protectPages?.(request) : errors.WP_RUNTIME_HOST({ host })
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
+import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
 import type { RouteCounter } from './route-statistics.ts'
@@ -89,6 +90,7 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     if (written.infinite !== undefined) reportInfinite(reply, written.infinite)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
     const { payload } = written
+    if (isSafe && isUnwelcome(reply.raw, lengthOf(payload))) throw errors.WP_RUNTIME_UNREAD()
     if (!hasWarned && typeof payload === 'string' && payload.length > largeResult) warnLarge(reply, payload.length)
     if (status < 300) dispatch?.(context, written)
     if (written.payload === undefined) discardResult(body)
@@ -119,6 +121,11 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
       }
     },
   }
+}
+
+/** The least bytes that a payload takes; 0 for a stream, which waits for its reader. */
+function lengthOf(payload: Written['payload']): number {
+  return payload === undefined || payload instanceof Readable ? 0 : payload.length
 }
 
 interface PreparedResponse {

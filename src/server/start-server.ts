@@ -13,6 +13,7 @@ import {
   defaultTerms,
   termsOf,
   readBackendSettings,
+  readTrustedProxies,
   readConnectionLimit,
   type FailingAction,
   type ReleaseTerms,
@@ -192,6 +193,7 @@ function protectPages({ host }: ServerOptions, hasPortal: () => boolean) {
 function limitConnections({ host, logger }: ServerOptions): ConnectionLimits {
   return {
     maxConnections: readConnectionLimit(host.variables),
+    ...(readTrustedProxies(host.variables).length > 0 && { unread: { maxBytesOfNetwork: Infinity } }), // all callers have that of the proxy
     onFull: (limit) =>
       logger.warn({ limit }, 'connection limit reached: closing idle connections or refusing new ones'),
   }
