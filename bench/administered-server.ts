@@ -11,19 +11,35 @@ export interface AdministeredServer extends AsyncDisposable {
   readonly host: Host
   readonly port: number
   readonly pid: number
+  readonly token: string
   /**
    * Sends a request to the admin API.
    * @param line for example `POST /draft/plan`, below `/backend`
    * @returns the body
    */
-  // oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own
-  call(line: string, body?: unknown): Promise<any>
+  readonly call: Call
 }
 
-/** @param scopes of the administrator */
+// oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own
+export type Call = (line: string, body?: unknown) => Promise<any>
+
+export function makeCall(port: number, token: string): Call {
+  return async (line, body) => {
+    const [method = '', path = ''] = line.split(' ')
+    const answer = await send(port, { method, path: `/backend${path}`, headers: bearer(token), body })
+    if (answer.status >= 300) throw new Error(`${line}: ${answer.status} ${answer.text.slice(0, 2000)}`)
+    return answer.body
+  }
+}
+
+/**
+ * @param scopes of the administrator
+ * @param env further variables of the server
+ */
 export async function openAdministeredServer(
   systemUrl: string,
   scopes: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<AdministeredServer> {
   await using opening = new AsyncDisposableStack()
   const variables = {
@@ -39,7 +55,7 @@ export async function openAdministeredServer(
   opening.defer(() => host.close())
   await migrateSystem(host.system)
   await addUser(host.system, { name: 'ann', scopes })
-  const server = await startServe(folder)
+  const server = await startServe(folder, { env })
   opening.defer(async () => {
     await server.stop()
   })
@@ -49,12 +65,8 @@ export async function openAdministeredServer(
     host,
     port: server.port,
     pid: server.pid,
-    async call(line, body) {
-      const [method = '', path = ''] = line.split(' ')
-      const answer = await send(server.port, { method, path: `/backend${path}`, headers: bearer(token), body })
-      if (answer.status >= 300) throw new Error(`${line}: ${answer.status} ${answer.text.slice(0, 2000)}`)
-      return answer.body
-    },
+    token,
+    call: makeCall(server.port, token),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

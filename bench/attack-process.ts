@@ -1,6 +1,7 @@
 // A server of `bench/attacks.ts` in its own process. Its rows are such as callers could write before there were limits.
 import { openProjectServer } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
+import { watchTurns } from './longest-turn.ts'
 import type { ServerReport } from './turns.ts'
 
 const mb = 1024 * 1024
@@ -101,22 +102,8 @@ async function serve(systemUrl: string | undefined): Promise<void> {
   process.send!({ port: server.port } satisfies ServerReport)
 }
 
-/**
- * Reports on request the longest computation of this thread between two runs of a timer. Other processes make requests wait
- * as well, but do not count here.
- */
+/** Reports on request the longest turn. */
 function reportTurns(): void {
-  let longest = 0
-  let last = process.threadCpuUsage()
-  const turn = () => {
-    const { user, system } = process.threadCpuUsage(last)
-    longest = Math.max(longest, (user + system) / 1000)
-    last = process.threadCpuUsage()
-  }
-  setInterval(turn, 5)
-  process.on('message', () => {
-    turn()
-    process.send!({ longestMs: longest })
-    longest = 0
-  })
+  const takeLongest = watchTurns()
+  process.on('message', () => process.send!({ longestMs: takeLongest() }))
 }

@@ -1,18 +1,20 @@
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { recordStatistics } from '../src/operate/index.ts'
 import { latencyBoundsMs } from '../src/runtime/index.ts'
 import type { System } from '../src/store/index.ts'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { secret } from '../test/e2e/serving.ts'
+import { startCli } from '../test/support/cli.ts'
 import { send } from '../test/support/send.ts'
-import { openAdministeredServer } from './administered-server.ts'
-import { atMost, beside, type Figure } from './goal.ts'
-import { median } from './statistics.ts'
+import { bigRoutes, makeBigProject } from './projects.ts'
+import { openAdministeredServer, type AdministeredServer } from './administered-server.ts'
+import type { Figure } from './goal.ts'
+import { openMeter, turnVariables, type WaitMeter } from './wait-meter.ts'
+import { measureDevWaits } from './waits-dev.ts'
 
-const rounds = 5
 const rows = 10_000
 const scopes = ['backend.read', 'backend.write', 'backend.deploy', 'backend.operate']
-const waitMs = 100
 const editMs = 300
 
 /** Measures how long other requests wait while administrators work on a definition with many routes. */
@@ -20,25 +22,25 @@ export async function measureWaits(): Promise<Figure[]> {
   const sizes = (process.env['WAYPOST_BENCH_ROUTES'] ?? '250,1000').split(',').map(Number)
   const figures: Figure[] = []
   for (const routes of sizes) figures.push(...(await measure(routes)))
+  figures.push(...(await measureImport()), ...(await measureDevWaits()))
   return figures
 }
 
 async function measure(routes: number): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack()
-  const server = stack.use(await openAdministeredServer('sqlite:system.db', scopes))
+  const variables = turnVariables()
+  const server = stack.use(await openAdministeredServer('sqlite:system.db', scopes, variables))
   const { host, call } = server
   const get = async (path: string) => {
     const { status } = await send(server.port, { path })
     if (status !== 200) throw new Error(`${path}: ${status}`)
   }
-  const probe = new Worker(new URL('wait-probe.ts', import.meta.url), { workerData: { port: server.port } })
-  stack.defer(async () => {
-    await probe.terminate()
-  })
-  const ask = async (): Promise<number> => {
-    const answer = once(probe, 'message')
-    probe.postMessage('longest', [])
-    return ((await answer) as [number])[0]
+  const meter = stack.use(openMeter(server.port, variables))
+  const figures: Figure[] = []
+  const during: WaitMeter['during'] = async (what, ...rest) => {
+    const found = await meter.during(`${routes} routes: ${what}`, ...rest)
+    figures.push(...found)
+    return found
   }
 
   const text = writeDefinition(routes)
@@ -68,24 +70,6 @@ async function measure(routes: number): Promise<Figure[]> {
       .execute()
   await addStatistics(host.system, routes)
 
-  const figures: Figure[] = []
-  const during = async (what: string, work: (round: number) => Promise<unknown>, limit?: number, count = rounds) => {
-    await work(-1)
-    const [waits, times]: [number[], number[]] = [[], []]
-    for (let round = 0; round < count; round++) {
-      await pause(100)
-      await ask()
-      const began = performance.now()
-      await work(round)
-      times.push(performance.now() - began)
-      await pause(10)
-      waits.push(await ask())
-    }
-    const name = `${routes} routes: ${what}`
-    figures.push(atMost(`${name}, longest wait of others`, ms(median(waits)), waitMs))
-    const took = ms(median(times))
-    figures.push(limit === undefined ? beside(`  answered in`, took) : atMost('  answered in', took, limit))
-  }
   await during('nothing', () => pause(200))
   const letters = 'abcdefghijkl'
   await during(
@@ -123,6 +107,24 @@ async function measure(routes: number): Promise<Figure[]> {
   return figures
 }
 
+/** Measures deployments over HTTP, each with a changed action. */
+async function measureImport(): Promise<Figure[]> {
+  await using project = await makeBigProject()
+  const variables = turnVariables()
+  await using server = await openAdministeredServer('sqlite:system.db', scopes, variables)
+  await using meter = openMeter(server.port, variables)
+  return await meter.during(`${bigRoutes} routes, deployed over HTTP`, (round) => deploy(project.folder, server, round))
+}
+
+async function deploy(cwd: string, { port, token }: AdministeredServer, round: number): Promise<void> {
+  const file = path.join(cwd, 'src/many/action-0.ts')
+  await writeFile(file, (await readFile(file, 'utf8')).replace(/many \d+.*'/, `many 0, ${round}'`))
+  const env = { WAYPOST_TOKEN: token, WAYPOST_SECRET: secret }
+  const words = ['deploy', '--yes', '--migrate', '--url', `http://127.0.0.1:${port}`]
+  const { code, stderr } = await startCli(words, { cwd, env }).ended
+  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}\n${stderr}`)
+}
+
 /** Counts of many hours and routes. */
 async function addStatistics(system: System, routes: number): Promise<void> {
   const now = Date.now()
@@ -134,10 +136,6 @@ async function addStatistics(system: System, routes: number): Promise<void> {
     buckets: [6, ...latencyBoundsMs.map(() => 0)],
   }))
   for (let hour = 0; hour < rows / perHour; hour++) await recordStatistics(system, counts, now - hour * 3_600_000)
-}
-
-function ms(value: number) {
-  return { value, unit: 'ms' }
 }
 
 function writeDefinition(routes: number): string {

@@ -13,11 +13,14 @@ export interface DevSession extends AsyncDisposable {
   held(): Promise<Held>
 }
 
-/** Starts `dev`. Resolves when it serves. */
-export async function startDev(folder: string): Promise<DevSession> {
+/**
+ * Starts `dev`. Resolves when it serves.
+ * @param env further variables
+ */
+export async function startDev(folder: string, env: Readonly<Record<string, string>> = {}): Promise<DevSession> {
   const child = fork(path.join(checkout, 'bin/run.js'), ['dev', '--no-deliver', '--port', '0'], {
     cwd: folder,
-    env: cleanEnvironment(),
+    env: cleanEnvironment(env),
     execArgv: ['--expose-gc', `--import=${import.meta.resolve('./dev-probe.ts')}`],
     silent: true,
   })
