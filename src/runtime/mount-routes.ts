@@ -43,6 +43,9 @@ interface Slot {
   readonly handle: Handler
 }
 
+/** After as many methods, Fastify completes them. `ready` would complete all of them in one turn of the event loop. */
+const methodsPerStep = 20
+
 /** Mounts the routes of a release. Compiling their schemas takes long, so other work gets its turn after each method. */
 export async function mountRoutes(
   app: FastifyInstance,
@@ -76,6 +79,7 @@ export async function mountRoutes(
       onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(sources.guard, method)],
       handler: (request, reply) => slots[index]!.handle(request, reply),
     })
+    if (slots.length % methodsPerStep === 0) await app.after()
     await nextTurn()
   }
   for (const hidden of findShadowedMethods(manifest.routes)) rejectShadowedMethods(app, hidden)
