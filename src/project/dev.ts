@@ -57,8 +57,7 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const builder = openBuilder({ ...project, version, isDevelopment: true })
   opened.defer(() => builder.close())
   const reloadFiles = createReloader({ ...options, project, builder, server, migrations: session.migrations })
-  const releaseHold = server.hold(true) // otherwise routes would return 404 until the project is built
-  const first = await reloadFiles().finally(releaseHold)
+  const first = await reloadFiles().finally(server.started)
   const user = await ensureDevelopmentUser(options.folder, server.host.system, 'failed' in first ? [] : first.scopes)
   if (options.deliver) opened.defer(startDelivering(session))
   const watching = await reloadOnSave(session, { first, reloadFiles })
@@ -128,6 +127,7 @@ function startDevServer(
   const traffic = makeTrafficLog(own.host.clock.now())
   return startServer({
     ...own,
+    isStarting: true,
     logger: makeDevLogger(own.host, console),
     isDevelopment: true,
     // Do not run cronjobs that were due while dev was not running.

@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { Connections, type ConnectionLimits } from './connections.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
@@ -28,9 +29,10 @@ export interface Listener {
   /**
    * Makes new requests wait for up to 10 s, until the returned function is called, so that in `dev` no request is
    * answered by outdated code. With nested holds, all of them must be released.
-   * @param isStarting reject requests after the wait, because no generation can answer them yet
    */
-  hold(isStarting?: boolean): () => void
+  hold(): () => void
+  /** Ends the wait of requests since the server began to listen, if `isStarting` was set. */
+  started(): void
   /**
    * Answers all requests, but asks each client to open a new connection for the next one, because this server is about
    * to stop.
@@ -38,13 +40,18 @@ export interface Listener {
   drain(): void
   /**
    * Rejects new requests with 503, ends streams that have begun, waits up to `graceMs` for other requests in flight, then
-   * closes.
+   * closes. After `drain`, connections that the operating system has already established are answered first.
    */
   close(graceMs?: number): Promise<void>
 }
 
 export interface ListenerOptions extends Address {
   readonly generation: Generation
+  /**
+   * Makes requests wait until `started` is called, and rejects them after 10 s, because the generation cannot answer all of
+   * them yet. Anything that is done after listening would be too late.
+   */
+  readonly isStarting?: boolean | undefined
   /** While pressure is high, all requests except health probes are rejected. */
   readonly pressure?: Pressure | undefined
   /** 10,000 connections by default. */
@@ -75,6 +82,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   let isClosing = false
   const retired = new Set<Promise<void>>()
   const holds = makeRequestHolds()
+  const started = options.isStarting === true ? holds.hold(true) : () => undefined
 
   function retire(one: ServingGeneration): void {
     const closed = one.retire()
@@ -119,16 +127,22 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       retire(before)
       if (isClosing) retire(current)
     },
-    hold: holds.hold,
+    hold: () => holds.hold(),
+    started,
     drain() {
       isDraining = true
     },
     async close(graceMs = 10_000) {
+      // Callers that wait for a response open no other connection, so the last one is accepted soon.
+      const answerAccepted = isDraining && !isClosing ? holds.hold() : () => undefined
+      if (isDraining && !isClosing) await acceptEstablished(server)
       isClosing = true
       const stopStreams = () => connections.stopStreams()
       stopStreams()
       const stopping = setInterval(stopStreams, streamCheckMs) // requests in flight may still begin some
-      await closeServer(server, graceMs)
+      const closed = closeServer(server, graceMs)
+      answerAccepted()
+      await closed
       clearInterval(stopping)
       retire(current)
       await Promise.all(retired)
@@ -204,6 +218,26 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
   clearTimeout(cut)
+}
+
+const quietMs = 30
+const maxAcceptMs = 1000
+
+/**
+ * Waits until no connection has arrived for a moment. Closing the socket resets connections that are established but not
+ * yet accepted, and a proxy then fails a POST with 502.
+ */
+async function acceptEstablished(server: Server): Promise<void> {
+  let accepted = 0
+  const count = () => (accepted += 1)
+  server.on('connection', count)
+  const end = performance.now() + maxAcceptMs
+  for (let before = -1; before !== accepted && performance.now() < end;) {
+    before = accepted
+    await pause(quietMs)
+    await nextTurn() // if this process stood still, connections are accepted only now
+  }
+  server.off('connection', count)
 }
 
 const maxHoldMs = 10_000

@@ -2,7 +2,7 @@ import type { CheckReadiness } from '../runtime/index.ts'
 import type { Feed, System } from '../store/index.ts'
 import { checkSystem } from '../host/index.ts'
 
-type Part = 'stopping' | 'release'
+type Part = 'starting' | 'stopping' | 'release'
 
 /** Whether a server should get requests. */
 export interface Readiness {
@@ -35,7 +35,7 @@ export function makeReadiness(system: System, feed: Pick<Feed, 'isFresh'>): Read
       return blocked.has('release')
     },
     async check() {
-      const reason = blocked.get('stopping') ?? blocked.get('release')
+      const reason = blocked.get('stopping') ?? blocked.get('release') ?? blocked.get('starting')
       if (reason !== undefined || feed.isFresh()) return reason
       pendingCheck ??= askSystem().finally(() => (pendingCheck = undefined))
       return pendingCheck

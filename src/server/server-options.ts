@@ -8,6 +8,8 @@ export interface ServerOptions {
   readonly host: Host
   readonly identity: Identity
   readonly address: Address
+  /** Makes requests wait until `started` is called, because routes would return 404 until a release is loaded. */
+  readonly isStarting?: boolean
   /** While pressure is high, requests are rejected. Undefined disables this. */
   readonly pressure?: Pressure | undefined
   /** Records spans, if tracing is enabled. */

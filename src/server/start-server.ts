@@ -63,11 +63,10 @@ export interface WaypostServer {
   recordStatistics(): Promise<void>
   /** Finds methods of the served release with action classes that would fail, without running them. */
   checkActions(): Promise<readonly FailingAction[]>
-  /**
-   * Makes requests wait until the returned function is called; while starting, requests are rejected if that takes too
-   * long.
-   */
-  hold(isStarting?: boolean): () => void
+  /** Makes requests wait until the returned function is called. */
+  hold(): () => void
+  /** Lets requests through, which wait since the server listens if `isStarting` was set. */
+  started(): void
   /** Keeps answering, but asks clients to open new connections. */
   drain(): void
   close(): Promise<void>
@@ -92,6 +91,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   })
   opened.defer(() => outbound.close())
   const readiness = makeReadiness(host.system, feed)
+  if (options.isStarting) readiness.block('starting', 'The server is starting')
   const measure = makeMetrics(host.system, { readiness, pressure: options.pressure, terms: () => terms })
   const shared = await openShared(options, { feed, outbound, readiness, measure, terms: () => terms })
   opened.defer(() => shared.guard.close())
@@ -109,6 +109,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     ...options.address,
     pressure: options.pressure,
     refusedHost: options.refusedHost,
+    isStarting: options.isStarting,
     protectPages: protectPages(options, () => terms.settings.portal),
     connections: limitConnections(options),
     onError: (error) => options.logger.error({ err: error }, 'accepting a connection failed'),
@@ -127,6 +128,10 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     port: listener.port,
     terms: () => terms,
     hold: listener.hold,
+    started() {
+      readiness.block('starting', undefined)
+      listener.started()
+    },
     drain: listener.drain,
     async serveRelease(release, { artifacts, signal, changedVariables, isFullReload = false } = {}) {
       const loaded = artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts))

@@ -4,6 +4,7 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse } from '
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { Pool } from 'undici'
 import { openTestProject } from '../../src/project/index.ts'
 import { openListener, type Generation, type Listener } from '../../src/runtime/index.ts'
@@ -154,6 +155,34 @@ test('held requests wait, are answered by the next generation, and leave nothing
   const last = makeGeneration('last')
   listener.swap(last.generation)
   await until('it is closed', () => next.events.includes('closed'))
+})
+
+test('requests wait from the moment a starting server listens, whichever path they have', async () => {
+  const [early, next] = [makeGeneration('early'), makeGeneration('next')]
+  await using listener = await open(early.generation, { isStarting: true })
+  const paths = ['/', '/a', '/docs', '/portal/', '/backend', '/health/ready']
+  const held = paths.map((path) => send(listener.port, { path }))
+  assert.equal((await send(listener.port, { path: '/health/live' })).text, 'early')
+  listener.swap(next.generation)
+  listener.started()
+  for (const answer of await Promise.all(held)) assert.equal(answer.text, 'next')
+  assert.deepEqual(early.events, ['/health/live', 'closed'])
+})
+
+test('a stopping server answers connections that the system has established before it could accept them', async () => {
+  const one = makeGeneration('one')
+  const listener = await open(one.generation)
+  const count = 24
+  const connected = new Int32Array(new SharedArrayBuffer(4))
+  const callers = new Worker(new URL('waiting-callers.ts', import.meta.url), {
+    workerData: { port: listener.port, count, connected },
+  })
+  const answers = once(callers, 'message') as Promise<[readonly string[]]>
+  listener.drain()
+  while (Atomics.load(connected, 0) < count) Atomics.wait(connected, 0, Atomics.load(connected, 0)) // accepts nothing
+  await listener.close(forever)
+  for (const answer of (await answers)[0]) assert.match(answer, /^HTTP\/1\.1 200 [^]*connection: close[^]*one$/i)
+  await callers.terminate()
 })
 
 test('a target in absolute form is answered as its path, and its host is checked', async () => {

@@ -111,6 +111,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
     logger,
     isDevelopment: false,
     address,
+    isStarting: true,
     pressure,
     tracing,
     stopLimitMs: stopping.limitMs,
@@ -160,7 +161,6 @@ interface RunningServer {
  */
 async function startServices({ options, server, identity, logger, defer }: RunningServer): Promise<ServerReport> {
   const { host } = server
-  const releaseHold = server.hold(true) // otherwise project routes would return 404 until the release is loaded
   await storeFact(host.system, 'origin', 'production')
   const name = nameServer({ port: server.port, reusePort: options.reusePort ?? false })
   const report = await reportServer(host, identity, { name, readVariables: options.readVariables })
@@ -169,7 +169,7 @@ async function startServices({ options, server, identity, logger, defer }: Runni
   const follower = new Follower({ server, logger, report, retryMs, ...(refresh === undefined ? {} : { refresh }) })
   defer(() => follower.stop())
   await follower.start()
-  releaseHold()
+  server.started()
   defer(prune(server, logger))
   defer(
     options.cron

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import { tracingChannel } from 'node:diagnostics_channel'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import { hostname, platform } from 'node:os'
 import { test } from 'node:test'
 import { listServers, nameServer } from '../../../src/host/index.ts'
-import { send } from '../../support/send.ts'
-import { openServeSite, versionFiles } from './site.ts'
+import { send, type Answer } from '../../support/send.ts'
+import { openServeSite, openServeSiteOn, versionFiles } from './site.ts'
 
 test('the ops port serves health and metrics to the local machine without a token, and no project routes', async () => {
   await using site = await openServeSite()
@@ -26,6 +27,26 @@ test('the ops port serves health and metrics to the local machine without a toke
   assert.equal(post.status, 405)
   assert.equal(post.headers.allow, 'GET, HEAD')
   assert.equal((await send(server.port, { path: '/metrics' })).status, 401, 'the port of the API needs a token')
+})
+
+test('a request that arrives as soon as the server listens is answered by the active release', async () => {
+  await using site = await openServeSiteOn('postgresql') // each statement is a turn of the event loop
+  await site.deploy(versionFiles('one'))
+  const early: Promise<Answer>[] = []
+  const listened = tracingChannel('net.server.listen')
+  const subscriber = {
+    asyncEnd(message: object) {
+      const { port } = (message as { readonly server: Server }).server.address() as AddressInfo
+      early.push(send(port, { path: '/version' }))
+    },
+  } as Parameters<typeof listened.subscribe>[0]
+  listened.subscribe(subscriber)
+  try {
+    await site.start()
+  } finally {
+    listened.unsubscribe(subscriber)
+  }
+  assert.deepEqual((await early[0])?.body, { version: 'one' })
 })
 
 test('is closed by default; OPS_PORT and OPS_HOST work like the flag', async () => {
