@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { isWaypostError } from '../kit/index.ts'
+import { ErrorDescription } from '../kit/index.ts'
 import { resolveStack } from '../release/index.ts'
 import { openLogOutput } from './log-output.ts'
 import { makeRedactor } from './redact-line.ts'
@@ -23,19 +23,20 @@ export function makeLogger(
   const options: pino.LoggerOptions = {
     level,
     ...(fields === undefined ? {} : { mixin: fields }),
-    serializers: { err: describeError },
+    serializers: errorSerializers,
     hooks: { streamWrite: makeRedactor(secrets) },
   }
   return pino(options, openLogOutput(file))
 }
 
-/** User and external errors are logged without a stack, which is only useful for bugs. */
+/**
+ * Describes the errors of log lines. An error that is logged as `error` is no exception: pino would write all of its fields.
+ */
+export const errorSerializers = {
+  err: describeError,
+  error: (error: unknown) => (error instanceof Error ? describeError(error) : error),
+}
+
 function describeError(error: unknown): object {
-  if (isWaypostError(error) && error.kind !== 'bug') {
-    const { code, message, hint } = error
-    return { type: error.name, code, message, ...(hint === undefined ? {} : { hint }) }
-  }
-  if (!(error instanceof Error)) return { message: String(error) }
-  const written = pino.stdSerializers.err(error)
-  return { ...written, stack: resolveStack(written.stack) }
+  return error instanceof ErrorDescription ? error : new ErrorDescription(error, { stackOf: resolveStack })
 }

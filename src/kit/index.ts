@@ -38,6 +38,7 @@ export {
   type ErrorKind,
   type ErrorRow,
 } from './errors.ts'
+export { ErrorDescription, safeMessageOf } from './describe-error.ts'
 export { decodeText, findEncodingProblem, readJsonFile, type EncodingProblem } from './encoding.ts'
 export { findJsonExcess } from './find-json-excess.ts'
 export { findForbiddenKey } from './forbidden-keys.ts'

@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { isActionLogger, variable } from '../kit/index.ts'
-import { makeValueRedactor, readLogLevel, type Host } from '../host/index.ts'
+import { errorSerializers, makeValueRedactor, readLogLevel, type Host } from '../host/index.ts'
 import type { DevConsole, LoggedLine } from './dev-console.ts'
 
 /**
@@ -24,7 +24,15 @@ export function makeDevLogger(
       else if (isAllWanted) process.stdout.write(text)
     },
   }
-  return pino({ level: readLogLevel(variables, 'info'), redact: ['req.headers.authorization'] }, destination)
+  const level = readLogLevel(variables, 'info')
+  return pino(
+    {
+      level,
+      serializers: { err: errorSerializers.error, error: errorSerializers.error },
+      redact: ['req.headers.authorization'],
+    },
+    destination,
+  )
 }
 
 /** Fields of every log entry. */

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isWaypostError, type WaypostError } from '../kit/index.ts'
+import { ErrorDescription, isWaypostError, type WaypostError } from '../kit/index.ts'
+import { resolveStack } from '../release/index.ts'
 import { collectAllowedMethods } from './allowed-methods.ts'
 import { UncaughtConflict } from './conflicts.ts'
 import { errors } from './errors.ts'
@@ -92,7 +93,8 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
   }
   const sendConflict = ({ known, problems, cause }: UncaughtConflict, request: FastifyRequest, reply: FastifyReply) => {
     options.onServerError?.(cause, request)
-    request.log.warn({ err: cause }, 'database constraint violated by an action')
+    const err = new ErrorDescription(cause, { stackOf: firstFrame }) // short, because callers can repeat it
+    request.log.warn({ err }, 'database constraint violated by an action')
     request.reason = known.message
     const fields = problems.length === 0 ? {} : { errors: problems }
     return send(reply, { ...makeProblemBody(problemTypeOf(known), known.status, known.message), ...fields })
@@ -144,6 +146,12 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
     if (allowed.length === 0 || allowed.includes(request.method)) throw errors.WP_RUNTIME_NOT_FOUND({ path })
     throw methodNotAllowed({ path, method: request.method, allowed })
   })
+}
+
+/** Returns the place in the project at which an error was thrown. */
+function firstFrame(stack: string | undefined): string | undefined {
+  const frame = stack?.split('\n').find((line) => line.includes('waypost:///'))
+  return frame === undefined ? undefined : resolveStack(frame.trim())
 }
 
 /** Maximum length of a path parameter, in characters. */

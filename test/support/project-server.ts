@@ -14,7 +14,7 @@ import {
   type WaypostServer,
 } from '../../src/server/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
-import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
+import { errorSerializers, openHost, openIdentity, type Host } from '../../src/host/index.ts'
 import type { Kind } from './forms.ts'
 import { answerChecks, type ReceivedAnswer } from './answer-checks.ts'
 import { checkAnswersOf } from './described-answers.ts'
@@ -66,7 +66,7 @@ export async function openProjectServer(options: ProjectServerOptions): Promise<
   }
   const logs: Record<string, unknown>[] = []
   const logger = pino(
-    { level: 'debug', serializers: { err: pino.stdSerializers.err } },
+    { level: 'debug', serializers: errorSerializers },
     { write: (line) => void logs.push(JSON.parse(line)) },
   )
   try {

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Transaction, UpdateObject } from 'kysely'
-import { makeId, messageOf, toStorable } from '../../kit/index.ts'
+import { makeId, safeMessageOf, toStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { LedgerRow } from '../../host/index.ts'
 
@@ -104,7 +104,7 @@ export async function endClaim(
   const end = {
     finished_at: system.now(),
     outcome: failure === undefined ? ('done' as const) : ('failed' as const),
-    error: failure === undefined ? null : toStorable(messageOf(failure.error)).slice(0, maxErrorLength),
+    error: failure === undefined ? null : toStorable(safeMessageOf(failure.error)).slice(0, maxErrorLength),
   }
   await system.transaction(async (trx) => {
     await trx

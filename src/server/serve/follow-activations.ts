@@ -1,4 +1,4 @@
-import { messageOf, shortId, variable, type Variables } from '../../kit/index.ts'
+import { safeMessageOf, shortId, variable, type Variables } from '../../kit/index.ts'
 import {
   loadActiveId,
   loadActiveRelease,
@@ -151,7 +151,7 @@ export class Follower {
     const isSuperseded = error instanceof Superseded || this.#superseded.signal.aborted
     const isKnown = this.#failed !== undefined && this.#failed.id === wanted
     const hasOtherValues = wanted !== undefined && wanted === this.#served && this.#changing.length > 0
-    const message = messageOf(error)
+    const message = safeMessageOf(error)
     const unnamed = hasOtherValues ? this.#changing.filter((name) => !message.includes(name)) : []
     const reason = unnamed.length === 0 ? message : `${unnamed.join(', ')}: ${message}`
     this.#failed = { id: wanted, reason }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import pino from 'pino'
 import { openTestProject } from '../../../src/project/index.ts'
 import type { StoredRelease } from '../../../src/release/index.ts'
-import { openHost, type Host } from '../../../src/host/index.ts'
+import { errorSerializers, openHost, type Host } from '../../../src/host/index.ts'
 import { serve, type ServeOptions, type ServingServer } from '../../../src/server/index.ts'
 import { migrateSystem } from '../../../src/store/index.ts'
 import { copySystem } from '../../support/migrated.ts'
@@ -69,7 +69,7 @@ export async function openServeSite(systemUrl?: string): Promise<ServeSite> {
     async start(options = {}, more = {}) {
       const logs: LogLine[] = []
       const logger = pino(
-        { level: 'debug', serializers: { err: pino.stdSerializers.err } },
+        { level: 'debug', serializers: errorSerializers },
         { write: (line) => void logs.push(JSON.parse(line)) },
       )
       const own = await mkdtemp(path.join(folder, 'host-'))
