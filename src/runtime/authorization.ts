@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { onRequestHookHandler } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Principal } from '../contract/index.ts'
+import { LeanRequest } from './lean-messages.ts'
 
 /**
  * Who may call a route: everyone, or callers whose token has one of the scopes. Without scopes, any valid token is
@@ -22,7 +23,7 @@ export function makeAuthorizationHook(guard: Guard, access: RouteAccess): onRequ
   return (request, _reply, done) => {
     const call = takeInternalCall(request.headers)
     const settle = (principal: Principal) => {
-      request.principal = principal
+      setPrincipal(request, principal)
       done()
     }
     // Uses callbacks, because a cached token is checked synchronously; a promise would cost more than the check.
@@ -47,11 +48,16 @@ function identifyCaller(guard: Guard): onRequestHookHandler {
     if (call !== undefined || authorization === undefined) return done()
     const authorize = async () => guard.authorize(authorization, [])
     const end = (principal?: Principal) => {
-      request.principal = principal
+      if (principal !== undefined) setPrincipal(request, principal)
       done()
     }
     authorize().then(end, () => end())
   }
+}
+
+function setPrincipal(request: FastifyRequest, principal: Principal): void {
+  request.principal = principal
+  if (request.method !== 'GET' && request.raw instanceof LeanRequest) request.raw.isAuthorized = true
 }
 
 /** A call of an operation within this process, whose principal was authorized before. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf } from '../kit/index.ts'
-import { LeanResponse } from './lean-messages.ts'
+import { LeanRequest, LeanResponse } from './lean-messages.ts'
 
 export interface ConnectionLimits {
   /** Maximum number of open connections. */
@@ -48,6 +48,10 @@ interface Connection {
   /** By which callers are counted; known once it was needed. */
   network: string | undefined
   isBusy: boolean
+  /** The request whose body may still be arriving, and for how many checks. */
+  receiving: { readonly request: IncomingMessage; checks: number } | undefined
+  /** The bytes that were read before the current request. */
+  bytesBefore: number
   /** The current response. */
   response: ServerResponse | undefined
   /** The bytes in memory when the current response ended. */
@@ -85,6 +89,10 @@ const maxStalledChecks = 30
 /** Maximum number of pipelined requests that are answered in a turn of the event loop before all connections take turns. */
 const maxPipelinedInTurn = 32
 const warnIntervalMs = 60_000
+/** For how many checks the first bytes of a body may arrive before the caller is known, 10 s. */
+const maxReceivingChecks = 10
+/** Number of bytes that must arrive in that time, unless the body is shorter. */
+const minReceivedBytes = 16 * 1024
 
 /** The open connections of a server. Limits their number and the memory that each can use. */
 export class Connections {
@@ -93,6 +101,8 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>()
   /** Connections without a request, longest idle first. */
   readonly #idle = new Set<Connection>()
+  /** Connections whose request has a body that may still be arriving, longest first. */
+  readonly #receiving = new Set<Connection>()
   /** Connections whose next pipelined request waits for its turn, longest first. */
   readonly #waiting = new Set<Connection>()
   #isStartScheduled = false
@@ -122,13 +132,16 @@ export class Connections {
 
   /**
    * Starts to track the connections of a server. When the limit is reached, a new connection replaces the longest idle
-   * one.
+   * one, or one whose body is still arriving.
    */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.#add(socket))
     server.on(
       'close',
-      this.#unread.repeat(() => this.#closeStalled()),
+      this.#unread.repeat(() => {
+        this.#closeStalled()
+        this.#closeSlow()
+      }),
     )
   }
 
@@ -161,6 +174,8 @@ export class Connections {
       socket,
       network: undefined,
       isBusy: false,
+      receiving: undefined,
+      bytesBefore: 0,
       response: undefined,
       responseBytes: 0,
       progress: { taken: 0, checks: 0 },
@@ -207,15 +222,42 @@ export class Connections {
   #makeRoom(newcomer: Socket): void {
     const { maxConnections, onFull } = this.#limits
     const [longestIdle] = this.#idle
-    this.#close(longestIdle?.socket ?? newcomer)
+    this.#close((longestIdle ?? this.#findReceiving())?.socket ?? newcomer)
     const now = performance.now()
     if (now - this.#warnedAt < warnIntervalMs) return
     this.#warnedAt = now
     onFull?.(maxConnections)
   }
 
+  /** Ends the requests of unknown callers whose bodies arrive byte by byte. */
+  #closeSlow(): void {
+    for (const connection of this.#receiving) {
+      const { socket, receiving } = connection
+      if (!isArriving(connection)) this.#receiving.delete(connection)
+      else if ((receiving!.checks += 1) >= maxReceivingChecks && !isAuthorized(receiving!.request)) {
+        const received = socket.bytesRead - connection.bytesBefore
+        if (received < minReceivedBytes) this.#close(socket)
+      }
+    }
+  }
+
+  /** Returns the connection whose body has been arriving longest, of an unknown caller if possible. */
+  #findReceiving(): Connection | undefined {
+    let known: Connection | undefined
+    for (const connection of this.#receiving) {
+      if (!isArriving(connection)) this.#receiving.delete(connection)
+      else if (isAuthorized(connection.receiving!.request)) known ??= connection
+      else return connection
+    }
+    return known
+  }
+
   #start(connection: Connection, { request, response }: Exchange): void {
     connection.isBusy = true
+    if (hasBody(request)) {
+      connection.receiving = { request, checks: 0 }
+      this.#receiving.add(connection)
+    }
     connection.response = response
     this.#idle.delete(connection)
     response.on('prefinish', () => {
@@ -231,8 +273,11 @@ export class Connections {
 
   #startNext(connection: Connection): void {
     if (!this.#open.has(connection.socket)) return
+    this.#receiving.delete(connection)
     if (connection.queue.length === 0) {
       connection.isBusy = false
+      connection.receiving = undefined
+      connection.bytesBefore = connection.socket.bytesRead
       connection.response = undefined
       this.#idle.add(connection)
     } else if (this.#mayPipeline()) {
@@ -285,10 +330,23 @@ export class Connections {
     if (connection === undefined) return
     this.#open.delete(socket)
     this.#idle.delete(connection)
+    this.#receiving.delete(connection)
     this.#waiting.delete(connection)
     this.#count(connection, 0)
     connection.queue.length = 0
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+function isArriving({ receiving }: Connection): boolean {
+  return receiving !== undefined && !receiving.request.complete
+}
+
+function isAuthorized(request: IncomingMessage): boolean {
+  return request instanceof LeanRequest && request.isAuthorized === true
 }
 
 /**

@@ -20,6 +20,8 @@ export type BodyCallback = (failure: Error | null, bytes?: Buffer) => void
  * properties are only set when they are needed, because most requests have no body.
  */
 export class LeanRequest extends IncomingMessage {
+  /** Set for a valid token, whose caller may send the body slowly. */
+  declare isAuthorized?: boolean
   declare private collector: BodyCollector | undefined
   declare private joined: Joined | undefined
   /** Of Node since 24.12: what it does with requests without a body. */

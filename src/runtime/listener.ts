@@ -69,6 +69,7 @@ const serverOptions: ServerOptions<typeof LeanRequest, typeof LeanResponse<LeanR
   ServerResponse: LeanResponse,
   requestTimeout: 60_000,
   headersTimeout: 20_000,
+  connectionsCheckingInterval: 1000, // by default, these limits would be noticed up to 30 s late
   // Longer than load balancers keep idle connections, so that they do not send into a closed one
   keepAliveTimeout: 72_000,
   joinDuplicateHeaders: true, // otherwise Node would silently drop one of two Authorization headers

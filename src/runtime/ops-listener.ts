@@ -45,7 +45,10 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
       sendJson(response, 503, { status: 'Metrics are not available at the moment' })
     })
   })
-  const server = createServer({ keepAliveTimeout: 72_000, requestTimeout: 20_000 }, connections.accept)
+  const server = createServer(
+    { keepAliveTimeout: 72_000, requestTimeout: 20_000, connectionsCheckingInterval: 1000 },
+    connections.accept,
+  )
   connections.watch(server)
   await listen(server, options)
   server.on('error', options.onError) // errors of accept

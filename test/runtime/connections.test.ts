@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { ConnectionLimits } from '../../src/runtime/connections.ts'
+import type { LeanRequest } from '../../src/runtime/lean-messages.ts'
 import { openListener, openOpsListener, type Listener } from '../../src/runtime/index.ts'
 import { until } from '../support/until.ts'
 import { actionFile, openProjectServer } from '../support/project-server.ts'
@@ -308,6 +309,53 @@ test('a new connection beyond the limit replaces the one that was idle longest',
   assert.deepEqual(site.full, [3], 'it is told once a minute')
   site.answerSlow()
   await busy.until(/<slow>/)
+})
+
+const post = (length: number, sent: string) =>
+  `POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n${sent}`
+
+test('a new connection beyond the limit replaces the one whose body has been arriving longest, callers with tokens last', async () => {
+  await using site = await openSite(3)
+  site.onRequest = (request) => {
+    if (request.headers['authorization'] !== undefined) (request as LeanRequest).isAuthorized = true
+  }
+  const [known, complete, slow] = [await site.open(), await site.open(), await site.open()]
+  known.socket.write(post(100, 'x').replace('Host', 'Authorization: Bearer a\r\nHost'))
+  complete.socket.write(post(4, 'done'))
+  slow.socket.write(post(100, 'x'))
+  await until('all have begun', () => site.begun.length === 3)
+  const next = await site.open()
+  next.socket.write(post(100, 'x'))
+  await slow.closed
+  await until('it has begun', () => site.begun.length === 4)
+  const last = await site.open()
+  await next.closed
+  last.socket.write(get('/slow'))
+  await until('it has begun', () => site.begun.length === 5)
+  assert.equal((await send(site.listener.port, { path: '/after' })).text, '</after>')
+  await known.closed
+  site.answerSlow() // of the closed connection
+  site.answerSlow()
+  await complete.until(/<slow>/)
+})
+
+test('a body that has barely begun to arrive after ten checks ends its connection, unless it has a valid token', async () => {
+  await using stalling = await openStalling()
+  const { site, check } = stalling
+  site.onRequest = (request) => {
+    if (request.headers['authorization'] !== undefined) (request as LeanRequest).isAuthorized = true
+  }
+  const large = 17 * 1024
+  const [slow, known, arriving, complete] = [await site.open(), await site.open(), await site.open(), await site.open()]
+  slow.socket.write(post(large, 'x'))
+  known.socket.write(post(100, 'x').replace('Host', 'Authorization: Bearer a\r\nHost'))
+  arriving.socket.write(post(100_000, 'x'.repeat(large)))
+  complete.socket.write(post(4, 'done'))
+  await until('all have begun', () => site.begun.length === 4)
+  await send(site.listener.port, { path: '/read' }) // by now, what was sent before has been read
+  for (let time = 0; time < 10; time += 1) check()
+  await slow.closed
+  for (const one of [known, arriving, complete]) assert.equal(one.socket.destroyed, false)
 })
 
 test('while every connection is busy new ones are rejected, until one is free', async () => {
