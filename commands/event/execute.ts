@@ -53,6 +53,7 @@ export default class EventExecute extends WaypostCommand {
           if (process.stdout.isTTY && !flags.watch) storeFailure(failures, attempt)
           else if (process.stdout.isTTY || attempt.outcome === 'dead') progress.above(() => this.#showFailure(attempt))
         },
+        onRecovered: () => progress.above(() => this.note('System is available again.')),
         onError: (error) => progress.above(() => this.note(`${messageOf(error)}. ${describeNext(error)}`)),
       })
       progress.end()

@@ -12,6 +12,8 @@ export interface DeliveryOptions {
   onAttempt(attempt: AttemptReport): void
   /** Called when System is unavailable. The worker then tries again. */
   onWait(error: unknown): void
+  /** Called when System is available again. */
+  onRecovered(): void
   /** Called when the worker ended without being stopped. */
   onEnd(error: unknown): void
 }
@@ -37,6 +39,7 @@ export function startDelivering({ server, identity, recordsActivity, ...on }: De
     watch: true,
     onAttempt: on.onAttempt,
     onError: on.onWait,
+    onRecovered: on.onRecovered,
   }).catch(on.onEnd)
   return async () => {
     stop.abort()

@@ -21,6 +21,8 @@ export interface ExecuteRequest {
    * continues with the previous settings.
    */
   onError?(error: unknown): void
+  /** With `watch`, called when System is available again. */
+  onRecovered?(): void
 }
 
 /** What a run did, and what is still pending. */

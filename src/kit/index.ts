@@ -39,6 +39,7 @@ export {
   type ErrorRow,
 } from './errors.ts'
 export { ErrorDescription, safeMessageOf } from './describe-error.ts'
+export { watchOutage, type Outage } from './outage.ts'
 export { decodeText, findEncodingProblem, readJsonFile, type EncodingProblem } from './encoding.ts'
 export { findJsonExcess } from './find-json-excess.ts'
 export { findForbiddenKey } from './forbidden-keys.ts'

@@ -222,6 +222,7 @@ export function startDelivering({ options: { console }, server, identity }: DevS
     recordsActivity: false,
     onAttempt: (attempt) => console.delivered(attempt),
     onWait: (error) => console.warned(`Event delivery paused: ${messageOf(error)}`),
+    onRecovered: () => console.warned('Event delivery continues'),
     onEnd: (error) => console.warned(`Event delivery stopped: ${messageOf(error)}`),
   })
 }

@@ -1,3 +1,4 @@
+import { watchOutage } from '../kit/index.ts'
 import { type Guard, recordUses } from '../auth/index.ts'
 import { recordStatistics } from '../operate/index.ts'
 import type { RouteStatistics } from '../runtime/index.ts'
@@ -22,7 +23,7 @@ const maxPendingUses = 50_000
 /** Records which tokens were used. Times of use that users see are up to 10 s old. */
 export function recordTokenUses({ guard, system, onError }: UsesOptions): Recorder {
   const pending = new Map<string, number>()
-  let isFailing = false
+  const outage = watchOutage({ onFailed: onError })
   return startRecorder(10_000, async () => {
     for (const [jti, at] of guard.drainUses()) {
       if (pending.has(jti) || pending.size < maxPendingUses) pending.set(jti, at)
@@ -31,10 +32,9 @@ export function recordTokenUses({ guard, system, onError }: UsesOptions): Record
     try {
       await recordUses(system, uses)
       for (const [jti, at] of uses) if (pending.get(jti) === at) pending.delete(jti)
-      isFailing = false
+      outage.succeeded()
     } catch (error) {
-      if (!isFailing) onError(error)
-      isFailing = true
+      outage.failed(error)
     }
   })
 }
@@ -43,21 +43,23 @@ const statisticsIntervalMs = 60_000
 
 /**
  * Records the counted answers of routes once a minute.
- * @param onError called when counts cannot be stored, and are lost
+ * @param onError called for the first of the counts that cannot be stored, and are lost
  */
 export function recordRouteStatistics(
   system: System,
   statistics: RouteStatistics,
   onError: (error: unknown) => void,
 ): Recorder {
+  const outage = watchOutage({ onFailed: onError })
   return startRecorder(statisticsIntervalMs, async () => {
     const counts = statistics.drain()
     if (counts.length === 0) return
     try {
       // Most of the counted minute lies before now.
       await recordStatistics(system, counts, (await loadDatabaseTime(system)) - statisticsIntervalMs / 2)
+      outage.succeeded()
     } catch (error) {
-      onError(error)
+      outage.failed(error)
     }
   })
 }

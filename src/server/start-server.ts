@@ -81,6 +81,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   const feed = await startFeed(host.system, {
     clock: host.clock,
     onError: (error) => options.logger.warn({ reason: messageOf(error) }, 'reading the change feed failed'),
+    onRecovered: () => options.logger.info('reading the change feed succeeds again'),
   })
   opened.defer(() => feed.close())
   const outbound = openOutbound({

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../kit/index.ts'
+import { systemClock, watchOutage, type Clock, type Outage } from '../kit/index.ts'
 import { openFeedSource, type FeedRead, type FeedSource } from './feed-sources.ts'
 import type { Change, System } from './system.ts'
 
@@ -25,6 +25,8 @@ export interface StartFeedOptions {
   readonly clock?: Clock
   /** Called once when the feed becomes unreadable, and with errors that listeners throw. */
   readonly onError?: (error: unknown) => void
+  /** Called when the feed can be read again. */
+  readonly onRecovered?: () => void
 }
 
 const maxAgeMs = 1000
@@ -53,12 +55,13 @@ class PolledFeed implements Feed {
   #lastBegan = -Infinity
   #currentPoll: Promise<void> | undefined
   #nextPoll: Promise<void> | undefined
-  #isFailing = false
+  readonly #outage: Outage
   #isClosed = false
 
   constructor(system: System, options: StartFeedOptions) {
     this.#clock = options.clock ?? systemClock
     this.#onError = options.onError ?? (() => undefined)
+    this.#outage = watchOutage({ onFailed: options.onError, onSucceeded: options.onRecovered })
     this.#source = openFeedSource(system, () => this.#wake())
   }
 
@@ -113,7 +116,7 @@ class PolledFeed implements Feed {
       isBehind = isReset || this.#position < read.head // after a reset, the change at the head must be read
     } while (isBehind)
     this.#lastBegan = startedAt
-    this.#isFailing = false
+    this.#outage.succeeded()
   }
 
   /**
@@ -167,7 +170,6 @@ class PolledFeed implements Feed {
   }
 
   #fail(error: unknown): void {
-    if (!this.#isFailing && !this.#isClosed) this.#onError(error)
-    this.#isFailing = true
+    if (!this.#isClosed) this.#outage.failed(error)
   }
 }

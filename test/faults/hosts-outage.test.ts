@@ -107,6 +107,7 @@ describe('three servers and a worker whose PostgreSQL is unavailable', { concurr
           }
         }
         assert.match(worker.stderr(), /Trying again/)
+        await until('the worker says so', () => worker.stderr().includes('System is available again'))
       },
     )
   }

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../kit/index.ts'
+import { messageOf, watchOutage } from '../../kit/index.ts'
 import type { PostResult } from '../../outbound/index.ts'
 import { correctTimes } from '../lanes/correct-times.ts'
 import { loadOwners, Member } from '../lanes/member.ts'
@@ -37,8 +37,13 @@ export interface ExecuteOptions extends AttemptOptions, ReaderOptions {
   readonly concurrency?: number
   /** Called after each recorded attempt, and for a delivery that ended because it lost too many workers. */
   onAttempt?(attempt: AttemptReport): void
-  /** With `watch`, called when System is unavailable; the run then tries again. Without, the error ends it. */
+  /**
+   * With `watch`, called when System becomes unavailable, but not for each attempt; the run then tries again. Without, the
+   * error ends it.
+   */
   onError?(error: unknown): void
+  /** Called when System is available again. */
+  onRecovered?(): void
 }
 
 /**
@@ -92,8 +97,9 @@ class Worker {
 
   /** Works until the end, waits for what is in flight, records it, and leaves. */
   async run(): Promise<Summary> {
-    const { watch, signal, onError } = this.#options
-    let onFailure = watch ? onError : undefined
+    const { watch, signal, onError: onFailed, onRecovered: onSucceeded } = this.#options
+    const outage = watchOutage({ onFailed, onSucceeded })
+    let onFailure = watch && onFailed !== undefined ? outage.failed : undefined
     if (!watch && (await this.#isNothingDue())) return this.#recorder.summary // without joining, which would move lanes
     const guard = setInterval(() => this.#guard(), guardMs)
     const stop = () => this.#stop()
@@ -119,7 +125,10 @@ class Worker {
         }
         if (this.#failures.length > 0) stop()
         if (next === 'end') stop()
-        else if (next !== 'again') errors = 0
+        else if (next !== 'again') {
+          errors = 0
+          outage.succeeded()
+        }
         if (next === 'idle') await this.#wake.wait(idleMs)
         else if (next === 'contended') await sleep(5 + Math.random() * 20)
         else await yieldToEventLoop() // with SQLite, nothing else lets signals and timers run

@@ -1,3 +1,4 @@
+import { watchOutage, type Outage } from '../../kit/index.ts'
 import { isClaimed, updateLedger, loadLedger, type Ledger } from '../../host/index.ts'
 import { ConflictFinder } from './find-conflicts.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
@@ -9,8 +10,10 @@ export interface SchedulerOptions extends RunnerOptions {
   readonly fromNow: boolean
   /** The longest wait for a slot before System is read again; 15 s by default. */
   readonly maxWaitMs?: number
-  /** Called when System is unavailable. The scheduler then tries again. */
+  /** Called when System becomes unavailable. The scheduler then tries again. */
   onError(error: unknown): void
+  /** Called when System is available again. */
+  onRecovered?(): void
 }
 
 /** Expired leases, clock changes and suspended machines cause no notification. */
@@ -27,6 +30,7 @@ export class CronScheduler {
   readonly #loopEnded: Promise<void>
   readonly #maxWaitMs: number
   readonly #conflicts = new ConflictFinder()
+  readonly #outage: Outage
   #fromNow: boolean
   #set: CronjobSet | undefined
   #errorsInARow = 0
@@ -34,6 +38,7 @@ export class CronScheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options
+    this.#outage = watchOutage({ onFailed: options.onError, onSucceeded: options.onRecovered })
     this.#fromNow = options.fromNow
     this.#maxWaitMs = options.maxWaitMs ?? defaultMaxWaitMs
     this.#runner = new CronRunner({
@@ -80,9 +85,10 @@ export class CronScheduler {
     try {
       const waitMs = this.#set === undefined ? this.#maxWaitMs : await this.#startDueWithDeadline(this.#set)
       this.#errorsInARow = 0
+      this.#outage.succeeded()
       return waitMs
     } catch (error) {
-      this.#options.onError(error)
+      this.#outage.failed(error)
       return Math.min(minWaitMs * 2 ** this.#errorsInARow++, this.#maxWaitMs)
     }
   }

@@ -49,6 +49,7 @@ export function serveCronjobs({ options, ...sources }: ServeCronjobsOptions): Cr
       cronOptions.onRan?.(report)
     },
     onError: (error) => logger.warn({ err: error }, 'cronjobs paused: System is unavailable'),
+    onRecovered: () => logger.info('cronjobs continue: System is available'),
   })
   return {
     async follow(toRun, serve) {

@@ -1,4 +1,4 @@
-import type { Settings } from '../../kit/index.ts'
+import { watchOutage, type Settings } from '../../kit/index.ts'
 import { exchangeFact, loadFacts, replaceFact, loadDatabaseTime } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
 import { pruneSystem, type Pruned } from './prune.ts'
@@ -9,7 +9,7 @@ const defaultCloseLimitMs = 10_000
 
 export interface PrunerOptions {
   settings(): Settings
-  /** Called with what was deleted, or with the error that prevented it. An error is retried within the hour. */
+  /** Called with what was deleted, or with the first error that prevented it. An error is retried within the hour. */
   onPruned?(pruned: Pruned): void
   onError?(error: unknown): void
 }
@@ -24,6 +24,7 @@ export interface Pruner {
 
 export function openPruner({ system, clock }: Pick<Host, 'system' | 'clock'>, options: PrunerOptions): Pruner {
   const stop = new AbortController()
+  const outage = watchOutage({ onFailed: (error) => options.onError?.(error) })
   let next = clock.monotonic()
   let running: Promise<void> = Promise.resolve()
 
@@ -41,7 +42,7 @@ export function openPruner({ system, clock }: Pick<Host, 'system' | 'clock'>, op
     runIfDue() {
       if (stop.signal.aborted || clock.monotonic() < next) return
       next = clock.monotonic() + checkIntervalMs
-      running = running.then(prune).catch((error: unknown) => options.onError?.(error))
+      running = running.then(prune).then(outage.succeeded).catch(outage.failed)
     },
     async close(limitMs = defaultCloseLimitMs) {
       const timer = setTimeout(() => stop.abort(), limitMs)

@@ -28,6 +28,7 @@ export function logDeliveries({
     recordsActivity: true,
     onAttempt: (attempt) => logAttempt(logger, attempt),
     onWait: (error) => logger.warn({ err: error }, 'event delivery paused: System is unavailable'),
+    onRecovered: () => logger.info('event delivery continues: System is available'),
     onEnd: (error) => logger.error({ err: error }, 'event delivery stopped: restart this server'),
   })
 }
