@@ -30,12 +30,12 @@ export function collectDefinitionFiles(root: string, { files, pluginFiles }: Loa
   for (const file of [...new Set([...used, ...kept])].toSorted()) {
     const problem = findPathProblem(file)
     if (problem !== undefined) {
-      diagnostics.push(diagnose(file, errors.WP_PROJECT_FILE_LEFT({ file, reason: problem }), 'warning'))
+      diagnostics.push(diagnoseFile(file, errors.WP_PROJECT_FILE_LEFT({ file, reason: problem }), 'warning'))
       continue
     }
     const read = readDefinitionFile(folder, file)
     if (read === undefined) continue
-    if ('reason' in read) diagnostics.push(diagnose(file, errors.WP_PROJECT_FILE({ file, ...read })))
+    if ('reason' in read) diagnostics.push(diagnoseFile(file, errors.WP_PROJECT_FILE({ file, ...read })))
     else found.push(read)
     if (found.length > fileLimits.files) break
   }
@@ -44,7 +44,7 @@ export function collectDefinitionFiles(root: string, { files, pluginFiles }: Loa
   )
   if (exceeded !== undefined) {
     const { path: file, problem: reason } = exceeded
-    diagnostics.push(diagnose(file, errors.WP_PROJECT_FILE({ file, reason, hint: hintOfLimits })))
+    diagnostics.push(diagnoseFile(file, errors.WP_PROJECT_FILE({ file, reason, hint: hintOfLimits })))
   }
   return { files: found, diagnostics }
 }
@@ -74,7 +74,8 @@ function readDefinitionFile(
   return { reason: read.reason, hint: read.hint ?? hint }
 }
 
-function diagnose(
+/** A problem of a whole file. */
+export function diagnoseFile(
   file: string,
   { code, message, hint = '' }: { readonly code: string; readonly message: string; readonly hint?: string | undefined },
   severity: Diagnostic['severity'] = 'error',

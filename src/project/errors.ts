@@ -25,6 +25,12 @@ export const errors = defineErrors({
     message: '{file} is not kept with a deployment: {reason}',
     hint: 'Move what the definition includes from it to a .yml or .json file of its own, for example in resources/.',
   },
+  WP_PROJECT_TABLE_UNREADABLE: {
+    kind: 'user',
+    status: 500,
+    message: 'The table or view "{table}" cannot be read and was left out: {reason}',
+    hint: 'Drop it if it is not needed. A view of a table that is gone, a function of another program or a missing module of SQLite has this effect.',
+  },
   WP_PROJECT_NO_TABLE_TYPES: {
     kind: 'user',
     status: 500,

@@ -187,6 +187,7 @@ export interface ConnectionsMigration {
   /** Do not write `tables.ts` and `tables.json`. */
   readonly keepTables?: boolean
   readonly to?: string | undefined
+  onDiagnostics?(diagnostics: readonly Diagnostic[]): void
   /** Set by `dev`, which retries on each save. Migrations that are still stubs stay pending with a warning. */
   readonly dev?: { readonly session: SessionMigrations; warned(message: string): void }
   onApplied?(applied: AppliedMigration): void
@@ -231,7 +232,8 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       },
     })
     if (options.keepTables) return
-    written.push(...(await writeTablesOf(options.folder, name, database)))
+    const { folder, onDiagnostics } = options
+    written.push(...(await writeTablesOf({ folder, name, database, onDiagnostics })))
   })
   return { applied, written }
 }

@@ -200,6 +200,7 @@ class Reloader {
         plugins,
         folder: project.root,
         dev: { session, warned: (message) => console.warned(message) },
+        onDiagnostics: (diagnostics) => diagnostics.forEach(({ message }) => console.warned(message)),
       }),
     )
     this.#migrated = wanted

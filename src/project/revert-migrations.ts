@@ -79,7 +79,7 @@ async function revert(
   options: RevertOptions & { readonly command: string },
   choose: (plan: MigrationPlan) => Choice,
 ): Promise<RevertReport | undefined> {
-  const { folder, variables } = options
+  const { folder, variables, onDiagnostics } = options
   const built = await buildForMigration(options)
   const modules = await loadMigrationModules(built.release)
   const connection = options.connection ?? chooseConnection(options.command, modules)
@@ -100,7 +100,8 @@ async function revert(
         if (steps.revert.length > 0) await revertMigrations({ ...database, ...steps, clock: host.clock })
         report = {
           ...named,
-          written: steps.revert.length === 0 ? [] : await writeTablesOf(folder, connection, database),
+          written:
+            steps.revert.length === 0 ? [] : await writeTablesOf({ folder, name: connection, database, onDiagnostics }),
         }
       }),
     )

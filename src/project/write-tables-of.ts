@@ -1,22 +1,34 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ConnectionDatabase } from '../host/index.ts'
+import type { Diagnostic } from '../kit/index.ts'
 import { loadSnapshot, writeTables } from '../store/index.ts'
 import { writeSnapshot } from '../tables/index.ts'
+import { diagnoseFile } from './definition-files.ts'
+import { errors } from './errors.ts'
+
+export interface TablesOf {
+  readonly folder: string
+  readonly name: string
+  readonly database: ConnectionDatabase
+  /** Called with a warning for each table or view that cannot be read, and is left out. */
+  onDiagnostics?: ((diagnostics: readonly Diagnostic[]) => void) | undefined
+}
 
 /**
  * Writes the types and the snapshot of a connection's tables.
  * @returns the files that changed
  */
-export async function writeTablesOf(
-  folder: string,
-  name: string,
-  { db, kind }: ConnectionDatabase,
-): Promise<readonly string[]> {
-  const texts = {
-    'tables.ts': await writeTables(db, kind),
-    'tables.json': writeSnapshot(await loadSnapshot(db, kind)),
-  }
+export async function writeTablesOf({ folder, name, database, onDiagnostics }: TablesOf): Promise<readonly string[]> {
+  const { db, kind } = database
+  const warnings: Diagnostic[] = []
+  const snapshot = await loadSnapshot(db, kind, ({ name: table, reason }) =>
+    warnings.push(
+      diagnoseFile(`migrations/${name}/tables.json`, errors.WP_PROJECT_TABLE_UNREADABLE({ table, reason }), 'warning'),
+    ),
+  )
+  const texts = { 'tables.ts': await writeTables(db, kind), 'tables.json': writeSnapshot(snapshot) }
+  if (warnings.length > 0) onDiagnostics?.(warnings)
   const written: string[] = []
   for (const [base, text] of Object.entries(texts)) {
     const file = path.join('migrations', name, base)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { messageOf } from '../../kit/index.ts'
 import type { DatabaseKind } from '../sql/column-types.ts'
 import { compareNames, type AnyDatabase } from './migration-table.ts'
 
@@ -32,9 +33,23 @@ interface Row extends Column {
   readonly keyPosition: number
 }
 
-/** Returns the application's tables and views by name, with columns in their order. Excludes Waypost's own tables. */
-export async function loadTables(db: AnyDatabase, kind: DatabaseKind): Promise<readonly Table[]> {
-  const rows = await (kind === 'sqlite' ? loadSqlite(db) : loadPostgres(db))
+/** A table or view whose columns SQLite cannot tell, such as a view of a table that was dropped. */
+export interface UnreadableTable {
+  readonly name: string
+  readonly reason: string
+}
+
+/**
+ * Returns the application's tables and views by name, with columns in their order. Excludes Waypost's own tables, and
+ * those in which an extension of SQLite stores the content of another table.
+ * @param onUnreadable called for each table or view that is left out because it cannot be read
+ */
+export async function loadTables(
+  db: AnyDatabase,
+  kind: DatabaseKind,
+  onUnreadable: (table: UnreadableTable) => void = () => undefined,
+): Promise<readonly Table[]> {
+  const rows = await (kind === 'sqlite' ? loadSqlite(db, onUnreadable) : loadPostgres(db))
   const own = rows.filter(({ table }) => !table.startsWith('waypost_'))
   return [...Map.groupBy(own, ({ table }) => table)]
     .map(([name, columns]) => {
@@ -45,28 +60,48 @@ export async function loadTables(db: AnyDatabase, kind: DatabaseKind): Promise<r
     .toSorted((a, b) => compareNames(a.name, b.name))
 }
 
-async function loadSqlite(db: AnyDatabase): Promise<readonly Row[]> {
-  const { rows } = await sql<{
-    table: string
-    kind: string
-    name: string
-    type: string
-    notnull: number
-    dflt_value: string | null
-    pk: number
-    keys: number
-    hidden: number
-    text: string
-  }>`
-    select m.name as "table", m.type as kind, m.sql as text, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden, max(c.pk) over (partition by m.name) as keys
-    from sqlite_schema m, pragma_table_xinfo(m.name) c
-    where m.type in ('table', 'view') and m.name not glob 'sqlite_*' and c.hidden <> 1
-    order by m.name, c.cid`.execute(db)
+interface SqliteTable {
+  readonly name: string
+  readonly type: string
+  readonly text: string
+}
+
+interface SqliteColumn {
+  readonly name: string
+  readonly type: string
+  readonly notnull: number
+  readonly dflt_value: string | null
+  readonly pk: number
+  readonly hidden: number
+}
+
+async function loadSqlite(db: AnyDatabase, onUnreadable: (table: UnreadableTable) => void): Promise<readonly Row[]> {
+  const { rows: tables } = await sql<SqliteTable>`
+    select l.name, l.type, m.sql as text from pragma_table_list l join sqlite_schema m on m.name = l.name
+    where l.schema = 'main' and l.type in ('table', 'view', 'virtual') and m.type in ('table', 'view')
+      and l.name not glob 'sqlite_*'
+    order by l.name`.execute(db)
+  const found: (readonly Row[])[] = []
+  for (const table of tables) {
+    try {
+      found.push(await loadColumns(db, table))
+    } catch (error) {
+      onUnreadable({ name: table.name, reason: messageOf(error) })
+    }
+  }
+  return found.flat()
+}
+
+async function loadColumns(db: AnyDatabase, { name: table, type, text }: SqliteTable): Promise<readonly Row[]> {
+  const { rows } = await sql<SqliteColumn>`
+    select name, type, "notnull", dflt_value, pk, hidden from pragma_table_xinfo(${table}) where hidden <> 1
+    order by cid`.execute(db)
+  const hasOneKey = rows.filter(({ pk }) => pk > 0).length === 1
   return rows.map((row) => {
-    const isId = row.type === 'INTEGER' && row.keys === 1 && row.pk === 1 && !isPlainInteger(row.text, row.name)
+    const isId = row.type === 'INTEGER' && hasOneKey && row.pk === 1 && !isPlainInteger(text, row.name)
     return {
-      table: row.table,
-      isView: row.kind === 'view',
+      table,
+      isView: type === 'view',
       name: row.name,
       type: row.type.replace(/\s*\(.*/s, '').toLowerCase(),
       modifiers: /\((.*)\)/s.exec(row.type)?.[1]!.replaceAll(/\s/g, '') ?? '',

@@ -2,12 +2,19 @@ import { sql } from 'kysely'
 import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot } from '../../contract/index.ts'
 import type { Snapshot } from '../../tables/index.ts'
 import type { DatabaseKind } from '../sql/column-types.ts'
-import { loadTables, type Column, type Table } from './introspect.ts'
+import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
 import { loadApplied, type AnyDatabase } from './migration-table.ts'
 
-/** Returns the tables of a database and the migrations that were applied to it. */
-export async function loadSnapshot(db: AnyDatabase, kind: DatabaseKind): Promise<Snapshot> {
-  const tables = await loadTables(db, kind)
+/**
+ * Returns the tables of a database and the migrations that were applied to it.
+ * @param onUnreadable called for each table or view that is left out because it cannot be read
+ */
+export async function loadSnapshot(
+  db: AnyDatabase,
+  kind: DatabaseKind,
+  onUnreadable?: (table: UnreadableTable) => void,
+): Promise<Snapshot> {
+  const tables = await loadTables(db, kind, onUnreadable)
   const indexes = await loadIndexes(db, kind)
   const foreignKeys = await (kind === 'sqlite' ? loadSqliteKeys(db, tables) : loadPostgresKeys(db))
   const applied = await loadApplied(db)

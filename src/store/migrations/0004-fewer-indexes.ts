@@ -1,5 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 import { PostgreSqlPlatform } from '@mikro-orm/postgresql'
+import { schemaMark } from '../sql/sqlite-handle.ts'
 
 /**
  * Reduces the indexes that a delivered delivery is written to from seven to three, because they were most of its cost.
@@ -23,7 +24,7 @@ const attemptsOfPostgres = [
 
 /** SQLite cannot change a primary key. */
 const attemptsOfSqlite = [
-  'alter table "waypost_attempt" rename to "waypost_attempt_before"',
+  `${schemaMark} alter table "waypost_attempt" rename to "waypost_attempt_before"`,
   'drop index "waypost_attempt_delivery_id_index"',
   'drop index "waypost_attempt_started_at_index"',
   `create table "waypost_attempt" (

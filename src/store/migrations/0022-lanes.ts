@@ -1,5 +1,6 @@
 import { Migration } from '@mikro-orm/migrations'
 import { PostgreSqlPlatform } from '@mikro-orm/postgresql'
+import { schemaMark } from '../sql/sqlite-handle.ts'
 
 /**
  * Deliveries in lanes: a subscription has one of 64 lanes, and only the worker of a lane posts for it. Deliveries that
@@ -45,8 +46,9 @@ function statements(isPostgres: boolean): readonly string[] {
       "lost" = "lost" + case when "claim_id" is null then 0 else 1 end,
       "due_at" = case when "failures" = 0 and "due_at" <= ${now} then 0 else "due_at" end
       where "status" = 'pending'`,
-    'alter table "waypost_delivery" drop column "claim_id"',
-    'alter table "waypost_delivery" drop column "lease_until"',
+    ...['claim_id', 'lease_until'].map(
+      (column) => `${isPostgres ? '' : schemaMark} alter table "waypost_delivery" drop column "${column}"`,
+    ),
     `create index "waypost_delivery_fresh_index" on "waypost_delivery" ("lane", "subscription_id", "message_id")
       where "status" = 'pending' and "due_at" = 0`,
     `create index "waypost_delivery_later_index" on "waypost_delivery" ("lane", "due_at", "id")

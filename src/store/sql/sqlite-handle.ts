@@ -74,7 +74,10 @@ export function openDatabase(file: string, options: HandleOptions): DatabaseSync
   }
 }
 
-/** A statement in a transaction that begins with this comment may change `sqlite_schema`. No other SQL can contain it. */
+/**
+ * A statement in a transaction that begins with this comment may change `sqlite_schema`, and rename tables and drop columns
+ * although a view of the application cannot be read. No other SQL can contain it.
+ */
 export const schemaMark = `/* ${randomUUID()} */`
 
 /** One handle of a SQLite file with its prepared statements. Returns the same values as PostgreSQL. */
