@@ -12,5 +12,6 @@ export function systemConnection(system: System): OpenConnection {
 }
 
 export async function checkSystem(system: System): Promise<void> {
+  await system.check()
   await system.guardDb.selectFrom('waypost_feed_head').select('id').execute()
 }

@@ -26,6 +26,15 @@ export function parseConflict(error: unknown): Conflict | undefined {
   return typeof code === 'string' ? readPostgres(code, error) : undefined
 }
 
+/**
+ * Whether a statement of PostgreSQL failed only because of others that ran at the same time: it could not be serialized
+ * with them, or waited too long for a lock. Nothing was stored, so the caller may try again.
+ */
+export function isContention(error: unknown): boolean {
+  const { code } = Object(error) as { readonly code?: unknown }
+  return code === '40001' || code === '40P01' || code === '55P03'
+}
+
 /** By extended result code (https://sqlite.org/rescode.html). */
 const sqliteKinds: ReadonlyMap<number, Conflict['kind']> = new Map([
   [2067, 'unique'], // SQLITE_CONSTRAINT_UNIQUE

@@ -5,7 +5,7 @@ export { isActionLogger, markActionLogger } from './action-logger.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
 export { bodylessStatuses, errorRanges, findResponseKey } from './http.ts'
 export { systemClock, type Clock } from './time.ts'
-export { isConflict, parseConflict, type Conflict } from './conflict.ts'
+export { isConflict, isContention, parseConflict, type Conflict } from './conflict.ts'
 export {
   describeMismatch,
   describeType,

@@ -154,6 +154,12 @@ export const errors = defineErrors({
     hint: 'Remove --reuse-port and put a proxy in front of several ports. Linux supports shared ports.',
   },
   WP_RUNTIME_LISTEN: { kind: 'user', status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
+  WP_RUNTIME_CONTENTION: {
+    kind: 'external',
+    status: 503,
+    message: 'Other requests or programs were changing the same data',
+    hint: 'Send the request again. If it persists, look for a transaction that does not end.',
+  },
   WP_RUNTIME_STARTING: { kind: 'external', status: 503, message: 'The server is starting' },
   WP_RUNTIME_NO_RELEASE: { kind: 'external', status: 503, message: 'The active release failed to start' },
   WP_RUNTIME_PRESSURE: { kind: 'external', status: 503, message: 'The server is overloaded' },

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ErrorDescription, isWaypostError, type WaypostError } from '../kit/index.ts'
+import { ErrorDescription, isContention, isWaypostError, type WaypostError } from '../kit/index.ts'
 import { resolveStack } from '../release/index.ts'
 import { collectAllowedMethods } from './allowed-methods.ts'
 import { UncaughtConflict } from './conflicts.ts'
@@ -53,6 +53,7 @@ export class ActionFailure extends Error {
   /** Wraps an error of an action, unless callers may see it. */
   static of(thrown: unknown): unknown {
     if (thrown instanceof ActionProblem || isWaypostError(thrown)) return thrown
+    if (isContention(thrown)) return makeContention(thrown)
     return new ActionFailure('action failed', { cause: thrown })
   }
 }
@@ -239,8 +240,13 @@ function endpointProblems(error: FastifyError): readonly SchemaProblem[] | undef
   })
 }
 
-/** Converts errors that Fastify throws before a handler runs. */
+function makeContention(cause: unknown): WaypostError {
+  return errors.WP_RUNTIME_CONTENTION({}, { cause, retryAfterSeconds: 1 })
+}
+
+/** Converts errors of databases about others, and errors that Fastify throws before a handler runs. */
 function translate(error: unknown, request: FastifyRequest): WaypostError | undefined {
+  if (isContention(error)) return makeContention(error)
   const { code, statusCode, message } = Object(error) as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return errors.WP_RUNTIME_BODY_SIZE({ limit: request.routeOptions.bodyLimit })

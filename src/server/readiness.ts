@@ -1,3 +1,4 @@
+import { isWaypostError } from '../kit/index.ts'
 import type { CheckReadiness } from '../runtime/index.ts'
 import type { Feed, System } from '../store/index.ts'
 import { checkSystem } from '../host/index.ts'
@@ -24,8 +25,9 @@ export function makeReadiness(system: System, feed: Pick<Feed, 'isFresh'>): Read
     try {
       await checkSystem(system)
       return undefined
-    } catch {
-      return 'System does not respond'
+    } catch (error) {
+      const isReadOnly = isWaypostError(error) && error.code === 'WP_STORE_READ_ONLY'
+      return isReadOnly ? 'System does not take changes' : 'System does not respond'
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Client, QueryConfig } from 'pg'
 import type { Change, ChangeKind, System } from './system.ts'
+import { errors } from './sql/errors.ts'
 import type { PostgresDatabase } from './sql/postgres-dialect.ts'
 import type { SqliteDatabase } from './sql/sqlite-dialect.ts'
 
@@ -41,11 +42,16 @@ interface Row {
   readonly kind: ChangeKind
   readonly subject: string
   readonly created_at: number | string
+  /** PostgreSQL: `on` if it takes no changes. */
+  readonly read_only?: string
 }
 
-/** One statement, so that head and changes are consistent. */
-function readSql(parameter: string): string {
-  return `select h.position as head, f.position, f.kind, f.subject, f.created_at from waypost_feed_head h
+/**
+ * One statement, so that head and changes are consistent.
+ * @param more columns of the first row
+ */
+function readSql(parameter: string, more = ''): string {
+  return `select ${more}h.position as head, f.position, f.kind, f.subject, f.created_at from waypost_feed_head h
     left join (select * from waypost_feed where position >= ${parameter} order by position limit ${batch + 1}) f
       on f.position <= h.position
     order by f.position`
@@ -88,6 +94,8 @@ function openSqliteSource(database: SqliteDatabase): FeedSource {
   }
 }
 
+const postgresSql = readSql('$1', "current_setting('transaction_read_only') as read_only, ")
+
 /** A client outside every pool, so that an application that exhausts its pool does not stop the feed. */
 function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedSource {
   let current: Promise<Client> | undefined
@@ -114,7 +122,9 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
       const connecting = (current ??= connect())
       try {
         const client = await connecting
-        const { rows } = await client.query<Row>({ ...withTimeout(readSql('$1')), values: [after] })
+        const { rows } = await client.query<Row>({ ...withTimeout(postgresSql), values: [after] })
+        // A standby, or the former primary after a switchover, may lack changes. The next poll connects again.
+        if (rows[0]?.read_only === 'on') throw errors.WP_STORE_READ_ONLY({ ...database.target })
         return { ...readRows(rows, after), isReconnected }
       } catch (error) {
         // A connection that failed may be half open and never answer again.

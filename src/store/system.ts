@@ -1,6 +1,7 @@
 import { Kysely, sql, type KyselyConfig, type RawBuilder, type Transaction } from 'kysely'
 import type { Clock } from '../kit/index.ts'
 import { errors } from './errors.ts'
+import { errors as sqlErrors } from './sql/errors.ts'
 import { openPostgres, redactUrl, type PostgresDatabase } from './sql/postgres-dialect.ts'
 import { openSqlite, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 import type { SystemTables } from './tables.ts'
@@ -35,6 +36,11 @@ export interface System {
    * Transactions of actions use `db`, because they may wait for anything.
    */
   transaction<Value>(work: (transaction: Transaction<SystemTables>) => Promise<Value>): Promise<Value>
+  /**
+   * Checks that the database answers and takes changes.
+   * @throws WP_STORE_UNREACHABLE, WP_STORE_READ_ONLY
+   */
+  check(): Promise<void>
   /** Inside `inOneTransaction`: the changes to write to the feed at its end. */
   readonly deferred?: Change[]
   close(): Promise<void>
@@ -104,6 +110,9 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
         ? sql<number>`cast(unixepoch('subsec') * 1000 as integer)`
         : constantTime(options.clock),
     transaction: (work) => db.transaction().execute(work),
+    check: async () => {
+      await sql`select 1`.execute(db)
+    },
     close: async () => {
       await db.destroy()
       await database.close()
@@ -114,11 +123,12 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
 async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
   const { url, directUrl, poolSize = 10 } = options
   const prepare = directUrl === undefined // otherwise `url` is that of a pooler
-  const database = openPostgres({ url, directUrl, max: poolSize, applicationName: 'waypost', prepare })
+  const database = openPostgres({ url, directUrl, max: poolSize, applicationName: 'waypost', prepare, isSystem: true })
   const guard = openPostgres({
     url,
     max: 2,
     applicationName: 'waypost guard',
+    isSystem: true,
     queryTimeoutMs: guardTimeoutMs, // on a half-open connection it would wait until TCP gives up
   })
   const log = logTo(options, 'postgresql')
@@ -133,7 +143,7 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
     await Promise.all([database.close(), guard.close()])
   }
   try {
-    await sql`select 1`.execute(db)
+    await assertWritable(db, database)
   } catch (error) {
     await close()
     throw error
@@ -150,8 +160,19 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
         ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
         : constantTime(options.clock),
     transaction: (work) => internalDb.transaction().execute(work),
+    check: () => assertWritable(guardDb, guard),
     close,
   }
+}
+
+/**
+ * Checks that PostgreSQL takes changes: that it is no standby, and that the role may write.
+ * @throws WP_STORE_READ_ONLY
+ */
+async function assertWritable(db: Kysely<SystemTables>, { target }: PostgresDatabase): Promise<void> {
+  const query = sql<{ value: string }>`select current_setting('transaction_read_only') as value`
+  const isReadOnly = (await query.execute(db)).rows[0]?.value === 'on'
+  if (isReadOnly) throw sqlErrors.WP_STORE_READ_ONLY({ ...target }, { retryAfterSeconds: 1 })
 }
 
 function logTo({ onStatement }: OpenSystemOptions, system: SystemKind): Pick<KyselyConfig, 'log'> {

@@ -20,6 +20,12 @@ const thrown = {
   connection: `context.connection('Secret words')`,
   event: `await context.dispatch('secret_words', {})`,
   data: `const loop: any = {}; loop.self = loop; await context.dispatch('known', loop)`,
+  ...Object.fromEntries(
+    ['40001', '40P01', '55P03'].map((code) => [
+      `sqlstate${code}`,
+      `throw Object.assign(new Error('geheim'), { code: '${code}' })`,
+    ]),
+  ),
   problem500: `throw context.problem(500, 'secret words')`,
   problem200: `throw context.problem(200, 'secret words')`,
   problemNaN: `throw context.problem(NaN, 'secret words')`,
@@ -133,7 +139,17 @@ describe('a problem', () => {
     assert.deepEqual([unavailable.status, unavailable.body.detail], [503, 'Because of "this"'])
   })
 
-  for (const what of Object.keys(thrown)) {
+  for (const what of Object.keys(thrown).filter((name) => name.startsWith('sqlstate'))) {
+    test(`that PostgreSQL reports because of others can be sent again: ${what}`, async () => {
+      const answer = await send(server.port, { path: `/throw/${what}` })
+      assertProblem(answer)
+      assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '1'])
+      assert.doesNotMatch(answer.text, /geheim/)
+      assert.ok(server.logs.some((one) => one['level'] === 40 && /geheim/.test(JSON.stringify(one['err']))))
+    })
+  }
+
+  for (const what of Object.keys(thrown).filter((name) => !name.startsWith('sqlstate'))) {
     test(`that an action throws by accident stays in the log: ${what}`, async () => {
       const answer = await send(server.port, { path: `/throw/${what}` })
       assert.equal(answer.status, 500)

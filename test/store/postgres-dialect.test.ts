@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { openPostgres, redactUrl, type OpenPostgresOptions } from '../../src/store/sql/postgres-dialect.ts'
 import { arrayParameter } from '../../src/store/sql/postgres-values.ts'
-import { startPostgres, type TestPostgres } from '../support/postgres.ts'
+import { setUnusual, startPostgres, type TestPostgres } from '../support/postgres.ts'
 
 interface Tables {
   counter: { value: number }
@@ -238,4 +238,62 @@ test('limited transactions use their share of the pool only; one that waits too 
   await assert.rejects(limited.transaction().execute((trx) => sql`select 1 / 0`.execute(trx)))
   const all = Array.from({ length: 5 }, () => limited.transaction().execute((trx) => sql`select 1`.execute(trx)))
   assert.equal((await Promise.all(all)).length, 5)
+})
+
+test('values are the same whatever settings the role has', async () => {
+  const unusual = await server.createDatabase()
+  await setUnusual(unusual)
+  const read = async (from: string) => {
+    const { db } = open({ url: from, isSystem: true })
+    const { rows } = await sql<{ number: number }>`select
+      '2026-11-20 10:00:00.123+02'::timestamptz as time, '2026-11-20'::date as date, '\\x5c00ff'::bytea as bytes,
+      0.1::float8 + 0.2::float8 as number, '1 day 02:00'::interval as span, 'a\\nb' as text, '{null,a}'::text[] as list,
+      (null = null) is null as compares, current_setting('transaction_isolation') as isolation,
+      current_setting('row_security') as policies`.execute(db)
+    const again = await sql`select 1 where 0.1::float8 + 0.2::float8 = ${rows[0]!.number}::float8`.execute(db)
+    assert.equal(again.rows.length, 1)
+    return rows[0]
+  }
+  assert.deepEqual(await read(unusual), await read(url))
+})
+
+test('a single statement that cannot be serialized with others is repeated', async () => {
+  const unusual = await server.createDatabase()
+  await setUnusual(unusual)
+  const { db } = open({ url: unusual, max: 8 })
+  await sql`create table counter (value integer)`.execute(db)
+  await sql`insert into counter values (0)`.execute(db)
+  const add = () => sql`update counter set value = value + 1 where value >= ${0}`.execute(db)
+  const results = await Promise.allSettled(Array.from({ length: 3 }, add))
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled'],
+  )
+  assert.deepEqual((await sql`select value from counter`.execute(db)).rows, [{ value: 3 }])
+})
+
+test('a database that only reads is 503, and the connections to it are replaced', async () => {
+  const { database, db } = open({ max: 2 })
+  const admin = await database.openClient()
+  const name = new URL(url).pathname.slice(1)
+  await admin.query(`alter database ${name} set default_transaction_read_only = on`)
+  const write = () => sql`update counter set value = 1`.execute(db)
+  const pids = async () => {
+    const pid = sql<{ pid: number }>`select pg_backend_pid() as pid, pg_sleep(0.05)`
+    const found = await Promise.all([pid.execute(db), pid.execute(db)])
+    return found.map(({ rows }) => rows[0]!.pid)
+  }
+  const before = await pids()
+  await assert.rejects(write(), { code: 'WP_STORE_READ_ONLY', kind: 'external', status: 503, retryAfterSeconds: 1 })
+  await admin.query(`alter database ${name} reset default_transaction_read_only`)
+  await write() // no other connection of the pool leads to the former primary
+  for (const pid of await pids()) assert.ok(!before.includes(pid))
+  await assert.rejects(
+    db
+      .transaction()
+      .setAccessMode('read only')
+      .execute((transaction) => sql`update counter set value = 1`.execute(transaction)),
+    { code: '25006' },
+  )
+  await admin.end()
 })

@@ -4,24 +4,30 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { systemConnection } from '../../src/host/system-connection.ts'
 import {
   assertSystemMigrated,
+  isUnreachable,
   migrateSystem,
   openSystem,
   pendingSystemMigrations,
+  startFeed,
   systemMigrations,
   type System,
 } from '../../src/store/index.ts'
+import { makeReadiness } from '../../src/server/readiness.ts'
 import { openOrm } from '../../src/store/orm.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { until } from '../support/until.ts'
 
 for (const kind of ['sqlite', 'postgresql'] as const) {
   describe(`System on ${kind}`, () => {
     let system: System
     const closers: (() => Promise<unknown>)[] = []
+    let url: string
     before(async () => {
-      const url = kind === 'sqlite' ? await temporaryFile() : await freshDatabase()
+      url = kind === 'sqlite' ? await temporaryFile() : await freshDatabase()
       system = await openSystem({ url, create: true })
       closers.push(() => system.close())
     })
@@ -123,8 +129,40 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
             }>`select current_setting('idle_in_transaction_session_timeout') as limit`.execute(db)
           ).rows[0]!.limit
         assert.equal(await system.transaction(limitIn), '5s')
-        assert.equal(await systemConnection(system).transaction!((trx) => limitIn(trx as System['db'])), '0')
-        assert.equal(await limitIn(system.db), '0')
+        assert.notEqual(await systemConnection(system).transaction!((trx) => limitIn(trx as System['db'])), '5s')
+        assert.notEqual(await limitIn(system.db), '5s')
+      })
+
+      test('is not ready while it only reads, as after a switchover, and works again afterwards', async () => {
+        const name = new URL(url).pathname.slice(1)
+        const admin = new Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href })
+        await admin.connect()
+        const setReadOnly = async (change: string) => {
+          await admin.query(`alter database ${name} ${change}`)
+          await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+        }
+        const feed = await startFeed(system)
+        await setReadOnly('set default_transaction_read_only = on')
+        const isReadOnly = { code: 'WP_STORE_READ_ONLY', status: 503, retryAfterSeconds: 1 }
+        const codeOf = (work: Promise<unknown>) =>
+          work.then(
+            () => undefined,
+            (error: { code?: string }) => error.code,
+          )
+        await until('checks see it', async () => (await codeOf(system.check())) === 'WP_STORE_READ_ONLY')
+        await assert.rejects(system.check(), isReadOnly)
+        await assert.rejects(openSystem({ url }), (error) => isUnreachable(error))
+        await until('the feed sees it', async () => (await codeOf(feed.catchUp())) === 'WP_STORE_READ_ONLY')
+        assert.equal(feed.isFresh(), false)
+        assert.equal(await makeReadiness(system, feed).check(), 'System does not take changes')
+        await setReadOnly('reset default_transaction_read_only')
+        const write = () =>
+          system.transaction((trx) => trx.updateTable('waypost_user').set({ name: 'x' }).where('id', '=', '').execute())
+        for (const work of [write, system.check, () => feed.catchUp()])
+          await until('it works again', async () => (await codeOf(work())) === undefined)
+        assert.equal(await makeReadiness(system, feed).check(), undefined)
+        await feed.close()
+        await admin.end()
       })
     }
 

@@ -160,6 +160,46 @@ function detach(server: EmbeddedPostgres): () => void {
   return () => child.ref()
 }
 
+/**
+ * Settings that a role or a provider may have chosen, all of them badly. The databases of tests have them with
+ * `WAYPOST_TEST_POSTGRES_SETTINGS=unusual`.
+ */
+export const unusualSettings: Readonly<Record<string, string>> = {
+  timezone: 'America/St_Johns',
+  datestyle: 'SQL, DMY',
+  intervalstyle: 'sql_standard',
+  bytea_output: 'escape',
+  extra_float_digits: '-3',
+  standard_conforming_strings: 'off',
+  array_nulls: 'off',
+  transform_null_equals: 'on',
+  row_security: 'off',
+  default_transaction_isolation: 'serializable',
+  lock_timeout: '20s',
+  statement_timeout: '60s',
+  idle_in_transaction_session_timeout: '60s',
+  idle_session_timeout: '30s',
+  work_mem: '64kB',
+  max_parallel_workers: '0',
+  client_min_messages: 'debug1',
+}
+
+/** Gives all later connections to a database these settings, as those of a role do. */
+export async function setUnusual(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1)
+  const all = Object.entries(unusualSettings)
+  await run(
+    url,
+    all.map(
+      ([setting, value]) => `alter database "${name}" set ${setting} = ${isList(setting) ? value : `'${value}'`}`,
+    ),
+  )
+}
+
+function isList(setting: string): boolean {
+  return setting === 'datestyle'
+}
+
 function useServer(adminUrl: string, strategy = ''): TestPostgres {
   const created: string[] = []
   const url = (database: string) => Object.assign(new URL(adminUrl), { pathname: `/${database}` }).href
@@ -167,6 +207,7 @@ function useServer(adminUrl: string, strategy = ''): TestPostgres {
     const name = `test_${makeUuid().replaceAll('-', '')}`
     await run(adminUrl, [`create database ${name}${more}${strategy}`])
     created.push(name)
+    if (variable(readEnvironment(), 'WAYPOST_TEST_POSTGRES_SETTINGS') === 'unusual') await setUnusual(url(name))
     return url(name)
   }
   return {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isWaypostError } from '../../kit/index.ts'
+import { isContention, isWaypostError } from '../../kit/index.ts'
 import { OAuthError } from '../errors.ts'
 
 /** Responses of OAuth2 endpoints are never cached, and their errors have the form of RFC 6749 §5.2. */
@@ -47,8 +47,9 @@ function send(reply: FastifyReply, { status, headers, error, message }: OAuthErr
   return reply.code(status).headers(headers).send({ error, error_description: message })
 }
 
-/** Returns the status of errors of Waypost and Fastify; 500 for all others. */
+/** Returns the status of errors of Waypost and Fastify, 503 if others were changing the same data, and 500 for all others. */
 function statusOf(error: unknown): number {
+  if (isContention(error)) return 503
   const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
   const known = isWaypostError(error) ? status : statusCode
   return typeof known === 'number' && known >= 400 ? known : 500

@@ -40,8 +40,14 @@ export const errors = defineErrors({
   WP_STORE_IDLE: {
     kind: 'external',
     status: 503,
-    message: 'PostgreSQL ended a transaction in "{database}" because this process was idle for too long',
-    hint: 'Try again. If it happens often, check whether the process is suspended or short of CPU time.',
+    message: 'PostgreSQL ended a transaction in "{database}" because it or a pause of this process was too long',
+    hint: 'Try again. If it happens often, check whether the process is suspended or short of CPU time, and the limits that the role has.',
+  },
+  WP_STORE_READ_ONLY: {
+    kind: 'external',
+    status: 503,
+    message: 'The PostgreSQL database "{database}" at "{host}" only reads at present',
+    hint: 'Wait until the switchover to another server has ended. If it persists, check that the URL leads to the primary, and default_transaction_read_only of the role and the database.',
   },
   WP_STORE_FULL: {
     kind: 'external',
@@ -70,7 +76,8 @@ export const errors = defineErrors({
   WP_STORE_STATEMENT_TIMEOUT: {
     kind: 'external',
     status: 503,
-    message: 'PostgreSQL canceled a statement on the database "{database}" because it took too long',
+    message:
+      'PostgreSQL canceled a statement on the database "{database}", because it took too long or an administrator canceled it',
     hint: 'Add an index, or increase statement_timeout in the config of the connection.',
   },
   WP_STORE_URL_INVALID: {

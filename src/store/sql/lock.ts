@@ -102,7 +102,7 @@ async function lockAdvisory(
     await client.end()
   }
   const tryLock = async () => {
-    await client.query('begin')
+    await client.query('begin isolation level read committed') // any other keeps its snapshot
     await client.query(withoutLimits)
     // No parameters: a statement with parameters keeps its snapshot until the next one, which would also block index
     // builds.

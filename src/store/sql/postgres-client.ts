@@ -1,9 +1,10 @@
+import { isWaypostError } from '../../kit/index.ts'
 import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import { Query, type PoolClient, type QueryConfig } from 'pg'
 import Cursor from 'pg-cursor'
 import { errors } from './errors.ts'
 import type { ConnectionMonitor } from './connection-monitor.ts'
-import { explainStale, isStalePlan, queryTimedOut } from './postgres-errors.ts'
+import { endsConnection, explainStale, isRepeatable, isStalePlan } from './postgres-errors.ts'
 import type { ParameterTypes } from './postgres-parameters.ts'
 import { bindPostgresValue, ListParameter } from './postgres-values.ts'
 import { jsonWeight, markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
@@ -79,7 +80,16 @@ interface ClientContext {
   /** If omitted, statements are not prepared. */
   readonly names: StatementNames | undefined
   readonly types: ParameterTypes
+  /** Called if the database only reads. */
+  onReadOnly(): void
 }
+
+/** The statement that begins a transaction that is meant to read only. */
+const readOnlyPattern = /^\s*(begin|start\s+transaction|set\s+transaction)\b[^;]*\bread\s+only\b/i
+/** Statements whose failure leaves open whether something was stored. */
+const endPattern = /^\s*(commit|end|rollback|release|prepare)\b/i
+/** How often a single statement is tried that failed only because of others. */
+const maxTries = 5
 
 /** A pooled client for Kysely: binds values as SQLite does, and names the server when a connection is lost. */
 export class BoundClient implements PostgresPoolClient {
@@ -88,11 +98,14 @@ export class BoundClient implements PostgresPoolClient {
   readonly #monitor: ConnectionMonitor
   readonly #names: StatementNames | undefined
   readonly #types: ParameterTypes
-  /** Whether the connection has an unanswered statement and must not be reused. */
+  readonly #onReadOnly: () => void
+  /** Whether the connection must not be reused: it has an unanswered statement, or leads to a server that only reads. */
   #isStuck = false
+  #isMeantToRead = false
 
-  constructor(client: PoolClient, { explain, monitor, names, types }: ClientContext) {
+  constructor(client: PoolClient, { explain, monitor, names, types, onReadOnly }: ClientContext) {
     this.#client = client
+    this.#onReadOnly = onReadOnly
     this.#names = names
     this.#types = types
     this.#explain = explain
@@ -139,10 +152,23 @@ export class BoundClient implements PostgresPoolClient {
 
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
     const bound = parameters.map(bindPostgresValue)
-    const result = await this.#query<Row>(sql, bound)
+    if (readOnlyPattern.test(sql)) this.#isMeantToRead = true
+    const result = await this.#repeat(() => this.#query<Row>(sql, bound))
     // If a statement in a transaction failed, PostgreSQL answers the commit with a rollback and no error.
     if (sql === 'commit' && (result.command as string) === 'ROLLBACK') throw errors.WP_STORE_TRANSACTION_LOST()
     return result
+  }
+
+  /** Repeats a statement outside a transaction that failed because of others, for example one with `repeatable read`. */
+  async #repeat<Value>(run: () => Promise<Value>): Promise<Value> {
+    for (let tries = 1; ; tries++) {
+      const isAlone = !this.#isInTransaction()
+      try {
+        return await run()
+      } catch (error) {
+        if (!isAlone || tries === maxTries || !isRepeatable(error)) throw error
+      }
+    }
   }
 
   /** Runs a statement, prepared if it is used repeatedly. */
@@ -222,10 +248,18 @@ export class BoundClient implements PostgresPoolClient {
     try {
       return await answer
     } catch (error) {
-      this.#isStuck ||= (error as Error).message === queryTimedOut
-      throw addStatement(this.#explain(error), sql)
+      throw addStatement(this.#explainFailure(error, sql), sql)
     } finally {
       this.#monitor.end(this.#client)
     }
+  }
+
+  #explainFailure(error: unknown, sql: string): unknown {
+    const explained = this.#explain(error)
+    const isReadOnly = isWaypostError(explained) && explained.code === 'WP_STORE_READ_ONLY'
+    if (isReadOnly && this.#isMeantToRead) return error // a mistake of the statement, not the state of the database
+    if (isReadOnly) this.#onReadOnly()
+    this.#isStuck ||= endsConnection(explained) || endPattern.test(sql)
+    return explained
   }
 }

@@ -7,7 +7,7 @@ import {
   type Dialect,
   type PostgresPool,
 } from 'kysely'
-import { Client, Pool, type ClientBase, type ClientConfig, type QueryConfig } from 'pg'
+import { Client, Pool, type ClientBase, type ClientConfig, type PoolClient, type QueryConfig } from 'pg'
 import { withDeadline } from '../../kit/index.ts'
 import { errors } from './errors.ts'
 import { ConnectionMonitor } from './connection-monitor.ts'
@@ -15,6 +15,7 @@ import { BoundClient, BoundCursor } from './postgres-client.ts'
 import { explainBusy, explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
 import { ParameterTypes } from './postgres-parameters.ts'
 import { parsePostgresUrl, redactUrl } from './postgres-url.ts'
+import { writeSessionSettings, type SessionOptions } from './postgres-session.ts'
 import { postgresTypes } from './postgres-values.ts'
 import { StatementNames } from './statement-names.ts'
 
@@ -39,6 +40,8 @@ export interface OpenPostgresOptions {
   readonly prepare?: boolean
   /** How long a statement may run before PostgreSQL cancels it; unlimited by default. */
   readonly statementTimeoutMs?: number
+  /** Whether Waypost's own tables are in this database. */
+  readonly isSystem?: boolean
 }
 
 export interface TransactionLimits {
@@ -87,6 +90,7 @@ const closeLimitMs = 5000
  */
 export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
   const { url, max = 10, applicationName = 'waypost', queryTimeoutMs } = options
+  const session: SessionOptions = { isSystem: options.isSystem, statementTimeoutMs: options.statementTimeoutMs }
   const target = parseTarget(url)
   const direct = options.directUrl === undefined ? target : parseTarget(options.directUrl)
   const config: ClientConfig = {
@@ -102,14 +106,18 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
    * Errors that closed connections between two statements. The error of the next statement does not contain the reason.
    */
   const lost = new WeakMap<ClientBase, Error>()
+  /** When connections were opened, and when one of them was last found to be read-only. */
+  const openedAt = new WeakMap<ClientBase, number>()
+  const staleness: Staleness = { openedAt, since: -Infinity }
   const monitor = new ConnectionMonitor({
     lateMs: options.lateMs ?? 10_000,
-    openClient: () => openClient(config, target),
+    openClient: () => openClient(config, target, { isSystem: options.isSystem }),
   })
   const names = options.prepare === false || queryTimeoutMs !== undefined ? undefined : new StatementNames()
   const types = new ParameterTypes()
   const register = async (client: ClientBase) => {
-    await setUp(client, options.statementTimeoutMs)
+    await setUp(client, session)
+    openedAt.set(client, performance.now())
     if (queryTimeoutMs !== undefined) return // it is shorter anyway
     const isDirect = await monitor.register(client)
     if (!isDirect) names?.stop()
@@ -126,13 +134,13 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     target,
     pool,
     dialect: (limits) => {
-      const context = { pool, target, monitor, lost, types }
+      const context = { pool, target, monitor, lost, types, staleness }
       if (limits === undefined)
         return new PostgresDialect({ pool: wrapPool({ ...context, names }), cursor: BoundCursor })
       const config = { pool: wrapPool({ ...context, names: undefined }), cursor: BoundCursor }
       return new LimitedDialect(config, { ...limits, target })
     },
-    openClient: () => openClient(directConfig, direct),
+    openClient: () => openClient(directConfig, direct, { isSystem: options.isSystem }),
     close: async () => {
       if (pool.ending) return
       await withDeadline(pool.end(), closeLimitMs, () => undefined)
@@ -146,16 +154,16 @@ function parseTarget(url: string): PostgresTarget {
   return target
 }
 
-async function openClient(config: ClientConfig, target: PostgresTarget): Promise<Client> {
+async function openClient(config: ClientConfig, target: PostgresTarget, session: SessionOptions): Promise<Client> {
   const client = new Client(config)
   client.on('error', ignore)
   try {
     await client.connect()
-    await setUp(client)
+    await setUp(client, session)
     return client
   } catch (error) {
     await client.end().catch(ignore)
-    throw explainConnectError(error, target, connectLimitMs)
+    throw explainConnectError(error, { target, limitMs: connectLimitMs })
   }
 }
 
@@ -239,6 +247,15 @@ class LimitedDriver extends PostgresDriver {
   }
 }
 
+/** Connections that were opened before one of them was found to be read-only. They may lead to the former primary. */
+interface Staleness {
+  readonly openedAt: WeakMap<ClientBase, number>
+  since: number
+}
+
+/** If the database stays read-only, its connections are not replaced all the time. */
+const replaceEveryMs = 1000
+
 interface PoolContext {
   readonly pool: Pool
   readonly target: PostgresTarget
@@ -246,39 +263,41 @@ interface PoolContext {
   readonly lost: WeakMap<ClientBase, Error>
   readonly names: StatementNames | undefined
   readonly types: ParameterTypes
+  readonly staleness: Staleness
 }
 
 /** Wraps the pool for Kysely: Kysely cannot end it, and errors name the server. */
-function wrapPool({ pool, target, monitor, lost, names, types }: PoolContext): PostgresPool {
+function wrapPool({ pool, target, monitor, lost, names, types, staleness }: PoolContext): PostgresPool {
+  const onReadOnly = () => {
+    const now = performance.now()
+    if (now - staleness.since > replaceEveryMs) staleness.since = now
+  }
   return {
     options: pool.options,
     async connect() {
       try {
-        const client = await pool.connect()
+        const client = await connectCurrent(pool, staleness)
         const explain = (error: unknown) => explainQueryError(lost.get(client) ?? error, target)
-        return new BoundClient(client, { explain, monitor, names, types })
+        return new BoundClient(client, { explain, monitor, names, types, onReadOnly })
       } catch (error) {
-        throw explainConnectError(error, target, connectLimitMs)
+        throw explainConnectError(error, { target, limitMs: connectLimitMs, pool })
       }
     },
     async end() {},
   }
 }
 
-const settings = {
-  timezone: `'UTC'`, // text without a zone is UTC, as on SQLite
-  datestyle: `'ISO, YMD'`,
-  // PostgreSQL detects a failed client after 25 s and releases its locks; by default after two hours.
-  tcp_keepalives_idle: 10,
-  tcp_keepalives_interval: 5,
-  tcp_keepalives_count: 3,
+async function connectCurrent(pool: Pool, { openedAt, since }: Staleness): Promise<PoolClient> {
+  for (;;) {
+    const client = await pool.connect()
+    if ((openedAt.get(client) ?? Infinity) > since) return client
+    client.release(true)
+  }
 }
 
-/** Sent as a statement, because poolers reject startup options. */
-async function setUp(client: ClientBase, statementTimeoutMs = 0): Promise<void> {
-  const all = { ...settings, ...(statementTimeoutMs > 0 && { statement_timeout: statementTimeoutMs }) }
-  const text = Object.entries(all).map(([name, value]) => `set ${name} = ${value}`)
-  await client.query({ text: text.join('; '), query_timeout: connectLimitMs } as QueryConfig) // supported by pg but missing from its types
+async function setUp(client: ClientBase, session: SessionOptions): Promise<void> {
+  // The timeout is supported by pg but missing from its types.
+  await client.query({ text: writeSessionSettings(session), query_timeout: connectLimitMs } as QueryConfig)
 }
 
 function ignore(): void {}

@@ -6,34 +6,51 @@ export interface PostgresTarget {
   readonly database: string
 }
 
-// connection exceptions; server stopping or starting; too many connections
-const lostCodes = /^(08...|57P0[123]|53300|E[A-Z_]{3,})$/
-const lostMessages = /^Connection terminated|is not queryable$/
-const idleInTransaction = '25P03'
+// connection exceptions; server stopping or starting, database dropped, idle for too long; too many connections
+const lostCodes = /^(08...|57P0[12345]|53300|E[A-Z_]{3,})$/
+/** Idle in a transaction, or in one for too long: PostgreSQL closed the connection. */
+const endedCodes: ReadonlySet<unknown> = new Set(['25P03', '25P04'])
 const diskFull = '53100'
 const canceled = '57014'
-/** The message of pg when a statement times out, for example on a half-open connection. */
-export const queryTimedOut = 'Query read timeout'
-const poolExhausted = 'timeout exceeded when trying to connect'
-const poolEnded = 'Cannot use a pool after calling end on the pool'
+const readOnly = '25006'
 
-/** Converts the error of a query: names the server if the connection was lost, otherwise returns PostgreSQL's error. */
+/**
+ * Converts the error of a query: names the server if the connection was lost, otherwise returns PostgreSQL's error.
+ * Decides by code only, because PostgreSQL writes messages in the language of `lc_messages`.
+ */
 export function explainQueryError(error: unknown, target: PostgresTarget): unknown {
-  const { code, message } = error as { code?: string; message?: string }
-  if (code === idleInTransaction) {
-    return errors.WP_STORE_IDLE({ database: target.database }, { cause: error, retryAfterSeconds: 1 })
-  }
-  if (code === canceled && message?.includes('statement timeout') === true)
-    return errors.WP_STORE_STATEMENT_TIMEOUT({ database: target.database }, { cause: error })
-  if (code === diskFull) return errors.WP_STORE_FULL({ database: target.database }, { cause: error })
-  const isLost = lostCodes.test(code ?? '') || lostMessages.test(message ?? '') || message === queryTimedOut
-  return isLost ? unreachable(error, target) : error
+  const { code } = error as { code?: string }
+  const { database } = target
+  const options = { cause: error, retryAfterSeconds: 1 }
+  if (endedCodes.has(code)) return errors.WP_STORE_IDLE({ database }, options)
+  if (code === canceled) return errors.WP_STORE_STATEMENT_TIMEOUT({ database }, options)
+  if (code === diskFull) return errors.WP_STORE_FULL({ database }, { cause: error })
+  if (code === readOnly) return errors.WP_STORE_READ_ONLY({ ...target }, options)
+  return lostCodes.test(code ?? '') || isOfDriver(error) ? unreachable(error, target) : error
+}
+
+/** Whether a query failed in the driver: it has no answer, because the connection ended or a time passed. */
+export function isOfDriver(error: unknown): boolean {
+  return error instanceof Error && Object.getPrototypeOf(error) === Error.prototype && !('code' in error)
+}
+
+/** Whether the connection of a failed statement must not be used again. */
+export function endsConnection(error: unknown): boolean {
+  return isWaypostError(error) && endingCodes.has(error.code)
+}
+
+const endingCodes: ReadonlySet<string> = new Set(['WP_STORE_UNREACHABLE', 'WP_STORE_IDLE', 'WP_STORE_READ_ONLY'])
+
+/** Whether a statement failed only because of others that ran at the same time, and stored nothing. */
+export function isRepeatable(error: unknown): boolean {
+  const { code } = error as { code?: string }
+  return code === '40001' || code === '40P01'
 }
 
 /** Whether a prepared statement returns other columns since a table was changed. */
 export function isStalePlan(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string }
-  return code === '0A000' && message?.includes('cached plan') === true
+  const { code, routine } = error as { code?: string; routine?: string }
+  return code === '0A000' && routine === 'RevalidateCachedQuery'
 }
 
 /** The server does not know a prepared statement, or knows another one of this name: a pooler is between. */
@@ -49,11 +66,20 @@ export function explainStale(error: unknown): unknown {
     : error
 }
 
+/** What was asked for a connection. */
+export interface ConnectAttempt {
+  readonly target: PostgresTarget
+  readonly limitMs: number
+  /** Absent for a connection without the pool. */
+  readonly pool?: { readonly ending: boolean; readonly totalCount: number; readonly options: { readonly max: number } }
+}
+
 /** Converts the error of a connection attempt, with or without the pool. */
-export function explainConnectError(error: unknown, target: PostgresTarget, limitMs: number): Error {
-  const { message } = error as { message?: string }
-  if (message === poolEnded) return errors.WP_STORE_CLOSED({ database: target.database })
-  if (message !== poolExhausted) return unreachable(error, target)
+export function explainConnectError(error: unknown, { target, limitMs, pool }: ConnectAttempt): Error {
+  if (pool?.ending) return errors.WP_STORE_CLOSED({ database: target.database })
+  // The pool's own error has neither code nor cause. A new connection that took too long has a cause.
+  const isOfPool = pool !== undefined && isOfDriver(error) && (error as Error).cause === undefined
+  if (!isOfPool || pool.totalCount < pool.options.max) return unreachable(error, target)
   return explainBusy(target, limitMs, error)
 }
 
@@ -63,10 +89,12 @@ export function explainBusy({ database }: PostgresTarget, limitMs: number, cause
 }
 
 /**
- * Whether PostgreSQL did not answer, or not yet. False for permanent errors such as a wrong password or certificate.
+ * Whether PostgreSQL did not answer, or not yet, or only reads, as during a switchover. False for permanent errors such as
+ * a wrong password or certificate.
  */
 export function isUnreachable(error: unknown): boolean {
-  if (!isWaypostError(error) || error.code !== 'WP_STORE_UNREACHABLE') return false
+  if (!isWaypostError(error)) return false
+  if (error.code !== 'WP_STORE_UNREACHABLE') return error.code === 'WP_STORE_READ_ONLY'
   const { code } = firstError(error.cause) as { code?: string }
   return code === undefined || (lostCodes.test(code) && !code.startsWith('ERR_'))
 }

@@ -176,6 +176,7 @@ export class Database {
       isDisposable: true,
       now: () => sql<number>`(select ms from model_clock)`,
       transaction: (work) => db.transaction().execute(work),
+      check: async () => undefined,
       close: () => db.destroy(),
     }
   }
