@@ -39,6 +39,7 @@ routes:
       PUT: { public: true, action: src/named.ts }
   /late:
     methods:
+      GET: { public: true, action: src/late.ts }
       POST: { public: true, request: Book, action: src/late.ts }
   /caught:
     methods:
@@ -191,6 +192,12 @@ describeEachSystem('a constraint that an action violates', ({ newSystem }) => {
       assert.doesNotMatch(JSON.stringify(line), /a-1|4711|T. H. White|Failing row|already exists/)
     })
   }
+
+  // `send` compares the answer with its description.
+  test('also for a GET whose code writes', async () => {
+    await call('/late', book({}))
+    assert.equal((await send(server.port, { path: '/late' })).status, 409)
+  })
 
   test('a row that is still referenced cannot be deleted', async () => {
     await call('/author/5', {}, 'PUT')

@@ -12,7 +12,11 @@ export interface ApiRoute {
   readonly methods: readonly ApiMethod[]
 }
 
-export type ApiMethod = Omit<ManifestMethod, 'action'> & MediaTypes
+export type ApiMethod = Omit<ManifestMethod, 'action'> &
+  MediaTypes & {
+    /** Undefined for a route of a plugin. */
+    readonly action?: { readonly file: string } | { readonly class: string }
+  }
 
 /** The media types of a route of a plugin; JSON by default. */
 interface MediaTypes {

@@ -138,13 +138,16 @@ export function problemStatuses(method: ApiMethod): readonly string[] {
   const isReading = method.method === 'GET'
   // A response that the method declares must be acceptable for the caller; after a change it is always sent.
   const isNegotiated = isReading && Object.keys(method.responses).some(hasBody)
+  // Code may also write for a GET request. An action class describes the conflicts of one.
+  const isWriting = !isReading || (method.action !== undefined && 'file' in method.action)
   return [
     '400',
     ...(method.public ? [] : ['401']),
     ...(method.public || method.scopes.length === 0 ? [] : ['403']),
     '404',
     ...(isNegotiated ? ['406'] : []),
-    ...(isReading ? [] : ['409', '413', '415']),
+    ...(isWriting ? ['409'] : []),
+    ...(isReading ? [] : ['413', '415']),
     ...(method.rate === undefined ? [] : ['429']),
     '500',
     '503',

@@ -37,6 +37,12 @@ describe('a response is compared with the description of its method', () => {
     { says: 'an undescribed status fails', answer: { status: 418 }, fails: /answered 418 .*does not describe/ },
     { says: 'a status that code has chosen passes', answer: { status: 418 }, by: 'code' },
     {
+      says: 'an error of Waypost is described although code runs',
+      answer: { status: 418, text: error.replace('about:blank', 'urn:waypost:errors#WP_RUNTIME_CONFLICT') },
+      by: 'code',
+      fails: /answered 418 .*does not describe/,
+    },
+    {
       says: 'another content type fails',
       answer: { headers: { 'content-type': 'text/csv' } },
       fails: /text\/csv, but/,

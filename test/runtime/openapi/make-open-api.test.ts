@@ -112,7 +112,7 @@ describe('an operation', () => {
   })
 
   test('lists its responses and every error that Waypost may return instead', () => {
-    assert.deepEqual(Object.keys(at('/todo', 'get').responses), ['200', '400', '404', '406', '500', '503'])
+    assert.deepEqual(Object.keys(at('/todo', 'get').responses), ['200', '400', '404', '406', '409', '500', '503'])
     assert.deepEqual(Object.keys(at('/todo', 'post').responses), [
       '201', '400', '401', '403', '404', '409', '413', '415', '500', '503',
     ]) // prettier-ignore
@@ -212,7 +212,7 @@ const cases: readonly Case[] = [
     find: ({ paths }) => [paths['/a'].get.security, Object.keys(paths['/a'].get.responses)],
     expected: [
       [{ oauth2: [] }, { bearer: [] }],
-      ['200', '204', '400', '401', '404', '500', '503'],
+      ['200', '204', '400', '401', '404', '409', '500', '503'],
     ],
   },
   {
