@@ -59,8 +59,11 @@ export async function openPage(
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Returns the violations and undecided results of axe, with their locations. */
-export async function findFlaws(page: Page): Promise<string[]> {
+/**
+ * Returns the violations and undecided results of axe, with their locations.
+ * @param within a selector of what to check instead of the whole page
+ */
+export async function findFlaws(page: Page, within?: string): Promise<string[]> {
   // Menus and dialogs that open or close are half transparent, and incomplete for screen readers. The label of a button
   // that has just been busy becomes visible again.
   await until('transitions have ended', () =>
@@ -70,10 +73,11 @@ export async function findFlaws(page: Page): Promise<string[]> {
     ),
   )
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe)
-  // axe does not decide whether a single character, such as a count beside a long title, is text or an icon.
-  return page.evaluate<string[]>(`axe.run().then(({ violations, incomplete }) =>
+  // axe does not decide whether a single character, such as a count beside a long title, is text or an icon, and about an
+  // input that is empty.
+  return page.evaluate<string[]>(`axe.run(${JSON.stringify(within) ?? 'document'}).then(({ violations, incomplete }) =>
     [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes
-      .filter(({ any }) => any[0]?.data?.messageKey !== 'shortTextContent')
+      .filter(({ any }) => any[0]?.data?.messageKey !== 'shortTextContent' && any[0]?.data?.messageKey !== 'emptyValue')
       .map(({ html }) => id + ': ' + html)))`)
 }
 

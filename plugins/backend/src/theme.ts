@@ -50,7 +50,8 @@ const ownTheme = createTheme({
     Switch: { defaultProps: { size: 'xs' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray', size: 28 } },
     Tooltip: { defaultProps: { openDelay: 300, events: { hover: true, focus: true, touch: false }, fz: 12 } },
-    Menu: { defaultProps: { shadow: 'md', position: 'bottom-end', width: 220 } },
+    // The placeholder is not an item, which is all that a menu may contain. Without it, the first item has the focus.
+    Menu: { defaultProps: { shadow: 'md', position: 'bottom-end', width: 220, withInitialFocusPlaceholder: false } },
     Modal: {
       defaultProps: { centered: true, transitionProps: { duration: 0 }, overlayProps: { backgroundOpacity: 0.4 } },
     },

@@ -1,6 +1,7 @@
 import { Button, Group, Modal } from '@mantine/core'
-import { createContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { createContext, useMemo, useRef, useState, type ReactNode } from 'react'
 import { strings } from '../strings.ts'
+import { useFocusReturn } from './use-focus-return.ts'
 
 interface DialogProps {
   readonly title: string
@@ -22,29 +23,6 @@ interface DialogForm {
 
 /** The dialog around a form. */
 export const DialogContext = createContext<DialogForm | undefined>(undefined)
-
-/** Gives the focus back to what opened the dialog. `Modal` does so only if it stays mounted while it is closed. */
-function useFocusReturn(): void {
-  const [opener] = useState(findOpener)
-  useEffect(
-    () => () => {
-      requestAnimationFrame(() => {
-        const { activeElement } = document
-        const isLost = activeElement === null || activeElement === document.body || !activeElement.isConnected
-        if (isLost && opener?.isConnected === true) opener.focus()
-      })
-    },
-    [opener],
-  )
-}
-
-/** The focused element. An item of a menu is gone when the dialog closes: the button of the menu. */
-function findOpener(): HTMLElement | undefined {
-  const { activeElement } = document
-  const target = activeElement?.closest('[role="menu"]')?.getAttribute('aria-labelledby')
-  const found = typeof target === 'string' ? document.getElementById(target) : activeElement
-  return found instanceof HTMLElement ? found : undefined
-}
 
 /** A dialog over the page. Render it only while it is open. Unlike that of `Modal`, its title is not a landmark. */
 export function Dialog({ title, children, size = 440, isModalOnly = false, isTop = false, onClose }: DialogProps) {

@@ -6,6 +6,7 @@ import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import { AccountMenu } from '../shell/account-menu.tsx'
 import { Brand, Frame, PageLinks } from '../shell/frame.tsx'
+import { SignInDialog } from '../shell/sign-in-dialog.tsx'
 import { strings } from '../strings.ts'
 import { portal } from './config.ts'
 import { pages } from './pages.ts'
@@ -17,30 +18,33 @@ export function PortalShell() {
   const session = useStore(sessionStore)
   const problem = useStore(startProblem)
   return (
-    <Frame
-      navigation={<Navigation />}
-      tools={
-        session === undefined ? (
-          <Button variant="default" onClick={signIn}>
-            {shell.signIn}
-          </Button>
-        ) : (
-          <AccountMenu>
-            <Menu.Item component={Link} to="/account" leftSection={<UserRound size={14} aria-hidden />}>
-              {shell.account}
-            </Menu.Item>
-          </AccountMenu>
-        )
-      }
-      banner={
-        <>
-          {isSecureContext ? null : <p className="banner">{shell.insecure}</p>}
-          {problem === undefined ? null : (
-            <ProblemAlert error={new Error([problem.message, problem.hint].filter(Boolean).join(' '))} />
-          )}
-        </>
-      }
-    />
+    <>
+      <Frame
+        navigation={<Navigation />}
+        tools={
+          session === undefined ? (
+            <Button variant="default" onClick={signIn}>
+              {shell.signIn}
+            </Button>
+          ) : (
+            <AccountMenu>
+              <Menu.Item component={Link} to="/account" leftSection={<UserRound size={14} aria-hidden />}>
+                {shell.account}
+              </Menu.Item>
+            </AccountMenu>
+          )
+        }
+        banner={
+          <>
+            {isSecureContext ? null : <p className="banner">{shell.insecure}</p>}
+            {problem === undefined ? null : (
+              <ProblemAlert error={new Error([problem.message, problem.hint].filter(Boolean).join(' '))} />
+            )}
+          </>
+        }
+      />
+      <SignInDialog />
+    </>
   )
 }
 

@@ -5,7 +5,6 @@ import { Problem } from '../api/send.ts'
 import { Announcer } from '../components/announce.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { Provider } from './provider.tsx'
-import { SignInDialog } from './sign-in-dialog.tsx'
 
 const maxRetries = 2
 
@@ -35,7 +34,6 @@ function App({ router }: { readonly router: AnyRouter }) {
       <ErrorBoundary>
         <QueryClientProvider client={queries}>
           <RouterProvider router={router} />
-          <SignInDialog />
           <Announcer />
         </QueryClientProvider>
       </ErrorBoundary>

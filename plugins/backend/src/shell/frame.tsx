@@ -1,10 +1,12 @@
-import { ActionIcon, Drawer } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon, type LucideIcon } from 'lucide-react'
-import { Suspense, useEffect, useRef, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react'
 import { strings } from '../strings.ts'
 import { Breadcrumbs } from './breadcrumbs.tsx'
+
+const NavDrawer = lazy(async () => ({ default: (await import('./nav-drawer.tsx')).NavDrawer }))
 
 interface FrameProps {
   readonly navigation: ReactNode
@@ -29,15 +31,11 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
         {strings.skip}
       </a>
       {isNarrow ? (
-        <Drawer.Root opened={isNavOpen} onClose={nav.close} size={260}>
-          <Drawer.Overlay backgroundOpacity={0.4} />
-          <Drawer.Content aria-label={strings.nav.label}>
-            <div className="drawer">
-              <Drawer.CloseButton aria-label={strings.nav.close} />
-              {navigation}
-            </div>
-          </Drawer.Content>
-        </Drawer.Root>
+        <Suspense>
+          <NavDrawer isOpen={isNavOpen} onClose={nav.close}>
+            {navigation}
+          </NavDrawer>
+        </Suspense>
       ) : (
         <div className="rail">{navigation}</div>
       )}

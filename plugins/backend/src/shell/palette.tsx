@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core'
 import { useId, useState, type KeyboardEvent } from 'react'
 import { MethodBadge } from '../components/badge.tsx'
+import { useFocusReturn } from '../components/use-focus-return.ts'
 import { findItems, type Item } from './find-items.ts'
 
 export interface PaletteItem extends Item {
@@ -36,6 +37,7 @@ export function Palette({ opened, ...props }: PaletteProps & { readonly opened: 
 }
 
 function Search({ useItems, texts, onClose }: PaletteProps) {
+  useFocusReturn()
   const id = useId()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState<string>()

@@ -13,6 +13,7 @@ import { Brand, Frame } from './frame.tsx'
 import { Palette } from './palette.tsx'
 import { usePaletteItems } from './palette-items.ts'
 import { Rail } from './rail.tsx'
+import { SignInDialog } from './sign-in-dialog.tsx'
 
 /** Loaded only if there are errors. */
 const DraftErrors = lazy(async () => ({ default: (await import('../edit/draft-errors.tsx')).DraftErrors }))
@@ -63,6 +64,7 @@ export function Shell() {
         />
       </PageNotes>
       <Palette opened={isPaletteOpen} useItems={usePaletteItems} texts={strings.palette} onClose={palette.close} />
+      <SignInDialog />
     </>
   )
 }

@@ -1,0 +1,24 @@
+import { Drawer } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { strings } from '../strings.ts'
+
+interface NavDrawerProps {
+  readonly isOpen: boolean
+  readonly children: ReactNode
+  onClose(): void
+}
+
+/** The navigation on narrow screens. */
+export function NavDrawer({ isOpen, children, onClose }: NavDrawerProps) {
+  return (
+    <Drawer.Root opened={isOpen} onClose={onClose} size={260}>
+      <Drawer.Overlay backgroundOpacity={0.4} />
+      <Drawer.Content aria-label={strings.nav.label}>
+        <div className="drawer">
+          <Drawer.CloseButton aria-label={strings.nav.close} />
+          {children}
+        </div>
+      </Drawer.Content>
+    </Drawer.Root>
+  )
+}
