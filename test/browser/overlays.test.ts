@@ -4,7 +4,6 @@ import { after, before, describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { addUser } from '../../src/auth/index.ts'
 import { findFlaws, openPage } from '../support/browser.ts'
-import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import { goTo, openBackendWorld, openSignedIn, origin, password, type BackendWorld } from './backend-world.ts'
 
