@@ -17,7 +17,8 @@ export async function rollTypes(fresh: string): Promise<void> {
     cwd: fresh,
     input: Object.fromEntries(faces.map((face) => [face, `./${face}.d.ts`])),
     external: (name) => !name.startsWith('.') && !path.isAbsolute(name) && !rolledUp.test(name),
-    plugins: [dts({ dtsOnly: true, generator: 'oxc', tsconfig: false, sideEffects: false })],
+    treeshake: { moduleSideEffects: 'no-external' },
+    plugins: [dts({ dtsInput: true, generator: 'oxc', tsconfig: false, sideEffects: false })],
   })
   await bundle.write({
     dir: rolled,
