@@ -1,4 +1,4 @@
-import { hasErrors, type Diagnostic, type Variables } from '../kit/index.ts'
+import { hasErrors, takeBreaks, type Diagnostic, type Variables } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
 import { checkLiteralSecrets } from './check-literal-secrets.ts'
 import type { ClassCatalog } from './class-catalog.ts'
@@ -68,7 +68,8 @@ const rootFile = 'waypost.yml'
 
 /**
  * Loads `waypost.yml` with all includes and checks everything that can be checked without running project code. Never
- * throws because of file contents: problems are returned as diagnostics.
+ * throws because of file contents: problems are returned as diagnostics. `dev` answers requests meanwhile, so other work
+ * gets its turn after each step.
  * @param root the folder; undefined if `texts` are all files
  */
 export async function loadDefinition(root: string | undefined, options: LoadOptions = {}): Promise<LoadedDefinition> {
@@ -77,12 +78,15 @@ export async function loadDefinition(root: string | undefined, options: LoadOpti
   if (folder === undefined) return reportMissing(report)
   const { cache = makeSourceCache(), changed, texts, code } = options
   const loading = createLoadContext({ folder, report, cache, changed, texts, code })
+  const mayBreak = takeBreaks()
   const node = loadRoot(loading)
   if (node === undefined || loading.budget.remaining < 0 || loading.budget.repeated < 0) {
     pruneCache(loading)
     return finish(loading)
   }
+  await mayBreak()
   const made = makeDefinition(loading, node, options.variables)
+  await mayBreak()
   const { context, resolved, definition } = made
   checkLiteralSecrets(context, options.classes)
   await checkSchemaValues(context, definition)
@@ -95,8 +99,10 @@ export async function loadDefinition(root: string | undefined, options: LoadOpti
     configs === undefined || describe === undefined
       ? checked
       : await describeActions(context, checked, { configs, describe })
+  await mayBreak()
   checkDispatches(context, complete)
   checkOpenAccess({ ...made, definition: complete }, node)
+  await mayBreak()
   return finish(loading, node, complete)
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, type Dirent } from 'node:fs'
 import path from 'node:path'
-import { openFolder, readProjectFile, type ProjectFolder } from '../definition/index.ts'
+import { openFolder, readProjectFile, type FileProblem, type ProjectFolder } from '../definition/index.ts'
 import { isStorable, type Diagnostic } from '../kit/index.ts'
 import { fileLimits, findFilesProblem, findPathProblem, type DefinitionFile } from '../release/index.ts'
 import { errors } from './errors.ts'
@@ -18,8 +18,13 @@ const maxEntries = 20_000
 /**
  * Reads the definition files of a project, which each activation keeps: `waypost.yml`, what it includes, `resources/`,
  * declared migrations and `tables.json`. All of them are .yml or .json files. Reads nothing else.
+ * @param textOf returns the texts of files that have been loaded, which are not read again
  */
-export function collectDefinitionFiles(root: string, { files, pluginFiles }: Loaded): CollectedFiles {
+export function collectDefinitionFiles(
+  root: string,
+  { files, pluginFiles }: Loaded,
+  textOf: (file: string) => string | undefined = () => undefined,
+): CollectedFiles {
   const folder = openFolder(root)
   if (folder === undefined) return { files: [], diagnostics: [] }
   const ofPlugins = new Set(pluginFiles)
@@ -33,7 +38,8 @@ export function collectDefinitionFiles(root: string, { files, pluginFiles }: Loa
       diagnostics.push(diagnoseFile(file, errors.WP_PROJECT_FILE_LEFT({ file, reason: problem }), 'warning'))
       continue
     }
-    const read = readDefinitionFile(folder, file)
+    const text = textOf(file)
+    const read = describeText(file, text === undefined ? readProjectFile(folder, file) : { text })
     if (read === undefined) continue
     if ('reason' in read) diagnostics.push(diagnoseFile(file, errors.WP_PROJECT_FILE({ file, ...read })))
     else found.push(read)
@@ -58,11 +64,10 @@ function isDefinitionFile(file: string): boolean {
 }
 
 /** Undefined for what is no file, such as a link to a folder. */
-function readDefinitionFile(
-  folder: ProjectFolder,
+function describeText(
   file: string,
+  read: { readonly text: string } | FileProblem,
 ): DefinitionFile | { readonly reason: string; readonly hint: string } | undefined {
-  const read = readProjectFile(folder, file)
   if ('text' in read) {
     if (isStorable(read.text)) return { path: file, content: read.text }
     return { reason: 'it contains a NUL character', hint: 'Remove the character, or move the file.' }

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Builder } from '../build/index.ts'
 import { makeSourceCache, type Definition } from '../definition/index.ts'
 import { diagnoseActions, loadReleasePlugins, refreshVariables } from '../host/index.ts'
 import { activateJudged, assertAllowed, everything, surveySaved, type ReleaseFacts } from '../operate/index.ts'
-import { hasErrors, messageOf, withDeadline, type Diagnostic } from '../kit/index.ts'
+import { hasErrors, messageOf, takeBreaks, withDeadline, type Diagnostic } from '../kit/index.ts'
 import {
   activateRelease,
   releaseId,
@@ -120,6 +121,7 @@ class Reloader {
     if (loaded.needsMigration) loaded = await this.#migrateFirst(loaded)
     const { definition, plugins } = loaded
     if (definition === undefined) return fail(loaded, { diagnostics: loaded.diagnostics, assets: this.assets })
+    const mayBreak = takeBreaks() // `dev` answers requests while it reloads
     const built = await this.#options.builder.build(definition, { changed: this.#unbuilt, plugins })
     this.#unbuilt = new Set()
     const { assets } = built
@@ -130,13 +132,17 @@ class Reloader {
       await writeProjectTypes(loaded, definition)
       return fail(loaded, { diagnostics, assets })
     }
+    await mayBreak()
     const migration = await this.#migrate(release)
     const facts = await this.#judge(release)
     const id = await this.#serve(release)
     const scopes = [...Object.keys(release.manifest.scopes), ...this.#options.server.pluginScopes()]
     await onServed?.(scopes)
+    await mayBreak()
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
+    await mayBreak()
     await this.#store(release, { loaded, facts })
+    await mayBreak()
     if (loaded !== before || isFullReload || migration.applied.length > 0)
       this.#actionProblems = await this.#checkActions(definition)
     diagnostics.push(...this.#actionProblems)
@@ -243,7 +249,9 @@ class Reloader {
     const { server, project } = this.#options
     const { system } = server.host
     if (this.#files?.of !== loaded) {
-      const { files, diagnostics } = collectDefinitionFiles(project.root, loaded)
+      const textOf = (file: string) => this.#cache.sources.get(file)?.text
+      const { files, diagnostics } = collectDefinitionFiles(project.root, loaded, textOf)
+      await nextTurn()
       // `validate` and `deploy` report the errors.
       this.#files = { of: loaded, files: hasErrors(diagnostics) ? undefined : files }
     }

@@ -182,7 +182,7 @@ export class FolderDraft implements Draft {
   #load(texts: ReadonlyMap<string, string | undefined>, tables?: PlannedDraft['tables']): Promise<LoadedProject> {
     const { pluginBuilder, variables } = this.#connection ?? {}
     return loadProject(this.#project, {
-      texts,
+      texts: new Map([...this.#files.read(this.#used).texts, ...texts]), // reads only what has changed
       tables,
       cache: this.#checked,
       ...(variables && { variables }),
