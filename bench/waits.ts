@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { recordStatistics } from '../src/operate/index.ts'
-import { latencyBoundsMs } from '../src/runtime/index.ts'
+import { latencyBoundsMs } from '../src/kit/index.ts'
 import type { System } from '../src/store/index.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'

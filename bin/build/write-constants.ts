@@ -4,8 +4,10 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const modules = [
+/** Relative to the root, without `.ts`. */
+export const constantModules = [
   'src/definition/language',
+  'src/definition/migration-language',
   'src/definition/schema-language',
   'src/definition/settings-language',
   'src/auth/authorize/pages/style',
@@ -16,7 +18,7 @@ const modules = [
  * @param fresh the folder of the compiled modules
  */
 export async function writeConstants(root: string, fresh: string): Promise<void> {
-  for (const name of modules) {
+  for (const name of constantModules) {
     const source = pathToFileURL(path.join(root, `${name}.ts`)).href
     const exported = Object.entries((await import(source)) as Record<string, unknown>)
     const lines = exported.map(([key, value]) => `export const ${key} = ${JSON.stringify(value)};\n`)

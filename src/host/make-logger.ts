@@ -1,4 +1,4 @@
-import pino from 'pino'
+import type pino from 'pino'
 import { ErrorDescription } from '../kit/index.ts'
 import { resolveStack } from '../release/index.ts'
 import { openLogOutput } from './log-output.ts'
@@ -16,17 +16,18 @@ export interface LoggerOptions {
  * Makes a logger that writes structured lines to stdout or stderr and never waits for them, redacts secrets, and resolves stacks to the
  * project's files.
  */
-export function makeLogger(
+export async function makeLogger(
   level: string,
   { file = 'stdout', secrets = new Set(), fields }: LoggerOptions = {},
-): pino.Logger {
+): Promise<pino.Logger> {
+  const { default: makePino } = await import('pino') // most commands log nothing
   const options: pino.LoggerOptions = {
     level,
     ...(fields === undefined ? {} : { mixin: fields }),
     serializers: errorSerializers,
     hooks: { streamWrite: makeRedactor(secrets) },
   }
-  return pino(options, openLogOutput(file))
+  return makePino(options, openLogOutput(file))
 }
 
 /**

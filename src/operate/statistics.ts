@@ -1,5 +1,6 @@
 import { sql, type Insertable } from 'kysely'
-import { latencyBoundsMs, type RouteCount } from '../runtime/index.ts'
+import { latencyBoundsMs } from '../kit/index.ts'
+import type { RouteCount } from '../runtime/index.ts'
 import { loadDatabaseTime, type System, type SystemTables } from '../store/index.ts'
 
 /** The periods that are counted, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
-import { generateSample } from '../runtime/index.ts'
+import { generateSample } from '../schema/index.ts'
 
 /** A request to try a project. */
 export interface SuggestedRequest {

@@ -33,12 +33,11 @@ export {
   type PluginRoute,
 } from './plugin-routes.ts'
 export { runCronjob } from './run-cronjob.ts'
-export { latencyBoundsMs, RouteStatistics, type RouteCount } from './route-statistics.ts'
+export { RouteStatistics, type RouteCount } from './route-statistics.ts'
 export { makeRateCounters, type RateCounters } from './rate-counters.ts'
 export { hasSameCode, type RouteSources } from './mount-routes.ts'
 export { loadSecurityHeaders, type SecurityHeaders } from './security-headers.ts'
 export { makeSchemaCache, type SchemaCache } from './schema-cache.ts'
-export { generateSample } from './openapi/generate-sample.ts'
 export { makeOpenApi, type OpenApi, type OpenApiOptions } from './openapi/make-open-api.ts'
 export { makeProblemBody, problemTypeOf } from './problem.ts'
 export { problemSchema } from './openapi/problem-responses.ts'

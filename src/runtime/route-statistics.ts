@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { latencyBoundsMs } from '../kit/index.ts'
 import type { RequestLog } from './request-log.ts'
 
 declare module 'fastify' {
@@ -7,9 +8,6 @@ declare module 'fastify' {
     counter?: RouteCounter
   }
 }
-
-/** The upper bounds of the latency buckets in milliseconds. The last bucket has none. */
-export const latencyBoundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000] as const
 
 /** The answers of a method since the last call of `drain`. */
 export interface RouteCount {

@@ -24,6 +24,7 @@ export {
   requireWithoutDefaults,
 } from './defaults.ts'
 export { findOpenAccess, type AccessWarning } from './find-open-access.ts'
+export { generateSample } from './generate-sample.ts'
 export { findContradiction, type Contradiction } from './find-contradiction.ts'
 export { limitsOf } from './limits.ts'
 export { exactPrefix, toDraft07, toDraft2020 } from './dialects.ts'

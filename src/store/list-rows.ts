@@ -174,8 +174,10 @@ const managers = new WeakMap<System, Promise<EntityManager>>()
 
 /** One manager for each System. It shares the connections of System, which closes them. */
 async function openLists(system: System) {
-  const [{ openOrm }, { listedEntities: entities }] = await Promise.all([import('./orm.ts'), import('./entities.ts')])
-  const opening = managers.get(system) ?? openOrm(system).then(({ em }) => em as EntityManager)
+  const loading = [import('./connect-orm.ts'), import('./entities.ts')] as const
+  const [{ connectOrm }, { listedEntities: entities }] = await Promise.all(loading)
+  const connect = () => connectOrm(system, { entities: Object.values(entities) }).then(({ em }) => em as EntityManager)
+  const opening = managers.get(system) ?? connect()
   managers.set(system, opening)
   // A type for any of the entities, which MikroORM's types do not provide.
   return { entities: entities as unknown as Tables, manager: (await opening).fork() }

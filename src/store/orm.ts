@@ -1,6 +1,7 @@
 import { Migrator } from '@mikro-orm/migrations'
-import { MikroORM as PostgresOrm } from '@mikro-orm/postgresql'
-import { SqliteDriver, MikroORM as SqlOrm } from '@mikro-orm/sql'
+import type { MikroORM as PostgresOrm } from '@mikro-orm/postgresql'
+import type { MikroORM as SqlOrm } from '@mikro-orm/sql'
+import { connectOrm } from './connect-orm.ts'
 import { entities } from './entities.ts'
 import { InitialTables } from './migrations/0001-initial-tables.ts'
 import { AuthorizationCode } from './migrations/0002-authorization-code.ts'
@@ -52,32 +53,19 @@ const classes = [
   Lanes,
 ]
 
-/**
- * Opens MikroORM on its own Kysely instance, which shares System's handles or pool. Closing it leaves those open.
- * MikroORM wraps Waypost's errors: the code is preserved, the class name is not.
- * @param migrationTable only for migrations
- */
-export async function openOrm(system: System, migrationTable?: string): Promise<SqlOrm | PostgresOrm> {
-  const { database } = system
-  const options = {
+/** Opens MikroORM with all entities and migrations. */
+export function openOrm(system: System, migrationTable: string): Promise<SqlOrm | PostgresOrm> {
+  return connectOrm(system, {
     entities,
-    // MikroORM would look for a database of this name and create it.
-    dbName: database.kind === 'sqlite' ? database.file : database.target.database,
-    driverOptions: database.dialect(),
-    ensureDatabase: false,
-    implicitTransactions: false,
     extensions: [Migrator],
     // Ignore the tables of the application. PostgreSQL's names include the schema.
     schemaGenerator: { skipTables: [/^(?!([^.]+\.)?waypost_)/] },
     migrations: {
-      ...(migrationTable === undefined ? {} : { tableName: migrationTable }),
+      tableName: migrationTable,
       migrationsList: classes.map((migration, index) => ({ name: systemMigrations[index]!, class: migration })),
       snapshot: false,
       silent: true,
       transactional: true,
     },
-  }
-  return system.kind === 'postgresql'
-    ? new PostgresOrm(options as never)
-    : new SqlOrm({ ...options, driver: SqliteDriver } as never)
+  })
 }

@@ -115,7 +115,7 @@ describe('a log whose reader pauses', () => {
   test('keeps 1 MB, drops the rest, and says how many lines it dropped', async () => {
     const script = `
       import { droppedLogLines, makeLogger } from ${JSON.stringify(path.join(checkout, 'src/host/index.ts'))}
-      const logger = makeLogger('info')
+      const logger = await makeLogger('info')
       for (let i = 0; i < 3000; i++) logger.info({ i, text: 'ä'.repeat(500) }, 'line')
       const dropped = droppedLogLines()
       process.stderr.write(dropped + '\\n')

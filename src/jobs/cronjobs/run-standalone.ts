@@ -44,7 +44,7 @@ export interface StandaloneOptions {
 export async function runStandalone(
   host: Host,
   { release, ledger, slots }: SlotsToRun,
-  { signal, loadPlugins, onStarted, logger = openLog(host) }: StandaloneOptions,
+  { signal, loadPlugins, onStarted, logger = await openLog(host) }: StandaloneOptions,
 ): Promise<CronjobReport[]> {
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
@@ -65,7 +65,7 @@ export async function runStandalone(
   return reports
 }
 
-function openLog({ variables, logSecrets: secrets }: Host): Logger {
+function openLog({ variables, logSecrets: secrets }: Host): Promise<Logger> {
   return makeLogger(readLogLevel(variables, 'warn'), { file: 'stderr', secrets })
 }
 

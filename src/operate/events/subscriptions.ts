@@ -24,7 +24,7 @@ import {
   type System,
 } from '../../store/index.ts'
 import { openIdentity, type Host, type ReleaseTerms } from '../../host/index.ts'
-import { generateSample } from '../../runtime/index.ts'
+import { generateSample } from '../../schema/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
 
 export interface ListedSubscription {

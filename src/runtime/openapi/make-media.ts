@@ -1,9 +1,8 @@
 import type { JsonSchema } from '../../contract/index.ts'
-import { makeAccessRemover, withoutAccessIn, type SchemaRoot } from '../../schema/index.ts'
+import { generateSample, makeAccessRemover, withoutAccessIn, type SchemaRoot } from '../../schema/index.ts'
 import type { Api } from './api.ts'
 import type { Components } from './components.ts'
 import { makeExampleDeriver } from './examples.ts'
-import { generateSample } from './generate-sample.ts'
 import type { SharedParts } from './shared-parts.ts'
 
 /** Shared by all operations of one document. */

@@ -88,7 +88,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const tracing = await openTracing(variables)
   const logSecrets = new Set(variable(variables, 'WAYPOST_SECRET')?.split(','))
   const logger =
-    options.logger ?? makeLogger(readLogLevel(variables, 'info'), { secrets: logSecrets, fields: tracing?.ids })
+    options.logger ?? (await makeLogger(readLogLevel(variables, 'info'), { secrets: logSecrets, fields: tracing?.ids }))
   await using opened = new AsyncDisposableStack()
   const defer = deferWithDeadline(opened, { logger, maxStepMs: stopping.limitMs + stepSlackMs })
   defer(async () => tracing?.close())

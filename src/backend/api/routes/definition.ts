@@ -13,7 +13,7 @@ import {
   type DescribedRelease,
 } from '../../../operate/index.ts'
 import { loadActiveId } from '../../../release/index.ts'
-import { generateSample } from '../../../runtime/index.ts'
+import { generateSample } from '../../../schema/index.ts'
 import { errors } from '../../errors.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { locateIn } from '../../draft/locate-in.ts'

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../contract/index.ts'
+import type { JsonSchema } from '../contract/index.ts'
 
 type Named = Readonly<Record<string, JsonSchema>>
 type ObjectSchema = Readonly<Record<string, unknown>>
