@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { atMost, beside, type Figure } from './goal.ts'
 import { median } from './statistics.ts'
+import type { TurnReport } from './turn-probe.ts'
 
 const rounds = Number(process.env['WAYPOST_BENCH_ROUNDS'] ?? 5)
 const waitMs = 100
@@ -33,8 +34,8 @@ export function openMeter(
   const take = async () => {
     const answer = once(probe, 'message')
     probe.postMessage('longest', [])
-    const turn = Number(await text(connect(socket)))
-    return { wait: ((await answer) as [number])[0], turn }
+    const report = JSON.parse(await text(connect(socket))) as TurnReport
+    return { wait: ((await answer) as [number])[0], ...report }
   }
   return {
     async during(what, work, limit) {
@@ -43,14 +44,16 @@ export function openMeter(
       const times: number[] = []
       for (let round = 0; round < rounds; round++) {
         await pause(100)
-        await take()
+        const before = await take()
         const began = performance.now()
         await work(round)
         times.push(performance.now() - began)
         await pause(10)
-        found.push(await take())
+        const after = await take()
+        found.push({ ...after, cpu: after.cpu - before.cpu })
       }
       const wait = median(found.map((one) => one.wait)).toFixed(0)
+      const answered = `  answered in; the server computed for ${median(found.map((one) => one.cpu)).toFixed(0)} ms`
       const took = { value: median(times), unit: 'ms' }
       return [
         atMost(
@@ -58,7 +61,7 @@ export function openMeter(
           { value: median(found.map((one) => one.turn)), unit: 'ms' },
           waitMs,
         ),
-        limit === undefined ? beside('  answered in', took) : atMost('  answered in', took, limit),
+        limit === undefined ? beside(answered, took) : atMost(answered, took, limit),
       ]
     },
     [Symbol.asyncDispose]: async () => void (await probe.terminate()),

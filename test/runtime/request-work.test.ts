@@ -51,7 +51,10 @@ async function sendAll({ port, authorization }: Server, target: Target): Promise
   socket.destroy()
 }
 
-/** Returns how often the server does each kind of work for one request, rounded, because it also does other things. */
+/**
+ * Returns how often the server does each kind of work for one request, rounded, because it also does other things: the
+ * least of three times, because it does more of these on a busy machine.
+ */
 async function countWork(server: Server, target: Target): Promise<Work> {
   const ask = async () => {
     const answer = once(server.child, 'message')
@@ -59,10 +62,15 @@ async function countWork(server: Server, target: Target): Promise<Work> {
     return ((await answer) as [Work])[0]
   }
   await sendAll(server, target) // the first requests load code and tokens
-  await ask()
-  await sendAll(server, target)
-  const work = Object.entries(await ask()).map(([what, times]) => [what, Math.round(times / requests)] as const)
-  return Object.fromEntries(work.filter(([, times]) => times > 0))
+  const counts: Work[] = []
+  for (let time = 0; time < 3; time += 1) {
+    await ask()
+    await sendAll(server, target)
+    counts.push(await ask())
+  }
+  const least = (what: string) => Math.min(...counts.map((one) => Math.round((one[what] ?? 0) / requests)))
+  const names = new Set(counts.flatMap((one) => Object.keys(one)))
+  return Object.fromEntries([...names].map((what) => [what, least(what)] as const).filter(([, times]) => times > 0))
 }
 
 describe('the work for a request', () => {
