@@ -7,11 +7,12 @@ import { diagnoseActions, loadReleasePlugins, refreshVariables } from '../host/i
 import { activateJudged, assertAllowed, everything, surveySaved, type ReleaseFacts } from '../operate/index.ts'
 import { hasErrors, messageOf, takeBreaks, withDeadline, type Diagnostic } from '../kit/index.ts'
 import {
-  activateRelease,
-  releaseId,
+  activateSerialized,
   pruneDevelopmentReleases,
+  serializeRelease,
   type BuiltRelease,
   type DefinitionFile,
+  type SerializedRelease,
 } from '../release/index.ts'
 import type { WaypostServer } from '../server/index.ts'
 import { makeLock } from '../store/index.ts'
@@ -134,14 +135,16 @@ class Reloader {
     }
     await mayBreak()
     const migration = await this.#migrate(release)
-    const facts = await this.#judge(release)
-    const id = await this.#serve(release)
+    const serialized = serializeRelease(release) // once, because it takes long for a large release
+    const { id } = serialized
+    const facts = await this.#judge(release, id)
+    await this.#serve(release, id)
     const scopes = [...Object.keys(release.manifest.scopes), ...this.#options.server.pluginScopes()]
     await onServed?.(scopes)
     await mayBreak()
     if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
     await mayBreak()
-    await this.#store(release, { loaded, facts })
+    await this.#store(serialized, { loaded, facts })
     await mayBreak()
     if (loaded !== before || isFullReload || migration.applied.length > 0)
       this.#actionProblems = await this.#checkActions(definition)
@@ -214,24 +217,22 @@ class Reloader {
   }
 
   /** Passes the gate before requests get the release. */
-  async #judge(release: BuiltRelease): Promise<ReleaseFacts> {
-    const facts = await surveySaved(this.#options.server.host.system, release)
+  async #judge(release: BuiltRelease, id: string): Promise<ReleaseFacts> {
+    const facts = await surveySaved(this.#options.server.host.system, release, id)
     assertAllowed(facts, everything)
     return facts
   }
 
   /** Requests are served before System stores the release. */
-  async #serve(release: BuiltRelease): Promise<string> {
+  async #serve(release: BuiltRelease, id: string): Promise<void> {
     const { server } = this.#options
-    const id = releaseId(release.manifest)
     const isFullReload = this.#isFullReload
-    if (id === this.#served && !isFullReload) return id
+    if (id === this.#served && !isFullReload) return
     const { manifest, artifacts } = release
     const stored = { id, manifest, activatedAt: server.host.clock.now(), activatedBy: 'dev' }
     await server.serveRelease(stored, { artifacts, isFullReload })
     this.#served = id
     this.#isFullReload = false
-    return id
   }
 
   /** Finds actions that do not fit the connections, for example statements with an unknown column. */
@@ -243,7 +244,7 @@ class Reloader {
   }
 
   async #store(
-    release: BuiltRelease,
+    release: SerializedRelease,
     { loaded, facts }: { readonly loaded: LoadedProject; readonly facts: ReleaseFacts },
   ): Promise<void> {
     const { server, project } = this.#options
@@ -257,7 +258,7 @@ class Reloader {
     }
     const options = { by: 'dev', files: this.#files.files }
     const { recorded } = await activateJudged({ facts, consent: everything }, options, (bound) =>
-      activateRelease(system, release, bound),
+      activateSerialized(system, release, bound),
     )
     if (recorded) await pruneDevelopmentReleases(system)
   }
