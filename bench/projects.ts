@@ -40,7 +40,7 @@ async function addRoutes(
   for (let index = 0; index < routes; index++) {
     await writeFile(
       path.join(folder, `resources/routes/many/route-${index}.yml`),
-      `scopes: [todo]\npath:\n  id: { type: integer }\nmethods:\n  GET:\n    public: true\n    response: Message\n    action: ${actionOf(index)}\n`,
+      `path:\n  id: { type: integer }\nmethods:\n  GET:\n    public: true\n    response: Message\n    action: ${actionOf(index)}\n`,
     )
     lines.push(`  /many/${index}/:id: !include resources/routes/many/route-${index}.yml`)
   }
