@@ -96,9 +96,8 @@ const rollBack = (release: string, consent: Consent, more: object): Promise<stri
 async function startSaving() {
   const root = await mkdtemp(path.join(tmpdir(), 'waypost-gate-dev-'))
   const save = async (files: Files) => {
-    await Promise.all(
-      ['waypost.yml', 'migrations'].map((name) => rm(path.join(root, name), { recursive: true, force: true })),
-    )
+    // Without a moment in which there is no waypost.yml, which dev would report on a busy machine.
+    await rm(path.join(root, 'migrations'), { recursive: true, force: true })
     await writeFiles(root, files)
   }
   await save({ 'waypost.yml': 'routes: {}\n' })
