@@ -31,7 +31,24 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
   const document = await describeApi(options)
   const file = path.join(installation, 'dist/vendor/client-generator.js')
   const generator = (await import(pathToFileURL(file).href)) as ClientGenerator
-  return head + formatClient(await generator.generateSource(prepareDocument(document), { useUnknown: true }))
+  const source = await generator.generateSource(prepareDocument(document), { useUnknown: true })
+  return head + refuseDots(formatClient(source))
+}
+
+/** Makes a client refuse path parameters that lead to another operation, because `fetch` shortens paths with "..". */
+function refuseDots(client: string): string {
+  const name = ['pathSegment', 'refuseDots', 'encodeSegment'].find((one) => !client.includes(one))
+  if (name === undefined) return client
+  const call = /(?<=\/\$\{)encodeURIComponent(?=\(\w+\)\}(?:[/`]|\$\{QS\.))/g
+  const changed = client.replaceAll(call, name)
+  if (changed === client) return client
+  return `${changed.trimEnd()}
+
+function ${name}(value: string | number | boolean): string {
+  if (value === '.' || value === '..') throw new TypeError(\`"\${value}" cannot be a path parameter\`)
+  return encodeURIComponent(value)
+}
+`
 }
 
 export interface DescribeOptions {

@@ -77,12 +77,16 @@ test('the client is formatted, has the properties of each direction, and types f
     assert.ok(client.includes(ticketTypes), client)
     assert.ok(client.includes(listTickets), client)
     assert.match(client, /export function dropTicket\(ticketId: string, /)
+    assert.ok(client.includes('`/ticket/${pathSegment(ticketId)}`'), client)
     assert.doesNotMatch(client, /;$|^ {4}\S.*"/m)
     await writeFile(path.join(folder, 'tickets.ts'), client.replace('// @ts-nocheck\n', ''))
     await writeFile(path.join(folder, 'use.ts'), useTickets)
     await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ ...config, files: ['use.ts'] }))
     const tsc = path.join(checkout, 'node_modules/typescript/bin/tsc')
     assert.equal(execFileSync(process.execPath, [tsc, '-p', '.'], { cwd: folder, encoding: 'utf8' }), '')
+    // Runs without a network: nothing is sent.
+    const { dropTicket } = (await import(path.join(folder, 'tickets.ts'))) as { dropTicket(id: string): unknown }
+    for (const id of ['.', '..']) assert.throws(() => dropTicket(id), /cannot be a path parameter/)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -104,7 +108,7 @@ export function listTickets({ firstName, limit }: {
 } = {}, opts?: Oazapfts.RequestOpts) {
   return oazapfts.fetchJson<
     | { status: 200; data: Ticket[] }
-    | { status: 400 | 404 | 406 | 500 | 503; data: Problem }
+    | { status: 400 | 404 | 406 | 409 | 500 | 503; data: Problem }
   >(\`/ticket\${QS.query(QS.explode({ "first-name": firstName, limit }))}\`, { ...opts })
 }
 `
