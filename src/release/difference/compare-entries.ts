@@ -27,7 +27,7 @@ export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>>
     list: ({ schemas }) => schemas,
     compare: (name, { effects }) => effects.detailsOf(name),
   },
-  scope: { list: ({ scopes }) => scopes, compare: () => [harmless('description')] },
+  scope: { list: ({ scopes }) => withoutOwn(scopes), compare: () => [harmless('description')] },
   event: { list: ({ events }) => events, compare: compareEvent },
   rate: {
     list: ({ rates }) => rates,
@@ -170,4 +170,10 @@ function isTighter(name: string, before: Entries, after: Entries): boolean {
   if (name === 'registration') return old.registration && !now.registration
   if (name === 'delivery_allow') return old.delivery_allow.some((range) => !now.delivery_allow.includes(range))
   return name === 'cors' && old.cors.some((origin) => !now.cors.includes(origin))
+}
+
+/** Leaves out the scopes of Waypost itself, which a project may require but does not add. */
+function withoutOwn(scopes: EntriesContext['after']['scopes']): typeof scopes {
+  const isOwn = (name: string) => name === 'consumer' || name.startsWith('backend.')
+  return Object.fromEntries(Object.entries(scopes).filter(([name]) => !isOwn(name)))
 }

@@ -107,6 +107,7 @@ const cases: readonly (readonly [what: string, after: Manifest, changes: readonl
     },
     ['added migration Orders/1-a'],
   ],
+  ['scopes of Waypost itself', { ...base, scopes: { todo: {}, consumer: {}, 'backend.read': {} } }, []],
   [
     'names of the prototype',
     { ...base, scopes: { todo: {}, constructor: {}, toString: {} } },
