@@ -23,10 +23,10 @@ await compile('.', 'tsconfig.build.json', async (fresh) => {
   await rollTypes(fresh)
   await writeVendor(root, path.join(fresh, 'vendor'), bundled)
   await writeBackendUi(root, path.join(fresh, 'ui'), isComplete)
+  writeBuildInfo(fresh)
 })
 for (const file of globSync('plugins/!(backend)/tsconfig.json', { cwd: root }))
   await compile(path.dirname(file), 'tsconfig.json')
-writeBuildInfo()
 writeEditorSchema()
 await writeManifest()
 
@@ -56,8 +56,8 @@ async function compile(folder: string, config: string, complete?: (fresh: string
 }
 
 /** The source version: `waypost/<version>@<build>` in the User-Agent of deliveries. */
-function writeBuildInfo(): void {
-  writeFileSync(path.join(root, 'dist/build.json'), `${JSON.stringify({ version, commit: commit() })}\n`)
+function writeBuildInfo(dist: string): void {
+  writeFileSync(path.join(dist, 'build.json'), `${JSON.stringify({ version, commit: commit() })}\n`)
 }
 
 function commit(): string {

@@ -13,6 +13,7 @@ import { findTestsOf, listChanged } from '../test/support/find-changed.ts'
 import type { Failure } from '../test/support/list-failures.ts'
 import { readRunning, type Measured } from '../test/support/measure-file.ts'
 import { startPostgres } from '../test/support/postgres.ts'
+import { makeSnapshot } from '../test/support/snapshot.ts'
 import { shareFiles, type FileTimes } from '../test/support/share-files.ts'
 
 const root = path.dirname(import.meta.dirname)
@@ -60,6 +61,7 @@ const env = {
   // Caches compiled sources for all processes.
   NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node-compile-cache'),
   WAYPOST_TEST_FOLDER: folder,
+  WAYPOST_TEST_CHECKOUT: process.env['WAYPOST_TEST_CHECKOUT'] ?? makeSnapshot(root),
 }
 let code = 1
 try {

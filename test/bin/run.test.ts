@@ -5,8 +5,9 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { before, test, type TestContext } from 'node:test'
+import { checkout } from '../support/cli.ts'
 
-const root = path.join(import.meta.dirname, '../..')
+const root = checkout
 const launcher = path.join(root, 'bin/run.js')
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 const older = findOlderNode()

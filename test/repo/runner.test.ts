@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
-import { globSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { findTestsOf } from '../support/find-changed.ts'
 import { shareFiles } from '../support/share-files.ts'
+import { makeSnapshot } from '../support/snapshot.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
@@ -69,4 +71,28 @@ test('processes get files by their measured time: each file once, and no process
   assert.ok(last.length > 0 && Math.max(...last) < Math.min(...first) / 4, 'the last processes are short')
   assert.equal(shareFiles(['1.test.ts', '2.test.ts'], times, 8).length, 1)
   assert.equal(shareFiles(['39.test.ts', '38.test.ts'], times, 8).length, 2)
+})
+
+test('what tests start is a copy that a build beside them does not replace, under the same name in each run', () => {
+  const checkout = mkdtempSync(path.join(tmpdir(), 'waypost-checkout-'))
+  const write = (file: string, text: string) => {
+    mkdirSync(path.dirname(path.join(checkout, file)), { recursive: true })
+    writeFileSync(path.join(checkout, file), text)
+  }
+  try {
+    write('dist/chunks/one.js', 'old')
+    write('docs/page.md', 'a page')
+    const snapshot = makeSnapshot(checkout)
+    renameSync(path.join(checkout, 'dist'), path.join(checkout, 'dist.1.old'))
+    write('dist/chunks/two.js', 'new')
+    assert.equal(readFileSync(path.join(snapshot, 'dist/chunks/one.js'), 'utf8'), 'old')
+    assert.equal(readFileSync(path.join(snapshot, 'docs/page.md'), 'utf8'), 'a page')
+    const beside = makeSnapshot(checkout)
+    assert.notEqual(beside, snapshot)
+    assert.equal(existsSync(path.join(beside, 'dist/chunks/one.js')), false)
+    writeFileSync(path.join(snapshot, '.owner'), '4194305') // more than any process has: its run was killed
+    assert.equal(makeSnapshot(checkout), snapshot)
+  } finally {
+    rmSync(checkout, { recursive: true })
+  }
 })

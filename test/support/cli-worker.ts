@@ -1,6 +1,6 @@
 // Runs commands one after another in one process, which loads and compiles them once. Each command gets the folder,
-// environment, arguments and standard input of its own process. Arguments: a module that launches commands and the folder
-// of the commands, both from sources; by default the built command line.
+// environment, arguments and standard input of its own process. Arguments: the checkout; a module that launches commands and
+// the folder of the commands, both from sources; by default the built command line.
 import { writeSync } from 'node:fs'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url'
 import type { launch as Launch } from '../../bin/cli/launch.ts'
 import { endMark, type Order } from './cli.ts'
 
-const root = path.join(import.meta.dirname, '../..')
+const root = process.argv[2]!
 const launcher = path.join(root, 'bin/run.js')
-const [module = path.join(root, 'dist/bin/cli/launch.js'), commands] = process.argv.slice(2)
+const [module = path.join(root, 'dist/bin/cli/launch.js'), commands] = process.argv.slice(3)
 const options = commands === undefined ? { root } : { root: commands, sources: true }
 const { launch } = (await import(pathToFileURL(module).href)) as { launch: typeof Launch }
 

@@ -5,11 +5,9 @@ import { readEnvironment, variable } from '../../src/kit/index.ts'
 import { isLong } from './forms.ts'
 import { abortTimeoutMs } from './until.ts'
 
-const root = path.join(import.meta.dirname, '../..')
-const launcher = path.join(root, 'bin/run.js')
-
-/** The checkout whose built command line is tested. */
-export const checkout = root
+/** The checkout whose built command line is tested; of `npm test`, the copy that it makes. */
+export const checkout = variable(readEnvironment(), 'WAYPOST_TEST_CHECKOUT') ?? path.join(import.meta.dirname, '../..')
+const launcher = path.join(checkout, 'bin/run.js')
 
 export interface CliOptions {
   /** The working folder. */
@@ -53,7 +51,7 @@ process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 
 /** Starts the built command line as a user does, in its own process with its own environment. */
 export function startCli(words: readonly string[], options: CliOptions): RunningCli {
-  if (!existsSync(path.join(root, 'dist'))) throw new Error('There is no dist/: npm run build first')
+  if (!existsSync(path.join(checkout, 'dist'))) throw new Error('There is no dist/: npm run build first')
   const limit = options.descriptors === undefined ? '' : `ulimit -n ${options.descriptors} && `
   const command = [process.execPath, options.launcher ?? launcher, ...words]
   const [file = '', ...rest] = limit === '' ? command : ['/bin/sh', '-c', `${limit}exec "$@"`, 'sh', ...command]
@@ -135,7 +133,7 @@ interface CliWorker {
 const pools = new Map<string, CliWorker[]>()
 
 function startWorker(idle: CliWorker[], launcher: readonly string[]): CliWorker {
-  const child = fork(path.join(import.meta.dirname, 'cli-worker.ts'), [...launcher], {
+  const child = fork(path.join(import.meta.dirname, 'cli-worker.ts'), [checkout, ...launcher], {
     env: cleanEnvironment(),
     execArgv: [], // not the options of the tests
     silent: true,
