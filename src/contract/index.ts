@@ -14,6 +14,7 @@ export {
   type ActionUse,
   type CheckOptions,
   type ColumnSnapshot,
+  type TimeForm,
   type ColumnType,
   type ConfigProblem,
   type ConnectionClass,

@@ -232,7 +232,25 @@ export interface ColumnSnapshot {
   readonly default?: true
   /** The value is computed by the database and cannot be written. */
   readonly generated?: true
+  /**
+   * On SQLite, the form in which another program stores the times of the column; absent for that of Waypost. `mixed` if the
+   * rows have several.
+   */
+  readonly form?: TimeForm
+  /** The default is the current time, which SQLite would store in another form than the column has. */
+  readonly now?: true
 }
+
+/**
+ * How a program stores times in SQLite: as a number, or as text in UTC. `[.S]` is a fraction of a second with any number of
+ * digits, or none.
+ */
+export type TimeForm =
+  | 'milliseconds'
+  | 'seconds'
+  | 'julian'
+  | 'mixed'
+  | `YYYY-MM-DD${' ' | 'T'}HH:MM:SS${'' | '.SSS' | '.SSSSSS' | '[.S]'}${'' | 'Z' | '+00:00'}`
 
 /** A configured action that needs no code in the project: `action: { class: NAME, config: {…} }`. */
 export interface ActionClass<Config = unknown> {

@@ -81,6 +81,8 @@ function sortColumn(column: ColumnSnapshot): ColumnSnapshot {
     ...(column.null && { null: true }),
     ...(column.default && { default: true }),
     ...(column.generated && { generated: true }),
+    ...(column.form !== undefined && { form: column.form }),
+    ...(column.now && { now: true }),
   }
 }
 

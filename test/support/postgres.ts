@@ -181,7 +181,6 @@ export const unusualSettings: Readonly<Record<string, string>> = {
   idle_session_timeout: '30s',
   work_mem: '64kB',
   max_parallel_workers: '0',
-  client_min_messages: 'debug1',
 }
 
 /** Gives all later connections to a database these settings, as those of a role do. */

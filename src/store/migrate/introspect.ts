@@ -16,6 +16,8 @@ export interface Column {
   readonly isId: boolean
   /** Whether the database computes its value, so that it cannot be written. */
   readonly isComputed: boolean
+  /** On SQLite, whether its default is the current time, as `CURRENT_TIMESTAMP` writes it. */
+  readonly isNow?: boolean
 }
 
 export interface Table {
@@ -109,6 +111,7 @@ async function loadColumns(db: AnyDatabase, { name: table, type, text }: SqliteT
       isGenerated: row.hidden !== 0 || (row.dflt_value ?? 'null').toLowerCase() !== 'null' || isId,
       isId,
       isComputed: row.hidden !== 0,
+      isNow: /^(current_timestamp|datetime\s*\(\s*'now'\s*\))$/i.test(row.dflt_value ?? ''),
       keyPosition: row.pk,
     }
   })

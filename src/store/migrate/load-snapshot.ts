@@ -3,6 +3,7 @@ import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot } from '../../co
 import type { Snapshot } from '../../tables/index.ts'
 import type { DatabaseKind } from '../sql/column-types.ts'
 import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
+import { formOfNow, loadTimeForms, type FoundForm } from './time-forms.ts'
 import { loadApplied, type AnyDatabase } from './migration-table.ts'
 
 /**
@@ -18,11 +19,17 @@ export async function loadSnapshot(
   const indexes = await loadIndexes(db, kind)
   const foreignKeys = await (kind === 'sqlite' ? loadSqliteKeys(db, tables) : loadPostgresKeys(db))
   const applied = await loadApplied(db)
+  const forms = kind === 'sqlite' ? await loadTimeForms(db, tables) : undefined
   const makeSnapshot = (table: Table): TableSnapshot => {
     const own = indexes.filter((index) => index.table === table.name)
     return {
       ...(table.isView && { view: true }),
-      columns: Object.fromEntries(table.columns.map((column) => [column.name, describeColumn(column, table)])),
+      columns: Object.fromEntries(
+        table.columns.map((column) => [
+          column.name,
+          describeColumn(column, table, forms?.get(table.name)?.get(column.name)),
+        ]),
+      ),
       key: table.key,
       unique: own.filter(({ isUnique }) => isUnique).map(({ columns }) => columns),
       index: own.filter(({ isUnique }) => !isUnique).map(({ columns }) => columns),
@@ -51,14 +58,21 @@ const typesByName: ReadonlyMap<string, ColumnSnapshot['type']> = new Map(
   ),
 )
 
-function describeColumn(column: Column, { isView }: Table): ColumnSnapshot {
-  const { isNullable, isGenerated, isId, isComputed } = column
+function describeColumn(column: Column, { isView }: Table, form?: FoundForm): ColumnSnapshot {
+  const { isNullable, isGenerated, isId, isComputed, isNow } = column
   return {
     ...describeType(column, isView),
     ...(isNullable && { null: true }),
     ...(isGenerated && !isId && !isComputed && { default: true }),
     ...(isComputed && { generated: true }),
+    ...(form !== undefined && form !== 'canonical' && { form }),
+    ...(isNow && form !== undefined && !isCompatible(form) && { now: true }),
   }
+}
+
+/** Whether a column with this form stays readable and sortable if SQLite writes the current time into it. */
+function isCompatible(form: FoundForm): boolean {
+  return form === formOfNow || form === 'YYYY-MM-DD HH:MM:SS[.S]' || form === 'mixed'
 }
 
 function describeType({ type: name, modifiers, isId }: Column, isView: boolean): ColumnSnapshot {

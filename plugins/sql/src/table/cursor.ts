@@ -55,7 +55,7 @@ function isPossible(value: unknown, column: PlanColumn): boolean {
     case 'string':
       return !value.includes('\0') && value.isWellFormed()
     case 'number':
-      return ['id', 'integer', 'bigint', 'number'].includes(column.type)
+      return ['id', 'integer', 'bigint', 'number'].includes(column.type) || column.form !== undefined
     case 'boolean':
       return column.type === 'boolean'
     default:

@@ -5,6 +5,7 @@ import { resolveListing } from './listing.ts'
 import {
   isLossy,
   planFormat,
+  formOf,
   valueTypeOf,
   type ListPlan,
   type PlanColumn,
@@ -203,11 +204,15 @@ function makePlan(
 ) {
   const { columns, where, owner, version, write, set } = writing
   const location = operation === 'insert' ? findLocation({ key }, writing) : undefined
+  const isSet = (name: string) => Object.hasOwn(set, name) || name === owner?.column
+  const now =
+    operation === 'insert' ? Object.keys(table.columns).filter((name) => table.columns[name]!.now && !isSet(name)) : []
   const used = new Set([
     ...columns,
     ...Object.keys(where),
     ...write,
     ...Object.keys(set),
+    ...now,
     ...key,
     ...references.flatMap((one) => one.columns).filter((name) => valueTypeOf(table.columns[name]!) !== undefined),
     ...[owner, version].flatMap((one) => (one === undefined ? [] : [one.column])),
@@ -221,6 +226,7 @@ function makePlan(
         type: valueTypeOf(column)!,
         ...(column.null && { null: true }),
         ...(hasDefault && { default: true }),
+        ...formOf(column),
         ...(config.json?.[name] && { limits: config.json[name] }),
       },
     ]
@@ -244,6 +250,7 @@ function makePlan(
     key: ['list', 'insert'].includes(operation) ? [] : key.filter((name) => params.includes(name)),
     write,
     set,
+    ...(now.length > 0 && { now }),
     ...(list && { list }),
     ...(scans && { scans }),
     ...(hasJson && !isDeclared && { jsonAsText: true as const }),

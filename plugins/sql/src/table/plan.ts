@@ -1,5 +1,6 @@
 import type { ActionPlan, ColumnSnapshot, ColumnType } from 'waypost'
 import type { JsonLimits } from './config.ts'
+import type { UsableForm } from './time-form.ts'
 
 export const planFormat = 1
 
@@ -14,6 +15,8 @@ export interface PlanColumn {
   readonly null?: true
   /** An insert may omit it. */
   readonly default?: true
+  /** On SQLite, the form of times that another program stores. Columns of which rows disagree are only read. */
+  readonly form?: UsableForm
   /** The limits of a JSON column that differ from the defaults. */
   readonly limits?: JsonLimits
 }
@@ -98,6 +101,8 @@ export interface TablePlan extends ActionPlan {
   readonly write: readonly string[]
   /** Values of columns that the operation sets itself. */
   readonly set: Sources
+  /** Columns of new rows that get the current time if the body does not have them: the default has another form. */
+  readonly now?: readonly string[]
   readonly list?: ListPlan
   /** No index serves the list, or the table is a view. */
   readonly scans?: true
@@ -121,4 +126,9 @@ export function valueTypeOf(column: ColumnSnapshot): ValueType | undefined {
 /** Whether JSON numbers cannot represent all values of a column. */
 export function isLossy({ as = '' }: ColumnSnapshot): boolean {
   return /^(numeric|decimal)\b/i.test(as)
+}
+
+/** Returns the form of a column for statements. */
+export function formOf({ form }: ColumnSnapshot): Pick<PlanColumn, 'form'> {
+  return form === undefined || form === 'mixed' ? {} : { form }
 }

@@ -1,7 +1,7 @@
 import type { ColumnSnapshot } from 'waypost'
 import type { ValueMap } from './config.ts'
 import { valueTypeOf, type Source, type Sources, type ValueType } from './plan.ts'
-import { checkColumn, type TableUse } from './table-use.ts'
+import { checkColumn, checkForm, type TableUse } from './table-use.ts'
 
 interface SourceMap {
   /** The key of the config that has the values. */
@@ -15,7 +15,8 @@ interface SourceMap {
 export function resolveSources(table: TableUse, { name, values = {}, isUsed }: SourceMap): Sources {
   const found = Object.entries(values).flatMap(([column, given]): [string, Source][] => {
     const at = `/${name}/${column.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    if (!checkColumn(column, table.table, table.report, at)) return []
+    if (!checkColumn(column, table.table, table.report, at) || !checkForm(column, table.table, table.report, at))
+      return []
     const known = table.table.columns[column]!
     if (name !== 'where' && known.generated) {
       table.report(at, `The database computes the column "${column}"`, { hint: 'Remove it' })

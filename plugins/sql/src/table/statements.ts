@@ -11,6 +11,7 @@ import {
   type Source,
   type TablePlan,
 } from './plan.ts'
+import { writeCompared, writeRead } from './time-form.ts'
 import { bindList, makeBind, type Bind, type BindUse, type DatabaseKind } from './values.ts'
 
 /** What the values of a statement come from. */
@@ -150,10 +151,12 @@ export class StatementWriter {
 
   insert({ access, written, references }: ChangeCondition): Statement {
     const { table, owner, version, set } = this.#plan
-    const columns = [...written, ...Object.keys(set)]
+    const now = (this.#plan.now ?? []).filter((name) => !written.includes(name))
+    const columns = [...written, ...Object.keys(set), ...now]
     const values = [
       ...written.map((name) => this.#bindBody(name)),
-      ...Object.entries(set).map(([name, source]) => this.#bindSource(name, source)),
+      ...Object.entries(set).map(([name, source]) => this.#bindSet(name, source)),
+      ...now.map((name) => this.#bindSet(name, { from: 'now' })),
     ]
     if (owner !== undefined && owner.parent === undefined) {
       columns.push(owner.column)
@@ -176,7 +179,7 @@ export class StatementWriter {
     const { table, version, set } = this.#plan
     const sets = [
       ...written.map((name) => `${quote(name)} = ${this.#bindBody(name)}`),
-      ...Object.entries(set).map(([name, source]) => `${quote(name)} = ${this.#bindSource(name, source)}`),
+      ...Object.entries(set).map(([name, source]) => `${quote(name)} = ${this.#bindSet(name, source)}`),
     ]
     if (version !== undefined) sets.push(`${quote(version.column)} = ${quote(version.column)} + 1`)
     const { access } = condition
@@ -220,9 +223,14 @@ export class StatementWriter {
     return this.#add(({ body }) => (Object.hasOwn(body, name) ? bind(body[name]) : null))
   }
 
-  /** @param column of another table */
-  #bindSource(name: string, source: Source, column?: PlanColumn): string {
-    const bind = column === undefined ? this.#bindOf(name) : makeBind(name, column, { kind: this.#kind })
+  /** A value that is stored. */
+  #bindSet(name: string, source: Source): string {
+    const hasForm = this.#plan.types[name]!.form !== undefined
+    return this.#bindSource(name, source, { use: hasForm ? 'store' : 'compare' })
+  }
+
+  #bindSource(name: string, source: Source, { column, use }: SourceUse = {}): string {
+    const bind = column === undefined ? this.#bindOf(name, use) : makeBind(name, column, { kind: this.#kind })
     const isDate = (column ?? this.#plan.types[name]!).type === 'date'
     switch (source.from) {
       case 'constant': {
@@ -254,6 +262,9 @@ export class StatementWriter {
   #select(name: string): string {
     const column = quote(name)
     const { types, jsonAsText } = this.#plan
+    const { form } = types[name]!
+    const read = form === undefined || this.#kind === 'postgresql' ? undefined : writeRead(form, column)
+    if (read !== undefined) return `${read} as ${column}`
     if (!jsonAsText || types[name]!.type !== 'json') return column
     if (this.#kind === 'postgresql') return `${column}::text as ${column}`
     const text = `cast(${column} as text)`
@@ -270,7 +281,7 @@ export class StatementWriter {
   #conditions(access: Access, isList = false): string[] {
     const { where, owner, references = [] } = this.#plan
     const conditions = Object.entries(where).map(([name, source]) =>
-      isNull(source) ? `${quote(name)} is null` : `${quote(name)} = ${this.#bindSource(name, source)}`,
+      isNull(source) ? `${quote(name)} is null` : `${this.#compared(name)} = ${this.#bindSource(name, source)}`,
     )
     const parents = references.filter(({ inPath }) => inPath)
     conditions.push(...parents.map((one) => this.#reference(one, { written: [], access })))
@@ -303,7 +314,10 @@ export class StatementWriter {
   #visible({ types, where, owner }: RowRule, alias: string, access: Access): readonly string[] {
     const conditions = Object.entries(where).map(([name, source]) => {
       const column = `${alias}.${quote(name)}`
-      return isNull(source) ? `${column} is null` : `${column} = ${this.#bindSource(name, source, types[name])}`
+      const compared = this.#compared(name, types[name]!, column)
+      return isNull(source)
+        ? `${column} is null`
+        : `${compared} = ${this.#bindSource(name, source, { column: types[name]! })}`
     })
     return [...conditions, ...this.#owned(`${alias}.${quote(owner.column)}`, owner, { access })]
   }
@@ -335,6 +349,11 @@ export class StatementWriter {
     return key.includes(name) ? { from: 'params', name } : undefined
   }
 
+  /** The expression by which a column is compared and sorted. */
+  #compared(name: string, { form } = this.#plan.types[name]!, column = quote(name)): string {
+    return form === undefined || this.#kind === 'postgresql' ? column : writeCompared(form, column)
+  }
+
   #nextAlias(): string {
     this.#aliases += 1
     return quote(`${extraPrefix}${this.#aliases}`)
@@ -342,7 +361,7 @@ export class StatementWriter {
 
   #rowCondition({ access, versions }: RowCondition, more: readonly (() => string)[] = []): string {
     const conditions = this.#plan.key.map(
-      (name) => `${quote(name)} = ${this.#bindSource(name, { from: 'params', name })}`,
+      (name) => `${this.#compared(name)} = ${this.#bindSource(name, { from: 'params', name })}`,
     )
     conditions.push(...this.#conditions(access), ...more.map((write) => write()))
     const version = this.#plan.version?.column
@@ -356,7 +375,7 @@ export class StatementWriter {
   #inList(name: string, read: (input: Input) => readonly unknown[]): string {
     const parameter = this.#add((input) => bindList(read(input), this.#kind))
     return this.#kind === 'sqlite'
-      ? `${quote(name)} in (select value from json_each(${parameter}))`
+      ? `${this.#compared(name)} in (select value from json_each(${parameter}))`
       : `${quote(name)} = any(${parameter})`
   }
 
@@ -379,12 +398,21 @@ export class StatementWriter {
       }
       case 'eq':
         if (isList) return this.#inList(column, ({ query }) => [query[name]].flat().map(bind))
-        return `${one} = ${this.#add(({ query }) => bind([query[name]].flat()[0]))}`
+        return `${this.#compared(column)} = ${this.#add(({ query }) => bind([query[name]].flat()[0]))}`
       default:
+        if (this.#plan.types[column]!.form !== undefined && this.#kind === 'sqlite')
+          return this.#compareForms(column, operator)
         if (this.#kind === 'sqlite' && this.#plan.types[column]!.type === 'timestamp')
           return this.#compareTimes(one, operator, ({ query }) => bind(query[name]) as string)
         return `${one} ${comparisons[operator]} ${this.#add(({ query }) => bind(query[name]))}`
     }
+  }
+
+  /** Compares times in the form of another program. */
+  #compareForms(column: string, operator: keyof typeof comparisons): string {
+    const bind = this.#bindOf(column, operator === 'gt' || operator === 'lte' ? 'floor' : 'ceil')
+    const name = nameFilter(column, operator)
+    return `${this.#compared(column)} ${comparisons[operator]} ${this.#add(({ query }) => bind(query[name]))}`
   }
 
   /**
@@ -402,7 +430,8 @@ export class StatementWriter {
 
   /** Null is the largest value. PostgreSQL does that itself. */
   #order({ column, descending }: SortTerm): string {
-    const direction = descending ? `${quote(column)} desc` : quote(column)
+    const compared = this.#compared(column)
+    const direction = descending ? `${compared} desc` : compared
     if (this.#kind === 'postgresql' || !this.#isNullable(column)) return direction
     return `${direction} nulls ${descending ? 'first' : 'last'}`
   }
@@ -413,13 +442,13 @@ export class StatementWriter {
 
   /** Reads a value as the database has it. On SQLite an expression has no declared type, so the driver does not convert it. */
   #raw(column: string): string {
-    return this.#kind === 'sqlite' ? `+${quote(column)}` : `${quote(column)}::text`
+    return this.#kind === 'sqlite' ? `+${this.#compared(column)}` : `${quote(column)}::text`
   }
 
   /** The rows after the last one of the previous page. */
   #after(sort: readonly SortTerm[], nulls: readonly boolean[]): string {
     const terms = sort.map(({ column, descending }, index) => ({
-      name: quote(column),
+      name: this.#compared(column),
       descending,
       isNullable: this.#isNullable(column),
       parameter: nulls[index] ? undefined : this.#add(({ after }) => after![index]),
@@ -459,6 +488,12 @@ export interface ChangeCondition extends RowCondition {
   readonly written: readonly string[]
   /** The references whose rows must exist for the caller. */
   readonly references: readonly ReferencePlan[]
+}
+
+interface SourceUse {
+  /** The column of another table. */
+  readonly column?: PlanColumn
+  readonly use?: BindUse
 }
 
 interface OwnedUse {

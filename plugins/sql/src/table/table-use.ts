@@ -70,12 +70,16 @@ function findKey(config: TableConfig, table: TableSnapshot, report: Report): rea
       report('/table', `"${config.table}" has no primary key`, {
         hint: 'Name the columns that identify a row in "key"',
       })
+    for (const name of known) checkForm(name, table, report, '/table')
     return known
   }
   const names = [key].flat()
   if (known.length > 0 && (names.length !== known.length || names.some((name) => !known.includes(name))))
     report('/key', `The key of "${config.table}" is ${known.join(', ')}`, { hint: 'Remove "key"' })
-  return names.filter((name, index) => checkColumn(name, table, report, `/key${Array.isArray(key) ? `/${index}` : ''}`))
+  return names.filter((name, index) => {
+    const at = `/key${Array.isArray(key) ? `/${index}` : ''}`
+    return checkColumn(name, table, report, at) && checkForm(name, table, report, at)
+  })
 }
 
 /**
@@ -110,6 +114,16 @@ export function checkColumn(name: string, table: TableSnapshot, report: Report, 
   if (isSupported(name, column)) return true
   const reason = column.as === undefined ? 'its name is reserved' : `its type is ${column.as}`
   report(at, `The column "${name}" is not supported: ${reason}`, { hint: 'Use it in a coded action instead' })
+  return false
+}
+
+// oxlint-disable-next-line max-params -- as checkColumn
+/** Reports a column whose times have several forms in its rows, so that they cannot be compared or written. */
+export function checkForm(name: string, table: TableSnapshot, report: Report, at: string): boolean {
+  if (columnOf(table, name)?.form !== 'mixed') return true
+  report(at, `The times in the rows of "${name}" have several forms, so callers can only read them`, {
+    hint: 'Change the rows to one form, then run waypost migrate again. See migrations/*/tables.json',
+  })
   return false
 }
 

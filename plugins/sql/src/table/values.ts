@@ -1,5 +1,6 @@
 import { makeJsonWriter } from './json-column.ts'
 import type { PlanColumn } from './plan.ts'
+import { compareTime, storeTime, type UsableForm } from './time-form.ts'
 
 export type DatabaseKind = 'sqlite' | 'postgresql'
 
@@ -9,8 +10,11 @@ export class InvalidValue extends Error {}
 /** Converts a value of a request for a statement. @throws InvalidValue */
 export type Bind = (value: unknown) => unknown
 
-/** What a value is for: SQLite compares times as text, so all that are stored must have the same form. */
-export type BindUse = 'store' | 'compare'
+/**
+ * What a value is for: SQLite compares times as text, so all that are stored must have the same form. A limit that a form
+ * cannot represent is compared as the last value before it, or the first one after it.
+ */
+export type BindUse = 'store' | 'compare' | 'floor' | 'ceil'
 
 export interface BindOptions {
   readonly kind: DatabaseKind
@@ -22,10 +26,17 @@ export function makeBind(name: string, column: PlanColumn, { kind, use = 'compar
   const reject = (expected: string): never => {
     throw new InvalidValue(`"${name}" must be ${expected}`)
   }
-  const hasMicroseconds = kind === 'postgresql' || use === 'compare'
-  const bind = makeValueBind(column, hasMicroseconds, reject)
+  const hasMicroseconds = kind === 'postgresql' || use !== 'store' || column.form !== undefined
+  const plain = makeValueBind(column, hasMicroseconds, reject)
+  const { form } = column
+  const bind = form === undefined || kind === 'postgresql' ? plain : makeFormBind(form, plain, use)
   // Null in a JSON column that does not allow it is the JSON value null.
   return (value) => (value === null && (column.type !== 'json' || column.null) ? null : bind(value))
+}
+
+function makeFormBind(form: UsableForm, plain: Bind, use: BindUse): Bind {
+  if (use === 'store') return (value) => storeTime(form, plain(value) as string)
+  return (value) => compareTime(form, plain(value) as string, use === 'compare' ? 'exact' : use)
 }
 
 function makeValueBind(

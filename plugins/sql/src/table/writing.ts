@@ -1,7 +1,7 @@
 import type { Source, Sources, TablePlan } from './plan.ts'
 import { chooseRule, findReference, findRules, findServed, makeThrough } from './owner-rules.ts'
 import { resolveSources } from './sources.ts'
-import { checkColumn, columnOf, isSupported, type TableUse } from './table-use.ts'
+import { checkColumn, checkForm, columnOf, isSupported, type TableUse } from './table-use.ts'
 
 /** The columns of a method: which rows it sees, and what it writes. */
 export interface Writing {
@@ -197,11 +197,16 @@ function resolveWrite(table: TableUse, columns: readonly string[], { fixed, sets
   const { write } = config
   if (write === undefined)
     return columns.filter(
-      (name) => !fixed.has(name) && !sets.has(name) && !key.includes(name) && !known[name]!.generated,
+      (name) =>
+        !fixed.has(name) &&
+        !sets.has(name) &&
+        !key.includes(name) &&
+        !known[name]!.generated &&
+        known[name]!.form !== 'mixed',
     )
   return write.filter((name, index) => {
     const at = `/write/${index}`
-    if (!checkColumn(name, table.table, report, at)) return false
+    if (!checkColumn(name, table.table, report, at) || !checkForm(name, table.table, report, at)) return false
     if (!fixed.has(name) && !known[name]!.generated) return true
     const reason = fixed.has(name) ? 'it is in "where", or the owner or version column' : 'the database computes it'
     report(at, `Callers cannot write the column "${name}": ${reason}`, { hint: 'Remove it' })
