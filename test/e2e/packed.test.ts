@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { checkout, cleanEnvironment, startCli } from '../support/cli.ts'
+import { cleanEnvironment, startCli } from '../support/cli.ts'
 
+const checkout = path.join(import.meta.dirname, '../..')
 const isRoot = process.getuid?.() === 0
 /** As a container does, which runs as any user. */
 const user = isRoot ? { uid: 12_345 } : {}

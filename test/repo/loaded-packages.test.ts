@@ -3,7 +3,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { build } from 'esbuild'
 import { constantModules } from '../../bin/build/write-constants.ts'
-import { checkout } from '../support/cli.ts'
+const checkout = path.join(import.meta.dirname, '../..')
 
 /** Packages that take long to load. Commands that need one load it when they use it. */
 const heavy = /^(fastify|typebox|@mikro-orm\/.*|ajv|ajv-formats|fast-json-stringify|esbuild|pino)(\/|$)/

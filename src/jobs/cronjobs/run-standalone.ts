@@ -44,8 +44,9 @@ export interface StandaloneOptions {
 export async function runStandalone(
   host: Host,
   { release, ledger, slots }: SlotsToRun,
-  { signal, loadPlugins, onStarted, logger = await openLog(host) }: StandaloneOptions,
+  { signal, loadPlugins, onStarted, logger: given }: StandaloneOptions,
 ): Promise<CronjobReport[]> {
+  const logger = given ?? (await openLog(host))
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
   const runner = new CronRunner({ system: host.system, clock: host.clock, logger, leaseMs, onRan })
