@@ -45,6 +45,13 @@ export async function measureDevWaits(): Promise<Figure[]> {
         editMs,
       )),
       ...(await meter.during(`${size}: GET /draft`, () => call('GET /draft'))),
+      ...(await meter.during(`${size}: GET /draft/table`, () =>
+        call('GET /draft/table?connection=System&table=app_todo'),
+      )),
+      ...(await meter.during(`${size}: GET /definition`, () => call('GET /release/draft/definition'))),
+      ...(await meter.during(`${size}: GET /openapi.json`, () => send(dev.port, { path: '/openapi.json' }))),
+      ...(await meter.during(`${size}: GET /docs`, () => send(dev.port, { path: '/docs' }))),
+      ...(await meter.during(`${size}: statistics`, () => call('GET /statistics?by=hour'))),
     ]
   } finally {
     agent.destroy()
