@@ -55,3 +55,16 @@ test('of very many problems two thousand are kept, plus one that says there are 
   assert.equal(diagnostics.at(-1)!.code, 'WP_DEFINITION_TOO_MANY')
   assert.equal(definition, undefined)
 })
+
+test('other work gets its turns while many routes are loaded', async () => {
+  let turns = 0
+  let isLoaded = false
+  const count = () => void ((turns += 1), isLoaded || setImmediate(count))
+  setImmediate(count)
+  const routes = Array.from({ length: 4000 }, (_, index) => `  /${index}: { methods: { GET: { action: a.ts } } }\n`)
+  using project = makeProject({ 'a.ts': '', 'waypost.yml': `routes:\n${routes.join('')}` })
+  const { counts } = await loadDefinition(project.root)
+  isLoaded = true
+  assert.equal(counts.routes, 4000)
+  assert.ok(turns >= 2, `${turns} turns`)
+})
