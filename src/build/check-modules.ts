@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readEnvironment, type Diagnostic, type Variables, urlOfModule } from '../kit/index.ts'
+import { makeBareEnvironment, readEnvironment, urlOfModule, type Diagnostic, type Variables } from '../kit/index.ts'
 import type { BuiltRelease, Manifest, ManifestAction } from '../release/index.ts'
 import type { LoadReport, LoadRequest, Problem } from './check-modules-child.ts'
 import { makeDiagnostic, makePlace, sortDiagnostics, type Place } from './make-diagnostic.ts'
@@ -76,7 +76,8 @@ function openChild(): ChildProcess {
 
 /** Modules must not read Waypost's own variables, which may contain credentials of the deployment target. */
 function moduleEnvironment(): Variables {
-  return Object.fromEntries(Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_')))
+  const kept = Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_'))
+  return { ...makeBareEnvironment(), ...Object.fromEntries(kept) }
 }
 
 /** Waits until the child ends or the time limit passes. Returns the reason why it ended. */

@@ -72,9 +72,11 @@ export { defaultSettings, parseSettings, removedSettings } from './settings.ts'
 export { parseSince, type Since } from './time.ts'
 export { settingsTable, type SettingRow, type Settings } from './settings-table.ts'
 export {
+  clearBareEnvironment,
   installation,
   isProbeAgent,
   isSourceCheckout,
+  makeBareEnvironment,
   probeAgent,
   publicModules,
   urlOfModule,

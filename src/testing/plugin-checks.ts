@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from '../contract/index.ts'
-import { urlOfModule, variable, readEnvironment, withDeadline } from '../kit/index.ts'
+import { makeBareEnvironment, readEnvironment, urlOfModule, variable, withDeadline } from '../kit/index.ts'
 import { assertPlugin, describePlugin, withoutConfig } from '../plugin/index.ts'
 import { listActionChecks, type ActionSample } from './action-checks.ts'
 import { listConnectionChecks, type ConnectionSample } from './connection-checks.ts'
@@ -68,7 +68,7 @@ async function checkLoading(plugin: Plugin, { module }: PluginTestOptions, { loa
 async function loadInChild(module: string, loadMs: number): Promise<LoadReport> {
   const PATH = variable(readEnvironment(), 'PATH') ?? ''
   const child = fork(fileURLToPath(urlOfModule('src/testing/load-plugin-child')), [], {
-    env: { PATH },
+    env: { ...makeBareEnvironment(), PATH },
     execArgv: [],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

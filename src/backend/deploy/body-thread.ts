@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { ClassCatalog } from '../../definition/index.ts'
-import { urlOfModule } from '../../kit/index.ts'
+import { makeBareEnvironment, urlOfModule } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import type { NextResult, ReadResult, ReadTask } from './body-worker.ts'
 
@@ -135,7 +135,7 @@ export class BodyThread {
   #startWorker(): Worker {
     const worker = new Worker(urlOfModule('src/backend/deploy/body-worker'), {
       workerData: { classes: this.#classes },
-      env: {}, // it needs no variables
+      env: makeBareEnvironment(),
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
     })

@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import type { ClassCatalog } from '../../definition/index.ts'
 import {
+  clearBareEnvironment,
   findForbiddenKey,
   findJsonExcess,
   hasInfiniteNumber,
@@ -26,6 +27,8 @@ import {
 import { errors } from '../errors.ts'
 import { checkManifest, type ManifestProblem } from './check-manifest.ts'
 import { releaseLimits } from './limits.ts'
+
+clearBareEnvironment()
 
 export interface ReadTask {
   readonly bytes: Uint8Array

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { TablesSnapshot } from '../../contract/index.ts'
-import { readEnvironment, urlOfModule, WaypostError } from '../../kit/index.ts'
+import { makeBareEnvironment, readEnvironment, urlOfModule, WaypostError } from '../../kit/index.ts'
 import { pluginErrors as errors, type PluginCatalog } from '../../plugin/index.ts'
 import { artifactLoader } from '../../release/index.ts'
 import type {
@@ -46,7 +46,10 @@ export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
   function start(): ChildProcess {
     const started = fork(fileURLToPath(urlOfModule('src/build/plugins/describe-child')), [], {
       cwd: tmpdir(),
-      env: Object.fromEntries(Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_'))),
+      env: {
+        ...makeBareEnvironment(),
+        ...Object.fromEntries(Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_'))),
+      },
       execArgv: [],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { QueryResult } from 'kysely'
-import { urlOfModule } from '../../kit/index.ts'
+import { makeBareEnvironment, urlOfModule } from '../../kit/index.ts'
 import { markCutOff } from './row-bytes.ts'
 import type { ScanFile, ScanResult } from './scan-worker.ts'
 import type { Row, Statement } from './sqlite-handle.ts'
@@ -51,7 +51,7 @@ export class ScanThread {
   #start(): Worker {
     const worker = new Worker(urlOfModule('src/store/sql/scan-worker'), {
       workerData: this.#file,
-      env: {}, // it needs no variables
+      env: makeBareEnvironment(),
       execArgv: [],
     })
     const clear = () => {

@@ -1,5 +1,6 @@
 // A thread that runs statements that read many rows of a SQLite file, so that they do not block requests.
 import { parentPort, workerData } from 'node:worker_threads'
+import { clearBareEnvironment } from '../../kit/index.ts'
 import { cutOff } from './row-bytes.ts'
 import { SqliteHandle, type HandleOptions, type Row, type Statement } from './sqlite-handle.ts'
 
@@ -15,6 +16,7 @@ export interface ScanResult {
   readonly failure?: { readonly message: string; readonly code?: unknown; readonly errcode?: unknown }
 }
 
+clearBareEnvironment()
 const { file, synchronous } = workerData as ScanFile
 let handle: SqliteHandle | undefined
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { openPluginProcess, type PluginProcess } from '../../../build/index.ts'
 import type { Texts } from '../../../definition/index.ts'
-import { isWaypostError, urlOfModule, type WaypostError } from '../../../kit/index.ts'
+import { isWaypostError, makeBareEnvironment, urlOfModule, type WaypostError } from '../../../kit/index.ts'
 import { errors } from '../../errors.ts'
 import type { TaskInput, TaskName, TaskOutput } from './draft-tasks.ts'
 import type { FromThread, MainCalls, ThreadData, ToThread } from './draft-worker.ts'
@@ -134,7 +134,7 @@ class RunningThread {
     this.#answer = answer
     this.#worker = new Worker(urlOfModule('src/backend/draft/thread/draft-worker'), {
       workerData: data,
-      env: {}, // it needs no variables
+      env: makeBareEnvironment(),
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb },
     })

@@ -9,6 +9,7 @@ import {
   type PluginProcess,
 } from '../../../build/index.ts'
 import { makeDifferenceCache, makeSourceCache } from '../../../definition/index.ts'
+import { clearBareEnvironment } from '../../../kit/index.ts'
 import { parseManifest } from '../../../release/index.ts'
 import { keepLast } from '../system/keep-last.ts'
 import { draftTasks, type TaskName } from './draft-tasks.ts'
@@ -42,6 +43,7 @@ export type FromThread =
   | { readonly call: number; readonly name: MainCall; readonly args: readonly unknown[] }
   | { readonly closePlugins: true }
 
+clearBareEnvironment()
 const { folder, root } = workerData as ThreadData
 const keptLoads = 4
 const received = new VersionReceiver()
