@@ -6,7 +6,7 @@ import type { Receiver } from './receiver.ts'
 import { onEachDatabase, type World } from './world.ts'
 
 /** Outside the long form, more than twice what a worker keeps in memory, in more than one reading and one fan-out. */
-const [messages, subscribers] = isLong ? [100, 4000] : [45, 2500]
+const [messages, subscribers] = isLong ? [100, 4000] : [41, 2050]
 
 onEachDatabase('thousands of due deliveries of a hundred subscriptions', (world) => {
   test('are posted once each by one run', async () => {
