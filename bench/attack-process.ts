@@ -2,6 +2,7 @@
 import { openProjectServer } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { watchTurns } from './longest-turn.ts'
+import { scaled } from './scale.ts'
 import type { ServerReport } from './turns.ts'
 
 const mb = 1024 * 1024
@@ -16,10 +17,10 @@ export const shapes: Readonly<Record<string, string>> = {
 }
 
 /** Rows of each table of JSON: as many as a list of 30 needs. */
-export const jsonRows = 30
+export const jsonRows = scaled(30, 2)
 /** Rows of the tables of texts, by the length of each. */
 export const texts: Readonly<Record<string, number>> = { app_long: mb, app_text: 100 * 1024 }
-const textRows = 100
+const textRows = scaled(100, 5)
 
 const tables = [...Object.keys(shapes).map((_, index) => `app_json_${index}`), ...Object.keys(texts)]
 

@@ -6,17 +6,18 @@ import { Worker } from 'node:worker_threads'
 import { send } from '../test/support/send.ts'
 import { jsonRows, shapes, texts } from './attack-process.ts'
 import { atLeast, atMost, beside, type Figure } from './goal.ts'
+import { isTiny, scaled } from './scale.ts'
 import { median } from './statistics.ts'
 import { ask, openServer, type BenchServer } from './turns.ts'
 
-const rounds = Number(process.env['WAYPOST_BENCH_ROUNDS'] ?? 5)
-const kinds = (process.env['WAYPOST_BENCH_DATABASES'] ?? 'sqlite,postgresql').split(',')
-const many = Number(process.env['WAYPOST_BENCH_CONNECTIONS'] ?? 100)
+const rounds = Number(process.env['WAYPOST_BENCH_ROUNDS'] ?? scaled(5))
+const kinds = (process.env['WAYPOST_BENCH_DATABASES'] ?? (isTiny ? 'sqlite' : 'sqlite,postgresql')).split(',')
+const many = Number(process.env['WAYPOST_BENCH_CONNECTIONS'] ?? scaled(100, 6))
 /** Fewer unread responses of 10 MB than fill the memory of a server. */
 const few = 5
 const waitMs = 100
 /** After this, clients that have read nothing begin to read. */
-const lateMs = Number(process.env['WAYPOST_BENCH_LATE_MS'] ?? 20_000)
+const lateMs = Number(process.env['WAYPOST_BENCH_LATE_MS'] ?? scaled(20_000, 1000))
 /** The memory that unread responses may take: those of 64 MB, before the next one is refused, and what they were made of. */
 const unreadMb = 400
 
@@ -81,7 +82,7 @@ async function measureWaits({ child, port }: BenchServer, kind: string): Promise
     await pause(200)
     return '-'
   })
-  for (const [index, [name, json]] of Object.entries(shapes).entries()) {
+  for (const [index, [name, json]] of Object.entries(shapes).slice(0, scaled(Infinity)).entries()) {
     const table = `app_json_${index}`
     if (kind === kinds[0]) {
       await during(`POST of unknown properties, ${name}`, () => post('/closed', `{"a":"","b":${json}}`))
@@ -99,7 +100,7 @@ async function measureWaits({ child, port }: BenchServer, kind: string): Promise
     await during('  sql-query', () => get(`/query/${table}`))
   }
   await during('POST of many unknown keys', () => post('/closed', shapes['many keys']!))
-  for (const [table, bytes] of Object.entries(texts)) {
+  for (const [table, bytes] of Object.entries(texts).slice(0, scaled(Infinity))) {
     const kb = bytes / 1024
     await during(`list of 100 rows with ${kb} KB of text`, () => get(`/${table}?limit=100`))
     await during('  list with a declared response', () => get(`/declared/${table}?limit=100`))

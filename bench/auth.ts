@@ -5,12 +5,13 @@ import { openWorld, password, type Credentials, type World } from '../test/auth/
 import { asCommand, systemKinds, type TestServer } from '../test/support/server.ts'
 import { until } from '../test/support/until.ts'
 import { atMost, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
 import { median } from './statistics.ts'
 
-const warmUp = 50
-const refusals = 400
-const hashes = 15
-const rotations = 5
+const warmUp = scaled(50)
+const refusals = scaled(400)
+const hashes = scaled(15)
+const rotations = scaled(5)
 
 /** Measures what the timing of a rejection reveals to an attacker, and how soon all servers sign with a new key. */
 export async function measureAuth(): Promise<Figure[]> {

@@ -4,9 +4,10 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { openBackendWorld, openSignedIn, origin } from '../test/browser/backend-world.ts'
 import { openPage } from '../test/support/browser.ts'
 import { atMost, beside, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
 import { median } from './statistics.ts'
 
-const rounds = 7
+const rounds = scaled(7)
 
 /**
  * Measures the first page of the backend for a signed-in user with an empty cache: the JavaScript before it, and the

@@ -6,20 +6,21 @@ import { openDeliverySite, openReceiver, openWorker, type DeliverySite } from '.
 import { atMost, beside, type Figure } from './goal.ts'
 import { monotonicMicros } from './micros.ts'
 import type { ReceiverReport } from './receiver-process.ts'
+import { isTiny, scaled } from './scale.ts'
 import { median } from './statistics.ts'
 import { ask } from './turns.ts'
 
-const samples = 200
+const samples = scaled(200, 2)
 const everyMs = 50
-const subscribers = 1000
+const subscribers = scaled(1000, 10)
 
 /**
  * Measures the time from a dispatch to its subscriber, beside one subscription with very many deliveries, others that are
  * paused, and others whose deliveries were put off. PostgreSQL has collected no statistics of them, and a transaction
  * that began before them is still open, so that no row that was changed can be removed.
  */
-export async function measureBesideQueue(queued = 1_000_000): Promise<Figure[]> {
-  const postgres = await startPostgres({ durable: true })
+export async function measureBesideQueue(queued = scaled(1_000_000, 1000)): Promise<Figure[]> {
+  const postgres = await startPostgres({ durable: !isTiny })
   const { receiver, port } = await openReceiver()
   const site = await openDeliverySite(postgres)
   const { system } = site

@@ -7,12 +7,13 @@ import { atLeast, beside, type Figure } from './goal.ts'
 import { loadPeer } from './peers.ts'
 import { openPostgresCost } from './postgres-cost.ts'
 import type { ReceiverReport } from './receiver-process.ts'
+import { isTiny, scaled } from './scale.ts'
 import { median } from './statistics.ts'
 import { ask } from './turns.ts'
 
-const subscribers = 100
+const subscribers = scaled(100, 10)
 /** Turns of each until its code is compiled. */
-const warmUps = 3
+const warmUps = scaled(3, 0)
 
 /** One side of the comparison: fills its queue and delivers it. */
 interface Side {
@@ -35,8 +36,8 @@ interface Turn {
  * start and stop.
  * @param due how many are due in each turn
  */
-export async function measureDeliveries(due = 30_000, { rounds = 5 } = {}): Promise<Figure[]> {
-  const postgres = await startPostgres({ durable: true })
+export async function measureDeliveries(due = scaled(30_000, 100), { rounds = scaled(5) } = {}): Promise<Figure[]> {
+  const postgres = await startPostgres({ durable: !isTiny })
   const { receiver, port } = await openReceiver()
   const endpoints = Array.from({ length: subscribers }, (_, index) => `http://127.0.0.1:${port}/${index}`)
   const waypost = await openWaypost(postgres, endpoints, due)

@@ -2,15 +2,16 @@ import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
 import type { WorkOrder, WorkReport } from './delivery-process.ts'
 import { openDeliverySite, openReceiver, openWorker } from './delivery-site.ts'
 import { atMost, beside, type Figure } from './goal.ts'
+import { isTiny, scaled } from './scale.ts'
 import { ask } from './turns.ts'
 
-const few = 10_000
+const few = scaled(10_000, 100)
 /** How often the short queue is filled. The worker with the long queue delivers as many. */
-const rounds = 7
+const rounds = scaled(7)
 
 /** Measures the peak memory of a worker that delivers the same number from a short and from a long queue. */
-export async function measureDeliveryMemory(many = 100_000): Promise<Figure[]> {
-  const postgres = await startPostgres({ durable: true })
+export async function measureDeliveryMemory(many = scaled(100_000, 200)): Promise<Figure[]> {
+  const postgres = await startPostgres({ durable: !isTiny })
   const { receiver, port } = await openReceiver()
   const endpoints = Array.from({ length: 100 }, (_, index) => `http://127.0.0.1:${port}/${index}`)
   const short = await runOnQueue(postgres, endpoints, few)

@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import type { System } from '../src/store/index.ts'
 import { openAdmin } from '../test/backend/admin.ts'
 import { atMost, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
 import { median } from './statistics.ts'
 
-const deliveries = 100_000
-const rounds = 25
+const deliveries = scaled(100_000, 1000)
+const rounds = scaled(25)
 const limitMs = 100
 
 /** Measures pages of 50 of 100,000 deliveries in the admin API on PostgreSQL, at the beginning and at the end of lists. */

@@ -5,9 +5,10 @@ import { startServe } from '../test/e2e/serving.ts'
 import { startCli } from '../test/support/cli.ts'
 import { atMost, type Figure } from './goal.ts'
 import { bigActions, bigRoutes, makeBigProject } from './projects.ts'
+import { scaled } from './scale.ts'
 import { median } from './statistics.ts'
 
-const rounds = 5
+const rounds = scaled(5)
 const servers = 2
 
 /** Measures `waypost deploy` to PostgreSQL, from the shell until all servers serve the release. */

@@ -1,4 +1,5 @@
 // The server of `bench/dispatch.ts`: a POST route that inserts a row in a transaction, and the same with a dispatch.
+import { isTiny } from './scale.ts'
 import { openProjectServer } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { reportServer } from './turns.ts'
@@ -20,7 +21,7 @@ export default {
 if (import.meta.main) await serve()
 
 async function serve(): Promise<void> {
-  const postgres = await startPostgres({ durable: true })
+  const postgres = await startPostgres({ durable: !isTiny })
   const files = {
     'waypost.yml': `
 routes:

@@ -10,11 +10,12 @@ import { openHost } from '../src/host/index.ts'
 import { activateRelease } from '../src/release/index.ts'
 import { copySystem } from '../test/support/migrated.ts'
 import { atMost, beside, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
 import { median, quantile } from './statistics.ts'
 
-const routes = 500
-const edits = 40
-const warmUp = 5
+const routes = scaled(500, 20)
+const edits = scaled(40)
+const warmUp = scaled(5)
 
 /** Measures edits of the draft of a server, whose definition has many routes over tables, in a file for each. */
 export async function measureDraft(): Promise<Figure[]> {

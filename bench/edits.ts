@@ -3,10 +3,11 @@ import { makeSourceCache, openEditing, setInDefinition, type Texts } from '../sr
 import { makeProject } from '../test/definition/project.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { bigRoutes } from './projects.ts'
+import { scaled } from './scale.ts'
 import { median, quantile } from './statistics.ts'
 
-const edits = 60
-const warmUp = 5
+const edits = scaled(60, 3)
+const warmUp = scaled(5)
 
 /** Measures one edit of a definition with many routes, in a file for each and in one file. */
 export async function measureEdits(): Promise<Figure[]> {

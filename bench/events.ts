@@ -5,12 +5,13 @@ import { measureDispatch } from './dispatch.ts'
 import { measureFanOut } from './fan-out.ts'
 import type { Figure } from './goal.ts'
 import { measureHung } from './hung.ts'
+import { isTiny, scaled } from './scale.ts'
 
 /** Measures the cost of events, on a PostgreSQL with durable commits. */
 export async function measureEvents(): Promise<Figure[]> {
   return [
     ...(await measureDeliveries()),
-    ...(await measureDeliveries(10_000)),
+    ...(isTiny ? [] : await measureDeliveries(10_000)),
     ...(await measureDeliveryMemory()),
     ...(await measureDispatch()),
     ...(await measureFanOut()),
@@ -20,5 +21,5 @@ export async function measureEvents(): Promise<Figure[]> {
 
 /** Run on request: a worker with a million deliveries, which take a minute to insert and much disk space. */
 export async function measureMillion(): Promise<Figure[]> {
-  return [...(await measureDeliveryMemory(1_000_000)), ...(await measureBesideQueue())]
+  return [...(await measureDeliveryMemory(scaled(1_000_000, 200))), ...(await measureBesideQueue())]
 }

@@ -5,21 +5,22 @@ import { openDeliverySite, openReceiver, openWorker, todo, type DeliverySite } f
 import { atLeast, atMost, beside, type Figure } from './goal.ts'
 import { monotonicMicros } from './micros.ts'
 import type { ReceiverReport } from './receiver-process.ts'
+import { isTiny, scaled } from './scale.ts'
 import { median, quantile } from './statistics.ts'
 import { ask } from './turns.ts'
 
 const everyMs = 50
-const quietMs = 5000
+const quietMs = scaled(5000, 300)
 const maxMs = 240_000
-const warmUp = 20_000
-const usual = 30_000
+const warmUp = scaled(20_000, 200)
+const usual = scaled(30_000, 200)
 
 /**
  * Measures one message to a large number of subscriptions while another event is dispatched continuously: the time from
  * its dispatch to its subscriber, before and during the fan-out, and the memory of the worker.
  */
-export async function measureFanOut(subscribers = 100_000): Promise<Figure[]> {
-  const postgres = await startPostgres({ durable: true })
+export async function measureFanOut(subscribers = scaled(100_000, 400)): Promise<Figure[]> {
+  const postgres = await startPostgres({ durable: !isTiny })
   const { receiver, port } = await openReceiver()
   const site = await openDeliverySite(postgres)
   const endpoints = Array.from({ length: subscribers }, (_, index) => `http://127.0.0.1:${port}/${index}`)

@@ -3,9 +3,10 @@ import { makeDispatcher } from '../src/events/index.ts'
 import { openWorld, type World } from '../test/events/world.ts'
 import { systemKinds } from '../test/support/server.ts'
 import { atMost, beside, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
 
-const rounds = 5
-const due = 1000
+const rounds = scaled(5)
+const due = scaled(1000, 50)
 
 /** Measures the cost of a hanging endpoint with due deliveries for the deliveries of a responding one. */
 export async function measureHung(): Promise<Figure[]> {

@@ -6,9 +6,10 @@ import { startServe } from '../test/e2e/serving.ts'
 import { makeProject } from '../test/support/project.ts'
 import { send } from '../test/support/send.ts'
 import { atMost, beside, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
 import { quantile } from './statistics.ts'
 
-const lockMs = 2000
+const lockMs = scaled(2000, 300)
 const paceMs = 5
 const holder = `
 const { DatabaseSync } = require('node:sqlite')

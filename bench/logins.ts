@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { startLoad } from '../test/support/steady-load.ts'
 import { openChild } from './child.ts'
 import { atMost, beside, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
 import { median, quantile } from './statistics.ts'
 import { openServer } from './turns.ts'
 
-const rounds = 5
+const rounds = scaled(5)
 const perSecond = 200
-const ms = 3000
+const ms = scaled(3000, 300)
 
 /**
  * Measures the effect of a flood of logins on a public route, with and without it in turns. Each login uses another

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { makeProject } from '../test/support/project.ts'
+import { scaled } from './scale.ts'
 
 /** A project in a temporary folder, removed when disposed. */
 export interface BenchProject extends AsyncDisposable {
@@ -13,8 +14,8 @@ export async function makeDemo(): Promise<BenchProject> {
   return { folder, [Symbol.asyncDispose]: remove }
 }
 
-export const bigRoutes = 1000
-export const bigActions = 200
+export const bigRoutes = scaled(1000, 30)
+export const bigActions = scaled(200, 10)
 
 /** The to-do project with many more routes, each in its own file, five sharing an action. */
 export async function makeBigProject(): Promise<BenchProject> {

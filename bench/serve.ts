@@ -9,12 +9,13 @@ import { openProject, type TestProject } from '../test/support/project.ts'
 import { send } from '../test/support/send.ts'
 import { atLeast, atMost, beside, type Figure } from './goal.ts'
 import { makeBigProject, makeDemo, type BenchProject } from './projects.ts'
+import { scaled } from './scale.ts'
 import { median } from './statistics.ts'
 import { ask, openLoad } from './turns.ts'
 
-const starts = 7
-const idleMs = 3000
-const loadMs = 4000
+const starts = scaled(7, 2)
+const idleMs = scaled(3000, 10)
+const loadMs = scaled(4000, 300)
 
 /** Measures the start and idle memory of `serve`, and the gain of a second process on its port. */
 export async function measureServe(): Promise<Figure[]> {

@@ -9,12 +9,13 @@ import { makeProject } from '../test/support/project.ts'
 import { send } from '../test/support/send.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { makeDemo } from './projects.ts'
+import { scaled } from './scale.ts'
 import { median } from './statistics.ts'
 
-const rounds = 7
-const pluginRounds = 15
-const devRounds = 5
-const idleMs = 3000
+const rounds = scaled(7)
+const pluginRounds = scaled(15)
+const devRounds = scaled(5)
+const idleMs = scaled(3000, 10)
 const secret = 'kq7R2mZ0xw5JtYb9Lc4Hf8Ns1Dv6Gp3A'
 
 /** Measures what users wait for: commands, `serve`, `dev` on a new project, and the tests of the demo. */

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { openProjectServer, type Files } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { loadPeer, type JwtRequest, type JwtSigner } from './peers.ts'
+import { isTiny } from './scale.ts'
 import { reportServer } from './turns.ts'
 
 const user = 'ann'
@@ -77,7 +78,7 @@ async function serveTable(): Promise<void> {
 }
 
 async function openWaypost(files: Files) {
-  const postgres = await startPostgres({ durable: true })
+  const postgres = await startPostgres({ durable: !isTiny })
   return openProjectServer({
     files,
     systemUrl: await postgres.createDatabase(),
@@ -120,7 +121,7 @@ interface HandWritten {
 
 /** Fastify with @fastify/jwt (ES256) and pg, as a careful developer writes it. */
 async function openHandWritten(scope: string, tables: string): Promise<HandWritten> {
-  const postgres = await startPostgres({ durable: true })
+  const postgres = await startPostgres({ durable: !isTiny })
   const pool = new pg.Pool({ connectionString: await postgres.createDatabase(), max: 10 })
   pool.on('error', () => undefined) // PostgreSQL ends with this process
   await pool.query(tables)

@@ -9,6 +9,7 @@ import { openProjectServer, type ProjectServer } from '../test/support/project-s
 import { startPostgres } from '../test/support/postgres.ts'
 import type { LoadRequest } from './load-process.ts'
 import { loadPeer, type JwtRequest, type JwtSigner } from './peers.ts'
+import { isTiny } from './scale.ts'
 import { reportServer } from './turns.ts'
 import { asCommand } from '../test/support/server.ts'
 
@@ -105,7 +106,7 @@ function tokenRequest(path: string, id: string, secret: string): LoadRequest {
 }
 
 async function serveTokens(): Promise<void> {
-  const postgres = await startPostgres({ durable: true })
+  const postgres = await startPostgres({ durable: !isTiny })
   const server = await openHello(await postgres.createDatabase())
   await server.authorize('ann', ['hello'])
   const { client_id: id, client_secret: secret = '' } = await addHostClient(asCommand(server.host), {

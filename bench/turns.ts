@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { openChild } from './child.ts'
 import { atLeast, beside, type Figure } from './goal.ts'
 import type { LoadOrder, LoadRequest } from './load-process.ts'
+import { scaled } from './scale.ts'
 import { median, quantile } from './statistics.ts'
 
 /** The first report of a server. */
@@ -60,7 +61,7 @@ export interface Turns {
   readonly pipelining?: number
 }
 
-const warmUp = 2
+const warmUp = scaled(2, 0)
 
 /**
  * Loads servers in turns.
@@ -75,7 +76,7 @@ export async function takeTurns({
   ...how
 }: Turns): Promise<Measured[][]> {
   const measured: Measured[][] = []
-  for (let round = -warmUp; round < rounds; round += 1) {
+  for (let round = -warmUp; round < scaled(rounds); round += 1) {
     const one: Measured[] = []
     const order = servers.map((_, index) => index)
     for (const index of round % 2 === 0 ? order : order.toReversed()) {
@@ -84,7 +85,7 @@ export async function takeTurns({
         ...how,
         port: server.port,
         request: request ?? server.request!,
-        ms,
+        ms: scaled(ms, 50),
       })
     }
     if (round >= 0) measured.push(one) // warms up compiled code

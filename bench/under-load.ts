@@ -6,17 +6,18 @@ import { listMore } from '../test/support/held.ts'
 import { startLoad } from '../test/support/steady-load.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { makeDemo } from './projects.ts'
+import { scaled } from './scale.ts'
 import { median, quantile } from './statistics.ts'
 
-const perSecond = 500
-const loadedReloads = 100
-const quietReloads = 200
+const perSecond = scaled(500, 50)
+const loadedReloads = scaled(100, 2)
+const quietReloads = scaled(200, 2)
 const restMs = 30
 
 /** Measures the effect of 100 reloads on concurrent requests. */
 export async function measureUnderLoad(): Promise<Figure[]> {
   await using reloading = await openReloading()
-  await reloading.reload(10)
+  await reloading.reload(scaled(10))
   const load = startLoad({
     port: reloading.port,
     path: '/todo',
@@ -41,10 +42,10 @@ export async function measureUnderLoad(): Promise<Figure[]> {
 /** Measures what 200 reloads leave in the process of `dev`. */
 export async function measureLeaks(): Promise<Figure[]> {
   await using reloading = await openReloading()
-  await reloading.reload(20)
+  await reloading.reload(scaled(20))
   const before = await reloading.held()
   await reloading.reload(quietReloads)
-  await pause(3000)
+  await pause(scaled(3000, 10))
   const after = await reloading.held()
   const more = listMore(before, after)
   for (const line of more) process.stderr.write(`more is held: ${line}\n`)

@@ -1,9 +1,10 @@
 import { startCli } from '../test/support/cli.ts'
 import { atMost, type Figure } from './goal.ts'
 import { bigRoutes, makeBigProject, makeDemo } from './projects.ts'
+import { scaled } from './scale.ts'
 import { median } from './statistics.ts'
 
-const rounds = 7
+const rounds = scaled(7)
 
 /** Measures `waypost validate`, from the shell to its end. */
 export async function measureValidate(): Promise<Figure[]> {

@@ -10,16 +10,17 @@ import { send } from '../test/support/send.ts'
 import { bigRoutes, makeBigProject } from './projects.ts'
 import { openAdministeredServer, type AdministeredServer } from './administered-server.ts'
 import type { Figure } from './goal.ts'
+import { isTiny, scaled } from './scale.ts'
 import { openMeter, turnVariables, type WaitMeter } from './wait-meter.ts'
 import { measureDevWaits } from './waits-dev.ts'
 
-const rows = 10_000
+const rows = scaled(10_000, 500)
 const scopes = ['backend.read', 'backend.write', 'backend.deploy', 'backend.operate']
 const editMs = 300
 
 /** Measures how long other requests wait while administrators work on a definition with many routes. */
 export async function measureWaits(): Promise<Figure[]> {
-  const sizes = (process.env['WAYPOST_BENCH_ROUTES'] ?? '250,1000').split(',').map(Number)
+  const sizes = (process.env['WAYPOST_BENCH_ROUTES'] ?? (isTiny ? '20' : '250,1000')).split(',').map(Number)
   const figures: Figure[] = []
   for (const routes of sizes) figures.push(...(await measure(routes)))
   figures.push(...(await measureImport()), ...(await measureDevWaits()))
