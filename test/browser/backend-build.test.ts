@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { stat } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { findUser, loadUserScopes } from '../../src/auth/index.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
@@ -19,6 +20,13 @@ const files = {
   /page: { methods: { GET: { public: true, html: trusted, action: src/page.ts } } }
   /caught: { methods: { GET: { public: true, action: src/caught.ts } } }
   /away: { methods: { GET: { public: true, action: src/away.ts } } }
+  /odd/:name:
+    path: { name: { type: string } }
+    methods:
+      GET:
+        public: true
+        parameters: { tag: { type: array, items: { type: string } }, note: { type: string } }
+        action: src/odd.ts
   /book/:id:
     path: { id: { type: integer, description: The number of the book } }
     methods:
@@ -37,6 +45,17 @@ connection: { Stock: { class: http, config: { url: 'https://stock.invalid/v2', a
   'src/page.ts': actionFile(`return context.respond(200, ${JSON.stringify(script)}, { 'content-type': 'text/html' })`),
   'src/away.ts': actionFile("return context.respond(302, undefined, { location: '/caught' })"),
   'src/caught.ts': actionFile('globalThis.wasFollowed = true\nreturn {}'),
+  'src/odd.ts': actionFile(`const { params: { name }, query } = request
+    const { signal } = context
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    if (name === 'slow') await aborted
+    if (name === 'stream') {
+      const lines = (async function* () { yield 'data: one\\n\\n'; await aborted })()
+      return context.respond(200, lines, { 'content-type': 'text/event-stream' })
+    }
+    if (name === 'large') return context.respond(200, 'x'.repeat(10_000_000), { 'content-type': 'text/plain' })
+    if (name === 'picture') return context.respond(200, Buffer.from([137, 80, 78, 71, 0]), { 'content-type': 'image/png' })
+    return { name, query }`),
   'src/echo.ts': actionFile('return { ...request.params, ...request.query, ...request.body }'),
 }
 
@@ -136,6 +155,68 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
     await page.reload()
     await page.getByRole('button', { name: 'Send' }).waitFor()
     assert.equal(await page.getByRole('button', { name: /^PUT .book/ }).count(), 0, 'in memory only')
+  })
+
+  test('Try it sends lists and empty text, refuses what calls another operation, stops, and downloads', async () => {
+    await using opened = await world.open({ viewport: { width: 1440, height: 1200 } })
+    const { page } = opened
+    await openSignedIn(page, '/routes/GET%20%2Fodd%2F%3Aname?tab=try')
+    const name = page.getByRole('textbox', { name: 'name', exact: true })
+    const answer = page.getByRole('region', { name: 'Response' })
+    const button = (label: string) => page.getByRole('button', { name: label, exact: true })
+    let count = 0
+    page.on('request', (request) => void (count += request.url().includes(':3000/odd') ? 1 : 0))
+
+    await name.fill('..')
+    await page.getByText('This would call another operation').waitFor()
+    await button('Send').click()
+    await page.getByText('Code of this request').click()
+    const code = page.getByRole('region', { name: 'Code in curl' })
+    assert.match((await code.textContent())!, /'http:\/\/localhost:3000\/odd\/:name'/)
+    assert.equal(count, 0)
+
+    await name.fill('a b')
+    await page.getByLabel('tag', { exact: true }).fill('x,y\n\nz')
+    await button('Send note empty').click()
+    assert.deepEqual(await findFlaws(page), [])
+    await button('Send').click()
+    await answer.getByText('"tag"').waitFor()
+    const echoed = { name: 'a b', query: { tag: ['x,y', '', 'z'], note: '' } }
+    assert.deepEqual(JSON.parse((await answer.textContent())!), echoed)
+    await button('Send note empty').click()
+    await page.getByLabel('tag', { exact: true }).fill('')
+
+    await name.fill('stream')
+    await button('Send').click()
+    await answer.getByText('data: one').waitFor()
+    await page.getByText('Receiving …').waitFor()
+    await page.locator('.try-status').getByText('200', { exact: true }).waitFor()
+    assert.deepEqual(await findFlaws(page), [])
+    await button('Stop').click()
+    await page.getByText('Stopped before the response was complete.').waitFor()
+    await answer.getByText('data: one').waitFor()
+    await name.fill('slow')
+    await button('Send').click()
+    await button('Stop').click()
+    await page.getByText('Stopped. The server may have processed the request.').waitFor()
+    await button('Stop').waitFor({ state: 'detached' })
+
+    const download = async () => {
+      const downloading = page.waitForEvent('download')
+      await button('Download').click()
+      const file = await downloading
+      return [file.suggestedFilename(), (await stat(await file.path())).size]
+    }
+    await name.fill('large')
+    await button('Send').click()
+    await page.getByText('Only the first 256 KB are shown.').waitFor()
+    await page.locator('.try-status').getByText('9,766 KB').waitFor()
+    assert.equal((await answer.textContent())!.length, 256 * 1024)
+    assert.deepEqual(await download(), ['large.txt', 10_000_000])
+    await name.fill('picture')
+    await button('Send').click()
+    await page.getByText('The response is not text (image/png).').waitFor()
+    assert.deepEqual(await download(), ['picture.png', 5])
   })
 
   test('Try it shows HTML as text, sends no token of the session to routes and follows no redirect', async () => {

@@ -1,4 +1,5 @@
 import { call } from '../api/call.ts'
+import { saveFile } from '../components/save-file.ts'
 import { config } from '../config.ts'
 import { makeZip } from './make-zip.ts'
 
@@ -6,10 +7,6 @@ import { makeZip } from './make-zip.ts'
 export async function downloadFiles(of: 'draft' | 'active'): Promise<void> {
   const { entry } = await call('GET /draft/files', { query: { of } })
   const zip = makeZip(entry.map(({ file, text }) => [file, text]))
-  const url = URL.createObjectURL(new Blob([zip], { type: 'application/zip' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${config.service.replaceAll(/[^\w.-]+/g, '-').toLowerCase() || 'api'}-${of === 'draft' ? 'draft' : 'published'}.zip`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+  const name = `${config.service.replaceAll(/[^\w.-]+/g, '-').toLowerCase() || 'api'}-${of === 'draft' ? 'draft' : 'published'}.zip`
+  saveFile(new Blob([zip], { type: 'application/zip' }), name)
 }

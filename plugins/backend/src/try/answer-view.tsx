@@ -1,7 +1,9 @@
+import { Button } from '@mantine/core'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { CopyButton } from '../components/copy.tsx'
 import { formatJson } from '../components/format-json.ts'
 import { ProblemAlert } from '../components/problem.tsx'
+import { saveFile } from '../components/save-file.ts'
 import { RelativeTime } from '../components/time.tsx'
 import { useStore } from '../session/store.ts'
 import { api } from '../strings/api.ts'
@@ -10,9 +12,11 @@ import { calls, type Call } from './call.ts'
 const { tryIt: texts } = api
 
 /** An answer as text. It is never rendered: it comes from project code. */
-export function AnswerView({ call: { method, url, ms, answer } }: { readonly call: Call }) {
+export function AnswerView({ call: { method, path, url, ms, answer } }: { readonly call: Call }) {
   if ('problem' in answer) return <ProblemAlert error={new Error(answer.problem)} />
-  const { status, headers, text, bytes, isCut } = answer
+  const { status, headers, text, bytes, isCut, isBinary, state, file } = answer
+  const type = headers.find(([name]) => name === 'content-type')?.[1]
+  const notes = [...(isCut ? [texts.cut] : []), ...(isKeyOf(texts.states, state) ? [texts.states[state]] : [])]
   return (
     <div className="stack">
       <p className="try-status">
@@ -22,18 +26,27 @@ export function AnswerView({ call: { method, url, ms, answer } }: { readonly cal
         <span>{api.ms(ms)}</span>
         <span className="soft">{texts.bytes(bytes)}</span>
         {text === '' ? null : <CopyButton value={text} label={texts.answer} />}
+        {file === undefined ? null : (
+          <Button variant="default" size="compact-xs" onClick={() => saveFile(file, nameFile(path, type))}>
+            {texts.download}
+          </Button>
+        )}
         <code className="soft try-url" dir="ltr">
           {method} {url}
         </code>
       </p>
       {text === '' ? (
-        <p className="soft">{texts.empty}</p>
+        <NoText isBinary={isBinary} type={type} isEmpty={bytes === 0 && state !== 'open'} />
       ) : (
         <pre className="code wrap" tabIndex={0} role="region" aria-label={texts.answer} dir="auto">
-          {formatJson(text)}
+          {isCut || state === 'open' ? text : formatJson(text)}
         </pre>
       )}
-      {isCut ? <p className="soft">{texts.cut}</p> : null}
+      {notes.map((note) => (
+        <p className="soft" key={note}>
+          {note}
+        </p>
+      ))}
       <details>
         <summary>{texts.headers(headers.length)}</summary>
         <dl className="facts headers">
@@ -49,6 +62,27 @@ export function AnswerView({ call: { method, url, ms, answer } }: { readonly cal
       </details>
     </div>
   )
+}
+
+function NoText(about: { readonly isBinary: boolean; readonly isEmpty: boolean; readonly type: string | undefined }) {
+  if (about.isBinary) return <p className="soft">{texts.binary(about.type ?? texts.unknownType)}</p>
+  return about.isEmpty ? <p className="soft">{texts.noBody}</p> : null
+}
+
+function isKeyOf<T extends object>(map: T, key: PropertyKey): key is keyof T {
+  return Object.hasOwn(map, key)
+}
+
+/** Returns the name of a file with a response: the end of the path, and an extension by its type. */
+function nameFile(path: string, type = ''): string {
+  const name =
+    path
+      .split('?', 1)[0]!
+      .split('/')
+      .at(-1)!
+      .replaceAll(/[^\w.-]+/g, '-') || 'response'
+  const [, known = 'bin'] = /^\w+\/(?:[\w.-]+\+)?(json|csv|xml|png|jpeg|gif|webp|pdf|zip)\b/i.exec(type) ?? []
+  return /\.\w+$/.test(name) ? name : `${name}.${/^text\/(?!csv|xml)/i.test(type) ? 'txt' : known}`
 }
 
 interface HistoryProps {

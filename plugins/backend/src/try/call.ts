@@ -1,6 +1,7 @@
 // Sends calls to methods of an API and keeps the last ones.
 import { makeStore } from '../session/store.ts'
 import { api } from '../strings/api.ts'
+import { readBody, type ReadBody } from './read-body.ts'
 import type { SentRequest } from './write-code.ts'
 
 const { tryIt: texts } = api
@@ -15,14 +16,17 @@ export interface Call extends Pick<CallRequest, 'method' | 'path' | 'url'> {
   readonly at: number
   readonly ms: number
   readonly answer:
-    | {
+    | (ReadBody & {
         readonly status: number
         readonly headers: readonly (readonly [name: string, value: string])[]
-        readonly text: string
-        readonly bytes: number
-        readonly isCut: boolean
-      }
+      })
     | { readonly problem: string }
+}
+
+export interface Sending {
+  readonly signal: AbortSignal
+  /** Called while the response arrives. */
+  onProgress(call: Call): void
 }
 
 /** The tokens of calls. Routes are project code, which must never see a token of the session. */
@@ -64,10 +68,12 @@ const maxCalls = 10
 export const calls = makeStore<readonly Call[]>([])
 
 /** Sends a request and adds it to the last calls. @param tokens undefined sends it without a token */
-export async function sendCall(request: CallRequest, tokens: TokenSource | undefined): Promise<Call> {
+export async function sendCall(request: CallRequest, tokens: TokenSource | undefined, sending: Sending): Promise<Call> {
   const wasKept = tokens?.isKept() === true
-  const send = async () =>
-    sendRequest(request, tokens === undefined ? {} : { authorization: `Bearer ${await tokens.load()}` })
+  const send = async () => {
+    const authorization = tokens === undefined ? {} : { authorization: `Bearer ${await tokens.load()}` }
+    return sendRequest(request, authorization, sending)
+  }
   let done = await send()
   if ('status' in done.answer && done.answer.status === 401) tokens?.forget()
   if (wasKept && lacksScope(done)) {
@@ -75,13 +81,14 @@ export async function sendCall(request: CallRequest, tokens: TokenSource | undef
     tokens.forget()
     done = await send()
   }
-  calls.set([done, ...calls.get()].slice(0, maxCalls))
+  calls.set([done, ...calls.get().map(withoutLargeFile)].slice(0, maxCalls))
   return done
 }
 
 async function sendRequest(
   { method, path, url, headers = [], body }: CallRequest,
   authorization: { readonly authorization?: string },
+  { signal, onProgress }: Sending,
 ): Promise<Call> {
   const at = Date.now()
   const startedAt = performance.now()
@@ -106,33 +113,26 @@ async function sendRequest(
       redirect: 'manual', // the token must not follow
       cache: 'no-store',
       referrerPolicy: 'no-referrer',
+      signal,
     })
     if (response.type === 'opaqueredirect') return done({ problem: texts.redirect })
-    const { text, bytes, isCut } = await readText(response)
-    return done({ status: response.status, headers: [...response.headers], text, bytes, isCut })
+    const about = { status: response.status, headers: [...response.headers] }
+    const read = await readBody(response, (part) => onProgress(done({ ...about, ...part })))
+    const state = read.state === 'broken' && signal.aborted ? 'stopped' : read.state
+    return done({ ...about, ...read, state })
   } catch (error) {
+    if (signal.aborted) return done({ problem: texts.stopped })
     return done({ problem: error instanceof TypeError ? texts.network : String(error) })
   }
 }
 
-const maxBytes = 256 * 1024
+const maxKeptFile = 1024 * 1024
 
-/** Reads the beginning of a body. Answers may be endless. */
-async function readText(response: Response): Promise<{ text: string; bytes: number; isCut: boolean }> {
-  const reader = response.body?.getReader()
-  if (reader === undefined) return { text: '', bytes: 0, isCut: false }
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return { text: text + decoder.decode(), bytes, isCut: false }
-    bytes += value.length
-    text += decoder.decode(value, { stream: true })
-    if (bytes < maxBytes) continue
-    await reader.cancel()
-    return { text, bytes, isCut: true }
-  }
+/** Forgets the file of an earlier call, if it is large. */
+function withoutLargeFile(call: Call): Call {
+  if (!('status' in call.answer) || call.answer.file === undefined || call.answer.file.size <= maxKeptFile) return call
+  const { file: _, ...answer } = call.answer
+  return { ...call, answer }
 }
 
 /** Whether the token of a call had none of the scopes that the method needs. */

@@ -37,6 +37,20 @@ function parametersOf(schema: unknown, named: NamedSchemas): readonly Parameter[
   })
 }
 
+function hasType({ type }: Schema, name: string): boolean {
+  return type === name || (Array.isArray(type) && type.includes(name))
+}
+
+function isList(schema: Schema): boolean {
+  return hasType(schema, 'array')
+}
+
+/** Whether text without characters is a possible value. */
+function mayBeEmpty(schema: Schema): boolean {
+  const { minLength = 0, format, enum: values, pattern } = schema
+  return hasType(schema, 'string') && minLength === 0 && [format, values, pattern].every((one) => one === undefined)
+}
+
 const maxMain = 6
 
 /** Returns the names of variants of other parameters, such as `price.gte`: a list of rows has five for each number. */
@@ -55,8 +69,11 @@ function splitParameters(all: readonly Parameter[]): readonly [main: readonly Pa
 
 /** What was typed into the form of a request. */
 export interface RequestValues {
-  /** By `path NAME`, `query NAME` or `header NAME`. */
-  readonly parameters: Readonly<Record<string, string>>
+  /**
+   * By `path NAME`, `query NAME` or `header NAME`; a list has one value in each line. Empty text is sent in the query, and
+   * otherwise the same as none.
+   */
+  readonly parameters: Readonly<Record<string, string | undefined>>
   readonly body: string
 }
 
@@ -64,16 +81,35 @@ export function exampleBody({ example }: CalledMethod): string {
   return JSON.stringify(example ?? {}, null, 2)
 }
 
-/** Writes the path of a request with its query. Path parameters that are missing stay as they are. */
+/** Whether the value of a path parameter is a whole segment that every client would remove, so that it calls another path. */
+export function hasDots(
+  { path }: Pick<CalledMethod, 'path'>,
+  { parameters }: Pick<RequestValues, 'parameters'>,
+): boolean {
+  return path.split('/').some((part) => part.startsWith(':') && isDots(parameters[`path ${part.slice(1)}`]))
+}
+
+function isDots(value: string | undefined): boolean {
+  return value === '.' || value === '..'
+}
+
+/** Writes the path of a request with its query. Path parameters that are missing or not possible stay as they are. */
 export function writePath({ path: pattern, query, schemas }: CalledMethod, { parameters }: RequestValues): string {
-  const path = pattern.replaceAll(/:(\w+)/g, (whole, name: string) => {
-    const value = parameters[`path ${name}`] ?? ''
-    return value === '' ? whole : encodeURIComponent(value)
-  })
+  const path = pattern
+    .split('/')
+    .map((part) => {
+      const filled = part.replaceAll(/:(\w+)/g, (whole, name: string) => {
+        const value = parameters[`path ${name}`] ?? ''
+        return value === '' ? whole : encodeURIComponent(value)
+      })
+      return isDots(filled) ? part : filled
+    })
+    .join('/')
   const search = new URLSearchParams()
-  for (const { name } of parametersOf(query, schemas)) {
-    const value = parameters[`query ${name}`] ?? ''
-    if (value !== '') search.append(name, value)
+  for (const { name, schema } of parametersOf(query, schemas)) {
+    const value = parameters[`query ${name}`]
+    if (value === undefined) continue
+    for (const one of isList(schema) ? value.replace(/\n$/, '').split('\n') : [value]) search.append(name, one)
   }
   const text = search.toString()
   return text === '' ? path : `${path}?${text}`
@@ -104,7 +140,9 @@ export function RequestFields({ method, values, onChange }: RequestFieldsProps) 
       <Field
         key={`${kind} ${parameter.name}`}
         {...parameter}
-        value={parameters[`${kind} ${parameter.name}`] ?? ''}
+        value={parameters[`${kind} ${parameter.name}`]}
+        isInQuery={kind === 'query'}
+        problem={kind === 'path' && isDots(parameters[`path ${parameter.name}`]) ? texts.dots : undefined}
         onChange={(value) =>
           onChange({ ...values, parameters: { ...parameters, [`${kind} ${parameter.name}`]: value } })
         }
@@ -146,16 +184,20 @@ export function RequestFields({ method, values, onChange }: RequestFieldsProps) 
 }
 
 interface FieldProps extends Parameter {
-  readonly value: string
-  onChange(value: string): void
+  readonly value: string | undefined
+  readonly isInQuery: boolean
+  readonly problem: string | undefined
+  /** Undefined sends nothing. */
+  onChange(value: string | undefined): void
 }
 
-function Field({ name, schema, isRequired, value, onChange }: FieldProps) {
+function Field({ name, schema, isRequired, isInQuery, value, problem, onChange }: FieldProps) {
   const options = schema['type'] === 'boolean' ? ['true', 'false'] : (schema['enum'] as readonly unknown[] | undefined)
   const common = {
     label: name,
-    required: isRequired,
-    value,
+    required: isRequired && value !== '',
+    value: value ?? '',
+    error: problem,
     ...(typeof schema['description'] === 'string' ? { description: schema['description'] } : {}),
   }
   if (options !== undefined) {
@@ -163,16 +205,47 @@ function Field({ name, schema, isRequired, value, onChange }: FieldProps) {
       <NativeSelect
         {...common}
         data={['', ...options.map(String)]}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onChange={(event) => onChange(event.currentTarget.value || undefined)}
       />
     )
   }
   const initial = schema['default'] ?? (schema['examples'] as readonly unknown[] | undefined)?.[0]
+  if (isInQuery && isList(schema))
+    return (
+      <Textarea
+        {...common}
+        description={[common.description, texts.lines].filter(Boolean).join(' · ')}
+        autosize
+        minRows={2}
+        maxRows={8}
+        spellCheck={false}
+        placeholder={Array.isArray(initial) ? initial.map(writeExample).join('\n') : ''}
+        onChange={(event) => onChange(event.currentTarget.value || undefined)}
+      />
+    )
+  const isEmpty = value === ''
+  const canBeEmpty = isInQuery && mayBeEmpty(schema) && (value === undefined || isEmpty)
   return (
     <TextInput
       {...common}
-      placeholder={initial === undefined ? '' : writeExample(initial)}
-      onChange={(event) => onChange(event.currentTarget.value)}
+      placeholder={isEmpty ? texts.sentEmpty : initial === undefined ? '' : writeExample(initial)}
+      {...(canBeEmpty
+        ? {
+            rightSectionWidth: 64,
+            rightSection: (
+              <button
+                type="button"
+                className="text-button"
+                aria-pressed={isEmpty}
+                aria-label={texts.sendEmpty(name)}
+                onClick={() => onChange(isEmpty ? undefined : '')}
+              >
+                {texts.empty}
+              </button>
+            ),
+          }
+        : {})}
+      onChange={(event) => onChange(event.currentTarget.value || undefined)}
     />
   )
 }

@@ -1,6 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { ProblemAlert } from '../components/problem.tsx'
 import { api } from '../strings/api.ts'
 import { AnswerView, History } from './answer-view.tsx'
@@ -8,6 +8,7 @@ import { lacksScope, sendCall, type Call, type TokenSource } from './call.ts'
 import { CodeOfRequest } from './code-of-request.tsx'
 import {
   exampleBody,
+  hasDots,
   RequestFields,
   writeHeaders,
   writePath,
@@ -50,13 +51,30 @@ export function TryMethod(props: TryMethodProps) {
     body: method.hasBody ? values.body : undefined,
     hasToken,
   }
+  const abort = useRef(new AbortController())
+  const hasBegun = useRef(false)
   const sending = useMutation({
-    mutationFn: () => sendCall(request, hasToken ? tokens : undefined),
+    mutationFn: () => {
+      abort.current = new AbortController()
+      hasBegun.current = false
+      const onProgress = (part: Call) => {
+        hasBegun.current = true
+        setChosen(part)
+      }
+      return sendCall(request, hasToken ? tokens : undefined, { signal: abort.current.signal, onProgress })
+    },
     onSuccess: setChosen,
   })
+  // A stream may be endless. What has not been answered yet goes on, and is one of the last calls then.
+  useEffect(
+    () => () => {
+      if (hasBegun.current) abort.current.abort()
+    },
+    [],
+  )
   const submit = (event: { preventDefault(): void }) => {
     event.preventDefault()
-    if (!sending.isPending) sending.mutate()
+    if (!sending.isPending && !hasDots(method, values)) sending.mutate()
   }
   const onKeyDown = (event: KeyboardEvent<HTMLFormElement>) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -88,6 +106,11 @@ export function TryMethod(props: TryMethodProps) {
             <Button type="submit" loading={sending.isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
               {texts.send}
             </Button>
+            {sending.isPending ? (
+              <Button variant="default" onClick={() => abort.current.abort()}>
+                {texts.stop}
+              </Button>
+            ) : null}
             <code className="try-url" dir="ltr">
               {request.method} {request.url}
             </code>
