@@ -213,7 +213,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await page.getByText('Your token has this access.').waitFor()
     await page.getByRole('tab', { name: 'Try it' }).click()
     await page.getByLabel('Token', { exact: true }).selectOption('')
-    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
     await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()
     await page.getByRole('button', { name: 'Remove' }).click()
     await page.getByText('This operation needs a token').waitFor()
@@ -343,7 +343,7 @@ async function enterToken(page: Page, text: string, button: string): Promise<voi
 
 /** Sends the request that creates a to-do, with the token of the page. */
 async function sendTodo(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
   await page.locator('.try-status').getByText('201', { exact: true }).waitFor()
 }
 

@@ -101,7 +101,7 @@ function withoutRefused(complaints: readonly string[]): readonly string[] {
 }
 
 const answer = (page: Page) => page.getByRole('region', { name: 'Response', exact: true })
-const send = (page: Page) => page.getByRole('button', { name: 'Send' }).click()
+const send = (page: Page) => page.getByRole('button', { name: 'Send', exact: true }).click()
 
 describe('the API reference of the portal', { timeout: 600_000 }, () => {
   let world: PortalWorld
