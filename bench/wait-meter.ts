@@ -1,3 +1,4 @@
+import { scaled } from './scale.ts'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import { atMost, beside, type Figure } from './goal.ts'
 import { median } from './statistics.ts'
 import type { TurnReport } from './turn-probe.ts'
 
-const rounds = Number(process.env['WAYPOST_BENCH_ROUNDS'] ?? 5)
+const rounds = Number(process.env['WAYPOST_BENCH_ROUNDS'] ?? scaled(5))
 const waitMs = 100
 
 /** Measures the longest turn of a server, and how long its other callers wait, while something is done. */

@@ -43,6 +43,8 @@ export type Writer = (response: ResponseToWrite) => Written
 
 /** The JSON text of a result whose class has written it by the schema that it derived, as `sql-table` does. */
 const jsonText = Symbol.for('waypost.json-text')
+/** The field of such a text that was written as null although its schema declares a value, because the value has no JSON form. */
+const jsonNull = Symbol.for('waypost.json-null')
 const jsonType = 'application/json; charset=utf-8'
 const bodyless: ReadonlySet<number> = new Set([...bodylessStatuses].map(Number))
 
@@ -162,21 +164,27 @@ interface PlainResult {
 function checkPlain(at: ResponseId, writer: StatusWriter, { body, text, plain }: PlainResult) {
   const maxSteps = getMaxSteps(text.length)
   const problems = writer.validate(plain, maxSteps, text.length)
-  const infinite = text.includes('null') ? findInfiniteNumber(body)?.join('/') : undefined
+  const infinite = text.includes('null') ? (findInfiniteNumber(body)?.join('/') ?? readJsonNull(body)) : undefined
   if (problems === undefined) return { infinite, fits: true }
   if (infinite === undefined || writer.lenient.validate(plain, maxSteps, text.length) !== undefined)
     throw makeResultError(at, problems.map(({ path, message }) => `${path} ${message}`).join('; '))
   return { infinite, fits: false }
 }
 
-/** Allows null wherever a schema declares a number. */
+function readJsonNull(body: unknown): string | undefined {
+  return (body as { readonly [jsonNull]?: string } | null)?.[jsonNull]
+}
+
+/** Allows null wherever a schema declares a number, a text or a boolean. */
 function allowNulls(schema: JsonSchema): JsonSchema {
   if (typeof schema === 'boolean') return schema
   const { oneOf, ...inner } = mapSubSchemas(schema, allowNulls)
   const types = new Set([inner['type']].flat())
   return {
     ...inner,
-    ...(types.has('number') || types.has('integer') ? { type: [...types.add('null')] } : {}),
+    ...(['number', 'integer', 'string', 'boolean'].some((type) => types.has(type as never))
+      ? { type: [...types.add('null')] }
+      : {}),
     ...(oneOf === undefined ? {} : { allOf: [{ anyOf: oneOf }, ...((inner['allOf'] as JsonSchema[]) ?? [])] }), // several may allow null
   }
 }

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import type { Migration, TablesSnapshot } from '../../src/contract/index.ts'
 import { parseMigration } from '../../src/definition/index.ts'
 import { makeDeclaredMigration } from '../../src/store/migrate/declared-migration.ts'
+import { ensureMigrationTable } from '../../src/store/migrate/migration-table.ts'
 import { loadSnapshot } from '../../src/store/migrate/load-snapshot.ts'
 import { applySteps, writeSnapshot, type Step } from '../../src/tables/index.ts'
 import { describeEachDatabase, type AnyTables } from './each-database.ts'
@@ -180,6 +181,7 @@ function compute(texts: readonly string[]): string {
 }
 
 async function introspect(db: Kysely<AnyTables>, kind: DatabaseKind): Promise<string> {
+  await ensureMigrationTable(db, kind) // otherwise another program made the tables
   return writeSnapshot({ ...(await loadSnapshot(db, kind)), migrations: {} })
 }
 

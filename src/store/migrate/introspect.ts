@@ -16,6 +16,8 @@ export interface Column {
   readonly isId: boolean
   /** Whether the database computes its value, so that it cannot be written. */
   readonly isComputed: boolean
+  /** On SQLite, whether its integers may have 64 bits, because another program declared it. */
+  readonly isWide?: boolean
   /** On SQLite, whether its default is the current time, as `CURRENT_TIMESTAMP` writes it. */
   readonly isNow?: boolean
 }
@@ -111,6 +113,7 @@ async function loadColumns(db: AnyDatabase, { name: table, type, text }: SqliteT
       isGenerated: row.hidden !== 0 || (row.dflt_value ?? 'null').toLowerCase() !== 'null' || isId,
       isId,
       isComputed: row.hidden !== 0,
+      isWide: !isPlainInteger(text, row.name) || /\b(NOT NULL|PRIMARY KEY|DEFAULT)\b/.test(text),
       isNow: /^(current_timestamp|datetime\s*\(\s*'now'\s*\))$/i.test(row.dflt_value ?? ''),
       keyPosition: row.pk,
     }
@@ -125,19 +128,36 @@ function isPlainInteger(tableText: string, name: string): boolean {
   return tableText.includes(`"${name.replaceAll('"', '""')}" integer`) && !/\bautoincrement\b/i.test(tableText)
 }
 
+/**
+ * A column is only not null if every row is known to have a value: PostgreSQL 18 also sets `attnotnull` for constraints that
+ * are not validated, and for those that child tables do not inherit. A domain is resolved to its base type; its own default
+ * and NOT NULL count in tables, not in views, whose outer joins ignore them.
+ */
 async function loadPostgres(db: AnyDatabase): Promise<readonly Row[]> {
   const { rows } = await sql<Row>`
     select c.relname as "table", c.relkind in ('v', 'm') as "isView", a.attname as name, b.typname as type,
-      coalesce(substring(format_type(b.oid, case when t.typbasetype = 0 then a.atttypmod else t.typtypmod end)
-        from '\\((.*)\\)'), '') as modifiers,
-      not a.attnotnull as "isNullable", a.atthasdef or a.attidentity <> '' as "isGenerated",
+      coalesce(substring(format_type(b.oid, d.modifier) from '\\((.*)\\)'), '') as modifiers,
+      not (
+        a.attnotnull and not exists (
+          select 1 from pg_constraint n where n.conrelid = c.oid and n.contype = 'n' and n.conkey = array[a.attnum]
+            and (not n.convalidated or (n.connoinherit and c.relhassubclass))
+        ) or (d.required and c.relkind in ('r', 'p', 'f'))
+      ) as "isNullable",
+      a.atthasdef or a.attidentity <> '' or (d.filled and c.relkind in ('r', 'p', 'f')) as "isGenerated",
       a.attidentity = 'd' and b.typname = 'int8' and coalesce(cardinality(k.columns), 0) = 1 and a.attnum = k.columns[1] as "isId",
       a.attgenerated <> '' or a.attidentity = 'a' as "isComputed",
       coalesce(array_position(k.columns, a.attnum), 0) as "keyPosition"
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid
-    join pg_type t on t.oid = a.atttypid
-    join pg_type b on b.oid = case when t.typbasetype = 0 then t.oid else t.typbasetype end
+    cross join lateral (
+      with recursive level (depth, id, modifier, required, filled) as (
+        select 0, a.atttypid, a.atttypmod, false, false
+        union all
+        select depth + 1, t.typbasetype, t.typtypmod, required or t.typnotnull, filled or t.typdefault is not null
+        from level join pg_type t on t.oid = level.id where t.typtype = 'd'
+      ) select * from level order by depth desc limit 1
+    ) d
+    join pg_type b on b.oid = d.id
     left join lateral (
       select array(select unnest(i.indkey::int2[])) as columns from pg_index i where i.indrelid = c.oid and i.indisprimary
     ) k on true

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../tables/index.ts'
 import type { DatabaseKind } from '../sql/column-types.ts'
 import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
 import { formOfNow, loadTimeForms, type FoundForm } from './time-forms.ts'
-import { loadApplied, type AnyDatabase } from './migration-table.ts'
+import { existingTables, loadApplied, type AnyDatabase } from './migration-table.ts'
 
 /**
  * Returns the tables of a database and the migrations that were applied to it.
@@ -20,6 +20,8 @@ export async function loadSnapshot(
   const foreignKeys = await (kind === 'sqlite' ? loadSqliteKeys(db, tables) : loadPostgresKeys(db))
   const applied = await loadApplied(db)
   const forms = kind === 'sqlite' ? await loadTimeForms(db, tables) : undefined
+  // Tables that migrations made have the same snapshot on both databases.
+  const isOwn = (await existingTables(db, ['waypost_migration'])).length > 0
   const makeSnapshot = (table: Table): TableSnapshot => {
     const own = indexes.filter((index) => index.table === table.name)
     return {
@@ -27,7 +29,11 @@ export async function loadSnapshot(
       columns: Object.fromEntries(
         table.columns.map((column) => [
           column.name,
-          describeColumn(column, table, forms?.get(table.name)?.get(column.name)),
+          describeColumn(
+            isOwn ? { ...column, isWide: false } : column,
+            table,
+            forms?.get(table.name)?.get(column.name),
+          ),
         ]),
       ),
       key: table.key,
@@ -75,12 +81,12 @@ function isCompatible(form: FoundForm): boolean {
   return form === formOfNow || form === 'YYYY-MM-DD HH:MM:SS[.S]' || form === 'mixed'
 }
 
-function describeType({ type: name, modifiers, isId }: Column, isView: boolean): ColumnSnapshot {
+function describeType({ type: name, modifiers, isId, isWide }: Column, isView: boolean): ColumnSnapshot {
   if (isId) return { type: 'id' }
   const type = typesByName.get(name)
   if (type === undefined) return { type: 'other', as: nameOther(name) }
   // A view of SQLite does not show whether its column is an id or an integer.
-  if (type === 'integer' && isView) return { type: 'bigint' }
+  if (type === 'integer' && (isView || isWide)) return { type: 'bigint' }
   if (name === 'numeric' || name === 'decimal')
     return { type, as: modifiers === '' ? 'numeric' : `numeric(${modifiers.replace(/,0$/, '')})` }
   return type === 'text' && /^\d+$/.test(modifiers) ? { type, length: Number(modifiers) } : { type }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { PlanColumn } from './plan.ts'
 
 /** The value of a sort column in the last row of a page, as the database writes it. */
-export type CursorValue = string | number | boolean | null
+export type CursorValue = string | number | boolean | Uint8Array | null
 
 /** Returns a short digest of what a cursor belongs to: the method, its filters and its order. */
 export function digestList(parts: readonly unknown[]): string {
@@ -10,7 +10,10 @@ export function digestList(parts: readonly unknown[]): string {
 }
 
 export function writeCursor(digest: string, values: readonly CursorValue[]): string {
-  const written = values.map((value) => (typeof value === 'number' && !Number.isFinite(value) ? String(value) : value))
+  const written = values.map((value) => {
+    if (value instanceof Uint8Array) return [Buffer.from(value).toString('base64')]
+    return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
+  })
   return Buffer.from(JSON.stringify([digest, ...written])).toString('base64url')
 }
 
@@ -34,9 +37,10 @@ export function readCursor(
 ): readonly CursorValue[] | undefined {
   const [found, ...values] = parse(text)
   if (found !== digest || values.length !== columns.length) return undefined
-  const read = values.map((value, index) =>
-    columns[index]!.type === 'number' ? (numbersAsText.get(value) ?? value) : value,
-  )
+  const read = values.map((value, index) => {
+    if (Array.isArray(value) && typeof value[0] === 'string') return Buffer.from(value[0], 'base64')
+    return columns[index]!.type === 'number' ? (numbersAsText.get(value) ?? value) : value
+  })
   return read.every((value, index) => isPossible(value, columns[index]!)) ? (read as CursorValue[]) : undefined
 }
 
@@ -49,16 +53,9 @@ function parse(text: string): readonly unknown[] {
   }
 }
 
-function isPossible(value: unknown, column: PlanColumn): boolean {
-  if (value === null) return column.null === true
-  switch (typeof value) {
-    case 'string':
-      return !value.includes('\0') && value.isWellFormed()
-    case 'number':
-      return ['id', 'integer', 'bigint', 'number'].includes(column.type) || column.form !== undefined
-    case 'boolean':
-      return column.type === 'boolean'
-    default:
-      return false
-  }
+/** Whether a database can compare a value. On SQLite, a column may have values of every type, and null. */
+function isPossible(value: unknown, { type }: PlanColumn): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed()
+  if (typeof value === 'boolean') return type === 'boolean'
+  return value === null || typeof value === 'number' || value instanceof Uint8Array
 }

@@ -59,14 +59,18 @@ function findNumberProblem(value: number): string | undefined {
 }
 
 /** By this, Waypost finds the text of a result. */
+const jsonNull = Symbol.for('waypost.json-null')
 const jsonText = Symbol.for('waypost.json-text')
 
 /** A response whose JSON text is known. Waypost sends the text; in development it also checks the value. */
 export class JsonText {
   readonly [jsonText]: string
+  readonly [jsonNull]: string | undefined
 
-  constructor(text: string) {
+  /** @param unfit the column of a value that was written as null, because it does not fit its type */
+  constructor(text: string, unfit?: string) {
     this[jsonText] = text
+    this[jsonNull] = unfit
   }
 
   toJSON(): unknown {

@@ -81,11 +81,13 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
     )
     const next = hasNext ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
-    const entry = page.map((row) => answer(row, extras))
+    let unfit: string | undefined
+    for (const row of page) unfit = answer(row, extras, context) ?? unfit
+    const entry = page
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
     await restAfter(rows)
     if (write === undefined) return { entry, ...others }
-    return new JsonText(`{"entry":[${entry.map(write).join()}],${JSON.stringify(others).slice(1)}`)
+    return new JsonText(`{"entry":[${entry.map(write).join()}],${JSON.stringify(others).slice(1)}`, unfit)
   }
 }
 

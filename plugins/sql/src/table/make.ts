@@ -66,7 +66,7 @@ function makeInsertHandler(plan: TablePlan, path: string): Handler {
     const { location } = plan
     const at = location === undefined ? undefined : makeLocation(path, input.params, row[location])
     const etag = etagOf(plan, row)
-    return context.respond(201, answer(row), { location: at, etag })
+    return context.respond(201, answer(row, context), { location: at, etag })
   }
 }
 
@@ -85,10 +85,10 @@ function makeReadHandler(plan: TablePlan): Handler {
     const [row] = await open(context).run(access.join(), (writer) => writer.read(access), makeInput(request, context))
     if (row === undefined) throw notFound(context)
     const etag = etagOf(plan, row)
-    if (etag === undefined) return answer(row)
+    if (etag === undefined) return answer(row, context)
     const tags = parseEntityTags(String(request.headers['if-none-match'] ?? ''), 'weak') ?? []
     const isKnown = tags === '*' || tags.includes(String(row[versionAlias]))
-    return isKnown ? context.respond(304, undefined, { etag }) : context.respond(200, answer(row), { etag })
+    return isKnown ? context.respond(304, undefined, { etag }) : context.respond(200, answer(row, context), { etag })
   }
 }
 
@@ -130,7 +130,7 @@ function makeChangeHandler(plan: TablePlan): Handler {
     }
     if (plan.operation === 'delete') return context.respond(204)
     const etag = etagOf(plan, row)
-    return etag === undefined ? answer(row) : context.respond(200, answer(row), { etag })
+    return etag === undefined ? answer(row, context) : context.respond(200, answer(row, context), { etag })
   }
 }
 
@@ -216,13 +216,13 @@ function notFound(context: Context): Error {
   return context.problem(404, 'Not found')
 }
 
-function makeAnswer(plan: TablePlan): (row: Row) => Row | JsonText {
+function makeAnswer(plan: TablePlan): (row: Row, context: Context) => Row | JsonText {
   const answer = makeRowAnswer(plan)
   const write = makeRowWriter(plan)
   const extras = plan.version === undefined ? [] : [versionAlias]
-  return (row) => {
-    const answered = answer(row, extras)
-    return write === undefined ? answered : new JsonText(write(answered))
+  return (row, context) => {
+    const unfit = answer(row, extras, context)
+    return write === undefined ? row : new JsonText(write(row), unfit)
   }
 }
 

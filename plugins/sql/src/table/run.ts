@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Context, type Kysely, type Principal } from 'waypost'
-import type { TablePlan } from './plan.ts'
+import type { TablePlan, ValueType } from './plan.ts'
 import { listUnless } from './references.ts'
 import { quote, StatementWriter, type Access, type Input, type Statement } from './statements.ts'
 import { InvalidValue, type DatabaseKind } from './values.ts'
@@ -165,21 +165,65 @@ export function makeAccess(plan: TablePlan): (principal: Principal | undefined) 
   return (principal) => scopes.filter((scope) => principal?.scopes.includes(scope))
 }
 
+/** Makes the response of a row. @returns the column of a value that does not fit its type and is sent as null, if any */
+export type RowAnswer = (row: Row, extras: readonly string[], context: Context) => string | undefined
+
 /**
  * Returns a function that makes the response of a row. It changes the row instead of copying it: undefined values are not
  * serialized.
+ *
+ * A value that does not fit the type of its column must not break a list for everyone: SQLite stores any value in any
+ * column, and PostgreSQL has times such as "infinity". It becomes NaN, which Waypost sends as null.
  */
-export function makeRowAnswer({ columns, types, table }: TablePlan): (row: Row, extras: readonly string[]) => Row {
-  const integers = columns.filter((name) => ['id', 'integer'].includes(types[name]!.type))
+export function makeRowAnswer({ columns, types, table }: TablePlan): RowAnswer {
   const numbers = columns.filter((name) => types[name]!.type === 'number')
-  return (row, extras) => {
+  const checks = columns.map((name) => [name, fits[types[name]!.type]] as const)
+  const reported = new Set<string>()
+  return (row, extras, context) => {
     const answer = row as Record<string, unknown>
     for (const name of extras) answer[name] = undefined
     // Decimals of PostgreSQL are texts; `validate` warns about those that a number may not represent.
     for (const name of numbers) if (typeof row[name] === 'string') answer[name] = Number(row[name])
-    for (const name of integers) assertExact(row[name], `"${name}" of "${table}"`, 'Use a column of the type bigint')
-    return answer
+    let unfit: string | undefined
+    for (const [name, isFit] of checks) {
+      const value = row[name]
+      if (value === null || isFit(value)) continue
+      if (!reported.has(name)) {
+        reported.add(name)
+        const advice = adviceFor(types[name]!.type, value)
+        context.log.warn(
+          { table, column: name, type: types[name]!.type },
+          `sql-table: a value does not fit its column; sent as null${advice}`,
+        )
+      }
+      answer[name] = Number.NaN
+      unfit = name
+    }
+    return unfit
   }
+}
+
+function adviceFor(type: string, value: unknown): string {
+  const isLarge = (type === 'integer' || type === 'id') && typeof value === 'string' && /^-?\d+$/.test(value)
+  return isLarge ? '. A JSON number cannot represent it exactly: use a column of the type bigint' : ''
+}
+
+const isText = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value)
+const isInteger = (value: unknown) => typeof value === 'number' && Number.isSafeInteger(value)
+const day = String.raw`(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`
+
+/** Whether a value that a driver returns has the form that the schema of its type declares. */
+const fits: Readonly<Record<ValueType, (value: unknown) => boolean>> = {
+  id: isInteger,
+  integer: isInteger,
+  bigint: (value) => isInteger(value) || isText(/^-?\d{1,19}$/)(value),
+  number: (value) => typeof value === 'number',
+  text: (value) => typeof value === 'string',
+  boolean: (value) => typeof value === 'boolean',
+  timestamp: isText(new RegExp(`^${day}T\\d\\d:\\d\\d:\\d\\d\\.\\d{3}(\\d{3})?Z$`)),
+  date: isText(new RegExp(`^${day}$`)),
+  uuid: isText(/^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/i),
+  json: () => true,
 }
 
 /**

@@ -450,7 +450,7 @@ export class StatementWriter {
     const terms = sort.map(({ column, descending }, index) => ({
       name: this.#compared(column),
       descending,
-      isNullable: this.#isNullable(column),
+      isNullable: this.#isNullable(column) || nulls[index]!,
       parameter: nulls[index] ? undefined : this.#add(({ after }) => after![index]),
     }))
     return writeKeyset(terms)

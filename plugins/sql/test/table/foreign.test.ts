@@ -10,7 +10,7 @@ import type { TableSnapshot } from 'waypost'
 import { loadSnapshot, openPostgres, openSqlite } from '../../../../src/store/index.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi, type TableApi } from '../../../../test/support/table-api.ts'
-import { foreignTables, type ForeignTable } from './foreign-databases.ts'
+import { foreignTables, oddTables, type ForeignTable } from './foreign-databases.ts'
 
 let folder: string
 let postgres: TestPostgres | undefined
@@ -24,7 +24,7 @@ after(async () => {
 })
 
 /** Makes the tables, and returns the snapshot that `waypost migrate --connection` writes. */
-async function loadTable({ name, kind, schema }: ForeignTable): Promise<TableSnapshot> {
+async function loadTable({ name, kind, schema }: Omit<ForeignTable, 'post'>): Promise<TableSnapshot> {
   const database =
     kind === 'sqlite'
       ? openSqlite({ file: path.join(folder, `${name}.db`), create: true, synchronous: 'OFF' })
@@ -47,7 +47,7 @@ interface Opened {
 
 type Row = Readonly<Record<string, string | number | boolean | null>>
 
-async function open(foreign: ForeignTable): Promise<Opened> {
+async function open(foreign: Omit<ForeignTable, 'post'>): Promise<Opened> {
   const table = await loadTable(foreign)
   const { columns } = table
   const names = Object.keys(columns).filter((name) => columns[name]!.form !== 'mixed')
@@ -169,3 +169,45 @@ for (const foreign of foreignTables) {
     )
   })
 }
+
+for (const odd of oddTables)
+  test(`${odd.kind}: ${odd.name} has values that do not fit, which are null and hide no row`, async (t) => {
+    const opened = await open(odd)
+    t.after(() => opened.api[Symbol.asyncDispose]())
+    const all = await opened.list()
+    const isNull = (value: unknown) => value === null || Number.isNaN(value) // Waypost sends NaN as null
+    const nulls = all.map((row) => Object.keys(row).filter((name) => isNull(row[name])))
+    assert.deepEqual(
+      nulls,
+      odd.name === 'loose'
+        ? [
+            ['n', 'd', 'active'],
+            ['n', 't'],
+            ['n', 'd'],
+            ['d', 'active'],
+          ]
+        : [[], ['at', 'd'], ['at', 'd'], ['at', 'd']],
+    )
+    for (const column of opened.columns)
+      for (const sort of [column, `-${column}`]) {
+        const rows = await readPages(opened, { sort }, all.length)
+        assert.deepEqual(
+          rows.map(({ id }) => id).toSorted(),
+          all.map(({ id }) => id),
+          sort,
+        )
+      }
+  })
+
+test('nullability and defaults of PostgreSQL are those of the rows', async () => {
+  const { columns } = await loadTable(foreignTables.find(({ name }) => name === 'person')!)
+  assert.deepEqual(columns, {
+    id: { type: 'id' },
+    a: { type: 'text' },
+    b: { type: 'text', default: true },
+    c: { type: 'integer', default: true },
+    d: { type: 'text', null: true },
+  })
+  const unchecked = await loadTable(foreignTables.find(({ name }) => name === 'unchecked')!)
+  assert.deepEqual(unchecked.columns['a'], { type: 'text', null: true })
+})

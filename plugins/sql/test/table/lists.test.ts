@@ -158,7 +158,6 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         {},
         [digest],
         [digest, time],
-        [digest, time, null],
         [digest, time, '\0'],
         [digest, time, { a: 1 }],
         [digest, time, [1]],
