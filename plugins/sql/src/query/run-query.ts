@@ -30,6 +30,8 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
     )
   const plan = given as unknown as QueryPlan
   const reads = plan.values.map(makeRead)
+  // Without a value of the caller, the statement or a view is the reason of an error about a value.
+  const isFromCaller = plan.values.some((value) => 'name' in value)
   let known: CompiledQuery | undefined
   return {
     async handle(request: Request, context: Context) {
@@ -44,7 +46,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
       try {
         result = await execute(client, query, plan.isReadOnly && kind === 'postgresql')
       } catch (error) {
-        throw explain(error, context)
+        throw explain(error, context, isFromCaller)
       }
       await restAfter(result.rows)
       if (kind === 'postgresql') readDecimals(plan, result.rows as Record<string, unknown>[])
@@ -57,7 +59,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
 async function prepareStatement(client: Client, plan: QueryPlan, context: Context): Promise<CompiledQuery> {
   const text = writeStatement(plan, kindOf(client))
   const [own] = await findOwnTables(client, text).catch((error: unknown) => {
-    throw explain(error, context)
+    throw explain(error, context, false)
   })
   if (own !== undefined) throw new Error(describeOwnTable(own))
   return CompiledQuery.raw(text)

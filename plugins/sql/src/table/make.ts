@@ -11,6 +11,7 @@ import {
   makeInput,
   makeRowAnswer,
   makeRowWriter,
+  makeSuppressed,
   type Handler,
   type Row,
   type TableDatabase,
@@ -58,6 +59,7 @@ function makeInsertHandler(plan: TablePlan, path: string): Handler {
     const database = open(context)
     const key = nameChange(plan, change)
     const [row] = await database.run(key, (writer) => writer.insert(change), input)
+    if (row === undefined && references.length === 0) throw makeSuppressed(plan, context)
     if (row === undefined) {
       const check = (writer: StatementWriter) => writer.findReferences(references, written, change.access)
       const [seen] = await database.run(`find ${key}`, check, input)
@@ -121,11 +123,11 @@ function makeChangeHandler(plan: TablePlan): Handler {
       input,
     )
     if (row === undefined) {
-      if (versions === undefined && change.references.length === 0) throw notFound(context)
       const [found] = await database.run(`find ${key}`, (writer) => writer.find(change), input)
       if (found === undefined) throw notFound(context)
       const isOther = versions !== undefined && !versions.includes(BigInt(found[versionAlias] as string | number))
-      if (isOther || change.references.length === 0) throw context.problem(412, 'The resource has been changed')
+      if (isOther) throw context.problem(412, 'The resource has been changed')
+      if (change.references.length === 0) throw makeSuppressed(plan, context)
       throw explainMissing(plan, { references: change.references, seen: found, context })
     }
     if (plan.operation === 'delete') return context.respond(204)
@@ -163,11 +165,11 @@ interface Missing {
 }
 
 /** Returns the error for a row of another user: the same as for a row that does not exist. */
-function explainMissing({ table }: TablePlan, { references, seen, context }: Missing): Error {
+function explainMissing(plan: TablePlan, { references, seen, context }: Missing): Error {
   const missing = references.filter((_, index) => !isTrue(seen[index]))
-  // None, if the row has been added meanwhile.
   const first = missing.find(({ inPath }) => inPath) ?? missing[0]
-  return first?.inPath ? notFound(context) : makeBrokenReference(table, first?.columns ?? [])
+  if (first === undefined) return makeSuppressed(plan, context) // or the row that it refers to has just been added
+  return first.inPath ? notFound(context) : makeBrokenReference(plan.table, first.columns)
 }
 
 /** Returns the versions that If-Match allows; undefined for all. */

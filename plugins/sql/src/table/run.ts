@@ -22,13 +22,17 @@ export type Handler = (request: TableRequest, context: Context) => Promise<unkno
 /** A database connection with the statements of one method. */
 export interface TableDatabase {
   readonly kind: DatabaseKind
-  /** Runs a statement. `key` identifies its text among those of the method. @throws a problem with status 400 */
+  /**
+   * Runs a statement. `key` identifies its text among those of the method. A change without rows in its result returns one
+   * empty row if it changed any. @throws a problem with status 400, 403 or 409
+   */
   run(key: string, write: (writer: StatementWriter) => Statement, input: Input): Promise<readonly Row[]>
 }
 
 interface Prepared {
   readonly compiled: CompiledQuery
   readonly values: Statement['values']
+  readonly isFromCaller: boolean
 }
 
 /** Callers choose filters and properties, so the number of texts is limited. Further ones are written for each request. */
@@ -43,8 +47,8 @@ export function makeDatabaseOpener(plan: TablePlan): (context: Context) => Table
     const found = known.get(key)
     if (found !== undefined) return found
     writer ??= new StatementWriter(plan, kind!)
-    const { text, values } = write(writer)
-    const prepared = { compiled: CompiledQuery.raw(text), values }
+    const { text, values, isFromCaller } = write(writer)
+    const prepared = { compiled: CompiledQuery.raw(text), values, isFromCaller }
     if (known.size < maxTexts) known.set(key, prepared)
     return prepared
   }
@@ -52,13 +56,16 @@ export function makeDatabaseOpener(plan: TablePlan): (context: Context) => Table
     const client = context.connection(plan.connection as never) as Client
     kind ??= kindOf(client)
     const run: TableDatabase['run'] = async (key, write, input) => {
+      const { compiled, values, isFromCaller } = prepare(key, write)
       try {
-        const { compiled, values } = prepare(key, write)
         const parameters = values.map((read) => read(input))
-        const { rows } = await client.executeQuery({ ...compiled, parameters })
-        return rows as readonly Row[]
+        const { rows, numAffectedRows = 0n } = await client.executeQuery({ ...compiled, parameters })
+        return rows.length === 0 && numAffectedRows > 0n ? [{}] : (rows as readonly Row[])
       } catch (error) {
-        throw explain(await nameBrokenReference(error, client, { table: plan.table, body: input.body }), context)
+        const refused = explainRefused(error, plan, context)
+        if (refused !== undefined) throw refused
+        const named = await nameBrokenReference(error, client, { table: plan.table, body: input.body })
+        throw explain(named, context, isFromCaller && !isOwnFault(error))
       }
     }
     return { kind, run }
@@ -132,14 +139,42 @@ const postgresValueError = /^(22|54)[0-9A-Z]{3}$/
 /** SQLITE_CONSTRAINT_DATATYPE, SQLITE_MISMATCH and SQLITE_TOOBIG. */
 const sqliteValueErrors: ReadonlySet<unknown> = new Set([3091, 20, 18])
 
-/** Converts an error about a value to a problem. Violations of constraints are left to Waypost. */
-export function explain(error: unknown, context: Context): unknown {
+/** Whether an error comes from the expressions of a view, a trigger or a computed column: no value is divided by another. */
+function isOwnFault(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === '22012'
+}
+
+/** Returns the problem if the database does not let the role of the connection do this, or replaces it by a rule. */
+function explainRefused(error: unknown, { table }: TablePlan, context: Context): Error | undefined {
+  const { code, routine, errcode } = error as Readonly<Record<'code' | 'routine' | 'errcode', unknown>>
+  const isReadOnly = code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' && (errcode & 0xff) === sqliteReadOnly
+  if (code === '44000' || (code === '42501' && routine === 'ExecWithCheckOptions'))
+    return context.problem(403, 'A policy of the database does not allow this row')
+  if (code !== '42501' && code !== '0A000' && !isReadOnly) return undefined
+  context.log.error({ err: error, table }, 'sql-table: the database does not allow this')
+  if (code === '0A000') return context.problem(409, 'A rule of the database replaces this change, so it has no result')
+  return context.problem(403, isReadOnly ? 'The database can only be read' : 'The database does not allow this')
+}
+
+const sqliteReadOnly = 8
+
+/** Returns the problem of a change that succeeded and changed nothing, although the row exists. */
+export function makeSuppressed({ table }: TablePlan, context: Context): Error {
+  context.log.warn({ table }, 'sql-table: a trigger or rule of the database suppressed a change')
+  return context.problem(409, 'Nothing was changed: a trigger or rule of the database suppressed it')
+}
+
+/**
+ * Converts an error about a value to a problem. Violations of constraints are left to Waypost.
+ * @param isFromCaller whether the statement has a value of the caller that may be the reason
+ */
+export function explain(error: unknown, context: Context, isFromCaller = true): unknown {
   if (error instanceof InvalidValue) return context.problem(400, error.message)
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
   const isValue =
     (typeof code === 'string' && postgresValueError.test(code)) ||
     (code === 'ERR_SQLITE_ERROR' && sqliteValueErrors.has(errcode))
-  if (!isValue) return error
+  if (!isValue || !isFromCaller) return error
   context.log.info({ err: error }, 'database rejected a value of the request')
   return context.problem(
     400,

@@ -8,6 +8,10 @@ export const sqlTable: ActionClass<TableConfig> = {
   routesOnly: true,
   config: tableConfigSchema,
   describe: describeTable,
+  async check(options) {
+    const { findTableProblems } = await import('./check.ts')
+    return findTableProblems(options)
+  },
   async make(options) {
     const { makeTableAction } = await import('./make.ts')
     return makeTableAction(options)

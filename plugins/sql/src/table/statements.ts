@@ -36,6 +36,8 @@ type Read = (input: Input) => unknown
 export interface Statement {
   readonly text: string
   readonly values: readonly Read[]
+  /** Whether callers choose any of the values. */
+  readonly isFromCaller: boolean
 }
 
 /** The columns of results that are not columns of the table begin with this. Table columns are never read by these names. */
@@ -95,6 +97,7 @@ export class StatementWriter {
   readonly #kind: DatabaseKind
   readonly #binds = new Map<string, Bind>()
   #values: Read[] = []
+  #isFromCaller = false
   #aliases = 0
 
   constructor(plan: TablePlan, kind: DatabaseKind) {
@@ -111,7 +114,7 @@ export class StatementWriter {
     const conditions = this.#listConditions(shape)
     if (shape.after !== undefined) conditions.push(this.#after(shape.sort, shape.after))
     const order = shape.sort.map((term) => this.#order(term)).join(', ')
-    const limit = shape.rows === undefined ? this.#add(({ rows }) => rows) : String(shape.rows)
+    const limit = shape.rows === undefined ? this.#addOwn(({ rows }) => rows) : String(shape.rows)
     const where = joinConditions(conditions)
     return this.#end(
       `${this.#mark(shape.isScan)}${this.#limitBytes()}select ${selected} from ${quote(table)}${where} order by ${order} limit ${limit}`,
@@ -192,18 +195,26 @@ export class StatementWriter {
 
   delete(condition: RowCondition): Statement {
     const { table } = this.#plan
-    return this.#end(`delete from ${quote(table)}${this.#rowCondition(condition)} returning 1 as found`)
+    return this.#end(`delete from ${quote(table)}${this.#rowCondition(condition)}`)
   }
 
   #end(text: string): Statement {
     const values = this.#values
+    const isFromCaller = this.#isFromCaller
     this.#values = []
+    this.#isFromCaller = false
     this.#aliases = 0
-    return { text, values }
+    return { text, values, isFromCaller }
   }
 
-  /** Adds a parameter. @returns its placeholder */
+  /** Adds a parameter with a value of the caller. @returns its placeholder */
   #add(read: Read): string {
+    this.#isFromCaller = true
+    return this.#addOwn(read)
+  }
+
+  /** Adds a parameter with a value that is not the caller's. @returns its placeholder */
+  #addOwn(read: Read): string {
     this.#values.push(read)
     return `${this.#kind === 'sqlite' ? '?' : '$'}${this.#values.length}`
   }
@@ -235,12 +246,12 @@ export class StatementWriter {
     switch (source.from) {
       case 'constant': {
         const value = bind(source.value)
-        return this.#add(() => value)
+        return this.#addOwn(() => value)
       }
       case 'now':
-        return this.#add(({ now }) => bind(isDate ? now.slice(0, 10) : now))
+        return this.#addOwn(({ now }) => bind(isDate ? now.slice(0, 10) : now))
       case 'user':
-        return this.#add(({ userId }) => bind(userId))
+        return this.#addOwn(({ userId }) => bind(userId))
       default:
         return this.#add(({ params }) => bind(params[source.name]))
     }
@@ -299,7 +310,7 @@ export class StatementWriter {
   #owned(name: string, owner: OwnerPlan, { access, isList = false }: OwnedUse): readonly string[] {
     const { parent } = owner
     if (parent === undefined)
-      return isOwned(owner, access) ? [`${name} = ${this.#add(({ userId }) => userId ?? null)}`] : []
+      return isOwned(owner, access) ? [`${name} = ${this.#addOwn(({ userId }) => userId ?? null)}`] : []
     const { to, rule } = parent
     const alias = this.#nextAlias()
     const conditions = this.#visible(rule, alias, access)

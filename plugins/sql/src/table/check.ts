@@ -1,0 +1,67 @@
+import { sql, type Kysely } from 'kysely'
+import type { CheckOptions } from 'waypost'
+import type { Operation, TablePlan } from './plan.ts'
+import { kindOf } from './run.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the tables are only known to the plan
+type Client = Kysely<any>
+
+interface Privileges {
+  readonly role: string
+  readonly unreadable: readonly string[]
+  readonly unwritable: readonly string[]
+  readonly may_delete: boolean
+  /** Rules that PostgreSQL applies instead of the statement. */
+  readonly rules: readonly string[]
+}
+
+/** The statement of an operation, and its letter in `pg_rewrite`. */
+const writing: Readonly<Partial<Record<Operation, readonly [privilege: string, event: string]>>> = {
+  insert: ['INSERT', '3'],
+  replace: ['UPDATE', '2'],
+  update: ['UPDATE', '2'],
+}
+
+/** Asks PostgreSQL which columns of a method its role may not read or write, and whether a rule replaces its statement. */
+export async function findTableProblems({ plan: given, connection }: CheckOptions): Promise<readonly string[]> {
+  const plan = given as unknown as TablePlan
+  const client = (await connection(plan.connection)) as Client
+  if (kindOf(client) === 'sqlite') return []
+  const { table, operation, types, set, write, owner, version } = plan
+  const isSoft = operation === 'delete' && Object.keys(set).length > 0
+  const [privilege, event] = writing[isSoft ? 'update' : operation] ?? ['SELECT', '']
+  const ownerColumn = operation === 'insert' && owner?.parent === undefined ? owner?.column : undefined
+  const written =
+    event === ''
+      ? []
+      : [...write, ...Object.keys(set), ...[ownerColumn, version?.column].filter((one) => one !== undefined)]
+  const listed = (names: readonly string[], wanted: string) => sql`array(
+    select name from json_array_elements_text(cast(${JSON.stringify(names)} as json)) as name
+    where not has_column_privilege(c.oid, name, ${wanted}))`
+  const { rows } = await sql<Privileges>`
+    select current_user as role, ${listed(Object.keys(types), 'SELECT')} as unreadable, ${listed(written, privilege)} as unwritable,
+      has_table_privilege(c.oid, 'DELETE') as may_delete,
+      array(select rulename::text from pg_rewrite where ev_class = c.oid and is_instead and ev_type = cast(${event || '0'} as "char")) as rules
+    from pg_class c where c.oid = cast(${quoteName(table)} as regclass) and c.relkind in ('r', 'p', 'f')`.execute(
+    client,
+  )
+  const [found] = rows
+  if (found === undefined) return []
+  const { role, unreadable, unwritable, may_delete: mayDelete, rules } = found
+  const may = (what: string, columns: readonly string[]) =>
+    columns.length === 0
+      ? []
+      : [`The role "${role}" may not ${what} ${columns.map((name) => `"${name}"`).join(', ')} of "${table}"`]
+  return [
+    ...may('read', unreadable),
+    ...may(operation === 'insert' ? 'insert' : 'change', unwritable),
+    ...(operation === 'delete' && !isSoft && !mayDelete
+      ? [`The role "${role}" may not delete rows of "${table}"`]
+      : []),
+    ...rules.map((name) => `The rule "${name}" of "${table}" replaces the statement, which then returns no row`),
+  ]
+}
+
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
