@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
+import { Kysely, sql } from 'kysely'
 import {
   assertSystemMigrated,
   loadSnapshot,
@@ -13,6 +14,7 @@ import {
   systemMigrations,
   writeTables,
 } from '../../src/store/index.ts'
+import { openSqlite } from '../../src/store/sql/sqlite-dialect.ts'
 import { applyMigrations } from '../../src/store/migrate/apply-migrations.ts'
 
 const objects = `
@@ -78,4 +80,78 @@ test('what cannot be read is named and left out, and stops neither System nor a 
   unreadable.length = 0
   assert.equal((await load()).tables['good']!.columns['more']!.type, 'text')
   assert.equal(unreadable.length, 2)
+})
+
+/** A file that another program made, without write-ahead logging. */
+function makeForeign(name: string, schema: string): string {
+  const file = path.join(folder, name)
+  const database = new DatabaseSync(file, { enableDoubleQuotedStringLiterals: true })
+  database.exec(schema)
+  database.close()
+  return file
+}
+
+function open(file: string, options: Partial<Parameters<typeof openSqlite>[0]> = {}) {
+  const database = openSqlite({ file, journal: 'keep', allowsQuotedTexts: true, synchronous: 'OFF', ...options })
+  // oxlint-disable-next-line typescript/no-explicit-any -- each file has its own tables
+  return { database, db: new Kysely<any>({ dialect: database.dialect() }) }
+}
+
+test('the journal mode of a file stays as it is, and a commit waits for a reader', async (t) => {
+  const file = makeForeign('journal.db', 'create table item (id integer primary key, name text)')
+  const { database, db } = open(file)
+  t.after(() => database.close())
+  const reader = new DatabaseSync(file, { readOnly: true })
+  reader.exec('begin; select * from item')
+  const written = db
+    .transaction()
+    .execute((transaction) => transaction.insertInto('item').values({ name: 'a' }).execute())
+  assert.deepEqual(await db.selectFrom('item').selectAll().execute(), [], 'readers do not wait for a reader')
+  reader.exec('commit')
+  await written
+  assert.equal(reader.prepare('pragma journal_mode').get()!['journal_mode'], 'delete')
+  assert.deepEqual(await db.selectFrom('item').selectAll().execute(), [{ id: 1, name: 'a' }])
+  reader.close()
+})
+
+test('a file that is opened read-only is never changed', async (t) => {
+  const file = makeForeign('only.db', 'create table item (id integer primary key, name text)')
+  const { database, db } = open(file, { readOnly: true })
+  t.after(() => database.close())
+  assert.deepEqual(await db.selectFrom('item').selectAll().execute(), [])
+  await assert.rejects(db.insertInto('item').values({ name: 'a' }).execute(), { errcode: 8 })
+})
+
+test('triggers and views may have texts in double quotes, statements may not', async (t) => {
+  const file = makeForeign(
+    'quoted.db',
+    `create table item (id integer primary key, name text); create table log (id, what);
+     create trigger logs after insert on item begin insert into log values (new.id, "created"); end;
+     create view years as select id, strftime("%Y", name) as year from item;`,
+  )
+  const { database, db } = open(file)
+  t.after(() => database.close())
+  await db.insertInto('item').values({ name: '2026-01-01' }).execute()
+  assert.deepEqual(await db.selectFrom('log').selectAll().execute(), [{ id: 1, what: 'created' }])
+  assert.deepEqual(await db.selectFrom('years').selectAll().execute(), [{ id: 1, year: '2026' }])
+  await assert.rejects(sql`select "naem" from item`.execute(db), /no such column/)
+  const named = await sql`select max("id"), 'a "b" c' as text from item`.execute(db)
+  assert.deepEqual(named.rows, [{ 'max("id")': 1, text: 'a "b" c' }])
+})
+
+test('a key that does not number the rows is no id', async (t) => {
+  const file = makeForeign(
+    'keys.db',
+    `create table descending (id INTEGER PRIMARY KEY DESC, name text); insert into descending (name) values ('a');
+     create table bare (id INTEGER PRIMARY KEY, name text) without rowid; create table usual (id INTEGER PRIMARY KEY, name text)`,
+  )
+  const { database, db } = open(file)
+  t.after(() => database.close())
+  const { tables } = await loadSnapshot(db, 'sqlite')
+  const ids = Object.entries(tables).map(([name, { columns }]) => [name, columns['id']])
+  assert.deepEqual(ids, [
+    ['bare', { type: 'bigint' }],
+    ['descending', { type: 'bigint', null: true }],
+    ['usual', { type: 'id' }],
+  ])
 })

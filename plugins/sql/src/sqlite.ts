@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { ConnectionClass, Kysely } from 'waypost'
 
 interface Config {
   readonly file: string
+  readonly journal?: 'keep' | 'wal'
+  readonly read_only?: boolean
 }
 
 const config = {
@@ -14,6 +16,16 @@ const config = {
       type: 'string',
       description: 'The database file, relative to the project; created if it does not exist',
       minLength: 1,
+    },
+    journal: {
+      enum: ['keep', 'wal'],
+      description:
+        'keep leaves the journal mode of the file as it is, wal switches it to write-ahead logging. Default: keep for a file that exists, wal for a new one',
+    },
+    read_only: {
+      type: 'boolean',
+      description: 'Never change the file. It may be on read-only media',
+      default: false,
     },
   },
   additionalProperties: false,
@@ -26,10 +38,20 @@ export const sqlite: ConnectionClass<Config, Kysely<unknown>> = {
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'sqlite',
   capabilities: ['transaction'],
-  async open({ file }, { folder }) {
+  async open({ file, journal, read_only: readOnly = false }, { folder }) {
     // Drivers are loaded on open, so that `validate` does not wait for them.
     const [{ openSqlite }, { openKysely }] = await Promise.all([import('waypost/sql'), import('./open-kysely.ts')])
-    return openKysely(openSqlite({ file: path.resolve(folder, file), create: true }))
+    const resolved = path.resolve(folder, file)
+    const isThere = (statSync(resolved, { throwIfNoEntry: false })?.size ?? 0) > 0
+    return openKysely(
+      openSqlite({
+        file: resolved,
+        create: !readOnly && !isThere,
+        journal: journal ?? (isThere ? 'keep' : 'wal'),
+        readOnly,
+        allowsQuotedTexts: true, // as the programs that made them
+      }),
+    )
   },
   isThere: ({ file }, { folder }) => existsSync(path.resolve(folder, file)),
 }

@@ -16,6 +16,8 @@ export interface Column {
   readonly isId: boolean
   /** Whether the database computes its value, so that it cannot be written. */
   readonly isComputed: boolean
+  /** On SQLite, whether it is part of a primary key that may be null. */
+  readonly mayLackKey?: boolean
   /** On SQLite, whether its integers may have 64 bits, because another program declared it. */
   readonly isWide?: boolean
   /** On SQLite, whether its default is the current time, as `CURRENT_TIMESTAMP` writes it. */
@@ -68,6 +70,8 @@ interface SqliteTable {
   readonly name: string
   readonly type: string
   readonly text: string
+  /** Whether it is a table WITHOUT ROWID. */
+  readonly wr: number
 }
 
 interface SqliteColumn {
@@ -77,11 +81,13 @@ interface SqliteColumn {
   readonly dflt_value: string | null
   readonly pk: number
   readonly hidden: number
+  /** 0 if the primary key is the number of the row. */
+  readonly key_indexes: number
 }
 
 async function loadSqlite(db: AnyDatabase, onUnreadable: (table: UnreadableTable) => void): Promise<readonly Row[]> {
   const { rows: tables } = await sql<SqliteTable>`
-    select l.name, l.type, m.sql as text from pragma_table_list l join sqlite_schema m on m.name = l.name
+    select l.name, l.type, l.wr, m.sql as text from pragma_table_list l join sqlite_schema m on m.name = l.name
     where l.schema = 'main' and l.type in ('table', 'view', 'virtual') and m.type in ('table', 'view')
       and l.name not glob 'sqlite_*'
     order by l.name`.execute(db)
@@ -96,13 +102,16 @@ async function loadSqlite(db: AnyDatabase, onUnreadable: (table: UnreadableTable
   return found.flat()
 }
 
-async function loadColumns(db: AnyDatabase, { name: table, type, text }: SqliteTable): Promise<readonly Row[]> {
+async function loadColumns(db: AnyDatabase, { name: table, type, text, wr }: SqliteTable): Promise<readonly Row[]> {
   const { rows } = await sql<SqliteColumn>`
-    select name, type, "notnull", dflt_value, pk, hidden from pragma_table_xinfo(${table}) where hidden <> 1
+    select name, type, "notnull", dflt_value, pk, hidden,
+      (select count(*) from pragma_index_list(${table}) where origin = 'pk') as key_indexes from pragma_table_xinfo(${table}) where hidden <> 1
     order by cid`.execute(db)
   const hasOneKey = rows.filter(({ pk }) => pk > 0).length === 1
   return rows.map((row) => {
-    const isId = row.type === 'INTEGER' && hasOneKey && row.pk === 1 && !isPlainInteger(text, row.name)
+    // With an index of its own it is no number of the row, as in "INTEGER PRIMARY KEY DESC", so it must be given.
+    const isId =
+      row.type === 'INTEGER' && hasOneKey && row.pk === 1 && row.key_indexes === 0 && !isPlainInteger(text, row.name)
     return {
       table,
       isView: type === 'view',
@@ -113,6 +122,7 @@ async function loadColumns(db: AnyDatabase, { name: table, type, text }: SqliteT
       isGenerated: row.hidden !== 0 || (row.dflt_value ?? 'null').toLowerCase() !== 'null' || isId,
       isId,
       isComputed: row.hidden !== 0,
+      mayLackKey: row.notnull === 0 && row.pk > 0 && row.key_indexes > 0 && wr === 0,
       isWide: !isPlainInteger(text, row.name) || /\b(NOT NULL|PRIMARY KEY|DEFAULT)\b/.test(text),
       isNow: /^(current_timestamp|datetime\s*\(\s*'now'\s*\))$/i.test(row.dflt_value ?? ''),
       keyPosition: row.pk,

@@ -30,7 +30,7 @@ export async function loadSnapshot(
         table.columns.map((column) => [
           column.name,
           describeColumn(
-            isOwn ? { ...column, isWide: false } : column,
+            isOwn ? { ...column, isWide: false } : asForeign(column),
             table,
             forms?.get(table.name)?.get(column.name),
           ),
@@ -63,6 +63,11 @@ const typesByName: ReadonlyMap<string, ColumnSnapshot['type']> = new Map(
     names.split(' ').map((name) => [name.replace(/_(?!text)/, ' '), type as ColumnSnapshot['type']] as const),
   ),
 )
+
+/** Another program may store more in a column of SQLite than Waypost's migrations allow. */
+function asForeign(column: Column): Column {
+  return { ...column, isNullable: column.isNullable || column.mayLackKey === true }
+}
 
 function describeColumn(column: Column, { isView }: Table, form?: FoundForm): ColumnSnapshot {
   const { isNullable, isGenerated, isId, isComputed, isNow } = column

@@ -4,7 +4,7 @@ import { clearBareEnvironment } from '../../kit/index.ts'
 import { cutOff } from './row-bytes.ts'
 import { SqliteHandle, type HandleOptions, type Row, type Statement } from './sqlite-handle.ts'
 
-export interface ScanFile extends Pick<HandleOptions, 'synchronous'> {
+export interface ScanFile extends Omit<HandleOptions, 'readOnly'> {
   readonly file: string
 }
 
@@ -17,14 +17,14 @@ export interface ScanResult {
 }
 
 clearBareEnvironment()
-const { file, synchronous } = workerData as ScanFile
+const { file, ...options } = workerData as ScanFile
 let handle: SqliteHandle | undefined
 
 parentPort!.on('message', (statement: Statement) => parentPort!.postMessage(run(statement), []))
 
 function run(statement: Statement): ScanResult {
   try {
-    handle ??= new SqliteHandle(file, { readOnly: true, synchronous })
+    handle ??= new SqliteHandle(file, { ...options, readOnly: true })
     const { rows } = handle.execute(statement)
     return { rows, isCutOff: cutOff in rows }
   } catch (error) {

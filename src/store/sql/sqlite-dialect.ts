@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type Dialect, type Driver, type Kysely } from 'kysely'
 import { errors } from './errors.ts'
 import { SqliteDriver } from './sqlite-driver.ts'
-import { isBusy, makeFileError, openDatabase } from './sqlite-handle.ts'
+import { isBusy, makeFileError, openDatabase, type Journal } from './sqlite-handle.ts'
 import { SqliteHandles } from './sqlite-handles.ts'
 
 export interface OpenSqliteOptions {
@@ -18,6 +18,12 @@ export interface OpenSqliteOptions {
   readonly readers?: number
   /** `FULL` by default: a confirmed commit survives a power failure. */
   readonly synchronous?: 'FULL' | 'NORMAL' | 'OFF'
+  /** `wal` by default: readers and a writer do not wait for each other. `keep` leaves a file of another program as it is. */
+  readonly journal?: Journal
+  /** Never change the file. It may be on read-only media. */
+  readonly readOnly?: boolean
+  /** Whether triggers and views may have texts in double quotes. */
+  readonly allowsQuotedTexts?: boolean
   /** How long to wait for the write lock; 5,000 ms by default. */
   readonly busyLimitMs?: number
 }
@@ -32,7 +38,7 @@ export interface SqliteDatabase {
    */
   dialect(): Dialect
   /** Opens a separate synchronous handle, which the caller closes. Throws immediately if the file is busy. */
-  openHandle(readOnly: boolean): DatabaseSync
+  openHandle(isReader: boolean): DatabaseSync
   /** Lets running transactions finish, at most for the busy limit, then closes every handle. */
   close(): Promise<void>
 }
@@ -42,17 +48,26 @@ export interface SqliteDatabase {
  * @throws WP_STORE_MISSING, WP_STORE_FILE
  */
 export function openSqlite(options: OpenSqliteOptions): SqliteDatabase {
-  const { file, readers = 4, synchronous = 'FULL', busyLimitMs = 5000 } = options
+  const { file, readers = 4, synchronous = 'FULL', busyLimitMs = 5000, readOnly = false } = options
+  const { journal = 'wal', allowsQuotedTexts = false } = options
   if (options.create === true) makeFile(file)
   else if (!existsSync(file)) throw errors.WP_STORE_MISSING({ file })
-  const handles = new SqliteHandles({ file, readers, synchronous, busyLimitMs })
+  const handles = new SqliteHandles({
+    file,
+    readers,
+    synchronous,
+    busyLimitMs,
+    journal,
+    readOnly,
+    allowsQuotedTexts,
+  })
   return {
     kind: 'sqlite',
     file,
     dialect: () => new SqliteFileDialect(handles),
-    openHandle(readOnly) {
+    openHandle(isReader) {
       try {
-        return openDatabase(file, { readOnly, synchronous })
+        return openDatabase(file, { readOnly: isReader || readOnly, synchronous, journal, allowsQuotedTexts })
       } catch (error) {
         throw isBusy(error) ? error : makeFileError(file, error)
       }

@@ -60,9 +60,10 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   /** Commits. Rolls back a transaction that cannot be committed. */
-  commit(): void {
+  async commit(): Promise<void> {
     try {
-      inTransaction(this.#transaction).command('commit')
+      // Without write-ahead logging, a commit waits for those who are reading.
+      await this.#handles.retryWhileBusy(() => inTransaction(this.#transaction).command('commit'))
     } catch (error) {
       throw this.#handles.explain(error)
     } finally {
@@ -173,7 +174,7 @@ export class SqliteDriver implements Driver {
   }
 
   async commitTransaction(connection: SqliteConnection): Promise<void> {
-    connection.commit()
+    await connection.commit()
   }
 
   async rollbackTransaction(connection: SqliteConnection): Promise<void> {

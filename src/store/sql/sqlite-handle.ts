@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { accessSync, constants } from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import type { QueryResult } from 'kysely'
 import { messageOf } from '../../kit/index.ts'
@@ -31,7 +34,13 @@ export function makeFileError(file: string, cause: unknown) {
 export interface HandleOptions {
   readonly readOnly: boolean
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF'
+  readonly journal: Journal
+  /** Whether triggers and views may have texts in double quotes, as SQLite's shell allows. Statements may not. */
+  readonly allowsQuotedTexts: boolean
 }
+
+/** Write-ahead logging, which is stored in the file, or what the file has. */
+export type Journal = 'wal' | 'keep'
 
 export interface Statement {
   readonly sql: string
@@ -62,16 +71,38 @@ export function verbOf(sql: string): string {
 }
 
 /** Opens a handle of `node:sqlite` that never waits inside SQLite, which would block the event loop. */
-export function openDatabase(file: string, options: HandleOptions): DatabaseSync {
-  const database = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 0, enableForeignKeyConstraints: true })
+export function openDatabase(
+  file: string,
+  { readOnly, synchronous, journal, ...options }: HandleOptions,
+): DatabaseSync {
+  const database = new DatabaseSync(readOnly && isOnReadOnlyMedia(file) ? immutable(file) : file, {
+    readOnly,
+    timeout: 0,
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: options.allowsQuotedTexts,
+  })
   try {
-    if (!options.readOnly) database.exec('pragma journal_mode = wal; pragma journal_size_limit = 67108864')
-    database.exec(`pragma synchronous = ${options.synchronous}`)
+    if (!readOnly && journal === 'wal') database.exec('pragma journal_mode = wal; pragma journal_size_limit = 67108864')
+    database.exec(`pragma synchronous = ${synchronous}`)
     return database
   } catch (error) {
     database.close()
     throw error
   }
+}
+
+/** SQLite writes beside a file with write-ahead logging even to read it, unless it knows that the file cannot change. */
+function isOnReadOnlyMedia(file: string): boolean {
+  try {
+    accessSync(path.dirname(file), constants.W_OK)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS'
+  }
+}
+
+function immutable(file: string): URL {
+  return Object.assign(pathToFileURL(path.resolve(file)), { search: '?immutable=1' })
 }
 
 /**
@@ -84,11 +115,13 @@ export const schemaMark = `/* ${randomUUID()} */`
 export class SqliteHandle {
   readonly #database: DatabaseSync
   readonly #schemaVersion: StatementSync
+  readonly #allowsQuotedTexts: boolean
   readonly #prepared = new Map<string, Prepared>()
   #schema: SQLOutputValue | undefined
 
   constructor(file: string, options: HandleOptions) {
     this.#database = openDatabase(file, options)
+    this.#allowsQuotedTexts = options.allowsQuotedTexts
     this.#schemaVersion = this.#database.prepare('pragma schema_version')
   }
 
@@ -120,7 +153,7 @@ export class SqliteHandle {
    * Yields rows one by one. Until the last row or `return()`, the handle sees the database as it was at the first row.
    */
   *iterate({ sql, parameters }: Statement): Generator<Row> {
-    const { statement, columns } = prepare(this.#database, sql) // not a cached statement: running it again would end this iteration
+    const { statement, columns } = prepare(this.#database, sql, this.#allowsQuotedTexts) // not a cached statement: running it again would end this iteration
     for (const row of statement.iterate(...parameters.map(bindSqliteValue))) {
       yield readRow(columns, row as unknown as SQLOutputValue[])
     }
@@ -141,7 +174,7 @@ export class SqliteHandle {
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
       if (verbOf(sql) === '') return undefined // Node 24 crashes on exit after preparing an empty text
-      prepared = prepare(this.#database, sql)
+      prepared = prepare(this.#database, sql, this.#allowsQuotedTexts)
       if (this.#prepared.size >= cachedStatements) this.#prepared.delete(this.#prepared.keys().next().value!)
     } else {
       this.#prepared.delete(sql) // and set again, so that the first key is the least recently used
@@ -197,13 +230,30 @@ export class SqliteHandle {
   }
 }
 
-function prepare(database: DatabaseSync, sql: string): Prepared {
+const changingVerbs = new Set(['create', 'alter', 'drop', 'reindex', 'pragma', 'attach'])
+
+/**
+ * Where triggers and views may have texts in double quotes, statements could too, and a misspelled column would be a text.
+ * In backquotes it stays a name.
+ */
+function quoteNames(sql: string): string {
+  return sql.replaceAll(/'(?:[^']|'')*'|--[^\n]*|\/\*[^]*?\*\/|"((?:[^"]|"")*)"/g, (all, name: string | undefined) =>
+    name === undefined ? all : `\`${name.replaceAll('""', '"').replaceAll('`', '``')}\``,
+  )
+}
+
+function prepare(database: DatabaseSync, given: string, allowsQuotedTexts: boolean): Prepared {
+  const sql = allowsQuotedTexts && !changingVerbs.has(verbOf(given)) ? quoteNames(given) : given
   const statement = database.prepare(sql)
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
   return {
     statement,
-    columns: statement.columns().map((column) => ({ name: column.name, read: readerOf(column.type) })),
+    columns: statement.columns().map((column) => ({
+      // The name of an expression is its text.
+      name: column.column === null && sql !== given ? column.name.replaceAll('`', '"') : column.name,
+      read: readerOf(column.type),
+    })),
     verb: verbOf(sql),
     isScript: verbOf(sql.slice(statement.sourceSQL.length)) !== '',
   }

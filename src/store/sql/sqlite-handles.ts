@@ -1,13 +1,25 @@
 import { errors } from './errors.ts'
 import { Slots } from './slots.ts'
 import type { QueryResult } from 'kysely'
-import { isBusy, makeFileError, resultCode, SqliteHandle, type Row, type Statement } from './sqlite-handle.ts'
+import {
+  isBusy,
+  makeFileError,
+  resultCode,
+  SqliteHandle,
+  type Journal,
+  type Row,
+  type Statement,
+} from './sqlite-handle.ts'
 import { retry } from './retry.ts'
 import { ScanThread } from './scan-thread.ts'
 
 export interface SqliteHandlesOptions {
   readonly file: string
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF'
+  readonly journal: Journal
+  /** Whether the file is never changed. */
+  readonly readOnly: boolean
+  readonly allowsQuotedTexts: boolean
   /** The maximum number of handles for read-only transactions and streams. */
   readonly readers: number
   readonly busyLimitMs: number
@@ -61,7 +73,7 @@ export class SqliteHandles {
     this.#slots = [this.#shared, ...readers, writer] // the writer closes last, because that empties the write-ahead log
     this.#writers = new Slots([writer])
     this.#readers = new Slots(readers)
-    this.#scanThread = new ScanThread({ file: options.file, synchronous: options.synchronous })
+    this.#scanThread = new ScanThread(options)
     this.#scanners = new Slots([this.#scanThread])
   }
 
@@ -71,8 +83,10 @@ export class SqliteHandles {
    */
   async open(): Promise<void> {
     if (this.#shared.handle !== undefined) return
-    const writer = await this.leaseWriter() // first, because it switches the file to write-ahead mode
-    writer.release()
+    if (!this.#options.readOnly) {
+      const writer = await this.leaseWriter() // first, because it may switch the file to write-ahead mode
+      writer.release()
+    }
     await this.#handleOf(this.#shared, true, this.#deadline())
   }
 
@@ -193,10 +207,10 @@ export class SqliteHandles {
 
   async #handleOf(slot: Slot, isReader: boolean, deadline: number): Promise<SqliteHandle> {
     if (this.#isClosed) throw this.#closedError()
-    const { file, synchronous } = this.#options
+    const { file, readOnly, ...options } = this.#options
     try {
       return await this.retryWhileBusy(
-        () => (slot.handle ??= new SqliteHandle(file, { readOnly: isReader, synchronous })),
+        () => (slot.handle ??= new SqliteHandle(file, { ...options, readOnly: isReader || readOnly })),
         deadline,
       )
     } catch (error) {

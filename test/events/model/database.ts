@@ -71,7 +71,12 @@ export class Database {
   constructor(file: string, simulation: Simulation, onWrite: OnWrite) {
     this.#simulation = simulation
     this.#onWrite = onWrite
-    this.#handle = new SqliteHandle(file, { readOnly: false, synchronous: 'OFF' })
+    this.#handle = new SqliteHandle(file, {
+      readOnly: false,
+      synchronous: 'OFF',
+      journal: 'wal',
+      allowsQuotedTexts: false,
+    })
     this.#handle.command(triggers)
   }
 

@@ -1,5 +1,4 @@
-import { sql, type Kysely } from 'kysely'
-import type { CheckOptions } from 'waypost'
+import { sql, type CheckOptions, type Kysely } from 'waypost'
 import type { Operation, TablePlan } from './plan.ts'
 import { kindOf } from './run.ts'
 
