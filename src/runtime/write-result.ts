@@ -182,7 +182,7 @@ function allowNulls(schema: JsonSchema): JsonSchema {
   const types = new Set([inner['type']].flat())
   return {
     ...inner,
-    ...(['number', 'integer', 'string', 'boolean'].some((type) => types.has(type as never))
+    ...(['number', 'integer', 'string', 'boolean'].some((type) => types.has(type))
       ? { type: [...types.add('null')] }
       : {}),
     ...(oneOf === undefined ? {} : { allOf: [{ anyOf: oneOf }, ...((inner['allOf'] as JsonSchema[]) ?? [])] }), // several may allow null

@@ -325,7 +325,7 @@ export class StatementWriter {
   #visible({ types, where, owner }: RowRule, alias: string, access: Access): readonly string[] {
     const conditions = Object.entries(where).map(([name, source]) => {
       const column = `${alias}.${quote(name)}`
-      const compared = this.#compared(name, types[name]!, column)
+      const compared = this.#compared(name, types[name], column)
       return isNull(source)
         ? `${column} is null`
         : `${compared} = ${this.#bindSource(name, source, { column: types[name]! })}`

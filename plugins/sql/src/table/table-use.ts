@@ -117,8 +117,8 @@ export function checkColumn(name: string, table: TableSnapshot, report: Report, 
   return false
 }
 
-// oxlint-disable-next-line max-params -- as checkColumn
 /** Reports a column whose times have several forms in its rows, so that they cannot be compared or written. */
+// oxlint-disable-next-line max-params -- as checkColumn
 export function checkForm(name: string, table: TableSnapshot, report: Report, at: string): boolean {
   if (columnOf(table, name)?.form !== 'mixed') return true
   report(at, `The times in the rows of "${name}" have several forms, so callers can only read them`, {

@@ -5,14 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { Kysely, sql } from 'kysely'
 import type { TableSnapshot } from 'waypost'
-import { loadSnapshot, openPostgres, openSqlite } from '../../../../src/store/index.ts'
+import { loadForeignTables, makeForeignTables } from '../../../../test/support/foreign-tables.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi, type TableApi } from '../../../../test/support/table-api.ts'
 import { foreignTables, oddTables, type ForeignTable } from './foreign-databases.ts'
 
 let folder: string
+let count = 0
 let postgres: TestPostgres | undefined
 before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'waypost-foreign-'))
@@ -25,17 +25,8 @@ after(async () => {
 
 /** Makes the tables, and returns the snapshot that `waypost migrate --connection` writes. */
 async function loadTable({ name, kind, schema }: Omit<ForeignTable, 'post'>): Promise<TableSnapshot> {
-  const database =
-    kind === 'sqlite'
-      ? openSqlite({ file: path.join(folder, `${name}.db`), create: true, synchronous: 'OFF' })
-      : openPostgres({ url: await postgres!.createDatabase() })
-  try {
-    const db = new Kysely<unknown>({ dialect: database.dialect() })
-    for (const statement of schema) await sql.raw(statement).execute(db)
-    return (await loadSnapshot(db, kind)).tables[name]!
-  } finally {
-    await database.close()
-  }
+  const target = kind === 'sqlite' ? path.join(folder, `${name} ${(count += 1)}.db`) : await postgres!.createDatabase()
+  return (await makeForeignTables({ target, schema }))[name]!
 }
 
 interface Opened {
@@ -162,7 +153,7 @@ for (const foreign of foreignTables) {
     const patched = await opened.api.call(`PATCH /row/${body.id}`, { body: { ...foreign.post } })
     assert.deepEqual([patched.status, patched.body], [200, body])
     // The rows agree as before.
-    assert.deepEqual((await loadSnapshot(opened.api.db, foreign.kind)).tables[foreign.name], before)
+    assert.deepEqual((await loadForeignTables(opened.api.db))[foreign.name], before)
     assert.equal(
       Object.values(before.columns).some(({ form }) => form === 'mixed'),
       foreign.isMixed === true,
@@ -191,11 +182,8 @@ for (const odd of oddTables)
     for (const column of opened.columns)
       for (const sort of [column, `-${column}`]) {
         const rows = await readPages(opened, { sort }, all.length)
-        assert.deepEqual(
-          rows.map(({ id }) => id).toSorted(),
-          all.map(({ id }) => id),
-          sort,
-        )
+        assert.equal(rows.length, all.length, sort)
+        assert.deepEqual(new Set(rows.map(({ id }) => id)), new Set(all.map(({ id }) => id)), sort)
       }
   })
 
