@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { errors } from './errors.ts'
-import { existingTables } from './migrate/migration-table.ts'
+import { assertMayCreate, existingTables } from './migrate/migration-table.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -36,8 +36,9 @@ export async function migrateSystem(
   onApplied: (name: string) => void = () => undefined,
 ): Promise<readonly string[]> {
   if ((await pendingSystemMigrations(system)).length === 0) return []
+  const schema = system.kind === 'postgresql' ? await assertMayCreate(system.db, system.target) : undefined
   const { openOrm } = await import('./orm.ts') // loaded only if needed, because it is the heaviest dependency
-  const orm = await openOrm(system, table)
+  const orm = await openOrm(system, table, schema)
   try {
     orm.migrator.on('migrated', ({ name }) => onApplied(name))
     const done = await orm.migrator.up()

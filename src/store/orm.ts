@@ -53,8 +53,11 @@ const classes = [
   Lanes,
 ]
 
-/** Opens MikroORM with all entities and migrations. */
-export function openOrm(system: System, migrationTable: string): Promise<SqlOrm | PostgresOrm> {
+/**
+ * Opens MikroORM with all entities and migrations.
+ * @param schema the schema of PostgreSQL in which its table is; MikroORM would look in `public`, and create it
+ */
+export function openOrm(system: System, migrationTable: string, schema?: string): Promise<SqlOrm | PostgresOrm> {
   return connectOrm(system, {
     entities,
     extensions: [Migrator],
@@ -62,6 +65,7 @@ export function openOrm(system: System, migrationTable: string): Promise<SqlOrm 
     schemaGenerator: { skipTables: [/^(?!([^.]+\.)?waypost_)/] },
     migrations: {
       tableName: migrationTable,
+      ...(schema === undefined || schema === 'public' ? {} : { schema }),
       migrationsList: classes.map((migration, index) => ({ name: systemMigrations[index]!, class: migration })),
       snapshot: false,
       silent: true,

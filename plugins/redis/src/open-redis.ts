@@ -186,5 +186,12 @@ async function within<Value>(ms: number, work: Promise<Value>): Promise<Value> {
 function toError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   if (error instanceof AggregateError && error.message === '') return toError(error.errors[0])
+  if (/CERT|UNABLE_TO_/.test((error as NodeJS.ErrnoException).code ?? ''))
+    return new Error(
+      `The certificate is not trusted: ${error.message}. Set NODE_EXTRA_CA_CERTS to the file of its authority`,
+      {
+        cause: error,
+      },
+    )
   return error
 }

@@ -7,6 +7,12 @@ export const errors = defineErrors({
     message: 'The migration "{name}" failed and was rolled back: {reason}',
     hint: 'Fix it and {again}. {before}',
   },
+  WP_MIGRATE_SCHEMA: {
+    kind: 'user',
+    status: 500,
+    message: 'The role "{role}" may not create tables in the database "{target}" (search_path: {path})',
+    hint: 'Grant it: grant usage, create on schema {schema} to "{role}". Or name a schema in which it may: ?search_path=SCHEMA.',
+  },
   WP_MIGRATE_FOREIGN_KEY: {
     kind: 'user',
     status: 500,

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
+import { errors } from './errors.ts'
 
 /** The row of an applied migration. */
 export interface MigrationRow {
@@ -42,7 +43,29 @@ export async function loadApplied(db: AnyDatabase): Promise<readonly MigrationRo
   return rows.toSorted((a, b) => compareNames(a.name, b.name))
 }
 
+/**
+ * Returns the schema of PostgreSQL in which new tables are created: the first one of the search path that exists.
+ * @throws WP_MIGRATE_SCHEMA if the role may not create tables there
+ */
+export async function assertMayCreate(db: AnyDatabase, target?: string): Promise<string> {
+  const { rows } = await sql<{
+    schema: string | null
+    may: boolean | null
+    role: string
+    path: string
+    database: string
+  }>`
+    select current_schema() as schema, has_schema_privilege(current_schema(), 'create') as may, current_user as role,
+      current_setting('search_path') as path, current_database() as database`.execute(db)
+  const { schema, may, role, path, database } = rows[0]!
+  if (schema !== null && may === true) return schema
+  const wanted = schema ?? 'SCHEMA'
+  throw errors.WP_MIGRATE_SCHEMA({ target: target ?? database, role, path, schema: wanted })
+}
+
 export async function ensureMigrationTable(db: AnyDatabase, kind: DatabaseKind): Promise<void> {
+  if ((await existingTables(db, [table])).length > 0) return
+  if (kind === 'postgresql') await assertMayCreate(db)
   await db.schema
     .createTable(table)
     .ifNotExists()

@@ -66,6 +66,18 @@ export const errors = defineErrors({
     message: 'Cannot reach the PostgreSQL database "{database}" at "{host}": {reason}',
     hint: 'Check that the server is running, and check the host, database, user and password in its URL.',
   },
+  WP_STORE_CERTIFICATE: {
+    kind: 'external',
+    status: 503,
+    message: 'The PostgreSQL server at "{host}" has a certificate that is not trusted: {reason}',
+    hint: 'Name the certificate of its authority: ?sslmode=verify-full&sslrootcert=FILE. With ?sslmode=require, the connection is encrypted, but the server is not verified.',
+  },
+  WP_STORE_NO_TLS: {
+    kind: 'external',
+    status: 503,
+    message: 'The PostgreSQL server at "{host}" does not support TLS',
+    hint: 'Enable it on the server (ssl = on). In a trusted network, connect without it: ?sslmode=prefer or ?sslmode=disable.',
+  },
   WP_STORE_STATEMENT_STALE: {
     kind: 'external',
     status: 503,
@@ -85,6 +97,12 @@ export const errors = defineErrors({
     status: 500,
     message: '"{url}" is not a valid PostgreSQL URL',
     hint: 'Use the form postgresql://USER:PASSWORD@HOST/DATABASE. In the password, write @ as %40, / as %2F and # as %23.',
+  },
+  WP_STORE_URL_OPTION: {
+    kind: 'user',
+    status: 500,
+    message: 'The option {name}="{value}" of a PostgreSQL URL is not possible: {reason}',
+    hint: 'See "PostgreSQL" in docs/operations.md.',
   },
   WP_STORE_VALUE: {
     kind: 'bug',

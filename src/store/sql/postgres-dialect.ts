@@ -14,6 +14,7 @@ import { ConnectionMonitor } from './connection-monitor.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
 import { explainBusy, explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
 import { ParameterTypes } from './postgres-parameters.ts'
+import { parsePostgresAddress, type PostgresAddress } from './postgres-address.ts'
 import { parsePostgresUrl, redactUrl } from './postgres-url.ts'
 import { writeSessionSettings, type SessionOptions } from './postgres-session.ts'
 import { postgresTypes } from './postgres-values.ts'
@@ -93,15 +94,15 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
   const session: SessionOptions = { isSystem: options.isSystem, statementTimeoutMs: options.statementTimeoutMs }
   const target = parseTarget(url)
   const direct = options.directUrl === undefined ? target : parseTarget(options.directUrl)
+  const address = parsePostgresAddress(url)
+  const directAddress = options.directUrl === undefined ? address : parsePostgresAddress(options.directUrl)
   const config: ClientConfig = {
-    connectionString: url,
     application_name: applicationName,
     types: postgresTypes(),
     connectionTimeoutMillis: connectLimitMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
   }
-  const directConfig = { ...config, connectionString: options.directUrl ?? url }
   /**
    * Errors that closed connections between two statements. The error of the next statement does not contain the reason.
    */
@@ -111,7 +112,7 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
   const staleness: Staleness = { openedAt, since: -Infinity }
   const monitor = new ConnectionMonitor({
     lateMs: options.lateMs ?? 10_000,
-    openClient: () => openClient(config, target, { isSystem: options.isSystem }),
+    openClient: () => openClient(config, { address, target, session: { isSystem: options.isSystem } }),
   })
   const names = options.prepare === false || queryTimeoutMs !== undefined ? undefined : new StatementNames()
   const types = new ParameterTypes()
@@ -122,8 +123,8 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     const isDirect = await monitor.register(client)
     if (!isDirect) names?.stop()
   }
-  // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types omit
-  const pool = new Pool({ ...config, max, onConnect: register, query_timeout: queryTimeoutMs })
+  const pooled = { ...config, Client: makeClientClass(address), max, onConnect: register }
+  const pool = new Pool({ ...pooled, query_timeout: queryTimeoutMs })
   // A lost connection emits an error, which would end the process without a listener. The pool discards the connection,
   // and its query fails, without further handling.
   pool.on('error', ignore)
@@ -134,13 +135,14 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     target,
     pool,
     dialect: (limits) => {
-      const context = { pool, target, monitor, lost, types, staleness }
+      const context = { pool, address, target, monitor, lost, types, staleness }
       if (limits === undefined)
         return new PostgresDialect({ pool: wrapPool({ ...context, names }), cursor: BoundCursor })
       const config = { pool: wrapPool({ ...context, names: undefined }), cursor: BoundCursor }
       return new LimitedDialect(config, { ...limits, target })
     },
-    openClient: () => openClient(directConfig, direct, { isSystem: options.isSystem }),
+    openClient: () =>
+      openClient(config, { address: directAddress, target: direct, session: { isSystem: options.isSystem } }),
     close: async () => {
       if (pool.ending) return
       await withDeadline(pool.end(), closeLimitMs, () => undefined)
@@ -154,8 +156,30 @@ function parseTarget(url: string): PostgresTarget {
   return target
 }
 
-async function openClient(config: ClientConfig, target: PostgresTarget, session: SessionOptions): Promise<Client> {
-  const client = new Client(config)
+/** Makes the class of the clients of a pool, whose options may change from one connection to the next. */
+function makeClientClass(address: PostgresAddress): typeof Client {
+  return class extends Client {
+    constructor(config: ClientConfig) {
+      super(addressed(config, address))
+    }
+  }
+}
+
+function addressed(config: ClientConfig, { connectionString, ssl }: PostgresAddress): ClientConfig {
+  const tls = ssl()
+  return { ...config, connectionString, ...(tls !== undefined && { ssl: tls }) }
+}
+
+interface ClientPlace {
+  readonly address: PostgresAddress
+  readonly target: PostgresTarget
+  readonly session: SessionOptions
+  readonly isFirst?: boolean
+}
+
+async function openClient(config: ClientConfig, place: ClientPlace): Promise<Client> {
+  const { address, target, session, isFirst = true } = place
+  const client = new Client(addressed(config, address))
   client.on('error', ignore)
   try {
     await client.connect()
@@ -163,6 +187,7 @@ async function openClient(config: ClientConfig, target: PostgresTarget, session:
     return client
   } catch (error) {
     await client.end().catch(ignore)
+    if (isFirst && address.isWorthRetry(error)) return openClient(config, { ...place, isFirst: false })
     throw explainConnectError(error, { target, limitMs: connectLimitMs })
   }
 }
@@ -258,6 +283,7 @@ const replaceEveryMs = 1000
 
 interface PoolContext {
   readonly pool: Pool
+  readonly address: PostgresAddress
   readonly target: PostgresTarget
   readonly monitor: ConnectionMonitor
   readonly lost: WeakMap<ClientBase, Error>
@@ -267,7 +293,7 @@ interface PoolContext {
 }
 
 /** Wraps the pool for Kysely: Kysely cannot end it, and errors name the server. */
-function wrapPool({ pool, target, monitor, lost, names, types, staleness }: PoolContext): PostgresPool {
+function wrapPool({ pool, address, target, monitor, lost, names, types, staleness }: PoolContext): PostgresPool {
   const onReadOnly = () => {
     const now = performance.now()
     if (now - staleness.since > replaceEveryMs) staleness.since = now
@@ -276,7 +302,10 @@ function wrapPool({ pool, target, monitor, lost, names, types, staleness }: Pool
     options: pool.options,
     async connect() {
       try {
-        const client = await connectCurrent(pool, staleness)
+        const client = await connectCurrent(pool, staleness).catch((error: unknown) => {
+          if (address.isWorthRetry(error)) return connectCurrent(pool, staleness)
+          throw error
+        })
         const explain = (error: unknown) => explainQueryError(lost.get(client) ?? error, target)
         return new BoundClient(client, { explain, monitor, names, types, onReadOnly })
       } catch (error) {

@@ -1,5 +1,6 @@
 import { isWaypostError } from '../../kit/index.ts'
 import { errors } from './errors.ts'
+import { noTls } from './postgres-address.ts'
 
 export interface PostgresTarget {
   readonly host: string
@@ -104,8 +105,15 @@ function firstError(error: unknown): unknown {
   return error instanceof AggregateError ? error.errors[0] : error
 }
 
+// https://nodejs.org/api/tls.html#x509-certificate-error-codes
+const certificateCodes =
+  /^(UNABLE_TO_(GET|DECRYPT|DECODE|VERIFY)_\w+|CERT_\w+|CRL_\w+|ERROR_IN_C\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME_INVALID)$/
+
 function unreachable(error: unknown, target: PostgresTarget): Error {
   const { message, code } = firstError(error) as { message?: string; code?: string }
   const reason = message || code || 'unknown'
+  if (certificateCodes.test(code ?? ''))
+    return errors.WP_STORE_CERTIFICATE({ host: target.host, reason }, { cause: error })
+  if (message === noTls) return errors.WP_STORE_NO_TLS({ host: target.host }, { cause: error })
   return errors.WP_STORE_UNREACHABLE({ ...target, reason }, { cause: error, retryAfterSeconds: 1 })
 }
