@@ -67,6 +67,10 @@ export default class Deploy extends WaypostCommand {
       description: 'Deploy although changes that were made in the backend are undone',
     }),
     message: Flags.string({ char: 'm', description: 'Message for the list of releases', env: 'WAYPOST_MESSAGE' }),
+    commit: Flags.string({
+      description: 'Git commit of the project; by default that of the pipeline, or what Git says',
+      env: 'WAYPOST_COMMIT',
+    }),
     against: againstFlag,
     migrate: Flags.boolean({ description: 'Run pending migrations before the deployment', env: 'WAYPOST_MIGRATE' }),
     wait: waitFlag,
@@ -81,6 +85,8 @@ export default class Deploy extends WaypostCommand {
       url: flags.url,
       from: flags.from,
       against: flags.against,
+      commit: flags.commit,
+      onUnknownCommit: (reason) => this.note(`  Commit     not recorded: ${reason}, or set WAYPOST_COMMIT`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     }
     if (flags.plan) return this.#plan(options)

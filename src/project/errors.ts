@@ -142,6 +142,12 @@ export const errors = defineErrors({
     message: 'System at {target} is not a development System: reapplying a migration would delete its data',
     hint: 'Restore the migration as it was, and write a new one for the change: waypost migrate:create NAME',
   },
+  WP_PROJECT_COMMIT: {
+    kind: 'user',
+    status: 500,
+    message: '"{commit}" is not a Git commit',
+    hint: 'Pass all of its characters, as git rev-parse HEAD prints them.',
+  },
   WP_PROJECT_NO_TARGET: {
     kind: 'user',
     status: 500,

@@ -148,20 +148,57 @@ test('contain the place of every entry of the definition', async () => {
 
 test('have the commit of their repository, marked if files of the project changed', async () => {
   await writeFiles(root, base)
-  assert.equal(await readCommit(root), undefined)
+  assert.deepEqual(await readCommit(root), { commit: undefined })
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
       cwd: outer,
       encoding: 'utf8',
     })
   git('init', '-q')
-  assert.equal(await readCommit(root), undefined)
+  assert.deepEqual(await readCommit(root), { commit: undefined })
   git('add', '.')
   git('commit', '-qm', 'one')
   const commit = git('rev-parse', 'HEAD').trim()
-  assert.equal(await readCommit(root), commit)
+  assert.deepEqual(await readCommit(root), { commit })
   await writeFiles(outer, { 'elsewhere.txt': 'a' })
-  assert.equal(await readCommit(root), commit)
+  assert.deepEqual(await readCommit(root), { commit })
+  // What a pipeline leaves in the folder is no part of a release.
+  await writeFiles(root, { 'plan.md': 'a', 'plan.json': '{}', '.npm/cache.ts': 'a', 'report.xml': 'a' })
+  assert.deepEqual(await readCommit(root, { files: ['waypost.yml'] }), { commit })
+  // Git sets these in a hook of a work tree, where it would take the folder of the project for the root.
+  const hook = { GIT_DIR: path.join(outer, '.git'), GIT_INDEX_FILE: path.join(outer, '.git/index'), GIT_PREFIX: '' }
+  Object.assign(process.env, hook)
+  assert.deepEqual(await readCommit(root), { commit })
+  for (const name of Object.keys(hook)) delete process.env[name]
+  process.env['GIT_TEST_ASSUME_DIFFERENT_OWNER'] = '1'
+  const owned = await readCommit(root)
+  delete process.env['GIT_TEST_ASSUME_DIFFERENT_OWNER']
+  assert.equal(owned.commit, undefined)
+  assert.match(owned.problem!, /belongs to another user.*safe\.directory/)
+  await writeFiles(root, { 'src/helper.txt': 'an asset' })
+  assert.deepEqual(await readCommit(root), { commit: `${commit}-dirty` })
+  await rm(path.join(root, 'src/helper.txt'))
   await writeFiles(root, { 'waypost.yml': `# A comment\n${ping()}` })
-  assert.equal(await readCommit(root), `${commit}-dirty`)
+  assert.deepEqual(await readCommit(root, { files: ['waypost.yml'] }), { commit: `${commit}-dirty` })
+})
+
+test('have the commit that the caller or the pipeline names, without Git too', async () => {
+  const [given, ci] = ['a'.repeat(40), 'b'.repeat(40)]
+  for (const name of [
+    'GITHUB_SHA',
+    'CI_COMMIT_SHA',
+    'BITBUCKET_COMMIT',
+    'BUILD_SOURCEVERSION',
+    'CIRCLE_SHA1',
+    'GIT_COMMIT',
+  ]) {
+    const variables = { [name]: ci }
+    assert.deepEqual(await readCommit(root, { variables }), { commit: ci }, name)
+    assert.deepEqual(await readCommit(root, { variables, given }), { commit: given }, name)
+    assert.deepEqual(await readCommit(root, { variables: { [name]: 'main' } }), { commit: undefined }, name)
+  }
+  await assert.rejects(readCommit(root, { given: 'a1b2c3d' }), {
+    code: 'WP_PROJECT_COMMIT',
+    hint: /git rev-parse HEAD/,
+  })
 })

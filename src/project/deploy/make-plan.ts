@@ -29,6 +29,10 @@ export interface PlanOptions {
   readonly from?: string | undefined
   /** Continue only if the id of the active release begins with this text; `none` if no release must be active. */
   readonly against?: string | undefined
+  /** The Git commit of the project; by default it is read from the pipeline or from Git. */
+  readonly commit?: string | undefined
+  /** Called with why the commit of a project in a repository is unknown. */
+  onUnknownCommit?(reason: string): void
   /** Called with the target first. */
   onTarget?(target: PlannedTarget): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
@@ -78,7 +82,7 @@ export async function withPlan<Value>(
   const build =
     project === undefined
       ? await (await import('./remote/copy-release.ts')).startCopy({ from: from!, folder, variables })
-      : await startBuild(project)
+      : await startBuild(project, { variables, given: options.commit })
   try {
     // The client of the target is loaded while the bundler works. An unreachable target is reported before problems in
     // the sources.
@@ -103,6 +107,7 @@ async function makePlan(
   const planned = { address: target.address, flags: target.flags, servers: await target.listServers() }
   options.onTarget?.(planned)
   const deployable = await build.finish(report)
+  if (deployable.commitProblem !== undefined) options.onUnknownCommit?.(deployable.commitProblem)
   const survey = await target.survey(deployable)
   if (survey.id !== survey.active?.id) {
     assertActive(survey.active, options.against)

@@ -22,6 +22,8 @@ export interface Deployable {
   readonly files: readonly DefinitionFile[]
   /** The Git commit of the folder. */
   readonly commit: string | undefined
+  /** Why there is none, if the folder is in a repository. */
+  readonly commitProblem?: string
   /** `backend` if the files were edited on a server and are not in Git. */
   readonly kind: 'deploy' | 'backend'
 }

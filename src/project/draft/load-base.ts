@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { DraftBase } from '../../backend/index.ts'
 import type { Texts } from '../../definition/index.ts'
 import { findPathProblem } from '../../release/index.ts'
-import { isInRepository, runGit } from '../deploy/read-commit.ts'
+import { gitEnvironment, isInRepository, runGit } from '../deploy/read-commit.ts'
 
 const maxBytes = 64 * 1024 * 1024
 
@@ -46,6 +46,7 @@ async function readBlobs(root: string, hashes: readonly string[]): Promise<reado
   if (hashes.length === 0) return []
   const git = spawn('git', ['--no-optional-locks', 'cat-file', '--batch'], {
     cwd: root,
+    env: gitEnvironment(),
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
