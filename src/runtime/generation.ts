@@ -58,6 +58,8 @@ export interface GenerationOptions {
   readonly bodyLimit: number
   readonly corsOrigins: readonly string[]
   readonly securityHeaders: SecurityHeaders
+  /** The path of the base URL, if it has one. */
+  readonly basePath?: string
   readonly rateCounters: RateCounters
   /** Addresses and ranges of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[]
@@ -132,7 +134,13 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     options.routes &&
     (await mountRoutes(
       app,
-      { ...options.routes, bodyLimit: options.bodyLimit, pageHeaders: options.securityHeaders.page, tracing },
+      {
+        ...options.routes,
+        bodyLimit: options.bodyLimit,
+        pageHeaders: options.securityHeaders.page,
+        basePath: options.basePath ?? '',
+        tracing,
+      },
       running,
     ))
   await app.ready()

@@ -120,7 +120,11 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
       request.reason = summarize(problems)
       return send(reply, { ...makeProblemBody(problemTypeOf(known), 400, known.message), errors: problems })
     }
-    const known = isWaypostError(error) ? error : translate(error, request)
+    const known = isWaypostError(error)
+      ? error
+      : isUntypedQuery(error)
+        ? explainUnrouted(request)
+        : translate(error, request)
     if (known !== undefined && known.kind !== 'bug' && known.status !== 500) {
       return known.kind === 'external' && known.status >= 500
         ? sendExternal(known, request, reply)
@@ -129,11 +133,17 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
     return fail(error, { request, reply })
   })
   const methods = collectAllowedMethods(app)
+  const explainUnrouted = (request: FastifyRequest): WaypostError => {
+    const allowed = methods.of(request.url.split('?')[0]!)
+    const path = pathOf(request)
+    return allowed.length === 0 || allowed.includes(request.method)
+      ? errors.WP_RUNTIME_NOT_FOUND({ path })
+      : methodNotAllowed({ path, method: request.method, allowed })
+  }
   const leadTo = (request: FastifyRequest, reply: FastifyReply) =>
     leadWithoutSlash(request, reply, (path) => methods.of(path).includes('GET')) ||
     (options.startPage !== undefined && leadToStart(request, reply, options.startPage()))
   app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request)
     const allowed = methods.of(request.url.split('?')[0]!)
     if (request.method === 'OPTIONS' && allowed.length > 0) {
       return reply
@@ -144,9 +154,13 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
     if (allowed.length === 0 && options.hasNoRelease?.() === true)
       throw errors.WP_RUNTIME_NO_RELEASE({}, { retryAfterSeconds: 1 })
     if (allowed.length === 0 && leadTo(request, reply)) return reply
-    if (allowed.length === 0 || allowed.includes(request.method)) throw errors.WP_RUNTIME_NOT_FOUND({ path })
-    throw methodNotAllowed({ path, method: request.method, allowed })
+    throw explainUnrouted(request)
   })
+}
+
+/** Whether Fastify rejected a QUERY without a content type, before it looked for a route. */
+function isUntypedQuery(error: unknown): boolean {
+  return (Object(error) as Partial<FastifyError>).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
 }
 
 /** Returns the place in the project at which an error was thrown. */

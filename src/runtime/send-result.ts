@@ -28,6 +28,8 @@ export interface DroppedFields {
 export interface SendSources extends WriteSources {
   /** Headers of responses that a browser may display. */
   readonly pageHeaders: Readonly<Record<string, string>>
+  /** The path of `WAYPOST_BASE_URL`, which a proxy removes: empty, or for example `/api`. */
+  readonly basePath: string
 }
 
 /** The result of an action, with the reply to send it to. */
@@ -73,7 +75,7 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
   const emptyStatus = success.includes(204) ? 204 : defaultStatus
   const isSafe = method.method === 'GET' // other methods have already changed data
   const dispatch = makeResultDispatch(method, action)
-  const answer = makeAnswer(sending, sources.pageHeaders)
+  const answer = makeAnswer(sending, sources)
   const reportInfinite = makeInfiniteReporter(action)
   let hasWarned = false
   const warnLarge = (reply: FastifyReply, characters: number) => {
@@ -134,9 +136,10 @@ interface PreparedResponse {
   readonly explicit: ExplicitResponse | undefined
 }
 
-function makeAnswer({ method, counter }: Sending, pageHeaders: SendSources['pageHeaders']) {
+function makeAnswer({ method, counter }: Sending, { pageHeaders, basePath }: SendSources) {
   return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): undefined => {
-    if (explicit !== undefined) reply.headers(explicit.headers)
+    if (explicit !== undefined)
+      reply.headers(basePath === '' ? explicit.headers : addBasePath(explicit.headers, basePath))
     const { payload, type, isJson } = written
     counter.count(reply, status)
     if (payload === undefined) {
@@ -212,6 +215,20 @@ function checkHeaders(headers: OutgoingHttpHeaders): CheckedHeaders {
     checked[name.toLowerCase()] = value as string // Fastify also accepts numbers and arrays
   }
   return checked
+}
+
+const addresses = ['location', 'content-location'] as const
+
+/** Actions know the paths of the project. Callers need those of the proxy. */
+function addBasePath(headers: CheckedHeaders, basePath: string): CheckedHeaders {
+  const changed: Record<string, string> = {}
+  for (const name of addresses) {
+    const value = headers[name]
+    if (typeof value !== 'string' || !/^\/(?!\/)/.test(value)) continue
+    const [path = ''] = value.split(/[?#]/, 1)
+    if (path !== basePath && !path.startsWith(`${basePath}/`)) changed[name] = basePath + value
+  }
+  return { ...headers, ...changed }
 }
 
 /** Prevents browsers from treating the response as a page of this site. */

@@ -225,6 +225,7 @@ function makeCommonOptions(shared: Shared) {
     endpoints: shared.endpoints,
     logger: options.logger,
     securityHeaders: shared.securityHeaders,
+    basePath: basePathOf(options.identity.issuer),
     rateCounters: shared.rateCounters,
     corsLoopback: options.isDevelopment,
     trustedProxies: shared.trustedProxies,
@@ -272,9 +273,13 @@ function makeDocs(
   return mountDocs({ ...sources, settings, guard, issuer: identity.issuer, isDevelopment })
 }
 
+function basePathOf(issuer: string): string {
+  return new URL(issuer).pathname.replace(/\/$/, '')
+}
+
 /** Returns what people who open `/` need: the portal, or the backend until there is an API. */
 function findStartPage({ options, backendAddress }: Shared, { docs, portal }: Settings, isEmpty: boolean): StartPage {
-  const base = new URL(options.identity.issuer).pathname.replace(/\/$/, '')
+  const base = basePathOf(options.identity.issuer)
   if (portal) return { url: `${base}/portal/`, isEmpty }
   if (isEmpty) return { url: backendAddress, isEmpty }
   return { url: options.isDevelopment && docs !== 'off' ? `${base}/docs` : undefined, isEmpty }

@@ -187,11 +187,12 @@ function makeLazyGeneration(build: () => Promise<ReleaseGeneration>, logger: Log
   }
 }
 
-function protectPages({ host }: ServerOptions, hasPortal: () => boolean) {
+function protectPages({ host, identity }: ServerOptions, hasPortal: () => boolean) {
   const { mode, url } = readBackendSettings(host.variables)
   const hasBackend = mode !== 'off'
   return makePageProtection({
     backendUrl: hasBackend ? url : undefined,
+    issuer: identity.issuer,
     isShared: () => (hasBackend && url === undefined) || hasPortal(),
   })
 }

@@ -106,6 +106,8 @@ const cases: readonly Case[] = [
   { sent: { method: 'DELETE', path: '/thing/new' }, status: 405, allow: 'POST' },
   { sent: { method: 'PROPFIND', path: '/thing' }, status: 405, allow: 'GET, HEAD, PUT' },
   { sent: { method: 'TRACE', path: '/thing' }, status: 405, allow: 'GET, HEAD, PUT' },
+  { sent: { method: 'QUERY', path: '/thing' }, status: 405, code: 'WP_RUNTIME_METHOD', allow: 'GET, HEAD, PUT' },
+  { sent: { method: 'QUERY', path: '/nowhere' }, status: 404, code: 'WP_RUNTIME_NOT_FOUND' },
   { sent: { path: '/problem/404' }, status: 404 },
   { sent: { path: '/problem/409' }, status: 409 },
   { sent: { path: '/problem/502' }, status: 502 },

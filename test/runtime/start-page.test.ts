@@ -19,6 +19,29 @@ for (const isDevelopment of [false, true]) {
     const open = (config: string, more = {}) =>
       openProjectServer({ files: project(config), variables: { ...variables, ...more }, isDevelopment })
 
+    test('addresses of an action have the path of the base URL, unless they are complete', async () => {
+      const routes =
+        'routes: { /moved: { methods: { GET: { public: true, parameters: { to: { type: string } }, action: src/a.ts } } } }\n'
+      const body =
+        "const to = request.query.to; return context.respond(201, {}, { Location: to, 'Content-Location': to })"
+      await using server = await openProjectServer({
+        files: { ...project('{}', routes), 'src/a.ts': actionFile(body) },
+        variables,
+        isDevelopment,
+      })
+      for (const [to, location] of [
+        ['/order/7?a=/v1', '/v1/order/7?a=/v1'],
+        ['/v1/order/7', '/v1/order/7'],
+        ['/v10', '/v1/v10'],
+        ['https://other.example/order', 'https://other.example/order'],
+        ['//other.example/order', '//other.example/order'],
+        ['order/7', 'order/7'],
+      ]) {
+        const { headers } = await send(server.port, { path: `/moved?to=${encodeURIComponent(to!)}` })
+        assert.deepEqual([headers.location, headers['content-location']], [location, location])
+      }
+    })
+
     test('a page of Waypost with a slash at its end leads to the one without it, with its query', async () => {
       await using server = await open('{ portal: true }')
       await addUser(server.host.system, { name: 'ann', scopes: ['backend.admin'] })
