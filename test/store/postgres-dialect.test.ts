@@ -175,6 +175,11 @@ test('an address is shown without its password', () => {
     ['postgresql:///todo?host=/run/pg&password=secret', 'postgresql:///todo?host=%2Frun%2Fpg'],
     ['postgres://ann:se@cr:et@host:port/x', 'postgres://ann@host:port/x'],
     ['postgres://ann:1/2#3@host/x', 'postgres://ann@host/x'],
+    ['postgres//ann:s3cret@host/x', 'postgres//ann@host/x'],
+    ['postgres:ann:s3cret@host/x', 'postgres:ann@host/x'],
+    ['postgresql:/ann:s3/cr@et@host/x', 'postgresql:/ann@host/x'],
+    ['//ann:s3cret@host/x', '//ann@host/x'],
+    ['ann:s3cret@host/x', 'ann@host/x'],
     ['sqlite:.waypost/system.db', 'sqlite:.waypost/system.db'],
     ['no address', 'no address'],
   ]

@@ -1,10 +1,12 @@
 /** Removes the password from a URL. */
 export function redactUrl(url: string): string {
+  if (url.startsWith('sqlite:')) return url
   if (URL.canParse(url)) {
     const parsed = new URL(url)
     if (!`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@')) return withoutPassword(parsed)
   }
-  return url.replace(/(:\/\/[^:/?#@]*):.*@/s, '$1@') // an invalid password may contain characters that should be written as %2F or %23
+  // An invalid password may contain characters that should be written as %2F or %23, and the scheme may be misspelled.
+  return url.replace(/^([\w+.-]*:?\/*[^:/?#@]*):.*@/s, '$1@')
 }
 
 function withoutPassword(url: URL): string {
