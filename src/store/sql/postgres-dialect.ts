@@ -123,7 +123,7 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
     const isDirect = await monitor.register(client)
     if (!isDirect) names?.stop()
   }
-  const pooled = { ...config, Client: makeClientClass(address), max, onConnect: register }
+  const pooled = { ...config, connectionString: url, Client: makeClientClass(address), max, onConnect: register }
   const pool = new Pool({ ...pooled, query_timeout: queryTimeoutMs })
   // A lost connection emits an error, which would end the process without a listener. The pool discards the connection,
   // and its query fails, without further handling.
