@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { errors } from './environment-errors.ts'
@@ -147,4 +148,20 @@ const reasons: Readonly<Record<string, string>> = {
 export function variable(variables: Variables, name: string): string | undefined {
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined
   return value === '' ? undefined : value
+}
+
+const cacheVariable = 'NODE_COMPILE_CACHE'
+
+/**
+ * Returns the environment of a thread or process that needs no variables: where compiled code is cached, which halves the
+ * time until it has started.
+ */
+export function makeBareEnvironment(): Readonly<Record<string, string>> {
+  const folder = getCompileCacheDir() // of this version of Node, in the folder that the variable names
+  return folder === undefined ? {} : { [cacheVariable]: path.dirname(folder) }
+}
+
+/** Empties the environment of a thread that started with a bare one: Node has read it. */
+export function clearBareEnvironment(): void {
+  delete process.env[cacheVariable]
 }

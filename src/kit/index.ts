@@ -28,6 +28,8 @@ export {
   refreshEnvironment,
   variable,
   type Variables,
+  clearBareEnvironment,
+  makeBareEnvironment,
 } from './environment.ts'
 export {
   defineErrors,
@@ -72,11 +74,9 @@ export { defaultSettings, parseSettings, removedSettings } from './settings.ts'
 export { parseSince, type Since } from './time.ts'
 export { settingsTable, type SettingRow, type Settings } from './settings-table.ts'
 export {
-  clearBareEnvironment,
   installation,
   isProbeAgent,
   isSourceCheckout,
-  makeBareEnvironment,
   probeAgent,
   publicModules,
   urlOfModule,

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -45,22 +44,6 @@ export const publicModules: ReadonlyMap<string, string> = new Map(
     'waypost/testing': 'src/testing/index',
   }).map(([name, module]) => [name, urlOfModule(module).href]),
 )
-
-const cacheVariable = 'NODE_COMPILE_CACHE'
-
-/**
- * Returns the environment of a thread or process that needs no variables: where compiled code is cached, which halves the
- * time until it has started.
- */
-export function makeBareEnvironment(): Readonly<Record<string, string>> {
-  const folder = getCompileCacheDir() // of this version of Node, in the folder that the variable names
-  return folder === undefined ? {} : { [cacheVariable]: path.dirname(folder) }
-}
-
-/** Empties the environment of a thread that started with a bare one: Node has read it. */
-export function clearBareEnvironment(): void {
-  delete process.env[cacheVariable]
-}
 
 /** This module is in `src/kit` of the sources, or bundled into `dist/chunks`. */
 function findInstallation(): string {

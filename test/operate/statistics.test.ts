@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findQuantile } from '../../src/operate/statistics.ts'
 import { listRouteTraffic, listTraffic, recordStatistics } from '../../src/operate/index.ts'
-import { latencyBoundsMs } from '../../src/kit/index.ts'
 import type { RouteCount } from '../../src/runtime/index.ts'
 import { pruneSystem } from '../../src/jobs/retention/prune.ts'
-import { defaultSettings } from '../../src/kit/index.ts'
+import { defaultSettings, latencyBoundsMs } from '../../src/kit/index.ts'
 import { startTestServer, systemKinds } from '../support/server.ts'
 
 const hour = 3_600_000
