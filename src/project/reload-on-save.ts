@@ -140,7 +140,8 @@ export async function reloadOnSave(
     },
     // Requests wait from the save until it is loaded, so that none uses outdated code.
     onBegin: (file) => (isSource(file) || last.assets.has(file) ? server.hold() : () => undefined),
-    onError: (error) => console.warned(`Cannot watch files: ${messageOf(error)}`),
+    onError: (error) => console.warned(messageOf(error)),
+    onWarning: (message) => console.warned(message),
   })
 
   const stopListening = server.feed.listen((changes) => {

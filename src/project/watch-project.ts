@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { watch } from 'chokidar'
+import { watch, type FSWatcher } from 'chokidar'
+import { messageOf } from '../kit/index.ts'
 
 export interface ProjectWatcher {
   /** Runs a function between two changes. */
@@ -30,6 +30,8 @@ export interface WatchOptions {
   /** Called with each change, one at a time. Errors are passed to `onError`. */
   onChange(change: Change): Promise<void>
   onError(error: unknown): void
+  /** Called with a sentence about files whose changes are not seen, or are seen late. */
+  onWarning(message: string): void
   /**
    * Called with each file of a change.
    * @returns a function that is called when the change was handled
@@ -39,6 +41,10 @@ export interface WatchOptions {
 
 // Editors write a file in two or three operations within a few milliseconds.
 const settleMs = 4
+/** How often files are looked at if the system does not report their changes. */
+const pollMs = 500
+/** ENOSPC: no more watches; EMFILE: no more instances or descriptors. */
+const watcherLimits = new Set(['ENOSPC', 'EMFILE'])
 const ignoredFolders = new Set(['node_modules', '.waypost', '.git', 'coverage'])
 
 /** Watches the files below a folder from the time it resolves. Simultaneous saves are one change. */
@@ -49,16 +55,23 @@ export async function watchProject(root: string, options: WatchOptions): Promise
 
   const nameOf = (file: string) => path.relative(root, file).split(path.sep).join('/')
   const isWatched = (name: string) => isProjectFile(name) || options.isUsed?.(name) === true
-  const watcher = watch(root, { ignoreInitial: true, ignored: (file) => isIgnored(nameOf(file)) })
-  watcher.on('all', (event, file) => {
-    const name = nameOf(file)
-    if (!event.endsWith('Dir') && !isWatched(name)) return
-    saves.add(name, event !== 'change', () => options.onBegin(name))
-    clearTimeout(timer)
-    timer = setTimeout(() => void run(workOff), settleMs)
+  const watcher = watchFolder(root, {
+    isIgnored: (file) => isIgnored(nameOf(file)),
+    onEvent: (event, file) => {
+      const name = nameOf(file)
+      if (!event.endsWith('Dir') && !isWatched(name)) return
+      saves.add(name, event !== 'change', () => options.onBegin(name))
+      clearTimeout(timer)
+      timer = setTimeout(() => void run(workOff), settleMs)
+    },
+    onUnreadable: (found) => {
+      const names = found.map(nameOf).toSorted().join(', ')
+      options.onWarning(`Changes are not seen in what this user may not read: ${names}`)
+    },
+    onMissed: () => void run(() => options.onChange({ files: [], isMove: true })),
+    onWarning: options.onWarning,
   })
-  watcher.on('error', (error) => options.onError(error))
-  await once(watcher, 'ready')
+  await watcher.ready
 
   async function workOff(): Promise<void> {
     const change = saves.take()
@@ -91,6 +104,71 @@ export async function watchProject(root: string, options: WatchOptions): Promise
       await running
       saves.take()
       saves.release()
+    },
+  }
+}
+
+interface FolderEvents {
+  isIgnored(file: string): boolean
+  onEvent(event: string, file: string): void
+  /** Called with what was found together. */
+  onUnreadable(files: readonly string[]): void
+  /** Called if saves may have been missed. */
+  onMissed(): void
+  onWarning(message: string): void
+}
+
+/** Watches a folder whatever happens: errors are warnings, and if the system watches no more files, they are polled. */
+function watchFolder(root: string, events: FolderEvents) {
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
+  let isReady = false
+  void ready.then(() => (isReady = true))
+  const unreadable = new Set<string>()
+  let reported = 0
+  let reporting: NodeJS.Timeout | undefined
+  let current = open({ usePolling: false })
+
+  function open({ usePolling }: { readonly usePolling: boolean }): FSWatcher {
+    const pace = { interval: pollMs, binaryInterval: pollMs }
+    const watcher = watch(root, { ignoreInitial: true, ignored: events.isIgnored, usePolling, ...pace })
+    watcher.on('all', events.onEvent)
+    watcher.once('ready', becomeReady)
+    watcher.on('error', (error) => {
+      const { code = '', path: file } = error as NodeJS.ErrnoException
+      if ((code === 'EACCES' || code === 'EPERM') && file !== undefined) addUnreadable(file)
+      else if (watcher !== current) return
+      else if (watcherLimits.has(code) && !usePolling) poll(code)
+      else events.onWarning(`Cannot watch files: ${messageOf(error)}`)
+    })
+    return watcher
+  }
+  function addUnreadable(file: string): void {
+    unreadable.add(file)
+    clearTimeout(reporting)
+    reporting = setTimeout(() => {
+      const found = [...unreadable].slice(reported)
+      reported = unreadable.size
+      if (found.length > 0) events.onUnreadable(found)
+    }, settleMs)
+  }
+  function poll(code: string): void {
+    const hasMissed = isReady
+    void current.close()
+    current = open({ usePolling: true })
+    if (hasMissed) current.once('ready', events.onMissed)
+    const delay = `${pollMs / 1000} s`
+    events.onWarning(
+      `The system watches no more files for this user (${code}), so saves are noticed within ${delay}. ` +
+        'On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.',
+    )
+  }
+
+  return {
+    ready,
+    getWatched: () => current.getWatched(),
+    async close() {
+      clearTimeout(reporting)
+      await current.close()
     },
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, chown, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -272,6 +272,26 @@ describe('a user id without an entry in /etc/passwd', { skip: process.getuid?.()
     const created = await own.run('init shop --no-install', { uid })
     assert.equal(created.code, 1)
     assert.match(created.stderr, /^Error: Cannot write \S+\/shop\/\S+: EACCES: permission denied, mkdir .*\n.*\n$/)
+  })
+
+  test('dev serves a project with folders that the user cannot read, and names them', async () => {
+    const shared = await makeProject()
+    try {
+      await chmod(path.dirname(shared.folder), 0o755)
+      await rm(path.join(shared.folder, '.waypost'), { recursive: true })
+      for (const name of ['', 'src']) await chown(path.join(shared.folder, name), uid, uid)
+      await mkdir(path.join(shared.folder, 'pgdata/base'), { recursive: true, mode: 0o700 })
+      const dev = shared.start('dev --port 0', { uid })
+      await dev.waitFor(/warning {2}Changes are not seen in what this user may not read: pgdata\n/)
+      const [, url] = await dev.waitFor(/API +(http:\S+)/)
+      assert.equal((await fetch(`${url}/todo`)).status, 200)
+      const later = path.join(shared.folder, 'src/secret')
+      await mkdir(later, { mode: 0o700 })
+      await dev.waitFor(/may not read: src\/secret\n/)
+      assert.equal((await dev.stop()).code, 0)
+    } finally {
+      await shared.remove()
+    }
   })
 
   test('a project is migrated, deployed and served, also after root has migrated it', async () => {
