@@ -12,16 +12,21 @@ export interface Identity {
   readonly isDevelopment: boolean
 }
 
+/** The issuer of the embedded System if neither the environment nor System has one. */
+export const defaultIssuer = 'http://localhost:3000'
+
 /**
  * Loads the secrets and the issuer, checks them against the values that System stores, and stores missing ones.
- * @param defaultIssuer used on the embedded System if neither the environment nor System has an issuer
+ * @param ownIssuer replaces `defaultIssuer`, and is stored, because tokens or pages with it follow. Other commands leave
+ * it to the first server, which knows its port
  * @throws WP_SERVER_SECRET_MISSING, WP_STORE_SECRET_CHANGED, WP_SERVER_ISSUER_CHANGED, WP_SERVER_BASE_URL_MISSING
  */
-export async function openIdentity(host: Host, defaultIssuer?: string): Promise<Identity> {
+export async function openIdentity(host: Host, ownIssuer?: string): Promise<Identity> {
   const facts = await loadFacts(host.system)
-  const identity = await resolveIdentity(host, facts, defaultIssuer)
+  const identity = await resolveIdentity(host, facts, ownIssuer)
   await storeSecretCheck(host, facts, identity)
-  await storeIssuer(host, facts, identity)
+  const isGiven = variable(host.variables, 'WAYPOST_BASE_URL') !== undefined
+  if (isGiven || ownIssuer !== undefined) await storeIssuer(host, facts, identity)
   return identity
 }
 
@@ -31,18 +36,14 @@ export async function checkIdentity(host: Host): Promise<void> {
 }
 
 /** Resolves everything before anything is stored, so that a failed command does not bind the next one. */
-async function resolveIdentity(
-  host: Host,
-  facts: SystemFacts,
-  defaultIssuer = 'http://localhost:3000',
-): Promise<Identity> {
+async function resolveIdentity(host: Host, facts: SystemFacts, ownIssuer = defaultIssuer): Promise<Identity> {
   const secrets = await resolveSecrets(host, facts)
-  return { secrets, issuer: resolveIssuer(host, facts, defaultIssuer), isDevelopment: facts.origin === 'development' }
+  return { secrets, issuer: resolveIssuer(host, facts, ownIssuer), isDevelopment: facts.origin === 'development' }
 }
 
-function resolveIssuer(host: Host, facts: SystemFacts, defaultIssuer: string): string {
+function resolveIssuer(host: Host, facts: SystemFacts, ownIssuer: string): string {
   const given = readBaseUrl(variable(host.variables, 'WAYPOST_BASE_URL'))
-  const issuer = given ?? facts.issuer ?? (host.isEmbedded ? defaultIssuer : undefined)
+  const issuer = given ?? facts.issuer ?? (host.isEmbedded ? ownIssuer : undefined)
   if (issuer === undefined) throw errors.WP_SERVER_BASE_URL_MISSING({ target: host.system.target })
   if (facts.issuer !== undefined && facts.origin !== 'development') assertIssuer(host, issuer, facts.issuer)
   return issuer

@@ -22,7 +22,7 @@ import {
 import { parseDuration } from '../kit/index.ts'
 import { loadActiveRelease } from '../release/index.ts'
 import type { System } from '../store/index.ts'
-import { loadTerms, openIdentity, type Host } from '../host/index.ts'
+import { defaultIssuer, loadTerms, openIdentity, type Host } from '../host/index.ts'
 import { assertMayGrant } from './access-rules.ts'
 import { changeSystem, type ActingHost } from './change-system.ts'
 import { errors } from './errors.ts'
@@ -46,7 +46,7 @@ export async function issueHostToken(
   const missing = scopes.filter((scope) => !owned.includes(scope))
   if (missing.length > 0) throw authErrors.WP_AUTH_SCOPE_LACKED({ user: user.name, scopes: missing.join(',') })
 
-  const { secrets, issuer } = await openIdentity(host)
+  const { secrets, issuer } = await openIdentity(host, defaultIssuer)
   const { settings } = await loadTerms(host)
   const keys = await openKeyRing(host.system, secrets)
   await keys.prepare(settings.token_algorithm)

@@ -207,6 +207,15 @@ describe('the embedded System', () => {
     assert.deepEqual(files, ['secret'])
   })
 
+  test('gets its issuer from the first server, whose port follows, and not from a command before it', async () => {
+    await using one = disposable(await openEmbedded(await makeFolder()))
+    assert.equal((await openIdentity(one.host)).issuer, 'http://localhost:3000')
+    assert.equal((await loadFacts(one.host.system)).issuer, undefined)
+    assert.equal((await openIdentity(one.host, 'http://localhost:4107')).issuer, 'http://localhost:4107')
+    assert.equal((await openIdentity(one.host)).issuer, 'http://localhost:4107')
+    assert.equal((await openIdentity(one.host, 'http://localhost:3000')).issuer, 'http://localhost:4107')
+  })
+
   test('uses WAYPOST_SECRET if it is set, and creates no file then', async () => {
     const folder = await makeFolder()
     await using one = disposable(await openEmbedded(folder, { WAYPOST_SECRET: secret }))

@@ -61,6 +61,8 @@ export interface ServeOptions {
 
 /** A server that follows activations. */
 export interface ServingServer extends WaypostServer {
+  /** The address that tokens, links and examples contain. */
+  readonly issuer: string
   /** The address of the port for health and metrics, if there is one. */
   readonly ops: { readonly host: string; readonly port: number } | undefined
   /** The backend, unless it is off, with the code that creates the first administrator if there is none. */
@@ -132,6 +134,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   const closing = opened.move()
   return {
     ...server,
+    issuer: identity.issuer,
     ops,
     backend,
     async close(isImmediate = false) {
