@@ -47,7 +47,12 @@ export class ErrorDescription {
     for (const name of safeFields) if (isPlain(fields[name])) this.#set(name, fields[name])
     const isWaypost = isWaypostError(error)
     if (isWaypost) this.#set('hint', error.hint)
-    if (isWaypost && error.kind !== 'bug') return // their stacks and causes are only useful for bugs
+    if (isWaypost && error.kind !== 'bug') {
+      // Their stacks are only useful for bugs, and so are causes, except those of other systems.
+      const isExternal = error.kind === 'external' && error.cause !== undefined && depth < maxCauses
+      if (isExternal) this.#set('cause', new ErrorDescription(error.cause, {}, depth + 1))
+      return
+    }
     this.#set('stack', options.stackOf?.(error.stack?.replace(error.message, () => safeMessageOf(error))))
     if (depth >= maxCauses) return
     const describe = (inner: unknown) => new ErrorDescription(inner, options, depth + 1)

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { tmpdir } from 'node:os'
@@ -66,15 +65,19 @@ test('the thread of a draft has no environment variables, and neither a database
   session.connect()
   const alive = setInterval(() => undefined, 1000) // neither the session nor the thread keeps the process alive
   try {
-    const attached = once(session, 'NodeWorker.attachedToWorker')
+    // Other files of this process may have threads too.
+    const attached = new Promise<{ readonly sessionId: string }>((resolve) => {
+      session.on('NodeWorker.attachedToWorker', ({ params }) => {
+        if (params.workerInfo.url.includes('draft-worker')) resolve(params)
+      })
+    })
     await session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
     // What reads most of it: the definition, its tables and the code of the active release.
     await draft.write([{ file: 'waypost.yml', text: texts.get('waypost.yml'), before: undefined }], { by })
     assert.deepEqual((await draft.status()).diagnostics, [])
     await draft.tables.load('System', 'note')
     assert.ok(await draft.loadManifest())
-    const [{ params }] = (await attached) as [{ readonly params: { readonly sessionId: string } }]
-    const inThread = openWorkerSession(session, params.sessionId)
+    const inThread = openWorkerSession(session, (await attached).sessionId)
     const inMain = (method: string, given: object) => session.post(method as never, given as never) as Promise<never>
 
     assert.deepEqual(await evaluate(inThread, 'Object.keys(process.env)'), [])

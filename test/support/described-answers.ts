@@ -17,6 +17,9 @@ const exempt: Readonly<Record<string, string>> = {
   431: 'the headers are rejected before routing',
 }
 
+/** Browsers that register a service worker are rejected before routing. */
+const isServiceWorker = (text: string) => text.includes('"urn:waypost:errors#WP_RUNTIME_SERVICE_WORKER"')
+
 /** Headers that clients act on. */
 const essential = ['etag', 'location', 'retry-after', 'www-authenticate', 'allow', 'accept-encoding']
 
@@ -75,7 +78,7 @@ function makeAnswerCheck(manifest: Manifest, document: Json) {
     const { status, headers, text } = answer
     const operation = operations.find((one) => one.isFor(answer))
     if (operation === undefined || Object.hasOwn(exempt, status)) return
-    if (isMalformed(answer)) return
+    if (isMalformed(answer) || isServiceWorker(text)) return
     const { responses } = operation.described
     const described = resolve(responses[findResponseKey(String(status), responses) ?? 'default'])
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
