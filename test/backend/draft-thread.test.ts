@@ -125,7 +125,7 @@ async function evaluate(ask: Ask, expression: string): Promise<unknown> {
   return result.value
 }
 
-/** Counts the objects that inherit from a prototype. */
+/** Counts the objects that inherit from a prototype, without the prototypes of other classes. */
 async function countObjects(ask: Ask, prototype: string): Promise<number> {
   const { result } = (await ask('Runtime.evaluate', { expression: prototype })) as {
     readonly result: { readonly objectId: string }
@@ -135,7 +135,7 @@ async function countObjects(ask: Ask, prototype: string): Promise<number> {
   }
   const counted = (await ask('Runtime.callFunctionOn', {
     objectId: objects.objectId,
-    functionDeclaration: 'function () { return this.length }',
+    functionDeclaration: "function () { return this.filter((one) => !Object.hasOwn(one, 'constructor')).length }",
     returnByValue: true,
   })) as { readonly result: { readonly value: number } }
   return counted.result.value

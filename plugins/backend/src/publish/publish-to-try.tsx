@@ -22,8 +22,6 @@ export function PublishToTry({ name }: { readonly name: string }) {
     queryKey: ['method', name, id],
     enabled: isPublished,
     queryFn: ({ signal }) => call('GET /release/:id/method', { params: { id }, query: { method, path } }, signal),
-    // After a publication, the form and what is typed into it stay.
-    placeholderData: (last, query) => (query?.queryKey[1] === name ? last : undefined),
   })
   const status = useDraftStatus(pointerOf('routes', path, 'methods', method))
   const error = active.error ?? found.error
