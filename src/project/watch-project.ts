@@ -129,8 +129,9 @@ function watchFolder(root: string, events: FolderEvents) {
   let current = open({ usePolling: false })
 
   function open({ usePolling }: { readonly usePolling: boolean }): FSWatcher {
-    const pace = { interval: pollMs, binaryInterval: pollMs }
-    const watcher = watch(root, { ignoreInitial: true, ignored: events.isIgnored, usePolling, ...pace })
+    const pace = { backend: 'polling', interval: pollMs, binaryInterval: pollMs } as const
+    const options = { ignoreInitial: true, ignored: events.isIgnored, ...(usePolling ? pace : {}) }
+    const watcher = watch(root, options)
     watcher.on('all', events.onEvent)
     watcher.once('ready', becomeReady)
     watcher.on('error', (error) => {
