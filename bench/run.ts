@@ -1,6 +1,6 @@
 // Measures Waypost's performance goals and prints each figure with its goal: node bench/run.ts [part ...] [--assert]
 // Without a part all are run, which takes about three minutes. With --assert it exits with 1 if a goal is not met. With
-// --tiny every part runs once with few things, as in CI: it shows that they still work, and how long each took.
+// --tiny every part runs once with few things: it shows that they still work, and how long each took.
 import { availableParallelism } from 'node:os'
 import { startPostgres } from '../test/support/postgres.ts'
 import { measureAttacks } from './attacks.ts'
