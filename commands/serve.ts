@@ -52,10 +52,8 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
       refresh: () => void refreshEnvironment(variables, folder),
     })
     this.note(`  Serving    http://localhost:${server.port}`)
-    // With WAYPOST_BASE_URL, it is known that a proxy or a mapped port leads here.
-    const isBaseGiven = variables['WAYPOST_BASE_URL'] !== undefined || flags.port === 0
-    if (!isBaseGiven && new URL(server.issuer).port !== String(server.port)) {
-      this.note(`  Base URL   ${server.issuer}, in tokens, links and examples`)
+    if (server.otherIssuer !== undefined) {
+      this.note(`  Base URL   ${server.otherIssuer}, in tokens, links and examples`)
       this.note(`             To change it: waypost issuer:change http://localhost:${server.port}`)
     }
     this.note(`  System     ${server.host.system.target}`)

@@ -2,7 +2,14 @@
 // tracing.
 // May import every room up to runtime. Loads neither Fastify nor the code of a release.
 export { awaitHost, openHost, type OpenHostOptions } from './open-host.ts'
-export { defaultIssuer, openIdentity, readBaseUrl, type Identity, checkIdentity } from './open-identity.ts'
+export {
+  defaultIssuer,
+  openIdentity,
+  readBaseUrl,
+  type Identity,
+  type OwnIssuer,
+  checkIdentity,
+} from './open-identity.ts'
 export { nameTarget, type Host } from './host.ts'
 export { readPort, readLogLevel, readTrustedProxies } from './read-variables.ts'
 export { type AppliedMigration, migrateRelease } from './migrations/migrate-release.ts'

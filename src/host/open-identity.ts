@@ -15,18 +15,28 @@ export interface Identity {
 /** The issuer of the embedded System if neither the environment nor System has one. */
 export const defaultIssuer = 'http://localhost:3000'
 
+/** The issuer that a command chooses for an embedded System without one. It is stored, because tokens or pages with it follow. */
+export interface OwnIssuer {
+  readonly issuer: string
+  /** Called before it is stored. If it rejects, nothing is stored. */
+  readonly onStore?: () => Promise<void>
+}
+
 /**
  * Loads the secrets and the issuer, checks them against the values that System stores, and stores missing ones.
- * @param ownIssuer replaces `defaultIssuer`, and is stored, because tokens or pages with it follow. Other commands leave
- * it to the first server, which knows its port
+ * @param own without it, the issuer of an embedded System is left to the first server, which knows its port
  * @throws WP_SERVER_SECRET_MISSING, WP_STORE_SECRET_CHANGED, WP_SERVER_ISSUER_CHANGED, WP_SERVER_BASE_URL_MISSING
  */
-export async function openIdentity(host: Host, ownIssuer?: string): Promise<Identity> {
+export async function openIdentity(host: Host, own?: OwnIssuer): Promise<Identity> {
   const facts = await loadFacts(host.system)
-  const identity = await resolveIdentity(host, facts, ownIssuer)
+  const identity = await resolveIdentity(host, facts, own?.issuer)
   await storeSecretCheck(host, facts, identity)
-  const isGiven = variable(host.variables, 'WAYPOST_BASE_URL') !== undefined
-  if (isGiven || ownIssuer !== undefined) await storeIssuer(host, facts, identity)
+  if (variable(host.variables, 'WAYPOST_BASE_URL') !== undefined) await storeIssuer(host, facts, identity)
+  else if (own !== undefined && facts.issuer === undefined) {
+    await own.onStore?.()
+    // Another server may have been first.
+    return { ...identity, issuer: await storeFact(host.system, 'issuer', identity.issuer) }
+  }
   return identity
 }
 

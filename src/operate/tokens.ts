@@ -46,7 +46,7 @@ export async function issueHostToken(
   const missing = scopes.filter((scope) => !owned.includes(scope))
   if (missing.length > 0) throw authErrors.WP_AUTH_SCOPE_LACKED({ user: user.name, scopes: missing.join(',') })
 
-  const { secrets, issuer } = await openIdentity(host, defaultIssuer)
+  const { secrets, issuer } = await openIdentity(host, { issuer: defaultIssuer })
   const { settings } = await loadTerms(host)
   const keys = await openKeyRing(host.system, secrets)
   await keys.prepare(settings.token_algorithm)

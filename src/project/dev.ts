@@ -203,7 +203,7 @@ export async function assertDevelopment({ system }: Host): Promise<void> {
 /** Marks System as a development System whose issuer is the address of `dev`. */
 export async function claimDevelopment(host: Host, port: number): Promise<Identity> {
   const { system, variables } = host
-  const issuer = readBaseUrl(variable(variables, 'WAYPOST_BASE_URL')) ?? `http://localhost:${port}`
+  const issuer = readBaseUrl(variable(variables, 'WAYPOST_BASE_URL')) ?? readBaseUrl(`http://localhost:${port}`)!
   const origin = await storeFact(system, 'origin', 'development')
   if (origin !== 'development') throw errors.WP_PROJECT_PRODUCTION({ target: system.target })
   const facts = await loadFacts(system)

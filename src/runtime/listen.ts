@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { messageOf } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
@@ -32,4 +32,11 @@ export async function listen(
     if (reusePort && (code === 'ENOTSUP' || code === 'EINVAL')) throw errors.WP_RUNTIME_REUSE_PORT({ port }, { cause })
     throw errors.WP_RUNTIME_LISTEN({ host, port, reason: messageOf(cause) }, { cause })
   }
+}
+
+/** Checks that a server could listen, for what must not be done if it cannot. @throws as `listen` */
+export async function assertCanListen(address: Address): Promise<void> {
+  const probe = createServer()
+  await listen(probe, address)
+  await new Promise((resolve) => probe.close(resolve))
 }

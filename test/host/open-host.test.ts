@@ -211,9 +211,22 @@ describe('the embedded System', () => {
     await using one = disposable(await openEmbedded(await makeFolder()))
     assert.equal((await openIdentity(one.host)).issuer, 'http://localhost:3000')
     assert.equal((await loadFacts(one.host.system)).issuer, undefined)
-    assert.equal((await openIdentity(one.host, 'http://localhost:4107')).issuer, 'http://localhost:4107')
-    assert.equal((await openIdentity(one.host)).issuer, 'http://localhost:4107')
-    assert.equal((await openIdentity(one.host, 'http://localhost:3000')).issuer, 'http://localhost:4107')
+    const own = (port: number, onStore?: () => Promise<void>) => ({
+      issuer: `http://localhost:${port}`,
+      ...(onStore && { onStore }),
+    })
+    const taken = () => Promise.reject(new Error('the port is in use'))
+    await assert.rejects(openIdentity(one.host, own(4100, taken)), /the port is in use/)
+    assert.equal((await loadFacts(one.host.system)).issuer, undefined)
+    const both = await Promise.all([openIdentity(one.host, own(4107)), openIdentity(one.host, own(4108))])
+    const [{ issuer }] = both
+    assert.deepEqual(
+      both.map((identity) => identity.issuer),
+      [issuer, issuer],
+    )
+    assert.match(issuer, /^http:\/\/localhost:410[78]$/)
+    assert.equal((await openIdentity(one.host, own(3000, taken))).issuer, issuer)
+    assert.equal((await openIdentity(one.host)).issuer, issuer)
   })
 
   test('uses WAYPOST_SECRET if it is set, and creates no file then', async () => {

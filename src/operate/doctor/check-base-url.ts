@@ -37,7 +37,8 @@ function checkIssuer(
       `WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'not stored in System yet' : describeServers(servers)}`,
     )
   if (stored !== undefined) return ok(`WAYPOST_BASE_URL is not set; System uses ${stored}`)
-  if (isEmbedded) return ok('WAYPOST_BASE_URL is not set; http://localhost:3000 is used')
+  if (isEmbedded)
+    return ok('WAYPOST_BASE_URL is not set; http://localhost with the port of the first server will be used')
   throw hostErrors.WP_SERVER_BASE_URL_MISSING({ target: system.target })
 }
 

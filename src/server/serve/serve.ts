@@ -5,11 +5,13 @@ import {
   watchPressure,
   type Address,
   type Logger,
+  assertCanListen,
   type OpsListener,
   type Pressure,
 } from '../../runtime/index.ts'
 import { storeFact } from '../../store/index.ts'
 import {
+  defaultIssuer,
   makeLogger,
   awaitHost,
   nameServer,
@@ -22,6 +24,7 @@ import {
   readPressureLimit,
   readStopLimits,
   readLogLevel,
+  readBaseUrl,
   readPort,
   reportServer,
   type ServerReport,
@@ -61,8 +64,11 @@ export interface ServeOptions {
 
 /** A server that follows activations. */
 export interface ServingServer extends WaypostServer {
-  /** The address that tokens, links and examples contain. */
-  readonly issuer: string
+  /**
+   * The address in tokens, links and examples, if it is another port of this machine, which an earlier command has
+   * stored, and WAYPOST_BASE_URL does not say that a proxy or a mapped port leads here.
+   */
+  readonly otherIssuer: string | undefined
   /** The address of the port for health and metrics, if there is one. */
   readonly ops: { readonly host: string; readonly port: number } | undefined
   /** The backend, unless it is off, with the code that creates the first administrator if there is none. */
@@ -101,7 +107,10 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
     onUnavailable: (error) => logger.warn({ reason: error.message }, 'System cannot be reached; retrying for 60 s'),
   })
   defer(() => host.close())
-  const identity = await openIdentity(host, port === 0 ? undefined : `http://localhost:${port}`)
+  const identity = await openIdentity(host, {
+    issuer: port === 0 ? defaultIssuer : readBaseUrl(`http://localhost:${port}`)!,
+    onStore: () => assertCanListen(address),
+  })
   defer(stopOnUnhandledErrors(logger))
   const pressure = openPressure(options, logger)
   defer(async () => pressure?.stop())
@@ -132,9 +141,10 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
     await pause(stopping.delayMs)
   }
   const closing = opened.move()
+  const isBaseGiven = variable(variables, 'WAYPOST_BASE_URL') !== undefined
   return {
     ...server,
-    issuer: identity.issuer,
+    otherIssuer: port === 0 || isBaseGiven ? undefined : findOtherPort(identity.issuer, port),
     ops,
     backend,
     async close(isImmediate = false) {
@@ -234,4 +244,9 @@ function prune(server: WaypostServer, logger: Logger): () => Promise<void> {
       onError: (error) => logger.warn({ err: error }, 'deleting expired data failed; will be retried'),
     }),
   )
+}
+
+function findOtherPort(issuer: string, port: number): string | undefined {
+  const { protocol, hostname, port: stored } = new URL(issuer)
+  return protocol === 'http:' && hostname === 'localhost' && Number(stored || 80) !== port ? issuer : undefined
 }
