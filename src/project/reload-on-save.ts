@@ -134,6 +134,7 @@ export async function reloadOnSave(
   const watching = await watchProject(folder, {
     isUsed: (file) => last.assets.has(file),
     onChange: async (change) => {
+      if (change.files.length === 0) return tryReload(everything, true)
       const foreign = await withoutOwn(change)
       if (foreign === undefined) noteReloaded(change.files)
       else await tryReload({ ...change, files: foreign })

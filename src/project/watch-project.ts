@@ -18,7 +18,7 @@ export interface ProjectWatcher {
 
 /** Saves that are handled together. */
 export interface Change {
-  /** Relative to the root, by name. */
+  /** Relative to the root, by name; empty if saves may have been missed, so that all files must be read. */
   readonly files: readonly string[]
   /** Whether files were added, removed or moved, so that the meaning of others may have changed. */
   readonly isMove: boolean
@@ -68,15 +68,18 @@ export async function watchProject(root: string, options: WatchOptions): Promise
       const names = found.map(nameOf).toSorted().join(', ')
       options.onWarning(`Changes are not seen in what this user may not read: ${names}`)
     },
-    onMissed: () => void run(() => options.onChange({ files: [], isMove: true })),
+    onMissed: () => void run(() => notify({ files: [], isMove: true })),
     onWarning: options.onWarning,
   })
   await watcher.ready
 
   async function workOff(): Promise<void> {
     const change = saves.take()
+    if (change.files.length > 0) await notify(change)
+  }
+  async function notify(change: Change): Promise<void> {
     try {
-      if (change.files.length > 0) await options.onChange(change)
+      await options.onChange(change)
     } catch (error) {
       options.onError(error)
     }

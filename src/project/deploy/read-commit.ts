@@ -34,7 +34,7 @@ const pipelineVariables = [
 /**
  * Finds the Git commit of a project: the given one, that of the pipeline, or what Git says, with `-dirty` if a file that
  * may be part of the release was changed since.
- * @throws WP_PROJECT_COMMIT if the given one is no commit
+ * @throws WP_PROJECT_COMMIT if `given` is not a full commit hash
  */
 export async function readCommit(folder: string, options: CommitOptions = {}): Promise<FoundCommit> {
   const { variables = {}, given, files = [] } = options
@@ -44,8 +44,9 @@ export async function readCommit(folder: string, options: CommitOptions = {}): P
   }
   const named = pipelineVariables.map((name) => variable(variables, name)).find((one) => fullCommit.test(one ?? ''))
   const found = await askGit(path.resolve(folder), new Set(files))
-  // In the checkout of this commit, Git also knows what was changed.
-  return named === undefined || found.commit?.replace('-dirty', '') === named ? found : { commit: named }
+  if (named === undefined) return found
+  // Git also knows what was changed since the checkout.
+  return { commit: found.commit?.endsWith('-dirty') ? `${named}-dirty` : named }
 }
 
 async function askGit(folder: string, definitionFiles: ReadonlySet<string>): Promise<FoundCommit> {
@@ -67,19 +68,20 @@ async function askGit(folder: string, definitionFiles: ReadonlySet<string>): Pro
   if (commit === undefined) return { commit: undefined }
   const root = prefix.output.trim()
   const isDirty = parseStatus(entries).some(({ file, isTracked }) => {
+    if (!file.startsWith(root)) return false
     const own = file.slice(root.length)
     return definitionFiles.has(own) || mayBeInRelease(own, isTracked)
   })
   return { commit: isDirty ? `${commit}-dirty` : commit }
 }
 
-/** Parses `git status --porcelain=v2 -z`. Paths are relative to the repository. */
+/** Parses `git status --porcelain=v2 -z`. Paths are relative to the repository. A renamed file has both of its names. */
 function parseStatus(entries: readonly string[]): readonly { readonly file: string; readonly isTracked: boolean }[] {
   const fields: Readonly<Record<string, number>> = { 1: 8, 2: 9, u: 10, '?': 1 }
   return entries.flatMap((entry, index) => {
-    const isOldName = entries[index - 1]?.startsWith('2 ') === true
+    if (entries[index - 1]?.startsWith('2 ') === true) return [{ file: entry, isTracked: true }]
     const before = fields[entry[0] ?? '']
-    if (before === undefined || entry[1] !== ' ' || isOldName) return []
+    if (before === undefined || entry[1] !== ' ') return []
     return [{ file: entry.split(' ').slice(before).join(' '), isTracked: entry[0] !== '?' }]
   })
 }
