@@ -86,7 +86,7 @@ export default class Deploy extends WaypostCommand {
       from: flags.from,
       against: flags.against,
       commit: flags.commit,
-      onUnknownCommit: (reason) => this.note(`  Commit     not recorded: ${reason}, or set WAYPOST_COMMIT`),
+      onUnknownCommit: (reason) => this.note(`  Commit     not recorded: ${reason}. Set WAYPOST_COMMIT to record it.`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     }
     if (flags.plan) return this.#plan(options)

@@ -20,7 +20,7 @@ const entries = [
   'src/build/plugins/describe-child.js',
 ]
 
-/** Packages that are not bundled: a program, and what is only there if somebody installs it. */
+/** Packages that are not bundled: esbuild, which is a program, and optional packages that a user may install. */
 const external = ['@opentelemetry/*', 'esbuild', 'pg-native', 'typescript', '*vendor/client-generator.js']
 
 /** The plugins that ship with Waypost import the package by its name. */

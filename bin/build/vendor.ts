@@ -53,8 +53,8 @@ export function describePackages(root: string, folder: string, homes: readonly s
   const refs = new Set(packages.map(({ name, version }) => `${name}@${version}`))
   const { components, dependencies, metadata, ...bom } = listPackages(root)
   const inside = components.filter((one) => refs.has(one['bom-ref']))
-  const listed = new Set(inside.map((one) => one['bom-ref']))
-  const missing = [...refs].filter((ref) => !listed.has(ref))
+  const found = new Set(inside.map((one) => one['bom-ref']))
+  const missing = [...refs].filter((ref) => !found.has(ref))
   if (missing.length > 0) throw new Error(`npm sbom does not list ${missing.join(', ')}`)
   const sbom = {
     ...bom,
@@ -80,10 +80,14 @@ interface Bom {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[]
 }
 
+let listed: Bom | undefined
+
 /** Without what differs from build to build. */
 function listPackages(root: string): Bom {
+  if (listed !== undefined) return listed
   const options = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--include=dev']
   const output = execFileSync('npm', options, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   const { serialNumber: _serial, ...bom } = JSON.parse(output) as Bom & { readonly serialNumber: string }
+  listed = bom
   return bom
 }

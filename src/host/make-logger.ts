@@ -31,7 +31,7 @@ export async function makeLogger(
 }
 
 /**
- * Describes the errors of log lines. An error that is logged as `error` is no exception: pino would write all of its fields.
+ * Describes the errors of log lines. This includes errors that are logged as `error`: pino would write all of their fields.
  */
 export const errorSerializers = {
   err: describeError,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Principal } from '../contract/index.ts'
 import { LeanRequest } from './lean-messages.ts'
@@ -23,7 +23,7 @@ export function makeAuthorizationHook(guard: Guard, access: RouteAccess): onRequ
   return (request, _reply, done) => {
     const call = takeInternalCall(request.headers)
     const settle = (principal: Principal) => {
-      setPrincipal(request, principal)
+      request.principal = principal
       done()
     }
     // Uses callbacks, because a cached token is checked synchronously; a promise would cost more than the check.
@@ -48,16 +48,29 @@ function identifyCaller(guard: Guard): onRequestHookHandler {
     if (call !== undefined || authorization === undefined) return done()
     const authorize = async () => guard.authorize(authorization, [])
     const end = (principal?: Principal) => {
-      if (principal !== undefined) setPrincipal(request, principal)
+      if (principal !== undefined) request.principal = principal
       done()
     }
     authorize().then(end, () => end())
   }
 }
 
-function setPrincipal(request: FastifyRequest, principal: Principal): void {
-  request.principal = principal
-  if (request.method !== 'GET' && request.raw instanceof LeanRequest) request.raw.isAuthorized = true
+const principalKey = Symbol('principal')
+type AuthorizedRequest = FastifyRequest & { [principalKey]: Principal | undefined }
+
+/** Adds `principal` to the requests of an app. Whichever routes set it, their callers may then send the body slowly. */
+export function decoratePrincipal(app: FastifyInstance): void {
+  app.decorateRequest(principalKey, undefined)
+  app.decorateRequest('principal', {
+    getter() {
+      return (this as AuthorizedRequest)[principalKey]
+    },
+    setter(principal: Principal | undefined) {
+      const { raw } = this
+      ;(this as AuthorizedRequest)[principalKey] = principal
+      if (principal !== undefined && raw.method !== 'GET' && raw instanceof LeanRequest) raw.isAuthorized = true
+    },
+  })
 }
 
 /** A call of an operation within this process, whose principal was authorized before. */

@@ -16,6 +16,7 @@ import { errors } from './errors.ts'
 import { isHealthRequest } from './health.ts'
 import { readJsonBodies } from './json-body.ts'
 import type { StartPage } from './lead-to-page.ts'
+import { decoratePrincipal } from './authorization.ts'
 import { LeanResponse } from './lean-messages.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { callOperation } from './call-operation.ts'
@@ -113,7 +114,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   })
   app.removeContentTypeParser('text/plain')
   readJsonBodies(app)
-  app.decorateRequest('principal', undefined)
+  decoratePrincipal(app)
   app.decorateRequest('dropped', undefined)
   app.decorateRequest('reason', undefined)
   const { hasNoRelease, startPage } = options

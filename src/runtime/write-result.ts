@@ -80,18 +80,19 @@ interface StatusWriter {
   readonly serialize: Serializer
   readonly validate: Validator
   readonly fits: ResultCheck
-  /** For results with NaN and infinite numbers, which are written as null. */
-  readonly lenient: Pick<StatusWriter, 'serialize' | 'validate'>
+  /** For results in which values of these types are written as null because they have no JSON form. */
+  lenient(types: readonly string[]): Pick<StatusWriter, 'serialize' | 'validate'>
 }
 
 function makeStatusWriter({ schemas, manifest }: WriteSources, schema: JsonSchema): StatusWriter {
   const serialize = schemas.serializer(schema, manifest.schemas)
   let validate: Validator | undefined
   let fits: ResultCheck | undefined
-  let lenient: StatusWriter['lenient'] | undefined
-  const makeLenient = () => {
-    const named = Object.fromEntries(Object.entries(manifest.schemas).map(([name, one]) => [name, allowNulls(one)]))
-    const own = allowNulls(schema)
+  const lenient = new Map<readonly string[], ReturnType<StatusWriter['lenient']>>()
+  const makeLenient = (types: readonly string[]) => {
+    const allow = (one: JsonSchema) => allowNulls(one, types)
+    const named = Object.fromEntries(Object.entries(manifest.schemas).map(([name, one]) => [name, allow(one)]))
+    const own = allow(schema)
     return { serialize: schemas.serializer(own, named), validate: schemas.validator(own, named, 'result') }
   }
   // Compiled on first use: a server has many routes and needs few of these.
@@ -103,8 +104,10 @@ function makeStatusWriter({ schemas, manifest }: WriteSources, schema: JsonSchem
     get fits() {
       return (fits ??= schemas.resultCheck(schema, manifest.schemas))
     },
-    get lenient() {
-      return (lenient ??= makeLenient())
+    lenient(types) {
+      const known = lenient.get(types) ?? makeLenient(types)
+      lenient.set(types, known)
+      return known
     },
   }
 }
@@ -147,7 +150,7 @@ function writePlain(at: ResponseId, writer: StatusWriter, body: unknown) {
   const text = write(at, JSON.stringify, body) ?? 'null'
   const plain: unknown = JSON.parse(text)
   const { infinite, fits } = checkPlain(at, writer, { body, text, plain })
-  return { plain, payload: write(at, fits ? writer.serialize : writer.lenient.serialize, plain), infinite }
+  return { plain, payload: write(at, fits ? writer.serialize : writer.lenient(nullTypes(body)).serialize, plain), infinite }
 }
 
 /** Checks a result that its class has written. @returns where it has a number that JSON cannot have */
@@ -164,9 +167,10 @@ interface PlainResult {
 function checkPlain(at: ResponseId, writer: StatusWriter, { body, text, plain }: PlainResult) {
   const maxSteps = getMaxSteps(text.length)
   const problems = writer.validate(plain, maxSteps, text.length)
-  const infinite = text.includes('null') ? (findInfiniteNumber(body)?.join('/') ?? readJsonNull(body)) : undefined
+  const infinite = text.includes('null') ? findInfiniteNumber(body)?.join('/') : undefined
   if (problems === undefined) return { infinite, fits: true }
-  if (infinite === undefined || writer.lenient.validate(plain, maxSteps, text.length) !== undefined)
+  const hasNull = infinite !== undefined || readJsonNull(body) !== undefined
+  if (!hasNull || writer.lenient(nullTypes(body)).validate(plain, maxSteps, text.length) !== undefined)
     throw makeResultError(at, problems.map(({ path, message }) => `${path} ${message}`).join('; '))
   return { infinite, fits: false }
 }
@@ -175,16 +179,22 @@ function readJsonNull(body: unknown): string | undefined {
   return (body as { readonly [jsonNull]?: string } | null)?.[jsonNull]
 }
 
-/** Allows null wherever a schema declares a number, a text or a boolean. */
-function allowNulls(schema: JsonSchema): JsonSchema {
+const numbers = ['number', 'integer']
+const scalars = [...numbers, 'string', 'boolean']
+
+/** Only a class that writes its own text replaces values other than numbers by null. */
+function nullTypes(body: unknown): readonly string[] {
+  return readJsonNull(body) === undefined ? numbers : scalars
+}
+
+/** Allows null wherever a schema declares one of the types. */
+function allowNulls(schema: JsonSchema, nullable: readonly string[]): JsonSchema {
   if (typeof schema === 'boolean') return schema
-  const { oneOf, ...inner } = mapSubSchemas(schema, allowNulls)
-  const types = new Set([inner['type']].flat())
+  const { oneOf, ...inner } = mapSubSchemas(schema, (one) => allowNulls(one, nullable))
+  const types = new Set([inner['type']].flat() as string[])
   return {
     ...inner,
-    ...(['number', 'integer', 'string', 'boolean'].some((type) => types.has(type))
-      ? { type: [...types.add('null')] }
-      : {}),
+    ...(nullable.some((type) => types.has(type)) ? { type: [...types.add('null')] } : {}),
     ...(oneOf === undefined ? {} : { allOf: [{ anyOf: oneOf }, ...((inner['allOf'] as JsonSchema[]) ?? [])] }), // several may allow null
   }
 }

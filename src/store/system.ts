@@ -166,7 +166,7 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
 }
 
 /**
- * Checks that PostgreSQL takes changes: that it is no standby, and that the role may write.
+ * Checks that PostgreSQL takes changes: that it is not a standby, and that the role may write.
  * @throws WP_STORE_READ_ONLY
  */
 async function assertWritable(db: Kysely<SystemTables>, { target }: PostgresDatabase): Promise<void> {

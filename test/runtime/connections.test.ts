@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import Fastify from 'fastify'
 import type { ConnectionLimits } from '../../src/runtime/connections.ts'
-import type { LeanRequest } from '../../src/runtime/lean-messages.ts'
+import { LeanRequest } from '../../src/runtime/lean-messages.ts'
+import { decoratePrincipal } from '../../src/runtime/authorization.ts'
+import type { Principal } from '../../src/contract/index.ts'
 import { openListener, openOpsListener, type Listener } from '../../src/runtime/index.ts'
 import { until } from '../support/until.ts'
 import { actionFile, openProjectServer } from '../support/project-server.ts'
@@ -356,6 +359,22 @@ test('a body that has barely begun to arrive after ten checks ends its connectio
   for (let time = 0; time < 10; time += 1) check()
   await slow.closed
   for (const one of [known, arriving, complete]) assert.equal(one.socket.destroyed, false)
+})
+
+test('callers are known to be authorized, whichever routes have found out', async () => {
+  const app = Fastify({ serverFactory: (handler) => createServer({ IncomingMessage: LeanRequest }, handler) })
+  decoratePrincipal(app)
+  app.addHook('onRequest', async (request) => {
+    const { authorization } = request.headers
+    if (authorization !== undefined) request.principal = { scopes: [authorization] } as unknown as Principal
+  })
+  app.post('/', async ({ principal, raw }) => [principal?.scopes, (raw as LeanRequest).isAuthorized === true])
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const post = { method: 'POST', path: '/' }
+  assert.deepEqual((await send(port, post)).body, [null, false])
+  assert.deepEqual((await send(port, { ...post, headers: { authorization: 'a' } })).body, [['a'], true])
+  await app.close()
 })
 
 test('while every connection is busy new ones are rejected, until one is free', async () => {

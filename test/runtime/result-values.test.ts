@@ -20,6 +20,7 @@ const results = {
   nan: '{ i: 1, list: [{ n: 1 }, { n: NaN }] }',
   infinite: '{ i: -Infinity, n: Infinity }',
   both: `{ i: 'a', list: [{ n: NaN }] }`,
+  withNull: `{ i: 1, s: null, list: [{ n: NaN }] }`,
 }
 
 const yml = `
@@ -71,6 +72,7 @@ for (const isDevelopment of [false, true]) {
       ['long', /result\/s must NOT have more than 3 characters/],
       ['large', /BigInt/],
       ['both', /result\/i must be integer/],
+      ['withNull', /result\/s must be string/],
     ] as const) {
       test(`is an error if its schema does not allow it: ${results[kind]}`, async () => {
         const { status, body } = await get(kind)

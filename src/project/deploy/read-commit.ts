@@ -138,7 +138,7 @@ function callGit(folder: string, args: readonly string[]): Promise<GitAnswer> {
 function describeProblem(error: { readonly code?: unknown; readonly killed?: boolean }, stderr: string): string {
   if (error.code === 'ENOENT') return 'Git is not installed'
   if (/dubious ownership|safe\.directory/.test(stderr))
-    return 'the folder belongs to another user; run git config --global --add safe.directory with its path'
+    return 'the folder belongs to another user (see safe.directory in git help config)'
   if (error.killed === true) return 'Git did not answer in time'
   return stderr.trim().split('\n', 1)[0] || 'Git failed'
 }

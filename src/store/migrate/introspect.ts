@@ -109,7 +109,7 @@ async function loadColumns(db: AnyDatabase, { name: table, type, text, wr }: Sql
     order by cid`.execute(db)
   const hasOneKey = rows.filter(({ pk }) => pk > 0).length === 1
   return rows.map((row) => {
-    // With an index of its own it is no number of the row, as in "INTEGER PRIMARY KEY DESC", so it must be given.
+    // With an index of its own, as in "INTEGER PRIMARY KEY DESC", it is not an alias of the rowid, so it must be given.
     const isId =
       row.type === 'INTEGER' && hasOneKey && row.pk === 1 && row.key_indexes === 0 && !isPlainInteger(text, row.name)
     return {
