@@ -201,6 +201,18 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
     await page.getByText('Stopped. The server may have processed the request.').waitFor()
     await button('Stop').waitFor({ state: 'detached' })
 
+    // A stream that begins only after somebody has left the page.
+    await name.fill('stream')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/odd/stream**', (route) => held.promise.then(() => route.continue()))
+    const [late] = await Promise.all([page.waitForRequest('**/odd/stream**'), button('Send').click()])
+    const ended = page.waitForEvent('requestfailed', (request) => request === late)
+    await page.getByRole('link', { name: 'Schemas', exact: true }).click()
+    await page.getByRole('heading', { name: 'Schemas', level: 1 }).waitFor()
+    held.resolve()
+    await ended
+    await page.goBack()
+
     const download = async () => {
       const downloading = page.waitForEvent('download')
       await button('Download').click()

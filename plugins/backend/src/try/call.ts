@@ -71,7 +71,8 @@ export const calls = makeStore<readonly Call[]>([])
 export async function sendCall(request: CallRequest, tokens: TokenSource | undefined, sending: Sending): Promise<Call> {
   const wasKept = tokens?.isKept() === true
   const send = async () => {
-    const authorization = tokens === undefined ? {} : { authorization: `Bearer ${await tokens.load()}` }
+    const token = tokens === undefined ? undefined : await loadUnlessStopped(tokens, sending.signal)
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     return sendRequest(request, authorization, sending)
   }
   let done = await send()
@@ -83,6 +84,15 @@ export async function sendCall(request: CallRequest, tokens: TokenSource | undef
   }
   calls.set([done, ...calls.get().map(withoutLargeFile)].slice(0, maxCalls))
   return done
+}
+
+/** Returns the token, or nothing as soon as the call is stopped: somebody may be signing in, and is then not waited for. */
+async function loadUnlessStopped(tokens: TokenSource, signal: AbortSignal): Promise<string | undefined> {
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<undefined>()
+  const end = () => stop(undefined)
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
+  return Promise.race([tokens.load(), stopped]).finally(() => signal.removeEventListener('abort', end))
 }
 
 async function sendRequest(

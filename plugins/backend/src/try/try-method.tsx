@@ -53,25 +53,29 @@ export function TryMethod(props: TryMethodProps) {
   }
   const abort = useRef(new AbortController())
   const hasBegun = useRef(false)
+  const isGone = useRef(false)
   const sending = useMutation({
     mutationFn: () => {
       abort.current = new AbortController()
       hasBegun.current = false
       const onProgress = (part: Call) => {
         hasBegun.current = true
-        setChosen(part)
+        if (isGone.current) abort.current.abort()
+        else setChosen(part)
       }
       return sendCall(request, hasToken ? tokens : undefined, { signal: abort.current.signal, onProgress })
     },
     onSuccess: setChosen,
   })
-  // A stream may be endless. What has not been answered yet goes on, and is one of the last calls then.
-  useEffect(
-    () => () => {
+  // Without the page, what has not been answered yet is waited for, and is then one of the last calls. A response that is
+  // still arriving is ended, because a stream may be endless.
+  useEffect(() => {
+    isGone.current = false
+    return () => {
+      isGone.current = true
       if (hasBegun.current) abort.current.abort()
-    },
-    [],
-  )
+    }
+  }, [])
   const submit = (event: { preventDefault(): void }) => {
     event.preventDefault()
     if (!sending.isPending && !hasDots(method, values)) sending.mutate()
