@@ -150,7 +150,11 @@ function writePlain(at: ResponseId, writer: StatusWriter, body: unknown) {
   const text = write(at, JSON.stringify, body) ?? 'null'
   const plain: unknown = JSON.parse(text)
   const { infinite, fits } = checkPlain(at, writer, { body, text, plain })
-  return { plain, payload: write(at, fits ? writer.serialize : writer.lenient(nullTypes(body)).serialize, plain), infinite }
+  return {
+    plain,
+    payload: write(at, fits ? writer.serialize : writer.lenient(nullTypes(body)).serialize, plain),
+    infinite,
+  }
 }
 
 /** Checks a result that its class has written. @returns where it has a number that JSON cannot have */
