@@ -45,7 +45,7 @@ export function makeHostServices(
 ): ServicesOf {
   let outbound: Outbound | undefined
   const fetch: GuardedFetch = (input, init) => {
-    outbound ??= openOutbound({ allow, loopback: false, clock })
+    outbound ??= openOutbound({ allow, loopback: false, clock, variables })
     return outbound.fetch(input, init)
   }
   return makePluginServices({ variables, log, now: () => new Date(clock.now()), fetch })

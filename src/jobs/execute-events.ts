@@ -76,6 +76,7 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
     clock,
     allow: () => terms.settings().delivery_allow,
     loopback: isDevelopment,
+    variables: host.variables,
     tracePost: tracing?.post,
   })
   try {

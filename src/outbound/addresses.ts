@@ -81,7 +81,8 @@ export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy 
   }
 }
 
-function addRange(list: BlockList, range: string): void {
+/** Adds a range such as `10.0.0.0/8`; ignores what is none. */
+export function addRange(list: BlockList, range: string): void {
   const [address = '', bits] = range.split('/')
   const version = isIP(address)
   if (version === 0) return

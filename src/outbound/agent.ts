@@ -1,18 +1,14 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP } from 'node:net'
-import { Agent, buildConnector, fetch, Pool } from 'undici'
+import { Agent, buildConnector, fetch, Pool, type Dispatcher } from 'undici'
 import { acceptContinue } from './accept-continue.ts'
 import type { AddressPolicy } from './addresses.ts'
 import { errors } from './errors.ts'
+import type { Lookup } from './resolve-names.ts'
+import { openProxyAgent } from './proxy-agent.ts'
+import type { Proxies } from './read-proxies.ts'
 
 // Loaded with the first outgoing request, because undici takes 10 MB.
-
-/** Finds all addresses of a name, like `dns.lookup`. */
-export type Lookup = (
-  host: string,
-  options: LookupOptions & { readonly all: true },
-  done: (error: Error | null, found: LookupAddress[]) => void,
-) => void
 
 const connectTimeoutMs = 10_000
 
@@ -23,31 +19,49 @@ const maxIdleConnections = 512
 const keepAliveMs = 10_000
 
 export interface GuardedAgent {
-  readonly agent: Agent
+  readonly agent: Dispatcher
   readonly fetch: typeof fetch
+  /** Ends open requests. */
+  destroy(): Promise<void>
   /** Whether so many connections are open that the next one should be closed after its request. */
   isFull(): boolean
 }
 
-/**
- * Opens an agent that connects only to allowed addresses.
- * @param onOpened called with each host that resolves to an opened address
- */
-export function openAgent(policy: AddressPolicy, lookup: Lookup, onOpened: (host: string) => void): GuardedAgent {
+export interface AgentOptions {
+  readonly policy: AddressPolicy
+  readonly lookup: Lookup
+  /** Called with each host that resolves to an opened address. */
+  onOpened(host: string): void
+  readonly proxies?: Proxies | undefined
+}
+
+/** Opens an agent that connects only to allowed addresses, or through proxies. */
+export function openAgent({ proxies, ...guard }: AgentOptions): GuardedAgent {
   let connections = 0
-  const agent = new Agent({
-    connect: acceptContinue(
-      countSockets(guardedConnector(policy, lookup, onOpened), (change) => (connections += change)),
-    ),
+  const count = (change: 1 | -1) => void (connections += change)
+  const options: Agent.Options = {
+    connect: guardedConnector(guard.policy, guard.lookup, guard.onOpened),
     // A stalled stream of HTTP/2 must not block others. As options of the agent, these would slow down each request.
-    factory: (origin, options: Pool.Options) => new Pool(origin, { ...options, allowH2: false, useMilo: false }),
+    factory: (origin, { connect, ...options }: Pool.Options) =>
+      new Pool(origin, {
+        ...options,
+        connect: acceptContinue(countSockets(connect as buildConnector.connector, count)),
+        allowH2: false,
+        useMilo: false,
+      }),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs, // regardless of the server's hint
     maxHeaderSize: 16 * 1024,
     headersTimeout: 0, // the time limit of the whole POST applies
     bodyTimeout: 0,
-  })
-  return { agent, fetch, isFull: () => connections > maxIdleConnections }
+  }
+  const { agent, destroy } = proxies === undefined ? openDirectAgent(options) : openProxyAgent(proxies, options, guard)
+  return { agent, destroy, fetch, isFull: () => connections > maxIdleConnections }
+}
+
+function openDirectAgent(options: Agent.Options) {
+  const agent = new Agent(options)
+  return { agent, destroy: () => agent.destroy() }
 }
 
 /**

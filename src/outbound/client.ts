@@ -1,14 +1,15 @@
 import { lookup } from 'node:dns'
 import type { RequestInit } from 'undici'
-import { systemClock, type Clock } from '../kit/index.ts'
+import { systemClock, type Clock, type Variables } from '../kit/index.ts'
 import { makeAddressPolicy, metadataRanges, privateRanges, type AddressPolicy } from './addresses.ts'
-import type { GuardedAgent, Lookup } from './agent.ts'
+import type { GuardedAgent } from './agent.ts'
 import { OpenPosts, parseTarget, postOnce, type Post, type PostResult, type Target } from './post-once.ts'
-import { makeResolver, shareLookups } from './resolve-names.ts'
+import { makeResolver, shareLookups, type Lookup } from './resolve-names.ts'
 import { isIP } from 'node:net'
 import { errors } from './errors.ts'
+import { readProxies } from './read-proxies.ts'
 
-/** Outgoing HTTP, to allowed addresses only, without redirects or proxies. */
+/** Outgoing HTTP, to allowed addresses only, without redirects. */
 export interface Outbound {
   /** Posts once. Never throws; the result contains the failure. */
   post(post: Post): Promise<PostResult>
@@ -45,11 +46,14 @@ export interface OutboundOptions {
   /** The name resolver; `dns.lookup` by default. */
   readonly lookup?: Lookup
   readonly tracePost?: TracePost | undefined
+  /** Name the proxies, see `readProxies`; by default no proxy is used. */
+  readonly variables?: Variables
 }
 
 export function openOutbound(options: OutboundOptions): Outbound {
   const policy = followPolicy(options)
   const names = shareLookups(options.lookup ?? lookup)
+  const proxies = readProxies(options.variables ?? {})
   const resolve = makeResolver(names)
   const clock = options.clock ?? systemClock
   // Never removed, because a kept-alive connection may still lead to an opened address after the name has changed.
@@ -57,7 +61,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const targetOf = cacheTargets()
   const posts = new OpenPosts()
   const open = async (policy: AddressPolicy, onOpened: (host: string) => void) =>
-    (await import('./agent.ts')).openAgent(policy, names, onOpened)
+    (await import('./agent.ts')).openAgent({ policy, lookup: names, onOpened, proxies })
   let loading: Promise<GuardedAgent> | undefined
   let guarded: GuardedAgent | undefined
   const load = async () => (guarded = await (loading ??= open(policy, (host) => opened.add(host))))
@@ -77,14 +81,26 @@ export function openOutbound(options: OutboundOptions): Outbound {
   }
   return {
     post: (post) => (guarded === undefined ? load().then((agent) => start(agent, post)) : start(guarded, post)),
-    checkUrl: (url) => checkUrl({ policy, resolve }, url),
+    checkUrl: (url) => checkUrl({ policy, resolve, mayBeUnknown: proxies !== undefined }, url),
     fetch: async (input, { network, ...init } = {}) =>
       fetchGuarded(await (network === 'private' ? loadPrivate() : load()), input, init),
     async close() {
       const agents = await Promise.all([loading, loadingPrivate])
-      await Promise.all(agents.map(async (one) => one?.agent.destroy()))
+      await Promise.all(agents.map(async (one) => one?.destroy()))
     },
   }
+}
+
+/**
+ * Returns a `fetch` that uses the proxies of variables, for servers that the user of a command names: no address is checked.
+ * @throws WP_OUTBOUND_PROXY
+ */
+export async function loadFetch(variables: Variables): Promise<typeof globalThis.fetch> {
+  const proxies = readProxies(variables)
+  if (proxies === undefined) return globalThis.fetch
+  const [{ fetch }, { openProxyAgent }] = await Promise.all([import('undici'), import('./proxy-agent.ts')])
+  const { agent: dispatcher } = openProxyAgent(proxies, {})
+  return ((input: string, init?: RequestInit) => fetch(input, { ...init, dispatcher })) as typeof globalThis.fetch
 }
 
 const firstByteMs = 30_000
@@ -155,18 +171,24 @@ export interface CheckOptions {
   readonly policy: AddressPolicy
   /** Finds all addresses of a name. */
   resolve(host: string): Promise<readonly string[]>
+  /** Whether a name that cannot be resolved is accepted, because a proxy may know it. */
+  readonly mayBeUnknown?: boolean
 }
 
 /**
  * Checks that a URL may be posted to.
  * @throws WP_OUTBOUND_URL, WP_OUTBOUND_HOST_UNKNOWN, WP_OUTBOUND_ADDRESS, WP_OUTBOUND_BUSY
  */
-export async function checkUrl({ policy, resolve }: CheckOptions, text: string): Promise<void> {
+export async function checkUrl({ policy, resolve, mayBeUnknown = false }: CheckOptions, text: string): Promise<void> {
   const url = text.length > maxUrlLength || strippedCharacters.test(text) ? null : URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash) {
     throw errors.WP_OUTBOUND_URL({ url: text.slice(0, 200) })
   }
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = isIP(host) === 0 ? await resolve(host) : [host]
+  const acceptUnknown = (error: unknown) => {
+    if (mayBeUnknown && (error as { code?: unknown }).code === 'WP_OUTBOUND_HOST_UNKNOWN') return []
+    throw error
+  }
+  const addresses = isIP(host) === 0 ? await resolve(host).catch(acceptUnknown) : [host]
   if (!addresses.every((address) => policy.isAllowed(address))) throw errors.WP_OUTBOUND_ADDRESS({ host })
 }

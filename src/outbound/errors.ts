@@ -13,6 +13,12 @@ export const errors = defineErrors({
     message: 'The host "{host}" cannot be resolved',
     hint: 'Check the spelling, and that this server can resolve the name.',
   },
+  WP_OUTBOUND_PROXY: {
+    kind: 'user',
+    status: 500,
+    message: 'The variable {variable} is not the URL of a proxy',
+    hint: 'Use http://HOST:PORT or https://HOST:PORT, with user:password@ before the host if the proxy asks for it.',
+  },
   WP_OUTBOUND_BUSY: {
     kind: 'external',
     status: 503,

@@ -1,5 +1,5 @@
 // outbound: outgoing HTTP through a guarded agent: only public addresses, checked again when connecting. May import
 // kit.
 export { makeAddressPolicy, type AddressPolicy } from './addresses.ts'
-export { openOutbound, type Outbound, type TracePost, type OutboundOptions } from './client.ts'
+export { loadFetch, openOutbound, type Outbound, type TracePost, type OutboundOptions } from './client.ts'
 export type { Post, PostResult } from './post-once.ts'

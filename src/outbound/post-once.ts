@@ -1,4 +1,4 @@
-import type { Agent, Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { messageOf, type Clock } from '../kit/index.ts'
 import { keepHeaders, makeAnswer, type Answer, type KeptHeaders, type ReceivedHeaders } from './read-answer.ts'
 
@@ -49,7 +49,7 @@ export function parseTarget(url: string): Target {
 }
 
 export interface PostContext {
-  readonly agent: Agent
+  readonly agent: Dispatcher
   readonly open: OpenPosts
   readonly target: Target
   readonly clock: Clock

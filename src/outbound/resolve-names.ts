@@ -1,6 +1,12 @@
-import type { Lookup } from './agent.ts'
 import { errors } from './errors.ts'
-import type { LookupAddress } from 'node:dns'
+import type { LookupAddress, LookupOptions } from 'node:dns'
+
+/** Finds all addresses of a name, like `dns.lookup`. */
+export type Lookup = (
+  host: string,
+  options: LookupOptions & { readonly all: true },
+  done: (error: Error | null, found: LookupAddress[]) => void,
+) => void
 
 export interface ResolveOptions {
   /**

@@ -88,6 +88,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     allow: () => allowedRanges,
     loopback: identity.isDevelopment,
     clock: host.clock,
+    variables: host.variables,
     tracePost: options.tracing?.post,
   })
   opened.defer(() => outbound.close())

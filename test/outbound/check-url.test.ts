@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { fc, runs, wildText } from '../support/property.ts'
 import { isWaypostError } from '../../src/kit/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
-import type { Lookup } from '../../src/outbound/agent.ts'
+import type { Lookup } from '../../src/outbound/resolve-names.ts'
 
 const names: Readonly<Record<string, readonly string[]>> = {
   'public.example': ['93.184.215.14', '2606:2800:21f:cb07::1'],

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
-import type { Lookup } from '../../src/outbound/agent.ts'
+import type { Lookup } from '../../src/outbound/resolve-names.ts'
 
 const names: Readonly<Record<string, readonly string[]>> = {
   'sidecar.example': ['127.0.0.1'],

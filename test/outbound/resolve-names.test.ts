@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Lookup } from '../../src/outbound/agent.ts'
+import type { Lookup } from '../../src/outbound/resolve-names.ts'
 import { makeResolver } from '../../src/outbound/resolve-names.ts'
 
 /** A name server that responds when released. */

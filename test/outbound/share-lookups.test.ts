@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { test } from 'node:test'
-import type { Lookup } from '../../src/outbound/agent.ts'
+import type { Lookup } from '../../src/outbound/resolve-names.ts'
 import { shareLookups } from '../../src/outbound/resolve-names.ts'
 
 /** A lookup that the test answers. */

@@ -22,9 +22,9 @@ export interface ReleaseClientOptions {
 /** Creates a client. Errors of the server keep its message, with a hint for this side of the connection. */
 export function makeReleaseClient(options: ReleaseClientOptions): ReleaseClient {
   const { server, access } = options
-  const ask = async <Answer>(request: Omit<ServerRequest, 'server' | 'headers'>): Promise<Answer> => {
+  const ask = async <Answer>(request: Omit<ServerRequest, 'server' | 'headers' | 'fetch'>): Promise<Answer> => {
     const headers = { authorization: `Bearer ${access.token}` }
-    const answer = await sendWithRetry({ ...request, server, headers })
+    const answer = await sendWithRetry({ ...request, server, headers, fetch: access.fetch })
     const isSuccess = answer.status >= 200 && answer.status < 300
     if (isSuccess && typeof answer.body === 'object' && answer.body !== null) return answer.body as Answer
     throw errorOf(options, request.path, answer)

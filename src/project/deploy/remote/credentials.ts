@@ -1,4 +1,5 @@
 import { variable, type Variables } from '../../../kit/index.ts'
+import { loadFetch } from '../../../outbound/index.ts'
 import { errors } from './errors.ts'
 import { printable } from './check-answer.ts'
 import { sendToServer, type ServerAnswer } from './send.ts'
@@ -8,6 +9,8 @@ export interface Access {
   readonly token: string
   /** Whether the token was given in the environment, for errors. */
   readonly isProvided: boolean
+  /** Uses the proxies of the environment. */
+  readonly fetch: typeof globalThis.fetch
   /** Revokes a token that was requested for this. Failures are ignored. */
   close(): Promise<void>
 }
@@ -19,6 +22,10 @@ interface Client {
   readonly names: { readonly id: string; readonly secret: string; readonly token: string }
 }
 
+interface SendingClient extends Client {
+  readonly fetch: typeof globalThis.fetch
+}
+
 /** The requested scopes. A client with only the first one gets that, which is enough for a plan. */
 const requestedScopes = 'backend.read backend.deploy'
 
@@ -28,17 +35,19 @@ export type ServerRole = 'target' | 'source'
 /**
  * Returns the token of `WAYPOST_TOKEN`, or requests one for the client of `WAYPOST_CLIENT_ID`. For a source, the names
  * begin with `WAYPOST_FROM_`.
- * @throws WP_PROJECT_REMOTE_CREDENTIALS, WP_PROJECT_REMOTE_CLIENT, WP_PROJECT_REMOTE_SCOPE
+ * @throws WP_PROJECT_REMOTE_CREDENTIALS, WP_PROJECT_REMOTE_CLIENT, WP_PROJECT_REMOTE_SCOPE, WP_OUTBOUND_PROXY
  */
 export async function openAccess(server: string, variables: Variables, role: ServerRole = 'target'): Promise<Access> {
   const prefix = role === 'target' ? 'WAYPOST_' : 'WAYPOST_FROM_'
   const token = variable(variables, `${prefix}TOKEN`)
-  if (token !== undefined) return { token, isProvided: true, close: async () => undefined }
-  const client = readClient(server, variables, prefix)
+  const fetch = await loadFetch(variables)
+  if (token !== undefined) return { token, isProvided: true, fetch, close: async () => undefined }
+  const client = { ...readClient(server, variables, prefix), fetch }
   const issued = await requestToken(server, client)
   return {
     token: issued,
     isProvided: false,
+    fetch,
     close: () => revokeToken(server, client, issued),
   }
 }
@@ -51,12 +60,13 @@ function readClient(server: string, variables: Variables, prefix: string): Clien
   throw errors.WP_PROJECT_REMOTE_CREDENTIALS({ server, ...names, missing: id === undefined ? names.id : names.secret })
 }
 
-async function requestToken(server: string, client: Client): Promise<string> {
+async function requestToken(server: string, client: SendingClient): Promise<string> {
   const answer = await sendToServer({
     server,
     path: '/authorization/token',
     method: 'POST',
     headers: { authorization: basic(client) },
+    fetch: client.fetch,
     form: { grant_type: 'client_credentials', scope: requestedScopes },
   })
   const body = (answer.body ?? {}) as Readonly<Record<string, unknown>>
@@ -89,7 +99,7 @@ function errorOf(server: string, { id, names }: Client, { answer, body }: TokenP
 
 const revokeTimeoutMs = 3000
 
-async function revokeToken(server: string, client: Client, token: string): Promise<void> {
+async function revokeToken(server: string, client: SendingClient, token: string): Promise<void> {
   const form = { token, token_type_hint: 'access_token' }
   const headers = { authorization: basic(client) }
   const revoking = {
@@ -99,6 +109,7 @@ async function revokeToken(server: string, client: Client, token: string): Promi
     headers,
     form,
     timeoutMs: revokeTimeoutMs,
+    fetch: client.fetch,
   } as const
   await sendToServer(revoking).catch(() => undefined) // it expires within the hour
 }

@@ -13,6 +13,7 @@ export interface ServerRequest {
   readonly json?: unknown
   readonly form?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
+  readonly fetch: typeof globalThis.fetch
 }
 
 export interface ServerAnswer {
@@ -33,7 +34,7 @@ const maxBytes = 64 * 1024 * 1024
  * @throws WP_PROJECT_REMOTE_UNREACHABLE, WP_PROJECT_REMOTE_REDIRECT
  */
 export async function sendToServer(request: ServerRequest): Promise<ServerAnswer> {
-  const { server, timeoutMs = defaultTimeoutMs } = request
+  const { server, timeoutMs = defaultTimeoutMs, fetch } = request
   const { type, body } = writeBody(request)
   const headers = { accept: 'application/json', 'user-agent': userAgent, ...type, ...request.headers }
   try {
