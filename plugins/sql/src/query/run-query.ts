@@ -10,7 +10,8 @@ import {
   type Request,
 } from 'waypost'
 import { makeJsonWriter } from '../table/json-column.ts'
-import { assertExact, explain, isCutOff, kindOf, restAfter, type Row } from '../table/run.ts'
+import { findReadOnly } from '../table/read-only.ts'
+import { assertExact, explain, explainRefused, isCutOff, kindOf, restAfter, type Row } from '../table/run.ts'
 import { limitBytes } from '../table/statements.ts'
 import type { DatabaseKind } from '../table/values.ts'
 import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.ts'
@@ -46,7 +47,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
       try {
         result = await execute(client, query, plan.isReadOnly && kind === 'postgresql')
       } catch (error) {
-        throw explain(error, context, isFromCaller)
+        throw explainRefused(error, {}, context) ?? explain(error, context, isFromCaller)
       }
       await restAfter(result.rows)
       if (kind === 'postgresql') readDecimals(plan, result.rows as Record<string, unknown>[])
@@ -72,7 +73,10 @@ export async function findStatementProblems({ plan: given, connection }: CheckOp
   const plan = given as unknown as QueryPlan
   const client = (await connection(plan.connection)) as Client
   try {
-    return (await findOwnTables(client, writeStatement(plan, kindOf(client)))).slice(0, 1).map(describeOwnTable)
+    const [own] = await findOwnTables(client, writeStatement(plan, kindOf(client)))
+    if (own !== undefined) return [describeOwnTable(own)]
+    const refusal = plan.isReading ? undefined : await findReadOnly(client)
+    return refusal === undefined ? [] : [refusal]
   } catch (error) {
     const { code } = error as { readonly code?: string }
     const isStatementError = code === 'ERR_SQLITE_ERROR' || /^(22|42|0A)[0-9A-Z]{3}$/.test(code ?? '')

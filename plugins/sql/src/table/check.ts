@@ -1,5 +1,6 @@
 import { sql, type CheckOptions, type Kysely } from 'waypost'
 import type { Operation, TablePlan } from './plan.ts'
+import { findReadOnly } from './read-only.ts'
 import { kindOf } from './run.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the tables are only known to the plan
@@ -25,6 +26,12 @@ const writing: Readonly<Partial<Record<Operation, readonly [privilege: string, e
 export async function findTableProblems({ plan: given, connection }: CheckOptions): Promise<readonly string[]> {
   const plan = given as unknown as TablePlan
   const client = (await connection(plan.connection)) as Client
+  const isChange = plan.operation === 'delete' || writing[plan.operation] !== undefined
+  const refusal = isChange ? await findReadOnly(client) : undefined
+  return [...(refusal === undefined ? [] : [refusal]), ...(await findMissingPrivileges(plan, client))]
+}
+
+async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<readonly string[]> {
   if (kindOf(client) === 'sqlite') return []
   const { table, operation, types, set, write, owner, version } = plan
   const isSoft = operation === 'delete' && Object.keys(set).length > 0

@@ -144,16 +144,30 @@ function isOwnFault(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === '22012'
 }
 
-/** Returns the problem if the database does not let the role of the connection do this, or replaces it by a rule. */
-function explainRefused(error: unknown, { table }: TablePlan, context: Context): Error | undefined {
-  const { code, routine, errcode } = error as Readonly<Record<'code' | 'routine' | 'errcode', unknown>>
-  const isReadOnly = code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' && (errcode & 0xff) === sqliteReadOnly
+/**
+ * Returns the problem if the database does not let the role of the connection do this, or replaces it by a rule.
+ * @param plan its table; none for a statement that the project wrote
+ */
+export function explainRefused(
+  error: unknown,
+  { table }: { readonly table?: string },
+  context: Context,
+): Error | undefined {
+  const { code, routine } = error as Readonly<Record<'code' | 'routine', unknown>>
+  const isReadOnly = isReadOnlyError(error)
   if (code === '44000' || (code === '42501' && routine === 'ExecWithCheckOptions'))
     return context.problem(403, 'A policy of the database does not allow this row')
-  if (code !== '42501' && code !== '0A000' && !isReadOnly) return undefined
-  context.log.error({ err: error, table }, 'sql-table: the database does not allow this')
+  if (code !== '42501' && (code !== '0A000' || table === undefined) && !isReadOnly) return undefined
+  const own = table === undefined ? {} : { table }
+  context.log.error({ err: error, ...own }, 'the database does not allow this')
   if (code === '0A000') return context.problem(409, 'A rule of the database replaces this change, so it has no result')
   return context.problem(403, isReadOnly ? 'The database can only be read' : 'The database does not allow this')
+}
+
+/** Whether SQLite refused a change because the file can only be read. */
+export function isReadOnlyError(error: unknown): boolean {
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
+  return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' && (errcode & 0xff) === sqliteReadOnly
 }
 
 const sqliteReadOnly = 8

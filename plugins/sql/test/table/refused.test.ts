@@ -1,11 +1,18 @@
 // Triggers, rules, policies and views of a database that others made: callers learn what happened, and never get a 500 for
 // it, nor a 400 for what they did not send.
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { CompiledQuery } from 'kysely'
 import { Client } from 'pg'
 import type { TableSnapshot } from 'waypost'
+import { openKysely } from '../../src/open-kysely.ts'
+import { findStatementProblems, makeQueryAction } from '../../src/query/run-query.ts'
 import { findTableProblems } from '../../src/table/check.ts'
 import { describeTable } from '../../src/table/describe.ts'
+import { openPostgres, openSqlite } from '../../../../src/store/index.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi } from '../../../../test/support/table-api.ts'
 
@@ -127,6 +134,70 @@ test('what a policy or a missing privilege does not allow is 403, and a deployme
     `The role "${role}" may not insert "title" of "post"`,
   ])
   assert.deepEqual(await check('list'), [`The role "${role}" may not read "title" of "post"`])
+})
+
+test('a connection that only reads on purpose is found by a check', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-read-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const file = path.join(folder, 'a.db')
+  const url = await postgres.createDatabase()
+  for (const database of [openSqlite({ file, create: true }), openPostgres({ url })] as const) {
+    const { client, close } = openKysely(database)
+    await client.executeQuery(CompiledQuery.raw('create table post (id integer primary key, title text)'))
+    await close()
+  }
+  const setting = 'options=-cdefault_transaction_read_only%3Don'
+  for (const [database, reason] of [
+    [openSqlite({ file, readOnly: true }), 'the file can only be read'],
+    [openPostgres({ url: `${url}?${setting}` }), 'default_transaction_read_only is on for the role "postgres"'],
+  ] as const) {
+    const { client, close } = openKysely(database)
+    const only = (plan: unknown) => ({ plan: plan as never, connection: async () => client })
+    const expected = [`Nothing can be changed through this connection: ${reason}`]
+    assert.deepEqual(await findTableProblems(only(describe('insert'))), expected)
+    assert.deepEqual(await findTableProblems(only(describe('list'))), [])
+    const query = (text: string, isReading: boolean) =>
+      findStatementProblems(
+        only({ text: [text], values: [], answer: 'none', isReading, format: 1, connection: 'System' }),
+      )
+    assert.deepEqual(await query('delete from post', false), expected)
+    assert.deepEqual(await query('select 1', true), [])
+    await close()
+  }
+})
+
+test('a statement of sql-query that the role may not run is 403', async (t) => {
+  const url = await postgres.createDatabase()
+  const role = `role_${new URL(url).pathname.slice(6)}`
+  const admin = new Client({ connectionString: url })
+  await admin.connect()
+  await admin.query(`create role ${role} login password 'x'; create table post (title text)`)
+  const { client, close } = openKysely(
+    openPostgres({ url: Object.assign(new URL(url), { username: role, password: 'x' }).href }),
+  )
+  t.after(async () => {
+    await close()
+    await admin.query(`drop role ${role}`)
+    await admin.end()
+  })
+  const plan = {
+    format: 1,
+    connection: 'System',
+    text: ['delete from post'],
+    values: [],
+    answer: 'none',
+    isReading: false,
+  }
+  const action = makeQueryAction({ plan, use: { method: 'DELETE', path: '/post' } } as never)
+  const context = {
+    connection: () => client,
+    problem: (status: number, detail: string) => Object.assign(new Error(detail), { status }),
+    log: { error: () => undefined },
+  }
+  await assert.rejects(async () => action.handle({} as never, context as never), {
+    status: 403,
+    message: 'The database does not allow this',
+  })
 })
 
 test('an error of a view is not the fault of a caller who sent no value', async (t) => {
