@@ -38,9 +38,9 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
   }
   const directUrl = variable(variables, 'WAYPOST_SYSTEM_DIRECT_URL')
   const system = await openSystem({
-    // Migrations bypass a connection pooler.
-    url: (options.unmigrated && url.startsWith('postgres') ? directUrl : undefined) ?? url,
+    url,
     directUrl,
+    isDirect: options.unmigrated ?? false,
     create: options.create ?? false,
     disposable: options.disposable ?? false,
     onStatement: options.onStatement,

@@ -124,7 +124,10 @@ function openPostgresSource(database: PostgresDatabase, wake: () => void): FeedS
         const client = await connecting
         const { rows } = await client.query<Row>({ ...withTimeout(postgresSql), values: [after] })
         // A standby, or the former primary after a switchover, may lack changes. The next poll connects again.
-        if (rows[0]?.read_only === 'on') throw errors.WP_STORE_READ_ONLY({ ...database.target })
+        if (rows[0]?.read_only === 'on') {
+          database.staleness.foundReadOnly()
+          throw errors.WP_STORE_READ_ONLY({ ...database.target })
+        }
         return { ...readRows(rows, after), isReconnected }
       } catch (error) {
         // A connection that failed may be half open and never answer again.

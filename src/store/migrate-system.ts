@@ -45,6 +45,8 @@ export async function migrateSystem(
     return done.map((migration) => migration.name)
   } finally {
     await orm.close()
+    // MikroORM ends with "reset search_path", which is not that of the address.
+    if (system.database.kind === 'postgresql') system.database.staleness.replaceAll()
   }
 }
 

@@ -2,6 +2,7 @@ import { Kysely, sql, type KyselyConfig, type RawBuilder, type Transaction } fro
 import type { Clock } from '../kit/index.ts'
 import { errors } from './errors.ts'
 import { errors as sqlErrors } from './sql/errors.ts'
+import { withSearchPathOf } from './sql/postgres-address.ts'
 import { openPostgres, redactUrl, type PostgresDatabase } from './sql/postgres-dialect.ts'
 import { openSqlite, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 import type { SystemTables } from './tables.ts'
@@ -51,6 +52,8 @@ export interface OpenSystemOptions {
   readonly url: string
   /** PostgreSQL without the pooler of `url`: for LISTEN and the migration lock. */
   readonly directUrl?: string | undefined
+  /** Bypass the pooler, for migrations. */
+  readonly isDirect?: boolean
   /** Create the SQLite file if it does not exist. */
   readonly create?: boolean
   /** The maximum number of PostgreSQL connections for actions and endpoints. */
@@ -121,7 +124,9 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
 }
 
 async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
-  const { url, directUrl, poolSize = 10 } = options
+  const { poolSize = 10 } = options
+  const directUrl = options.directUrl === undefined ? undefined : withSearchPathOf(options.directUrl, options.url)
+  const url = (options.isDirect ? directUrl : undefined) ?? options.url
   const prepare = directUrl === undefined // otherwise `url` is that of a pooler
   const database = openPostgres({ url, directUrl, max: poolSize, applicationName: 'waypost', prepare, isSystem: true })
   const guard = openPostgres({
@@ -130,6 +135,7 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
     applicationName: 'waypost guard',
     isSystem: true,
     queryTimeoutMs: guardTimeoutMs, // on a half-open connection it would wait until TCP gives up
+    staleness: database.staleness,
   })
   const log = logTo(options, 'postgresql')
   const db = new Kysely<SystemTables>({ dialect: database.dialect(), ...log })
@@ -169,10 +175,12 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
  * Checks that PostgreSQL takes changes: that it is not a standby, and that the role may write.
  * @throws WP_STORE_READ_ONLY
  */
-async function assertWritable(db: Kysely<SystemTables>, { target }: PostgresDatabase): Promise<void> {
+async function assertWritable(db: Kysely<SystemTables>, { target, staleness }: PostgresDatabase): Promise<void> {
   const query = sql<{ value: string }>`select current_setting('transaction_read_only') as value`
   const isReadOnly = (await query.execute(db)).rows[0]?.value === 'on'
-  if (isReadOnly) throw sqlErrors.WP_STORE_READ_ONLY({ ...target }, { retryAfterSeconds: 1 })
+  if (!isReadOnly) return
+  staleness.foundReadOnly()
+  throw sqlErrors.WP_STORE_READ_ONLY({ ...target }, { retryAfterSeconds: 1 })
 }
 
 function logTo({ onStatement }: OpenSystemOptions, system: SystemKind): Pick<KyselyConfig, 'log'> {

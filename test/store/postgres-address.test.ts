@@ -5,8 +5,10 @@ import path from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
 import { sql, Kysely } from 'kysely'
+import { Client } from 'pg'
 import { openPostgres } from '../../src/store/index.ts'
-import { parsePostgresAddress } from '../../src/store/sql/postgres-address.ts'
+import { parsePostgresAddress, withSearchPathOf } from '../../src/store/sql/postgres-address.ts'
+import { makeClientClass, setUpClient } from '../../src/store/sql/postgres-connect.ts'
 import { selfSigned } from '../outbound/self-signed.ts'
 import { startOwnPostgres, type OwnPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -20,27 +22,171 @@ test('options of an address that cannot be are refused, and the file of a certif
     ['sslmode=require&sslrootcert=system', /requires verify-full/],
     ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', /sslrootcert="\/nowhere\/ca.pem".*ENOENT/],
     ['schema=a&search_path=b', /schema="b"|schema="a"/],
+    ['ssl=0&sslmode=verify-full', /ssl="0".*sslmode is "verify-full"/],
+    ['ssl=true&sslmode=disable', /ssl="true".*sslmode is "disable"/],
+    ['ssl=maybe', /ssl="maybe".*sslmode/],
+    ['sslmod=verify-full', /sslmod="…".*did you mean "sslmode"/],
+    ['pasword=s3cret', /pasword="…".*did you mean "password"/],
+    ['sslmode=verify-full&sslmode=disable', /sslmode="…".*repeated/],
+    ['sslnegotiation=direct', /sslnegotiation="direct".*requires sslmode/],
+    ['channel_binding=require&sslmode=prefer', /channel_binding="require".*requires sslmode/],
+    ['client_encoding=latin1', /UTF-8/],
+    ['replication=database', /does not know it/],
+    ['binary=true', /does not know it/],
+    ['gssencmode=require', /gssencmode="require"/],
+    ['port=x', /port="x"/],
+    ['target_session_attrs=read-write', /target_session_attrs="read-write".*one server.*primary/],
+    ['host=a,b', /host="a,b".*one server/],
   ] as const)
     assert.throws(() => parsePostgresAddress(`${base}?${query}`), { code: 'WP_STORE_URL_OPTION', message })
+  assert.throws(() => parsePostgresAddress('postgresql://ann:secret@a:1,b:2/app?sslmode=disable'), {
+    code: 'WP_STORE_URL_OPTION',
+    message: /host="a:1,b:2".*one server/,
+  })
 })
 
-test('a schema becomes the search path, by each name, beside other options', () => {
-  for (const name of ['schema', 'currentSchema', 'search_path']) {
-    const { connectionString } = parsePostgresAddress(`${base}?${name}=my%20app&options=-ctimezone%3DUTC`)
-    assert.equal(
-      new URL(connectionString).searchParams.get('options'),
-      String.raw`-ctimezone=UTC -csearch_path=my\ app`,
-    )
+test('what pg uses is only what the address was read as', () => {
+  const verified = { rejectUnauthorized: undefined, checkServerIdentity: 'function' }
+  const unverified = { rejectUnauthorized: false, checkServerIdentity: 'undefined' }
+  for (const [query, expected, negotiation = 'postgres'] of [
+    ['', false],
+    ['sslmode=verify-full', verified],
+    ['ssl=true', verified],
+    ['ssl=1&sslmode=verify-full', verified],
+    ['ssl=true&sslmode=require', unverified],
+    ['ssl=no-verify', unverified],
+    ['ssl=false', false],
+    ['sslmode=require&sslnegotiation=direct', unverified, 'direct'],
+    ['sslmode=verify-full&sslnegotiation=direct', verified, 'direct'],
+    ['sslmode=verify-full&uselibpqcompat=true', verified],
+  ] as const) {
+    const client = new Client(parsePostgresAddress(`${base}?${query}`).begin().config) as unknown as Opened
+    const { ssl } = client
+    const found =
+      typeof ssl !== 'object'
+        ? ssl
+        : { rejectUnauthorized: ssl.rejectUnauthorized, checkServerIdentity: typeof ssl.checkServerIdentity }
+    assert.deepEqual([found, client.sslNegotiation], [expected, negotiation], query)
   }
-  assert.equal(parsePostgresAddress(base).connectionString, base)
 })
 
-test('sslmode=allow encrypts the connection only if PostgreSQL demands it', () => {
-  const address = parsePostgresAddress(`${base}?sslmode=allow`)
-  assert.equal(address.ssl(), false)
-  assert.equal(address.isWorthRetry(Object.assign(new Error('wrong password'), { code: '28P01' })), false)
-  assert.equal(address.isWorthRetry(Object.assign(new Error('no pg_hba.conf entry'), { code: '28000' })), true)
-  assert.partialDeepStrictEqual(address.ssl(), { rejectUnauthorized: false })
+interface Opened {
+  readonly ssl: false | { readonly rejectUnauthorized?: boolean; readonly checkServerIdentity?: unknown }
+  readonly sslNegotiation: string
+}
+
+test('an address may name a socket, also with a user and without a host, as Cloud SQL gives it', () => {
+  for (const [url, config, target] of [
+    [
+      'postgresql://ann:s%40cret@/shop?host=/cloudsql/a:b:c',
+      { host: '/cloudsql/a:b:c', user: 'ann', password: 's@cret', database: 'shop' },
+      { host: '/cloudsql/a:b:c', database: 'shop' },
+    ],
+    ['postgresql://%2Frun%2Fpg/shop', { host: '/run/pg', database: 'shop' }, { host: '/run/pg', database: 'shop' }],
+    ['postgresql:///shop', { database: 'shop' }, { host: 'localhost', database: 'shop' }],
+    ['postgres://ann@:5433', { port: 5433, user: 'ann', database: 'ann' }, { host: 'localhost:5433', database: 'ann' }],
+    [
+      'postgresql://[::1]:5433/my%2Fshop?application_name=x',
+      { host: '::1', port: 5433, database: 'my/shop', application_name: 'x' },
+      { host: '[::1]:5433', database: 'my/shop' },
+    ],
+  ] as const) {
+    const address = parsePostgresAddress(url)
+    const { sslnegotiation: _, enableChannelBinding: __, ...found } = address.begin().config
+    assert.deepEqual(found, config, url)
+    assert.deepEqual(address.target, target, url)
+  }
+  for (const url of [
+    'postgres://ann:1/2#3@host/x',
+    'postgres://ann:1/2@host/x',
+    'postgres://ann:%zz@host/x',
+    'postgres://ann:a,b/c@host/x',
+  ])
+    assert.throws(() => parsePostgresAddress(url), { code: 'WP_STORE_URL_INVALID' }, url)
+})
+
+test('a schema is the search path, by each name, and also that of the direct address', () => {
+  for (const name of ['schema', 'currentSchema', 'search_path']) {
+    const address = parsePostgresAddress(`${base}?${name}=my%20app&options=-ctimezone%3DUTC`)
+    assert.deepEqual(address.searchPath, { name, value: 'my app' })
+    assert.equal(address.begin().config.options, '-ctimezone=UTC')
+  }
+  const withPath = `${base}?schema=app`
+  assert.deepEqual(parsePostgresAddress(withSearchPathOf(base, withPath)).searchPath?.value, 'app')
+  assert.equal(withSearchPathOf(`${base}?search_path=app`, withPath), `${base}?search_path=app`)
+  assert.throws(() => withSearchPathOf(`${base}?search_path=other`, withPath), { code: 'WP_STORE_URL_OPTION' })
+})
+
+test('sslmode=allow and prefer try the other way once, for a reason that it can change', () => {
+  const rejected = () => Object.assign(new Error('no pg_hba.conf entry'), { code: '28000' })
+  const wrongPassword = Object.assign(new Error('wrong password'), { code: '28P01' })
+  const encrypted = { rejectUnauthorized: false }
+  for (const [mode, first, other] of [
+    ['allow', false, encrypted],
+    ['prefer', encrypted, false],
+  ] as const) {
+    const address = parsePostgresAddress(`${base}?sslmode=${mode}`)
+    const attempts = [address.begin(), address.begin()] // two at the same time
+    for (const { config, failed } of attempts) {
+      assert.deepEqual(config.ssl, first)
+      failed(wrongPassword)
+      assert.equal(address.isWorthRetry(wrongPassword), false)
+      const error = rejected()
+      failed(error)
+      assert.equal(address.isWorthRetry(error), true)
+    }
+    const second = address.begin()
+    assert.deepEqual(second.config.ssl, other)
+    const error = rejected()
+    second.failed(error)
+    assert.equal(address.isWorthRetry(error), false, 'the role may not log in at all')
+    assert.deepEqual(address.begin().config.ssl, first)
+  }
+})
+
+test('a certificate is read again for each connection; while it cannot be read, the last text is used', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-tls-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const file = path.join(folder, 'ca.pem')
+  await writeFile(file, 'first')
+  const address = parsePostgresAddress(`${base}?sslmode=verify-full&sslrootcert=${file}`)
+  const read = () => (address.begin().config.ssl as { ca: string }).ca
+  await writeFile(file, 'second')
+  assert.equal(read(), 'second')
+  await rm(file)
+  assert.equal(read(), 'second')
+})
+
+test('with channel_binding=require, a connection ends before it sends a password in another way', () => {
+  const address = parsePostgresAddress(`${base}?sslmode=require&channel_binding=require`)
+  for (const [event, message, isEnded] of [
+    ['authenticationCleartextPassword', {}, true],
+    ['authenticationMD5Password', {}, true],
+    ['authenticationOk', {}, true],
+    ['authenticationSASL', { mechanisms: ['SCRAM-SHA-256'] }, true],
+    ['authenticationSASL', { mechanisms: ['SCRAM-SHA-256-PLUS', 'SCRAM-SHA-256'] }, false],
+  ] as const) {
+    const { connection } = new (makeClientClass(address))({})
+    connection.stream.on('error', () => undefined)
+    connection.emit(event, message)
+    assert.equal(connection.stream.destroyed, isEnded, event)
+  }
+})
+
+test('behind a pooler a search path is refused unless the role has it', async () => {
+  const address = parsePostgresAddress(`${base}?search_path=${encodeURIComponent('"My App",public')}`)
+  const connect = async (pid: number, path: string) => {
+    const texts: string[] = []
+    const query = async ({ text }: { text: string }) => {
+      texts.push(text)
+      return { rows: [{ pid, path }] }
+    }
+    await setUpClient({ processID: 1, query } as never, { address, session: {} })
+    return texts.some((text) => text.includes(`set_config('search_path', E'"My App",public', false)`))
+  }
+  assert.equal(await connect(1, '"$user", public'), true)
+  assert.equal(await connect(2, '"My App", public'), false)
+  await assert.rejects(connect(2, 'public'), { code: 'WP_STORE_URL_OPTION', message: /pooler.*alter role/ })
 })
 
 describe('PostgreSQL with a certificate of its own', () => {
@@ -126,6 +272,7 @@ describe('PostgreSQL with a certificate of its own', () => {
       ['sslmode=verify-full&sslrootcert=FOLDER/own.pem', true],
       ['sslmode=verify-full&sslrootcert=FOLDER/own.pem', 'WP_STORE_CERTIFICATE', 'localhost'],
       ['sslmode=verify-full', 'WP_STORE_CERTIFICATE'],
+      ['sslmode=require&channel_binding=require', true],
     ] as const)
       assert.equal(await connect(query, host), expected, `${query} ${host ?? ''}`)
     process.off('warning', warn)

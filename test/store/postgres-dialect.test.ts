@@ -4,7 +4,9 @@ import { createServer, type AddressInfo } from 'node:net'
 import { after, afterEach, before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
+import type { ClientBase } from 'pg'
 import { openPostgres, redactUrl, type OpenPostgresOptions } from '../../src/store/sql/postgres-dialect.ts'
+import { makeStaleness } from '../../src/store/sql/postgres-staleness.ts'
 import { arrayParameter } from '../../src/store/sql/postgres-values.ts'
 import { setUnusual, startPostgres, type TestPostgres } from '../support/postgres.ts'
 
@@ -103,6 +105,20 @@ test('a pool whose connections are all taken is WP_STORE_BUSY after 5 s', async 
   await sql`select 1`.execute(db)
 })
 
+test('a server that ends connections is not said to be busy, however many wait', async () => {
+  const ending = createServer((socket) => socket.end().on('error', () => undefined)).listen(0)
+  await once(ending, 'listening')
+  const { port } = ending.address() as AddressInfo
+  const { database, db } = open({ url: `postgresql://ann:x@127.0.0.1:${port}/db`, max: 1 })
+  const limited = new Kysely<Tables>({ dialect: database.dialect({ idleLimitMs: 1000, maxConnections: 1 }) })
+  const all = await Promise.allSettled([db, db, limited, db].map((one) => sql`select 1`.execute(one)))
+  for (const one of all) {
+    assert.equal(one.status, 'rejected')
+    assert.equal((one.reason as { code: string }).code, 'WP_STORE_UNREACHABLE')
+  }
+  ending.close()
+})
+
 test('a list for an array parameter is sent as an array', async () => {
   const { db } = open()
   const { rows } = await sql`select n from generate_series(1, 5) n where n = any(${arrayParameter([2, 4])})`.execute(db)
@@ -180,6 +196,8 @@ test('an address is shown without its password', () => {
     ['postgresql:/ann:s3/cr@et@host/x', 'postgresql:/ann@host/x'],
     ['//ann:s3cret@host/x', '//ann@host/x'],
     ['ann:s3cret@host/x', 'ann@host/x'],
+    ['postgresql://ann:secret@/todo?host=/run/pg', 'postgresql://ann@/todo?host=%2Frun%2Fpg'],
+    ['postgresql://db/todo?password=se@cret', 'postgresql://db/todo?password='],
     ['sqlite:.waypost/system.db', 'sqlite:.waypost/system.db'],
     ['no address', 'no address'],
   ]
@@ -277,6 +295,40 @@ test('a single statement that cannot be serialized with others is repeated', asy
   assert.deepEqual((await sql`select value from counter`.execute(db)).rows, [{ value: 3 }])
 })
 
+test('a statement that commits a part itself is not repeated', async () => {
+  const { db } = open()
+  await sql`create sequence calls`.execute(db)
+  await sql`create procedure fail_once() language plpgsql as $$ begin
+    perform nextval('calls'); commit; raise exception sqlstate '40001'; end $$`.execute(db)
+  const count = async () => {
+    const { rows } = await sql<{ calls: number }>`select nextval('calls')::int as calls`.execute(db)
+    return rows[0]!.calls
+  }
+  const texts = [
+    'call fail_once()',
+    `do $$ begin perform nextval('calls'); commit; raise exception sqlstate '40001'; end $$`,
+    `select nextval('calls'); commit; do $$ begin raise exception sqlstate '40001'; end $$`,
+  ]
+  for (const [index, text] of texts.entries()) {
+    await assert.rejects(sql.raw(text).execute(db), { code: '40001' })
+    assert.equal(await count(), 2 * (index + 1), text)
+  }
+})
+
+test('a commit or a parse that PostgreSQL refuses keeps its connection', async () => {
+  const { db } = open({ max: 1 })
+  const pid = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]!.pid
+  await sql`create table parent (id integer primary key)`.execute(db)
+  await sql`create table child (id integer references parent deferrable initially deferred)`.execute(db)
+  const before = await pid()
+  await assert.rejects(
+    db.transaction().execute((transaction) => sql`insert into child values (1)`.execute(transaction)),
+    { code: '23503' },
+  )
+  await assert.rejects(sql`prepare waypost_check as select nothing`.execute(db), { code: '42703' })
+  assert.equal(await pid(), before)
+})
+
 test('a database that only reads is 503, and the connections to it are replaced', async () => {
   const { database, db } = open({ max: 2 })
   const admin = await database.openClient()
@@ -301,4 +353,22 @@ test('a database that only reads is 503, and the connections to it are replaced'
     { code: '25006' },
   )
   await admin.end()
+})
+
+test('connections that only read on purpose are replaced less and less often', () => {
+  let now = 0
+  const staleness = makeStaleness(() => now)
+  const replaced: number[] = []
+  let client = {} as ClientBase
+  staleness.opened(client)
+  for (now = 1; now < 60_000; now += 100) {
+    staleness.foundReadOnly(client)
+    if (!staleness.isStale(client)) continue
+    replaced.push(now)
+    client = {} as ClientBase
+    now += 1
+    staleness.opened(client)
+  }
+  assert.ok(replaced.length <= 10, String(replaced))
+  assert.ok(replaced[1]! - replaced[0]! < 1500, 'soon at first')
 })

@@ -164,6 +164,17 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         await feed.close()
         await admin.end()
       })
+
+      test('replaces all connections to the former primary, whichever of them is found first', async () => {
+        const own = await openSystem({ url })
+        const turn = () => sql`set default_transaction_read_only = on`
+        await turn().execute(own.guardDb)
+        await turn().execute(own.db)
+        await assert.rejects(own.check(), { code: 'WP_STORE_READ_ONLY' })
+        await own.check()
+        await own.db.deleteFrom('waypost_system').where('name', '=', '').execute()
+        await own.close()
+      })
     }
 
     test('a System that a newer Waypost migrated is rejected with its name', async () => {

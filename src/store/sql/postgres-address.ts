@@ -1,153 +1,180 @@
-import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
-import { checkServerIdentity, type PeerCertificate } from 'node:tls'
-import { messageOf } from '../../kit/index.ts'
+import { nearest } from '../../kit/index.ts'
 import type { ClientConfig } from 'pg'
 import { errors } from './errors.ts'
+import { isTlsFailure, takeTlsOptions, wrong, type TlsOptions } from './postgres-tls.ts'
+import { parsePostgresUrl, redactUrl, type PostgresTarget } from './postgres-url.ts'
 
-/** How to connect to an address, with the options of libpq that `pg` ignores or understands in another way. */
+/** How to connect to an address. */
 export interface PostgresAddress {
-  /** The address without these options. */
-  readonly connectionString: string
-  /** Whether and how the next attempt uses TLS. Undefined leaves it to `pg`, which uses none by default. */
-  ssl(): ClientConfig['ssl']
+  readonly target: PostgresTarget
+  /** The schemas in which tables are looked up; by default those of the role. */
+  readonly searchPath: SearchPath | undefined
+  /** Whether a connection is allowed only if its login is bound to the certificate of the server. */
+  readonly requiresBinding: boolean
+  /** Starts to connect once. */
+  begin(): ConnectionAttempt
   /** Whether to try again at once with TLS, or without: for `sslmode=prefer` and `allow`. */
   isWorthRetry(error: unknown): boolean
 }
 
-const tlsOptions = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat'] as const
+export interface ConnectionAttempt {
+  readonly config: ClientConfig
+  failed(error: unknown): void
+}
+
+export interface SearchPath {
+  /** The option that sets it. */
+  readonly name: string
+  readonly value: string
+}
+
 /** The names that libpq, JDBC and Prisma use. */
 const schemaOptions = ['search_path', 'currentSchema', 'schema'] as const
 
+/** Options that Waypost has its own values for. */
+const ownValues: ReadonlySet<string> = new Set([
+  'connect_timeout',
+  'fallback_application_name',
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+  'tcp_user_timeout',
+])
+
+const onlyUtf8 = 'Waypost reads and writes UTF-8'
+const oneServer = 'Waypost connects to one server: use an address that always leads to the primary'
+const unsupported = 'the driver does not support it'
+
+/** Options of which only some values are possible. Others would be ignored, and connections be less safe or wrong. */
+const possible: Readonly<Record<string, readonly [values: readonly string[], reason: string]>> = {
+  client_encoding: [['utf8', 'utf-8', 'unicode', 'auto'], onlyUtf8],
+  target_session_attrs: [['any'], oneServer],
+  load_balance_hosts: [['disable'], oneServer],
+  hostaddr: [[], 'use host'],
+  gssencmode: [['disable', 'prefer'], unsupported],
+  channel_binding: [['disable', 'prefer', 'require'], 'it is not one of disable, prefer, require'],
+  sslnegotiation: [['postgres', 'direct'], 'it is not one of postgres, direct'],
+  sslcompression: [['0'], unsupported],
+  sslsni: [['1'], unsupported],
+}
+
+const read = 'user password host port dbname sslmode ssl sslrootcert sslcert sslkey options application_name'
+const known = [...read.split(' '), ...schemaOptions, ...ownValues, ...Object.keys(possible)]
+
+/** Shown instead of a value that may be a password. */
+const hidden = '…'
+
+/** How long a connection that needed another way than the first decides for others. */
+const otherWayMs = 60_000
+
 /**
- * Reads an address as libpq does (https://www.postgresql.org/docs/current/libpq-ssl.html), where `pg` differs.
- * @throws WP_STORE_URL_OPTION
+ * Reads an address as libpq does. `pg` gets no part of the address that is not read here, because it understands some
+ * options in another way, such as `ssl=0` beside `sslmode=verify-full`.
+ * @throws WP_STORE_URL_INVALID, WP_STORE_URL_OPTION
  */
 export function parsePostgresAddress(url: string): PostgresAddress {
-  const start = url.indexOf('?')
-  if (start === -1) return { connectionString: url, ssl: () => undefined, isWorthRetry: () => false }
-  const query = new URLSearchParams(url.slice(start + 1))
-  const mode = query.get('sslmode') ?? undefined
-  const ssl = makeTls(query, { mode, host: query.get('host') ?? hostOf(url) })
-  for (const name of tlsOptions) query.delete(name)
-  moveSchema(query)
-  const connectionString = `${url.slice(0, start)}?${query.toString()}`
-  if (mode !== 'prefer' && mode !== 'allow') return { connectionString, ssl: () => ssl, isWorthRetry: () => false }
-  let isEncrypted = mode === 'prefer'
+  assertOneHost(url)
+  const parts = parsePostgresUrl(url)
+  if (parts === undefined) throw errors.WP_STORE_URL_INVALID({ url: redactUrl(url) })
+  const { target, options: query, host, port, user, password, database } = parts
+  if (port !== undefined && !/^\d{1,5}$/.test(port)) throw wrong('port', port, 'it is not a port')
+  for (const name of new Set(query.keys())) {
+    if (query.getAll(name).length > 1) throw wrong(name, hidden, 'it is repeated')
+  }
+  const tls = takeTlsOptions(query, host)
+  const searchPath = takeSearchPath(query)
+  assertPossible(query)
+  const get = (name: string) => query.get(name) ?? undefined
+  const isDirect = query.get('sslnegotiation') === 'direct'
+  if (isDirect && isWeak(tls)) throw wrong('sslnegotiation', 'direct', 'it requires sslmode=require or verify-full')
+  const requiresBinding = query.get('channel_binding') === 'require'
+  if (requiresBinding && isWeak(tls))
+    throw wrong('channel_binding', 'require', 'it requires sslmode=require or verify-full')
+  const config: ClientConfig = {
+    ...defined({ host, port: port === undefined ? undefined : Number(port), user, password, database }),
+    ...defined({ options: get('options'), application_name: get('application_name') }),
+    sslnegotiation: isDirect ? 'direct' : 'postgres',
+    enableChannelBinding: ['prefer', 'require'].includes(query.get('channel_binding') ?? ''),
+  }
+  return { target, searchPath, requiresBinding, ...makeAttempts(config, tls) }
+}
+
+/**
+ * Adds the search path of an address to another address of the same database.
+ * @throws WP_STORE_URL_OPTION
+ */
+export function withSearchPathOf(url: string, other: string): string {
+  const path = parsePostgresAddress(other).searchPath
+  if (path === undefined) return url
+  const own = parsePostgresAddress(url).searchPath
+  if (own === undefined) return `${url}${url.includes('?') ? '&' : '?'}search_path=${encodeURIComponent(path.value)}`
+  if (own.value !== path.value)
+    throw wrong(own.name, own.value, `the other address of this database has "${path.value}"`)
+  return url
+}
+
+function makeAttempts(config: ClientConfig, tls: TlsOptions): Pick<PostgresAddress, 'begin' | 'isWorthRetry'> {
+  const worthRetry = new WeakSet<object>()
+  const isFirstEncrypted = tls.mode !== 'allow'
+  let otherUntil = -Infinity
   return {
-    connectionString,
-    ssl: () => (isEncrypted ? ssl : false),
-    isWorthRetry(error) {
-      if (isTlsFailure(error)) isEncrypted = false
-      else if (isEncryptionDemanded(error)) isEncrypted = true
-      else return false
-      return true
+    begin() {
+      const isFirst = performance.now() >= otherUntil
+      const ssl = isFirst === isFirstEncrypted ? tls.load() : false
+      return {
+        config: { ...config, ...defined({ ssl }) },
+        failed(error) {
+          if (tls.mode !== 'prefer' && tls.mode !== 'allow') return
+          const isOther = isRejected(error) || (ssl !== false && isTlsFailure(error))
+          if (!isOther) return
+          // If the other way fails too, the next connection begins with the first one.
+          otherUntil = isFirst ? performance.now() + otherWayMs : -Infinity
+          if (isFirst) worthRetry.add(error as object)
+        },
+      }
     },
+    isWorthRetry: (error) => worthRetry.has(error as object),
   }
 }
 
-/** A setting that `pg` has no option for is sent as libpq's `options`. */
-function moveSchema(query: URLSearchParams): void {
-  const given = schemaOptions.filter((name) => query.has(name))
-  const [name, other] = given
-  if (name === undefined) return
-  const value = query.get(name)!
-  if (other !== undefined) throw wrong(other, query.get(other)!, `"${name}" sets the same`)
-  query.delete(name)
-  const written = `-csearch_path=${value.replaceAll(/[\\\s]/g, String.raw`\$&`)}`
-  query.set('options', [query.get('options'), written].filter(Boolean).join(' '))
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '') : ''
-}
-
-interface TlsPeer {
-  readonly mode: string | undefined
-  readonly host: string
-}
-
-function makeTls(query: URLSearchParams, { mode, host }: TlsPeer): ClientConfig['ssl'] {
-  const file = (name: (typeof tlsOptions)[number]) => query.get(name) ?? undefined
-  const rootFile = file('sslrootcert')
-  const isSystem = rootFile === 'system' // the certificates that Node trusts
-  const root = isSystem ? undefined : rootFile
-  if (isSystem && mode !== undefined && mode !== 'verify-full')
-    throw wrong('sslmode', mode, 'sslrootcert=system requires verify-full')
-  const files = readLate({
-    ca: ['sslrootcert', root],
-    cert: ['sslcert', file('sslcert')],
-    key: ['sslkey', file('sslkey')],
-  })
-  const anyName = { checkServerIdentity: () => undefined }
-  // For an IP address, `pg` would compare the certificate with the name "localhost".
-  const itsName = {
-    checkServerIdentity: (name: string, certificate: PeerCertificate) =>
-      checkServerIdentity(isIP(host) === 0 ? name : host, certificate),
-  }
-  switch (mode) {
-    case undefined:
-      return rootFile === undefined && file('sslcert') === undefined ? undefined : merge(files, itsName)
-    case 'disable':
-      return false
-    case 'no-verify':
-    case 'allow':
-    case 'prefer':
-      return merge(files, { rejectUnauthorized: false })
-    case 'require':
-      return merge(files, root === undefined ? { rejectUnauthorized: false } : anyName)
-    case 'verify-ca':
-      if (root === undefined) throw wrong('sslmode', mode, 'it requires sslrootcert')
-      return merge(files, anyName)
-    case 'verify-full':
-      return merge(files, itsName)
-    default:
-      throw wrong(
-        'sslmode',
-        mode,
-        'it is not one of disable, allow, prefer, require, verify-ca, verify-full, no-verify',
-      )
-  }
-}
-
-/** Adds options without reading those that are read late. */
-function merge(files: object, options: object): object {
-  return Object.defineProperties(files, Object.getOwnPropertyDescriptors(options))
-}
-
-/** Returns options whose files are read for each connection, because certificates are renewed. */
-function readLate(files: Readonly<Record<string, readonly [option: string, file: string | undefined]>>): object {
-  const options = {}
-  for (const [name, [option, file]] of Object.entries(files)) {
-    if (file === undefined) continue
-    readText(option, file) // a wrong path is an error at the start
-    Object.defineProperty(options, name, { get: () => readText(option, file), enumerable: true, configurable: true })
-  }
-  return options
-}
-
-function readText(option: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw wrong(option, file, messageOf(cause))
-  }
-}
-
-function wrong(name: string, value: string, reason: string): Error {
-  return errors.WP_STORE_URL_OPTION({ name, value, reason })
-}
-
-/** Whether PostgreSQL has no TLS, or the handshake failed. */
-function isTlsFailure(error: unknown): boolean {
-  const { message = '', code = '' } = error as { readonly message?: string; readonly code?: string }
-  return message === noTls || /^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)
-}
-
-/** The message of pg. */
-export const noTls = 'The server does not support SSL connections'
-
-/** Whether `pg_hba.conf` may reject the connection only because it is not encrypted. */
-function isEncryptionDemanded(error: unknown): boolean {
+/** Whether `pg_hba.conf` may reject the connection only because it is encrypted, or is not. */
+function isRejected(error: unknown): boolean {
   return (error as { readonly code?: string }).code === '28000'
+}
+
+function isWeak({ mode }: TlsOptions): boolean {
+  return [undefined, 'disable', 'allow', 'prefer'].includes(mode)
+}
+
+function assertOneHost(url: string): void {
+  // An "@" behind it belongs to a password that is not written correctly.
+  const [, hosts = '', options = ''] =
+    /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#@]*)[^?@]*(?:\?([^@]*))?$/.exec(url) ?? []
+  const query = new URLSearchParams(options)
+  const several = [hosts, query.get('host'), query.get('port')].find((value) => value?.includes(','))
+  if (several) throw wrong('host', several, oneServer)
+}
+
+function takeSearchPath(query: URLSearchParams): SearchPath | undefined {
+  const [name, other] = schemaOptions.filter((option) => query.has(option))
+  if (name === undefined) return undefined
+  if (other !== undefined) throw wrong(other, query.get(other)!, `"${name}" sets the same`)
+  const value = query.get(name)!
+  query.delete(name)
+  return { name, value }
+}
+
+function assertPossible(query: URLSearchParams): void {
+  for (const [name, value] of query) {
+    const rule = Object.hasOwn(possible, name) ? possible[name] : undefined
+    if (rule !== undefined && !rule[0].includes(value.toLowerCase())) throw wrong(name, value, rule[1])
+    if (known.includes(name)) continue
+    const similar = nearest(name, known)
+    throw wrong(name, hidden, similar === undefined ? 'Waypost does not know it' : `did you mean "${similar}"?`)
+  }
+}
+
+function defined<Values extends object>(values: Values): { [Key in keyof Values]?: NonNullable<Values[Key]> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }

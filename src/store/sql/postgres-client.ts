@@ -86,8 +86,8 @@ interface ClientContext {
 
 /** The statement that begins a transaction that is meant to read only. */
 const readOnlyPattern = /^\s*(begin|start\s+transaction|set\s+transaction)\b[^;]*\bread\s+only\b/i
-/** Statements whose failure leaves open whether something was stored. */
-const endPattern = /^\s*(commit|end|rollback|release|prepare)\b/i
+/** One statement that a transaction of its own contains: `call` and `do` may commit, and texts with several may too. */
+const singlePattern = /^(\s*\/\*[^*]*\*\/)*\s*(select|insert|update|delete|merge|with|values|table)\b[^;]*;?\s*$/i
 /** How often a single statement is tried that failed only because of others. */
 const maxTries = 5
 
@@ -153,20 +153,20 @@ export class BoundClient implements PostgresPoolClient {
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
     const bound = parameters.map(bindPostgresValue)
     if (readOnlyPattern.test(sql)) this.#isMeantToRead = true
-    const result = await this.#repeat(() => this.#query<Row>(sql, bound))
+    const result = await this.#repeat(sql, () => this.#query<Row>(sql, bound))
     // If a statement in a transaction failed, PostgreSQL answers the commit with a rollback and no error.
     if (sql === 'commit' && (result.command as string) === 'ROLLBACK') throw errors.WP_STORE_TRANSACTION_LOST()
     return result
   }
 
   /** Repeats a statement outside a transaction that failed because of others, for example one with `repeatable read`. */
-  async #repeat<Value>(run: () => Promise<Value>): Promise<Value> {
+  async #repeat<Value>(sql: string, run: () => Promise<Value>): Promise<Value> {
     for (let tries = 1; ; tries++) {
       const isAlone = !this.#isInTransaction()
       try {
         return await run()
       } catch (error) {
-        if (!isAlone || tries === maxTries || !isRepeatable(error)) throw error
+        if (!isAlone || tries === maxTries || !isRepeatable(error) || !singlePattern.test(sql)) throw error
       }
     }
   }
@@ -248,18 +248,18 @@ export class BoundClient implements PostgresPoolClient {
     try {
       return await answer
     } catch (error) {
-      throw addStatement(this.#explainFailure(error, sql), sql)
+      throw addStatement(this.#explainFailure(error), sql)
     } finally {
       this.#monitor.end(this.#client)
     }
   }
 
-  #explainFailure(error: unknown, sql: string): unknown {
+  #explainFailure(error: unknown): unknown {
     const explained = this.#explain(error)
     const isReadOnly = isWaypostError(explained) && explained.code === 'WP_STORE_READ_ONLY'
     if (isReadOnly && this.#isMeantToRead) return error // a mistake of the statement, not the state of the database
     if (isReadOnly) this.#onReadOnly()
-    this.#isStuck ||= endsConnection(explained) || endPattern.test(sql)
+    this.#isStuck ||= endsConnection(explained)
     return explained
   }
 }

@@ -7,16 +7,17 @@ import {
   type Dialect,
   type PostgresPool,
 } from 'kysely'
-import { Client, Pool, type ClientBase, type ClientConfig, type PoolClient, type QueryConfig } from 'pg'
+import { Pool, type Client, type ClientBase, type ClientConfig, type PoolClient } from 'pg'
 import { withDeadline } from '../../kit/index.ts'
-import { errors } from './errors.ts'
 import { ConnectionMonitor } from './connection-monitor.ts'
 import { BoundClient, BoundCursor } from './postgres-client.ts'
-import { explainBusy, explainConnectError, explainQueryError, type PostgresTarget } from './postgres-errors.ts'
+import { explainBusy, explainConnectError, explainQueryError } from './postgres-errors.ts'
 import { ParameterTypes } from './postgres-parameters.ts'
 import { parsePostgresAddress, type PostgresAddress } from './postgres-address.ts'
-import { parsePostgresUrl, redactUrl } from './postgres-url.ts'
-import { writeSessionSettings, type SessionOptions } from './postgres-session.ts'
+import { connectLimitMs, makeClientClass, openClientOf, setUpClient } from './postgres-connect.ts'
+import { redactUrl, type PostgresTarget } from './postgres-url.ts'
+import type { SessionOptions } from './postgres-session.ts'
+import { makeStaleness, type Staleness } from './postgres-staleness.ts'
 import { postgresTypes } from './postgres-values.ts'
 import { StatementNames } from './statement-names.ts'
 
@@ -43,6 +44,8 @@ export interface OpenPostgresOptions {
   readonly statementTimeoutMs?: number
   /** Whether Waypost's own tables are in this database. */
   readonly isSystem?: boolean
+  /** That of another pool of the same database. */
+  readonly staleness?: Staleness
 }
 
 export interface TransactionLimits {
@@ -73,6 +76,7 @@ export interface SharedPostgres {
 
 export interface PostgresDatabase extends SharedPostgres {
   readonly pool: Pool
+  readonly staleness: Staleness
   /**
    * Opens a client outside the pool, which the caller closes.
    * @throws WP_STORE_UNREACHABLE
@@ -80,21 +84,19 @@ export interface PostgresDatabase extends SharedPostgres {
   openClient(): Promise<Client>
 }
 
-const connectLimitMs = 5000
 /** By default Linux waits two hours before it checks an idle connection. */
 const keepAliveMs = 10_000
 const closeLimitMs = 5000
 
 /**
  * Opens a pool. The first query opens the first connection.
- * @throws WP_STORE_URL_INVALID
+ * @throws WP_STORE_URL_INVALID, WP_STORE_URL_OPTION
  */
 export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
   const { url, max = 10, applicationName = 'waypost', queryTimeoutMs } = options
   const session: SessionOptions = { isSystem: options.isSystem, statementTimeoutMs: options.statementTimeoutMs }
-  const target = parseTarget(url)
-  const direct = options.directUrl === undefined ? target : parseTarget(options.directUrl)
   const address = parsePostgresAddress(url)
+  const { target } = address
   const directAddress = options.directUrl === undefined ? address : parsePostgresAddress(options.directUrl)
   const config: ClientConfig = {
     application_name: applicationName,
@@ -107,88 +109,46 @@ export function openPostgres(options: OpenPostgresOptions): PostgresDatabase {
    * Errors that closed connections between two statements. The error of the next statement does not contain the reason.
    */
   const lost = new WeakMap<ClientBase, Error>()
-  /** When connections were opened, and when one of them was last found to be read-only. */
-  const openedAt = new WeakMap<ClientBase, number>()
-  const staleness: Staleness = { openedAt, since: -Infinity }
+  const staleness = options.staleness ?? makeStaleness()
+  const outside: SessionOptions = { isSystem: options.isSystem }
   const monitor = new ConnectionMonitor({
     lateMs: options.lateMs ?? 10_000,
-    openClient: () => openClient(config, { address, target, session: { isSystem: options.isSystem } }),
+    openClient: () => openClientOf(config, { address, session: outside }),
   })
   const names = options.prepare === false || queryTimeoutMs !== undefined ? undefined : new StatementNames()
   const types = new ParameterTypes()
   const register = async (client: ClientBase) => {
-    await setUp(client, session)
-    openedAt.set(client, performance.now())
+    await setUpClient(client, { address, session })
     if (queryTimeoutMs !== undefined) return // it is shorter anyway
     const isDirect = await monitor.register(client)
     if (!isDirect) names?.stop()
   }
-  const pooled = { ...config, connectionString: url, Client: makeClientClass(address), max, onConnect: register }
+  const Client = makeClientClass(address, staleness.opened)
+  const pooled = { ...config, Client, max, onConnect: register }
   const pool = new Pool({ ...pooled, query_timeout: queryTimeoutMs })
   // A lost connection emits an error, which would end the process without a listener. The pool discards the connection,
   // and its query fails, without further handling.
   pool.on('error', ignore)
+  const usage = countInUse(pool)
   // Only the first error says why: the end of the connection follows it.
   pool.on('connect', (client) => client.once('error', (error) => lost.set(client, error)).on('error', ignore))
   return {
     kind: 'postgresql',
     target,
     pool,
+    staleness,
     dialect: (limits) => {
-      const context = { pool, address, target, monitor, lost, types, staleness }
+      const context = { pool, address, usage, monitor, lost, types, staleness }
       if (limits === undefined)
         return new PostgresDialect({ pool: wrapPool({ ...context, names }), cursor: BoundCursor })
       const config = { pool: wrapPool({ ...context, names: undefined }), cursor: BoundCursor }
       return new LimitedDialect(config, { ...limits, target })
     },
-    openClient: () =>
-      openClient(config, { address: directAddress, target: direct, session: { isSystem: options.isSystem } }),
+    openClient: () => openClientOf(config, { address: directAddress, session: outside }),
     close: async () => {
       if (pool.ending) return
       await withDeadline(pool.end(), closeLimitMs, () => undefined)
     },
-  }
-}
-
-function parseTarget(url: string): PostgresTarget {
-  const target = parsePostgresUrl(url)
-  if (target === undefined) throw errors.WP_STORE_URL_INVALID({ url: redactUrl(url) })
-  return target
-}
-
-/** Makes the class of the clients of a pool, whose options may change from one connection to the next. */
-function makeClientClass(address: PostgresAddress): typeof Client {
-  return class extends Client {
-    constructor(config: ClientConfig) {
-      super(addressed(config, address))
-    }
-  }
-}
-
-function addressed(config: ClientConfig, { connectionString, ssl }: PostgresAddress): ClientConfig {
-  const tls = ssl()
-  return { ...config, connectionString, ...(tls !== undefined && { ssl: tls }) }
-}
-
-interface ClientPlace {
-  readonly address: PostgresAddress
-  readonly target: PostgresTarget
-  readonly session: SessionOptions
-  readonly isFirst?: boolean
-}
-
-async function openClient(config: ClientConfig, place: ClientPlace): Promise<Client> {
-  const { address, target, session, isFirst = true } = place
-  const client = new Client(addressed(config, address))
-  client.on('error', ignore)
-  try {
-    await client.connect()
-    await setUp(client, session)
-    return client
-  } catch (error) {
-    await client.end().catch(ignore)
-    if (isFirst && address.isWorthRetry(error)) return openClient(config, { ...place, isFirst: false })
-    throw explainConnectError(error, { target, limitMs: connectLimitMs })
   }
 }
 
@@ -220,6 +180,8 @@ class LimitedDriver extends PostgresDriver {
   readonly #waitLimitMs: number
   readonly #waiting = new Set<() => void>()
   #free: number
+  /** Why the last connection could not be opened: then those that wait do not wait for transactions. */
+  #failure: Error | undefined
 
   constructor(config: DialectConfig, { idleLimitMs, maxConnections, target }: Limits) {
     super(config)
@@ -233,8 +195,11 @@ class LimitedDriver extends PostgresDriver {
   override async acquireConnection(options?: AbortableOperationOptions): Promise<DatabaseConnection> {
     await this.#enter()
     try {
-      return await super.acquireConnection(options)
+      const connection = await super.acquireConnection(options)
+      this.#failure = undefined
+      return connection
     } catch (error) {
+      if (error instanceof Error) this.#failure = error
       this.#leave()
       throw error
     }
@@ -258,7 +223,7 @@ class LimitedDriver extends PostgresDriver {
     this.#waiting.add(turn.resolve)
     await withDeadline(turn.promise, this.#waitLimitMs, () => {
       this.#waiting.delete(turn.resolve)
-      throw explainBusy(this.#target, this.#waitLimitMs)
+      throw this.#failure ?? explainBusy(this.#target, this.#waitLimitMs)
     })
   }
 
@@ -272,19 +237,10 @@ class LimitedDriver extends PostgresDriver {
   }
 }
 
-/** Connections that were opened before one of them was found to be read-only. They may lead to the former primary. */
-interface Staleness {
-  readonly openedAt: WeakMap<ClientBase, number>
-  since: number
-}
-
-/** If the database stays read-only, its connections are not replaced all the time. */
-const replaceEveryMs = 1000
-
 interface PoolContext {
   readonly pool: Pool
   readonly address: PostgresAddress
-  readonly target: PostgresTarget
+  readonly usage: { readonly inUse: number }
   readonly monitor: ConnectionMonitor
   readonly lost: WeakMap<ClientBase, Error>
   readonly names: StatementNames | undefined
@@ -293,11 +249,8 @@ interface PoolContext {
 }
 
 /** Wraps the pool for Kysely: Kysely cannot end it, and errors name the server. */
-function wrapPool({ pool, address, target, monitor, lost, names, types, staleness }: PoolContext): PostgresPool {
-  const onReadOnly = () => {
-    const now = performance.now()
-    if (now - staleness.since > replaceEveryMs) staleness.since = now
-  }
+function wrapPool({ pool, address, usage, monitor, lost, names, types, staleness }: PoolContext): PostgresPool {
+  const { target } = address
   return {
     options: pool.options,
     async connect() {
@@ -307,26 +260,35 @@ function wrapPool({ pool, address, target, monitor, lost, names, types, stalenes
           throw error
         })
         const explain = (error: unknown) => explainQueryError(lost.get(client) ?? error, target)
+        const onReadOnly = () => staleness.foundReadOnly(client)
         return new BoundClient(client, { explain, monitor, names, types, onReadOnly })
       } catch (error) {
-        throw explainConnectError(error, { target, limitMs: connectLimitMs, pool })
+        const { ending: isEnding, options } = pool
+        throw explainConnectError(error, {
+          target,
+          limitMs: connectLimitMs,
+          pool: { isEnding, isInUse: usage.inUse >= options.max },
+        })
       }
     },
     async end() {},
   }
 }
 
-async function connectCurrent(pool: Pool, { openedAt, since }: Staleness): Promise<PoolClient> {
+async function connectCurrent(pool: Pool, staleness: Staleness): Promise<PoolClient> {
   for (;;) {
     const client = await pool.connect()
-    if ((openedAt.get(client) ?? Infinity) > since) return client
+    if (!staleness.isStale(client)) return client
     client.release(true)
   }
 }
 
-async function setUp(client: ClientBase, session: SessionOptions): Promise<void> {
-  // The timeout is supported by pg but missing from its types.
-  await client.query({ text: writeSessionSettings(session), query_timeout: connectLimitMs } as QueryConfig)
+/** Counts the connections that are in use, without those that are idle or just being opened. */
+function countInUse(pool: Pool): { readonly inUse: number } {
+  const usage = { inUse: 0 }
+  pool.on('acquire', () => (usage.inUse += 1))
+  pool.on('release', () => (usage.inUse -= 1))
+  return usage
 }
 
 function ignore(): void {}

@@ -1,11 +1,7 @@
 import { isWaypostError } from '../../kit/index.ts'
 import { errors } from './errors.ts'
-import { noTls } from './postgres-address.ts'
-
-export interface PostgresTarget {
-  readonly host: string
-  readonly database: string
-}
+import { noTls } from './postgres-tls.ts'
+import type { PostgresTarget } from './postgres-url.ts'
 
 // connection exceptions; server stopping or starting, database dropped, idle for too long; too many connections
 const lostCodes = /^(08...|57P0[12345]|53300|E[A-Z_]{3,})$/
@@ -37,10 +33,12 @@ export function isOfDriver(error: unknown): boolean {
 
 /** Whether the connection of a failed statement must not be used again. */
 export function endsConnection(error: unknown): boolean {
-  return isWaypostError(error) && endingCodes.has(error.code)
+  const { code } = error as { code?: string }
+  return isWaypostError(error) ? endingCodes.has(error.code) : code === completionUnknown
 }
 
 const endingCodes: ReadonlySet<string> = new Set(['WP_STORE_UNREACHABLE', 'WP_STORE_IDLE', 'WP_STORE_READ_ONLY'])
+const completionUnknown = '40003'
 
 /** Whether a statement failed only because of others that ran at the same time, and stored nothing. */
 export function isRepeatable(error: unknown): boolean {
@@ -72,16 +70,18 @@ export interface ConnectAttempt {
   readonly target: PostgresTarget
   readonly limitMs: number
   /** Absent for a connection without the pool. */
-  readonly pool?: { readonly ending: boolean; readonly totalCount: number; readonly options: { readonly max: number } }
+  readonly pool?: {
+    readonly isEnding: boolean
+    /** Whether all its connections are used, so that the attempt waited for one of them and not for the server. */
+    readonly isInUse: boolean
+  }
 }
 
 /** Converts the error of a connection attempt, with or without the pool. */
 export function explainConnectError(error: unknown, { target, limitMs, pool }: ConnectAttempt): Error {
-  if (pool?.ending) return errors.WP_STORE_CLOSED({ database: target.database })
-  // The pool's own error has neither code nor cause. A new connection that took too long has a cause.
-  const isOfPool = pool !== undefined && isOfDriver(error) && (error as Error).cause === undefined
-  if (!isOfPool || pool.totalCount < pool.options.max) return unreachable(error, target)
-  return explainBusy(target, limitMs, error)
+  if (pool?.isEnding) return errors.WP_STORE_CLOSED({ database: target.database })
+  if (isWaypostError(error)) return error
+  return isOfDriver(error) && pool?.isInUse ? explainBusy(target, limitMs, error) : unreachable(error, target)
 }
 
 /** Returns the error if no connection became free in time. */

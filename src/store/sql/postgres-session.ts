@@ -53,3 +53,8 @@ export function writeSessionSettings({ isSystem = false, statementTimeoutMs = 0 
     .map(([name, value]) => `set ${name} = ${value}`)
     .join('; ')
 }
+
+/** A schema is set by a statement too. Works with any `standard_conforming_strings`. */
+export function writeSearchPath(path: string): string {
+  return `select set_config('search_path', E'${path.replaceAll('\\', String.raw`\\`).replaceAll("'", "''")}', false)`
+}
