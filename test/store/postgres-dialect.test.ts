@@ -59,6 +59,15 @@ test('a connection closed by the server only fails its query: the next one has a
   await killer.end()
 })
 
+test('bytes that are no value of their type fail their statement, not the connection', async () => {
+  const { db } = open({ max: 1 })
+  const pid = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]!.pid
+  const before = await pid()
+  const refused = sql`select ${Buffer.from([1])}::text::int = 1 or 1 = ${Buffer.from([1])}::int`.execute(db)
+  await assert.rejects(refused, { code: /^(08P01|22P03)$/ })
+  assert.equal(await pid(), before)
+})
+
 test('a connection that is released in the middle of a transaction is not used again', async () => {
   const { db } = open({ max: 1 })
   const pids: number[] = []

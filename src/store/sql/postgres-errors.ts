@@ -5,6 +5,7 @@ import type { PostgresTarget } from './postgres-url.ts'
 
 // connection exceptions; server stopping or starting, database dropped, idle for too long; too many connections
 const lostCodes = /^(08...|57P0[12345]|53300|E[A-Z_]{3,})$/
+const protocolViolation = '08P01'
 /** Idle in a transaction, or in one for too long: PostgreSQL closed the connection. */
 const endedCodes: ReadonlySet<unknown> = new Set(['25P03', '25P04'])
 const diskFull = '53100'
@@ -16,13 +17,15 @@ const readOnly = '25006'
  * Decides by code only, because PostgreSQL writes messages in the language of `lc_messages`.
  */
 export function explainQueryError(error: unknown, target: PostgresTarget): unknown {
-  const { code } = error as { code?: string }
+  const { code, routine } = error as { code?: string; routine?: string }
   const { database } = target
   const options = { cause: error, retryAfterSeconds: 1 }
   if (endedCodes.has(code)) return errors.WP_STORE_IDLE({ database }, options)
   if (code === canceled) return errors.WP_STORE_STATEMENT_TIMEOUT({ database }, options)
   if (code === diskFull) return errors.WP_STORE_FULL({ database }, { cause: error })
   if (code === readOnly) return errors.WP_STORE_READ_ONLY({ ...target }, options)
+  // PostgreSQL names the routine that refused values of a statement. A pooler that ends the connection names none.
+  if (code === protocolViolation && routine !== undefined) return error
   return lostCodes.test(code ?? '') || isOfDriver(error) ? unreachable(error, target) : error
 }
 

@@ -11,7 +11,7 @@ interface Privileges {
   readonly unreadable: readonly string[]
   readonly unwritable: readonly string[]
   readonly may_delete: boolean
-  /** Rules that PostgreSQL applies instead of the statement. */
+  /** Rules that PostgreSQL applies instead of the statement, so that it returns no row or deletes none. */
   readonly rules: readonly string[]
 }
 
@@ -35,6 +35,7 @@ async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<r
   if (kindOf(client) === 'sqlite') return []
   const { table, operation, types, set, write, owner, version } = plan
   const isSoft = operation === 'delete' && Object.keys(set).length > 0
+  const isRemoving = operation === 'delete' && !isSoft
   const [privilege, event] = writing[isSoft ? 'update' : operation] ?? ['SELECT', '']
   const ownerColumn = operation === 'insert' && owner?.parent === undefined ? owner?.column : undefined
   const written =
@@ -47,7 +48,11 @@ async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<r
   const { rows } = await sql<Privileges>`
     select current_user as role, ${listed(Object.keys(types), 'SELECT')} as unreadable, ${listed(written, privilege)} as unwritable,
       has_table_privilege(c.oid, 'DELETE') as may_delete,
-      array(select rulename::text from pg_rewrite where ev_class = c.oid and is_instead and ev_type = cast(${event || '0'} as "char")) as rules
+      array(
+        select r.rulename::text from pg_rewrite r
+        where r.ev_class = c.oid and r.is_instead and r.ev_type = cast(${event || (isRemoving ? '4' : '0')} as "char")
+          and case r.ev_type when '4' then pg_get_ruledef(r.oid) ~ 'DO INSTEAD NOTHING;$' else pg_get_ruledef(r.oid) !~* '\\mreturning\\M' end
+      ) as rules
     from pg_class c where c.oid = cast(${quoteName(table)} as regclass) and c.relkind in ('r', 'p', 'f')`.execute(
     client,
   )
@@ -61,10 +66,12 @@ async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<r
   return [
     ...may('read', unreadable),
     ...may(operation === 'insert' ? 'insert' : 'change', unwritable),
-    ...(operation === 'delete' && !isSoft && !mayDelete
-      ? [`The role "${role}" may not delete rows of "${table}"`]
-      : []),
-    ...rules.map((name) => `The rule "${name}" of "${table}" replaces the statement, which then returns no row`),
+    ...(isRemoving && !mayDelete ? [`The role "${role}" may not delete rows of "${table}"`] : []),
+    ...rules.map((name) =>
+      isRemoving
+        ? `The rule "${name}" of "${table}" suppresses the statement`
+        : `The rule "${name}" of "${table}" replaces the statement, which then returns no row`,
+    ),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { PlanColumn } from './plan.ts'
+import type { DatabaseKind } from './values.ts'
 
 /** The value of a sort column in the last row of a page, as the database writes it. */
 export type CursorValue = string | number | boolean | Uint8Array | null
@@ -24,24 +25,27 @@ const numbersAsText: ReadonlyMap<unknown, CursorValue> = new Map<unknown, Cursor
   ['NaN', 'NaN'],
 ])
 
+/** The list that a cursor continues. */
+export interface CursorList {
+  readonly digest: string
+  /** Those of the order. */
+  readonly columns: readonly PlanColumn[]
+  readonly kind: DatabaseKind
+}
+
 /**
  * Reads a cursor. Cursors are not signed: they only select where a list continues, and all its conditions are added to the
  * statement in any case.
- * @param columns those of the order
  * @returns undefined if it is not a cursor of this list
  */
-export function readCursor(
-  text: string,
-  digest: string,
-  columns: readonly PlanColumn[],
-): readonly CursorValue[] | undefined {
+export function readCursor(text: string, { digest, columns, kind }: CursorList): readonly CursorValue[] | undefined {
   const [found, ...values] = parse(text)
   if (found !== digest || values.length !== columns.length) return undefined
   const read = values.map((value, index) => {
     if (Array.isArray(value) && typeof value[0] === 'string') return Buffer.from(value[0], 'base64')
     return columns[index]!.type === 'number' ? (numbersAsText.get(value) ?? value) : value
   })
-  return read.every((value, index) => isPossible(value, columns[index]!)) ? (read as CursorValue[]) : undefined
+  return read.every((value, index) => isPossible(value, columns[index]!, kind)) ? (read as CursorValue[]) : undefined
 }
 
 function parse(text: string): readonly unknown[] {
@@ -54,8 +58,9 @@ function parse(text: string): readonly unknown[] {
 }
 
 /** Whether a database can compare a value. On SQLite, a column may have values of every type, and null. */
-function isPossible(value: unknown, { type }: PlanColumn): boolean {
+function isPossible(value: unknown, { type }: PlanColumn, kind: DatabaseKind): boolean {
   if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed()
   if (typeof value === 'boolean') return type === 'boolean'
-  return value === null || typeof value === 'number' || value instanceof Uint8Array
+  if (value instanceof Uint8Array) return kind === 'sqlite' // PostgreSQL would read the bytes as the binary form of the type
+  return value === null || typeof value === 'number'
 }

@@ -25,6 +25,7 @@ import {
   type StatementWriter,
   type UsedFilter,
 } from './statements.ts'
+import type { DatabaseKind } from './values.ts'
 
 /** Makes the handler of a list. */
 export function makeListHandler(plan: TablePlan, path: string): Handler {
@@ -50,7 +51,10 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
       used.length === 0 && sort === normalSort
         ? normalDigest
         : digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), nameSort(sort)])
-    const after = cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context })
+    const database = open(context)
+    const { kind } = database
+    const after =
+      cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context, kind })
     const conditions = {
       access: accessOf(context.principal),
       filters: used.map(({ column, operator, name }) => describeFilter({ column, operator }, query[name])),
@@ -62,7 +66,6 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
       rows: limit === list.limit.default ? limit + 1 : undefined,
       isScan: sort !== normalSort || readsManyRows(plan, conditions),
     }
-    const database = open(context)
     const key = nameShape(shape)
     const [rows, counted] = await Promise.all([
       database.run(key, (writer) => writer.list(shape), { ...input, rows: limit + 1, ...(after && { after }) }),
@@ -77,7 +80,7 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
     const hasNext = rows.length > limit || isCutOff(rows)
     const page = rows.length > limit ? rows.slice(0, limit) : rows
     const names = sort.map(({ column }, index) =>
-      isConverted(plan.types[column]!, database.kind) ? cursorAlias(index) : column,
+      isConverted(plan.types[column]!, kind) ? cursorAlias(index) : column,
     )
     const next = hasNext ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
@@ -122,11 +125,12 @@ interface Continuing {
   readonly sort: readonly SortTerm[]
   readonly plan: TablePlan
   readonly context: Context
+  readonly kind: DatabaseKind
 }
 
-function continueAfter(text: string, { digest, sort, plan, context }: Continuing): readonly CursorValue[] {
+function continueAfter(text: string, { digest, sort, plan, context, kind }: Continuing): readonly CursorValue[] {
   const columns = sort.map(({ column }) => plan.types[column]!)
-  const values = readCursor(text, digest, columns)
+  const values = readCursor(text, { digest, columns, kind })
   if (values === undefined)
     throw context.problem(400, '"after" is not the "next" of a list with the same filters and the same order')
   return values

@@ -18,11 +18,16 @@ import {
   type TableRequest,
 } from './run.ts'
 import {
+  digestAlias,
   isTrue,
+  policyAlias,
+  ruleAlias,
   versionAlias,
   type Access,
   type ChangeCondition,
   type Input,
+  type RowCondition,
+  type Statement,
   type StatementWriter,
 } from './statements.ts'
 
@@ -63,7 +68,7 @@ function makeInsertHandler(plan: TablePlan, path: string): Handler {
     if (row === undefined) {
       const check = (writer: StatementWriter) => writer.findReferences(references, written, change.access)
       const [seen] = await database.run(`find ${key}`, check, input)
-      throw explainMissing(plan, { references, seen: seen!, context })
+      throw explainMissing(plan, { references, seen: seen!, context }) ?? makeSuppressed(plan, context)
     }
     const { location } = plan
     const at = location === undefined ? undefined : makeLocation(path, input.params, row[location])
@@ -100,6 +105,7 @@ function makeChangeHandler(plan: TablePlan): Handler {
   const answer = makeAnswer(plan)
   const accessOf = makeAccess(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0
+  const remove = makeRemoval()
   return async (request, context) => {
     const database = open(context)
     const access = accessOf(context.principal)
@@ -117,23 +123,60 @@ function makeChangeHandler(plan: TablePlan): Handler {
       references: references.filter(({ inPath }) => !inPath), // others are conditions of all statements
     }
     const key = nameChange(plan, change)
-    const [row] = await database.run(
-      key,
-      (writer) => (isRemoving ? writer.delete(change) : writer.update(change)),
-      input,
-    )
+    const [row] = isRemoving
+      ? await remove(database, { key, change, input })
+      : await database.run(key, (writer) => writer.update(change), input)
     if (row === undefined) {
       const [found] = await database.run(`find ${key}`, (writer) => writer.find(change), input)
       if (found === undefined) throw notFound(context)
       const isOther = versions !== undefined && !versions.includes(BigInt(found[versionAlias] as string | number))
       if (isOther) throw context.problem(412, 'The resource has been changed')
-      if (change.references.length === 0) throw makeSuppressed(plan, context)
-      throw explainMissing(plan, { references: change.references, seen: found, context })
+      const missing = explainMissing(plan, { references: change.references, seen: found, context })
+      throw missing ?? (await explainUnchanged(plan, { database, input, context }))
     }
     if (plan.operation === 'delete') return context.respond(204)
     const etag = etagOf(plan, row)
     return etag === undefined ? answer(row, context) : context.respond(200, answer(row, context), { etag })
   }
+}
+
+interface Removal {
+  readonly key: string
+  readonly change: RowCondition
+  readonly input: Input
+}
+
+/**
+ * Returns a function that deletes a row. If a rule of PostgreSQL replaces the statement, it returns no row and counts none,
+ * so the row is compared: many rules mark it as deleted instead.
+ */
+function makeRemoval() {
+  let isReplaced: boolean | undefined
+  return async (database: TableDatabase, { key, change, input }: Removal): Promise<readonly Row[]> => {
+    const run = (name: string, write: (writer: StatementWriter) => Statement) =>
+      database.run(`${name} ${key}`, write, input)
+    isReplaced ??= database.kind === 'postgresql' && isTrue((await findRefusals(database, input))[ruleAlias])
+    if (!isReplaced) return run('delete', (writer) => writer.delete(change))
+    const [before] = await run('digest', (writer) => writer.digest(change))
+    if (before === undefined) return []
+    await run('delete', (writer) => writer.delete(change, true))
+    const [after] = await run('after', (writer) => writer.digest({ access: change.access }))
+    return after?.[digestAlias] === before[digestAlias] ? [] : [before]
+  }
+}
+
+async function findRefusals(database: TableDatabase, input: Input): Promise<Row> {
+  return (await database.run('refusals', (writer) => writer.findRefusals(), input))[0]!
+}
+
+/** Returns the error of a change that changed nothing, although the row exists and it refers to rows that exist. */
+async function explainUnchanged(
+  plan: TablePlan,
+  { database, input, context }: Pick<Checking, 'database' | 'input' | 'context'>,
+): Promise<Error> {
+  const isRestricted = database.kind === 'postgresql' && isTrue((await findRefusals(database, input))[policyAlias])
+  if (isRestricted) return context.problem(403, 'A policy of the database does not allow this change')
+  return makeSuppressed(plan, context)
 }
 
 /** Returns the references that a request writes, except those to no row. */
@@ -164,11 +207,14 @@ interface Missing {
   readonly context: Context
 }
 
-/** Returns the error for a row of another user: the same as for a row that does not exist. */
-function explainMissing(plan: TablePlan, { references, seen, context }: Missing): Error {
+/**
+ * Returns the error for a reference to a row of another user: the same as for a row that does not exist; undefined if each
+ * row that it refers to exists, which may just have been added.
+ */
+function explainMissing(plan: TablePlan, { references, seen, context }: Missing): Error | undefined {
   const missing = references.filter((_, index) => !isTrue(seen[index]))
   const first = missing.find(({ inPath }) => inPath) ?? missing[0]
-  if (first === undefined) return makeSuppressed(plan, context) // or the row that it refers to has just been added
+  if (first === undefined) return undefined
   return first.inPath ? notFound(context) : makeBrokenReference(plan.table, first.columns)
 }
 

@@ -172,10 +172,10 @@ export function isReadOnlyError(error: unknown): boolean {
 
 const sqliteReadOnly = 8
 
-/** Returns the problem of a change that succeeded and changed nothing, although the row exists. */
+/** Returns the problem of a change that succeeded and returned no row, although the row exists. A trigger may have done something else. */
 export function makeSuppressed({ table }: TablePlan, context: Context): Error {
   context.log.warn({ table }, 'sql-table: a trigger or rule of the database suppressed a change')
-  return context.problem(409, 'Nothing was changed: a trigger or rule of the database suppressed it')
+  return context.problem(409, 'A trigger or rule of the database suppressed this change')
 }
 
 /**

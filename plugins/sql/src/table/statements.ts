@@ -44,6 +44,9 @@ export interface Statement {
 const extraPrefix = '~'
 export const versionAlias = `${extraPrefix}version`
 export const countAlias = `${extraPrefix}count`
+export const digestAlias = `${extraPrefix}digest`
+export const ruleAlias = `${extraPrefix}rule`
+export const policyAlias = `${extraPrefix}policy`
 export const cursorAlias = (index: number): string => `${extraPrefix}${index}`
 
 /** Returns the beginning of a query whose rows the drivers of Waypost end after so many bytes; see `isCutOff`. */
@@ -193,9 +196,29 @@ export class StatementWriter {
     return this.#end(`update ${quote(table)} set ${sets.join(', ')}${where} returning ${this.#answer()}`)
   }
 
-  delete(condition: RowCondition): Statement {
+  /** @param isReplaced whether a rule of PostgreSQL replaces the statement, which then cannot return a row */
+  delete(condition: RowCondition, isReplaced = false): Statement {
     const { table } = this.#plan
-    return this.#end(`delete from ${quote(table)}${this.#rowCondition(condition)}`)
+    const end = this.#kind === 'sqlite' || isReplaced ? '' : ' returning 1'
+    return this.#end(`delete from ${quote(table)}${this.#rowCondition(condition)}${end}`)
+  }
+
+  /** Reads a digest of a row, to find out whether a rule of PostgreSQL has changed it. */
+  digest(condition: RowCondition): Statement {
+    const row = this.#nextAlias()
+    const where = this.#rowCondition(condition)
+    return this.#end(
+      `select md5(cast(${row} as text)) as ${quote(digestAlias)} from ${quote(this.#plan.table)} as ${row}${where}`,
+    )
+  }
+
+  /** Finds out whether a rule of PostgreSQL replaces `delete`, and whether policies restrict which rows may be changed. */
+  findRefusals(): Statement {
+    const name = `'${quote(this.#plan.table).replaceAll("'", "''")}'`
+    const rules = `select 1 from pg_rewrite where ev_class = cast(${name} as regclass) and is_instead and ev_type = '4'`
+    return this.#end(
+      `select exists (${rules}) as ${quote(ruleAlias)}, row_security_active(${name}) as ${quote(policyAlias)}`,
+    )
   }
 
   #end(text: string): Statement {

@@ -166,6 +166,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         [digest, '\uD800', id],
         [digest, true, id],
         ['constructor', time, id],
+        // The bytes would be the binary form of a type.
+        ...(kind === 'postgresql'
+          ? [
+              [digest, ['AAAA'], id],
+              [digest, time, ['AA==']],
+            ]
+          : []),
       ])
         assert.equal(await statusOf(value), 400, JSON.stringify(value))
       // SQLite compares any text; PostgreSQL rejects it.
