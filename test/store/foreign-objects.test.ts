@@ -139,6 +139,36 @@ test('triggers and views may have texts in double quotes, statements may not', a
   assert.deepEqual(named.rows, [{ 'max("id")': 1, text: 'a "b" c' }])
 })
 
+test('a misspelled column in double quotes is no text in statements that define tables either', async (t) => {
+  const file = makeForeign('defined.db', 'create table item (id integer primary key, "name" text)')
+  const { database, db } = open(file)
+  t.after(() => database.close())
+  for (const text of [
+    'create index i1 on item ("naem")',
+    'create index i1 on item (name) where "naem" > 1',
+    'alter table item add column size integer check ("szie" > 0)',
+    'create table other ("id" integer primary key, check ("idd" > 0))',
+    'create table other ("id" integer primary key); create index i1 on other ("idd")',
+  ])
+    await assert.rejects(sql.raw(text).execute(db), /no such column/, text)
+  const { rows } = await sql`select name from sqlite_schema`.execute(db)
+  assert.deepEqual(rows, [{ name: 'item' }])
+  await sql`create index "i1" on "item" ("name"); insert into "item" ("name") values ('"a"'); -- end`.execute(db)
+  await sql`create table "more" ("id" integer primary key, "note" text check ("note" <> ''))`.execute(db)
+  const stored = await sql<{ sql: string }>`select sql from sqlite_schema where name = 'more'`.execute(db)
+  assert.match(stored.rows[0]!.sql, /"note" text check \("note"/)
+  assert.deepEqual(await db.selectFrom('item').select('name').execute(), [{ name: '"a"' }])
+})
+
+test('a write-ahead log stays small in a file that another program put into that mode', async (t) => {
+  const file = makeForeign('wal.db', 'pragma journal_mode = wal; create table item (id integer primary key)')
+  const { database } = open(file)
+  t.after(() => database.close())
+  const handle = database.openHandle(false)
+  t.after(() => handle.close())
+  assert.equal(handle.prepare('pragma journal_size_limit').get()!['journal_size_limit'], 67_108_864)
+})
+
 test('a key that does not number the rows is no id', async (t) => {
   const file = makeForeign(
     'keys.db',

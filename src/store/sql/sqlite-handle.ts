@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
@@ -75,24 +75,39 @@ export function openDatabase(
   file: string,
   { readOnly, synchronous, journal, ...options }: HandleOptions,
 ): DatabaseSync {
-  const database = new DatabaseSync(readOnly && isOnReadOnlyMedia(file) ? immutable(file) : file, {
-    readOnly,
-    timeout: 0,
-    enableForeignKeyConstraints: true,
-    enableDoubleQuotedStringLiterals: options.allowsQuotedTexts,
-  })
+  const open = (location: string | URL) => {
+    const database = new DatabaseSync(location, {
+      readOnly,
+      timeout: 0,
+      enableForeignKeyConstraints: true,
+      enableDoubleQuotedStringLiterals: options.allowsQuotedTexts,
+    })
+    try {
+      if (!readOnly && journal === 'wal') database.exec('pragma journal_mode = wal')
+      if (!readOnly) database.exec('pragma journal_size_limit = 67108864') // in whatever mode the file is, or is put by others
+      database.exec(`pragma synchronous = ${synchronous}; select 1 from sqlite_schema limit 1`)
+      return database
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
   try {
-    if (!readOnly && journal === 'wal') database.exec('pragma journal_mode = wal; pragma journal_size_limit = 67108864')
-    database.exec(`pragma synchronous = ${synchronous}`)
-    return database
+    return open(file)
   } catch (error) {
-    database.close()
-    throw error
+    if (!readOnly || resultCode(error) !== cannotOpen || !isUnchangeable(file)) throw error
+    return open(immutable(file))
   }
 }
 
-/** SQLite writes beside a file with write-ahead logging even to read it, unless it knows that the file cannot change. */
-function isOnReadOnlyMedia(file: string): boolean {
+const cannotOpen = 14
+
+/**
+ * Whether SQLite may be told that a file cannot change. It writes beside a file with write-ahead logging even to read it,
+ * which read-only media do not allow. What an earlier program left in the log would be missing.
+ */
+function isUnchangeable(file: string): boolean {
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return false
   try {
     accessSync(path.dirname(file), constants.W_OK)
     return false
@@ -220,7 +235,8 @@ export class SqliteHandle {
     const isOwn = !this.isInTransaction
     if (isOwn) this.command('begin immediate')
     try {
-      this.command(sql)
+      if (this.#allowsQuotedTexts) this.#runEach(sql)
+      else this.command(sql)
       if (isOwn) this.command('commit')
     } catch (error) {
       if (isOwn && this.isInTransaction) this.command('rollback')
@@ -228,9 +244,20 @@ export class SqliteHandle {
     }
     return { rows: [] }
   }
+
+  /** Runs the statements of a script one by one, each as if it were alone. */
+  #runEach(script: string): void {
+    for (let rest = script; verbOf(rest) !== '';) {
+      const one = this.#database.prepare(rest).sourceSQL
+      prepare(this.#database, one, true).statement.all()
+      rest = rest.slice(one.length)
+    }
+  }
 }
 
-const changingVerbs = new Set(['create', 'alter', 'drop', 'reindex', 'pragma', 'attach'])
+/** Their text is stored, so names in it keep their quotes. */
+const definingVerbs = new Set(['create', 'alter'])
+const changingVerbs = new Set([...definingVerbs, 'drop', 'reindex', 'pragma', 'attach'])
 
 /**
  * Where triggers and views may have texts in double quotes, statements could too, and a misspelled column would be a text.
@@ -242,8 +269,22 @@ function quoteNames(sql: string): string {
   )
 }
 
+/** Fails for a misspelled column. SQLite reads the constraints of an added column only when it adds it. */
+function assertNames(database: DatabaseSync, sql: string, verb: string): void {
+  const statement = database.prepare(sql)
+  if (verb !== 'alter') return
+  database.exec('savepoint waypost_names')
+  try {
+    statement.all()
+  } finally {
+    if (database.isTransaction) database.exec('rollback to waypost_names; release waypost_names')
+  }
+}
+
 function prepare(database: DatabaseSync, given: string, allowsQuotedTexts: boolean): Prepared {
-  const sql = allowsQuotedTexts && !changingVerbs.has(verbOf(given)) ? quoteNames(given) : given
+  const verb = verbOf(given)
+  const sql = allowsQuotedTexts && !changingVerbs.has(verb) ? quoteNames(given) : given
+  if (allowsQuotedTexts && definingVerbs.has(verb)) assertNames(database, quoteNames(given), verb)
   const statement = database.prepare(sql)
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
@@ -254,7 +295,7 @@ function prepare(database: DatabaseSync, given: string, allowsQuotedTexts: boole
       name: column.column === null && sql !== given ? column.name.replaceAll('`', '"') : column.name,
       read: readerOf(column.type),
     })),
-    verb: verbOf(sql),
+    verb,
     isScript: verbOf(sql.slice(statement.sourceSQL.length)) !== '',
   }
 }
