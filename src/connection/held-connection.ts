@@ -1,5 +1,5 @@
 import type { Log, OpenConnection } from '../contract/index.ts'
-import { messageOf, withDeadline } from '../kit/index.ts'
+import { safeMessageOf, withDeadline } from '../kit/index.ts'
 import { pluginErrors as errors } from '../plugin/index.ts'
 
 const closeMs = 5000
@@ -79,7 +79,7 @@ export class HeldConnection {
     const { connection, plugin } = this.#owner
     const what = `closing the connection "${connection}"`
     const closing = this.#close().catch((error: unknown) =>
-      this.#log.warn(`${what} of the plugin "${plugin}" failed: ${messageOf(error)}`),
+      this.#log.warn(`${what} of the plugin "${plugin}" failed: ${safeMessageOf(error)}`),
     )
     const late = () => this.#log.warn(errors.WP_PLUGIN_TIMEOUT({ name: plugin, what, seconds: closeMs / 1000 }).message)
     await withDeadline(closing, closeMs, late)
@@ -99,7 +99,7 @@ export class HeldConnection {
       this.#connection = await this.#open()
       this.#failure = undefined
     } catch (error) {
-      this.#failure = messageOf(error)
+      this.#failure = safeMessageOf(error)
       this.#opening = undefined
     }
   }
@@ -111,7 +111,7 @@ export class HeldConnection {
       await this.#connection.check()
       return undefined
     } catch (error) {
-      return messageOf(error)
+      return safeMessageOf(error)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type pino from 'pino'
-import { ErrorDescription } from '../kit/index.ts'
+import { ErrorDescription, safeMessageOf } from '../kit/index.ts'
 import { resolveStack } from '../release/index.ts'
 import { openLogOutput } from './log-output.ts'
 import { makeRedactor } from './redact-line.ts'
@@ -25,7 +25,7 @@ export async function makeLogger(
     level,
     ...(fields === undefined ? {} : { mixin: fields }),
     serializers: errorSerializers,
-    hooks: { streamWrite: makeRedactor(secrets) },
+    hooks: { streamWrite: makeRedactor(secrets), logMethod: logSafely },
   }
   return makePino(options, openLogOutput(file))
 }
@@ -36,6 +36,16 @@ export async function makeLogger(
 export const errorSerializers = {
   err: describeError,
   error: (error: unknown) => (error instanceof Error ? describeError(error) : error),
+}
+
+/** Logs an error without a text with its safe message: pino would use the message itself. */
+export const logSafely: NonNullable<NonNullable<pino.LoggerOptions['hooks']>['logMethod']> = function (args, method) {
+  const [subject, ...given] = args as unknown[]
+  const texts = given.map((value) => (value instanceof Error ? safeMessageOf(value) : value))
+  const fields = (subject instanceof Error ? { err: subject } : subject) as { err?: unknown; msg?: unknown } | undefined
+  const isUnnamed = fields?.err instanceof Error && texts[0] === undefined && fields.msg === undefined
+  const safe = [fields, ...(isUnnamed ? [safeMessageOf(fields.err)] : texts)]
+  method.apply(this, safe as Parameters<typeof method>)
 }
 
 function describeError(error: unknown): object {

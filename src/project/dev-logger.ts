@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { isActionLogger, variable } from '../kit/index.ts'
-import { errorSerializers, makeValueRedactor, readLogLevel, type Host } from '../host/index.ts'
+import { errorSerializers, logSafely, makeValueRedactor, readLogLevel, type Host } from '../host/index.ts'
 import type { DevConsole, LoggedLine } from './dev-console.ts'
 
 /**
@@ -30,6 +30,7 @@ export function makeDevLogger(
       level,
       serializers: { err: errorSerializers.error, error: errorSerializers.error },
       redact: ['req.headers.authorization'],
+      hooks: { logMethod: logSafely },
     },
     destination,
   )

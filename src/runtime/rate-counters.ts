@@ -1,7 +1,7 @@
 import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
 import type { ConnectionSet } from '../connection/index.ts'
 import type { Log } from '../contract/index.ts'
-import { messageOf, withDeadline, type Clock } from '../kit/index.ts'
+import { safeMessageOf, withDeadline, type Clock } from '../kit/index.ts'
 
 /** Counters for rate limits, by rate and caller, of this server and all its generations. */
 export interface RateCounters {
@@ -123,7 +123,7 @@ class RemoteCounter {
       return { current: count, ttl: Math.min(Math.max(resetMs, 1), windowMs) }
     } catch (error) {
       if (this.#retryAt === undefined) {
-        const fields = { connection: this.#connection, reason: messageOf(error) }
+        const fields = { connection: this.#connection, reason: safeMessageOf(error) }
         this.#log.warn(fields, 'counting requests across servers failed; this server counts its own requests')
       }
       this.#retryAt = this.#clock.monotonic() + retryMs

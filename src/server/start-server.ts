@@ -1,4 +1,4 @@
-import { messageOf } from '../kit/index.ts'
+import { safeMessageOf } from '../kit/index.ts'
 import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
 import {
@@ -80,7 +80,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   await using opened = new AsyncDisposableStack()
   const feed = await startFeed(host.system, {
     clock: host.clock,
-    onError: (error) => options.logger.warn({ reason: messageOf(error) }, 'reading the change feed failed'),
+    onError: (error) => options.logger.warn({ reason: safeMessageOf(error) }, 'reading the change feed failed'),
     onRecovered: () => options.logger.info('reading the change feed succeeds again'),
   })
   opened.defer(() => feed.close())

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pino from 'pino'
+import { errorSerializers, logSafely } from '../../src/host/index.ts'
 import { markActionLogger } from '../../src/kit/index.ts'
 import type { LoggedLine } from '../../src/project/dev-console.ts'
 import { makeDevLogger } from '../../src/project/dev-logger.ts'
@@ -32,6 +34,32 @@ test('an error is shown as it was thrown, alone and among fields', () => {
     { level: 'error', message: 'no order', cronjob: undefined, fields: { order: 7 }, error },
     { level: 'error', message: '', cronjob: undefined, fields: { err: 'a text' } },
   ])
+})
+
+test('an error without a text is logged without the values that it quotes', () => {
+  const lines: Record<string, unknown>[] = []
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) }
+  const logger = pino({ hooks: { logMethod: logSafely }, serializers: errorSerializers }, stream)
+  const error = Object.assign(new Error('invalid input syntax for type integer: "ann@example.com"'), {
+    code: '22P02',
+    severity: 'ERROR',
+  })
+  logger.error(error)
+  logger.error({ err: error })
+  logger.error('failed: %s', error)
+  logger.error(error, 'own text of %s', 'ann')
+  logger.error({ err: error, msg: 'own' })
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    [
+      'invalid input syntax for type integer',
+      'invalid input syntax for type integer',
+      'failed: invalid input syntax for type integer',
+      'own text of ann',
+      'own',
+    ],
+  )
+  assert.ok(!JSON.stringify(lines).includes('example.com'))
 })
 
 test('log lines of a cronjob name it', () => {

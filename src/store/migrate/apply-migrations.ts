@@ -1,4 +1,4 @@
-import { isWaypostError, messageOf, nearest, type Clock } from '../../kit/index.ts'
+import { isWaypostError, safeMessageOf, nearest, type Clock } from '../../kit/index.ts'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import type { WithLock } from '../sql/lock.ts'
 import { errors } from './errors.ts'
@@ -130,5 +130,5 @@ function failure(
   if (isWaypostError(error) && error.kind === 'external') return error
   const names = quote(appliedBefore?.() ?? applied.map((one) => one.name))
   const before = names === '' ? 'No migration was applied before it.' : `These stay applied: ${names}.`
-  return errors.WP_MIGRATE_FAILED({ name: nameOf(name), reason: messageOf(error), again, before }, { cause: error })
+  return errors.WP_MIGRATE_FAILED({ name: nameOf(name), reason: safeMessageOf(error), again, before }, { cause: error })
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../contract/index.ts'
-import { isWaypostError, messageOf, type Clock } from '../../kit/index.ts'
+import { isWaypostError, safeMessageOf, type Clock } from '../../kit/index.ts'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import type { DeclaredMigration } from './declared-migration.ts'
 import { errors } from './errors.ts'
@@ -67,6 +67,6 @@ async function runStep(about: { name: string; what: string }, work: () => Promis
     await work()
   } catch (error) {
     if (isWaypostError(error) && error.kind === 'external') throw error
-    throw errors.WP_MIGRATE_REVERT({ ...about, reason: messageOf(error) }, { cause: error })
+    throw errors.WP_MIGRATE_REVERT({ ...about, reason: safeMessageOf(error) }, { cause: error })
   }
 }
