@@ -5,6 +5,7 @@ import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
 const table = 'waypost_schema'
+const growingLists = '0023-growing-lists'
 
 /**
  * Returns the names of Waypost's own migrations that System lacks.
@@ -35,7 +36,9 @@ export async function migrateSystem(
   system: System,
   onApplied: (name: string) => void = () => undefined,
 ): Promise<readonly string[]> {
-  if ((await pendingSystemMigrations(system)).length === 0) return []
+  const pending = await pendingSystemMigrations(system)
+  if (pending.length === 0) return []
+  if (system.kind === 'postgresql' && pending[0] === growingLists) await buildIndexes(system)
   const schema = system.kind === 'postgresql' ? await assertMayCreate(system.db, system.target) : undefined
   const { openOrm } = await import('./orm.ts') // loaded only if needed, because it is the heaviest dependency
   const orm = await openOrm(system, table, schema)
@@ -48,6 +51,22 @@ export async function migrateSystem(
     // MikroORM ends with "reset search_path", which is not that of the address.
     if (system.database.kind === 'postgresql') system.database.staleness.replaceAll()
   }
+}
+
+/**
+ * Builds the indexes of the migration beforehand, which a transaction cannot do without blocking writes. Of millions of
+ * rows it takes seconds, in which servers continue.
+ */
+async function buildIndexes({ db }: System): Promise<void> {
+  const { growingIndexes } = await import('./migrations/0023-growing-lists.ts') // loads MikroORM
+  const names = growingIndexes.map((index) => index.split('"')[1]!)
+  const { rows: failed } = await sql<{ name: string }>`
+    select quote_ident(c.relname) as name from pg_index i join pg_class c on c.oid = i.indexrelid
+    where not i.indisvalid and c.relname in (${sql.join(names)})
+      and c.relnamespace = cast(quote_ident(current_schema()) as regnamespace)`.execute(db)
+  // An interrupted build leaves an index that is not used.
+  for (const { name } of failed) await sql.raw(`drop index concurrently if exists ${name}`).execute(db)
+  for (const index of growingIndexes) await sql.raw(`create index concurrently if not exists ${index}`).execute(db)
 }
 
 async function appliedSystemMigrations(system: System): Promise<string[]> {

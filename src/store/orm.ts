@@ -25,6 +25,7 @@ import { Drafts } from './migrations/0019-drafts.ts'
 import { PortalClient } from './migrations/0020-portal-client.ts'
 import { SuccessInDelivery } from './migrations/0021-success-in-delivery.ts'
 import { Lanes } from './migrations/0022-lanes.ts'
+import { GrowingLists } from './migrations/0023-growing-lists.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -51,6 +52,7 @@ const classes = [
   PortalClient,
   SuccessInDelivery,
   Lanes,
+  GrowingLists,
 ]
 
 /**

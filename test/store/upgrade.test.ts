@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import { sha256 } from '../../src/kit/index.ts'
 import { migrateSystem, openSystem } from '../../src/store/index.ts'
 import { openOrm } from '../../src/store/orm.ts'
+import { growingIndexes } from '../../src/store/migrations/0023-growing-lists.ts'
+import { until } from '../support/until.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 for (const kind of ['sqlite', 'postgresql'] as const) {
@@ -181,6 +184,46 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     }
   })
 }
+
+test('indexes of a large System are built while servers write, also after a build was interrupted', async (t) => {
+  const url = await makePlace('postgresql', (close) => t.after(close))
+  const system = await openSystem({ url, create: true })
+  const writer = new Client({ connectionString: url })
+  await writer.connect()
+  try {
+    const orm = await openOrm(system, 'waypost_schema')
+    await orm.migrator.up({ to: '0022-lanes' })
+    await orm.close()
+    const { db } = system
+    // What an interrupted build leaves.
+    await sql`create index waypost_message_event_index on waypost_message (event, id)`.execute(db)
+    await sql`update pg_index set indisvalid = false
+      where indexrelid = cast('waypost_message_event_index' as regclass)`.execute(db)
+    const insert = (id: string) =>
+      sql`insert into waypost_message (id, event, data, created_at) values (${id}, 'note', '{}', 1)`.execute(db)
+    await writer.query('begin')
+    await writer.query('delete from waypost_message') // a transaction that the build waits for
+    const migrating = migrateSystem(system)
+    await until('the build waits for the writer', async () => {
+      const { rowCount } = await writer.query('select 1 from pg_locks where not granted')
+      return rowCount! > 0
+    })
+    await insert('msg_1') // would wait for a build in a transaction, which waits for the writer
+    await writer.query('commit')
+    assert.deepEqual(await migrating, ['0023-growing-lists'])
+    const names = growingIndexes.map((index) => index.split('"')[1]!)
+    const { rows } = await sql<{ valid: boolean }>`
+      select i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
+      where c.relname in (${sql.join(names)})`.execute(db)
+    assert.deepEqual(
+      rows.map(({ valid }) => valid),
+      names.map(() => true),
+    )
+  } finally {
+    await writer.end()
+    await system.close()
+  }
+})
 
 async function makePlace(kind: 'sqlite' | 'postgresql', atEnd: (close: () => Promise<void>) => void): Promise<string> {
   if (kind === 'postgresql') {

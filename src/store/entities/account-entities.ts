@@ -18,6 +18,7 @@ export const User = defineEntity({
 export const UserScope = defineEntity({
   name: 'UserScope',
   tableName: 'waypost_user_scope',
+  indexes: [{ name: 'waypost_user_scope_scope_index', properties: ['scope', 'user_id'] }],
   properties: { user_id: p.text().primary(), scope: p.text().primary() },
 })
 
@@ -49,6 +50,7 @@ export const Client = defineEntity({
 export const ClientScope = defineEntity({
   name: 'ClientScope',
   tableName: 'waypost_client_scope',
+  indexes: [{ name: 'waypost_client_scope_scope_index', properties: ['scope', 'client_id'] }],
   properties: { client_id: p.text().primary(), scope: p.text().primary() },
 })
 

@@ -9,6 +9,7 @@ export const Audit = defineEntity({
   indexes: [
     { name: 'waypost_audit_user_index', properties: ['user_name', 'id'] },
     { name: 'waypost_audit_action_index', properties: ['action', 'id'] },
+    { name: 'waypost_audit_kind_index', properties: ['kind', 'id'] },
     { name: 'waypost_audit_subject_name_index', properties: ['subject_name', 'id'] },
   ],
   properties: {

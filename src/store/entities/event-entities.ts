@@ -4,7 +4,15 @@ import { time } from './time.ts'
 const Subscription = defineEntity({
   name: 'Subscription',
   tableName: 'waypost_subscription',
-  indexes: [{ properties: ['event', 'id'] }, { properties: ['endpoint', 'id'] }],
+  indexes: [
+    { properties: ['event', 'id'] },
+    { properties: ['endpoint', 'id'] },
+    {
+      name: 'waypost_subscription_open_index',
+      properties: ['open_until', 'event'],
+      where: 'open_until is not null',
+    },
+  ],
   uniques: [{ properties: ['user_id', 'event', 'endpoint', 'client_id'] }],
   properties: {
     id: p.text().primary(),
@@ -47,7 +55,10 @@ const Subscription = defineEntity({
 const Message = defineEntity({
   name: 'Message',
   tableName: 'waypost_message',
-  indexes: [{ properties: ['fanned_out_at', 'created_at'] }],
+  indexes: [
+    { properties: ['fanned_out_at', 'created_at'] },
+    { name: 'waypost_message_event_index', properties: ['event', 'id'] },
+  ],
   properties: {
     id: p.text().primary(),
     event: p.text(),
@@ -89,6 +100,7 @@ const Delivery = defineEntity({
       properties: ['subscription_id', 'message_id'],
       where: "status = 'cancelled'",
     },
+    { name: 'waypost_delivery_cancelled_index', properties: ['id'], where: "status = 'cancelled'" },
   ],
   uniques: [{ properties: ['subscription_id', 'message_id'] }],
   properties: {

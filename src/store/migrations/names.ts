@@ -22,4 +22,5 @@ export const systemMigrations: readonly string[] = [
   '0020-portal-client',
   '0021-success-in-delivery',
   '0022-lanes',
+  '0023-growing-lists',
 ]
