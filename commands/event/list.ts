@@ -8,16 +8,16 @@ export default class EventList extends HostCommand {
 
   async run(): Promise<unknown> {
     await this.parse(EventList)
-    const { listHostEvents } = await import('../../src/operate/index.ts')
+    const { listHostEvents, maxCounted } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const events = await listHostEvents(host)
-      this.#show(events)
+      this.#show(events, maxCounted)
       return { events: events.map(toJson) }
     })
   }
 
-  #show(events: readonly ListedEvent[]): void {
+  #show(events: readonly ListedEvent[], maxCounted: number): void {
     if (events.length === 0) {
       this.note('The active release has no events. Declare them under "event:" in waypost.yml.')
       return
@@ -27,7 +27,7 @@ export default class EventList extends HostCommand {
       { title: 'EVENT', cells: cells(({ name }) => name), narrow: 'wrap', order: 3, minWidth: 16 },
       { title: 'SUBSCRIPTIONS', cells: cells(describeSubscriptions) },
       { title: 'WAITING', cells: cells(({ messages, pending }) => String(messages + pending)) },
-      { title: 'DEAD', cells: cells(({ dead }) => String(dead)) },
+      { title: 'DEAD', cells: cells(({ dead }) => (dead === maxCounted ? `${dead}+` : String(dead))) },
       { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), narrow: 'wrap', order: 2 },
       { title: 'SCHEMA', cells: cells(({ hasSchema }) => (hasSchema ? 'yes' : '-')) },
       { title: 'DESCRIPTION', cells: cells(describe), narrow: 'cut', minWidth: 11 },

@@ -60,10 +60,11 @@ export default class EventReplay extends HostCommand {
   }
 
   async #replayDead(host: ActingHost, { yes, ...request }: DeadFlags): Promise<unknown> {
-    const { replayHostDeliveries } = await import('../../src/operate/index.ts')
+    const { maxCounted, replayHostDeliveries } = await import('../../src/operate/index.ts')
     const { since, event, subscription, limit } = request
     const confirm = (count: number) => {
-      const chosen = count > limit ? `the ${limit} oldest of ${count} dead deliveries` : plural(count, 'dead delivery')
+      const all = count === maxCounted ? `${count} or more dead deliveries` : plural(count, 'dead delivery')
+      const chosen = count > limit ? `the ${limit} oldest of ${all}` : all
       return this.confirmChange(`Replay ${chosen}?`, { isConfirmed: yes })
     }
     const done = await replayHostDeliveries(host, { since, event, subscription, limit, confirm })

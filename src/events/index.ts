@@ -19,7 +19,14 @@ export { latencyBounds } from './worker/record.ts'
 export type { Summary } from './worker/recorder.ts'
 export type { Terms as EventTerms } from './lanes/read.ts'
 export { loadAttemptTotals, measureEvents } from './measure.ts'
-export { countDead, replayDead, replayDelivery, retryDelivery, type Replayed } from './subscription/replay.ts'
+export {
+  countDead,
+  maxCounted,
+  replayDead,
+  replayDelivery,
+  retryDelivery,
+  type Replayed,
+} from './subscription/replay.ts'
 export {
   cutBody,
   deliveryStates,

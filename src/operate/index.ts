@@ -47,12 +47,12 @@ export {
   findHostSubscription,
   listHostSubscriptions,
   listSubscribableEvents,
-  maxCounted,
   renewHostSubscriptionSecret,
   sampleEventData,
   showHostSubscription,
   testHostSubscription,
 } from './events/subscriptions.ts'
+export { maxCounted } from '../events/index.ts'
 export { type IssuerChange, changeHostIssuer } from './issuer.ts'
 export {
   findHostClient,

@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { addHostUser, findHostDelivery, listHostDeliveries, listHostEvents } from '../../src/operate/index.ts'
+import { sql } from 'kysely'
+import { testEvent } from '../../src/events/index.ts'
+import { makeSortedId } from '../../src/kit/index.ts'
+import {
+  addHostUser,
+  countReplayable,
+  findHostDelivery,
+  findHostUser,
+  listHostDeliveries,
+  listHostEvents,
+  listHostMessages,
+} from '../../src/operate/index.ts'
+import { jsonRows } from '../../src/store/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 import { asCommand } from '../support/server.ts'
 
@@ -175,24 +187,127 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('deliveries are chosen by event, subscription, state, time and number', async () => {
       await addSubscription('sub_1', 'note')
+      await addSubscription('sub_2', 'guarded')
       await addMessage('msg_1', 'note')
       await addMessage('msg_2', 'guarded')
       await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1', ageMs: 2 * hour })
       await addDelivery('dlv_2', { message: 'msg_1', to: 'sub_gone', state: 'cancelled', ageMs: hour })
-      await addDelivery('dlv_3', { message: 'msg_2', to: 'sub_1', state: 'dead' })
+      await addDelivery('dlv_3', { message: 'msg_2', to: 'sub_2', state: 'dead' })
       await addDelivery('dlv_0', { message: 'msg_0pruned', to: 'sub_1', state: 'delivered', ageMs: 3 * hour })
       const choose = async (filter: object) =>
         (await listHostDeliveries(opened.host, { limit: 10, ...filter })).entry.map(({ id }) => id)
       assert.deepEqual(await choose({}), ['dlv_3', 'dlv_2', 'dlv_1', 'dlv_0'])
       assert.deepEqual(await choose({ limit: 2 }), ['dlv_3', 'dlv_2'])
       assert.deepEqual(await choose({ event: 'guarded' }), ['dlv_3'])
-      assert.deepEqual(await choose({ subscription: 'sub_1' }), ['dlv_3', 'dlv_1', 'dlv_0'])
+      assert.deepEqual(await choose({ event: 'guarded', state: 'dead', since: { agoMs: hour } }), ['dlv_3'])
+      assert.deepEqual(await choose({ event: 'guarded', user: 'nobody' }), [])
+      assert.deepEqual(await choose({ subscription: 'sub_1' }), ['dlv_1', 'dlv_0'])
+      assert.deepEqual(await choose({ subscription: 'sub_1', since: { agoMs: 2.5 * hour } }), ['dlv_1'])
       assert.deepEqual(await choose({ state: 'cancelled' }), ['dlv_2'])
       assert.deepEqual(await choose({ since: { agoMs: 1.5 * hour } }), ['dlv_3', 'dlv_2'])
       assert.deepEqual(await choose({ since: { atMs: now - hour } }), ['dlv_3', 'dlv_2'])
       assert.deepEqual(await choose({ event: 'note', state: 'dead' }), [])
       const [, deleted] = (await listHostDeliveries(opened.host, { limit: 10 })).entry
       assert.deepEqual([deleted?.endpoint, deleted?.user], [undefined, undefined])
+    })
+
+    test('test deliveries have an event of their own, which also finds them', async () => {
+      await addSubscription('sub_1', 'note')
+      const ids = (event: string, time: number) =>
+        [`msg_${event}`, `dlv_${event}`].map((id) => makeSortedId(id.slice(0, 4), time)) as [string, string]
+      const [[noted, own], [tested, test]] = [ids('note', now - 5), ids('test', now)]
+      await addMessage(noted, 'note')
+      await addMessage(tested, testEvent)
+      await addDelivery(own, { message: noted, to: 'sub_1', state: 'delivered' })
+      await addDelivery(test, { message: tested, to: 'sub_1', state: 'delivered' })
+      const choose = async (filter: object) =>
+        (await listHostDeliveries(opened.host, { limit: 10, ...filter })).entry.map(({ id }) => id)
+      assert.deepEqual(await choose({ event: 'note' }), [own])
+      assert.deepEqual(await choose({ event: testEvent }), [test])
+      assert.deepEqual(await choose({ event: testEvent, user: 'ann', state: 'dead' }), [])
+      assert.deepEqual(await choose({ user: 'ann' }), [test, own])
+      await opened.host.system.db.updateTable('waypost_delivery').set({ status: 'pending' }).execute()
+      assert.deepEqual(await choose({ event: 'note', state: 'pending' }), [own])
+      assert.deepEqual(await choose({ event: testEvent, state: 'pending' }), [test])
+    })
+
+    test('no page is empty although there are more, however many others come first', async () => {
+      const { db } = opened.host.system
+      const other = (await addHostUser(asCommand(opened.host), { name: `bob-${kind}`, scopes: [], admin: false })).name
+      await addSubscription('sub_0', 'note')
+      for (const id of ['sub_1', 'sub_2', 'sub_3']) await addSubscription(id, 'guarded')
+      await db
+        .updateTable('waypost_subscription')
+        .set({ user_id: (await findHostUser(opened.host, other)).id, endpoint: 'http://localhost/rare' })
+        .where('event', '=', 'guarded')
+        .execute()
+      const age = (index: number) => now - 1_000_000 + index
+      const states = ['delivered', 'dead', 'cancelled', 'pending'] as const
+      // 24 deliveries of the rare event to three subscriptions, two of each message, before 6000 others.
+      const rare = Array.from({ length: 24 }, (_, index) => ({
+        message: makeSortedId('msg_', age(Math.floor(index / 2))),
+        event: 'guarded',
+        to: `sub_${(index % 3) + 1}`,
+        state: states[Math.floor(index / 6)]!,
+      }))
+      for (const [index, one] of rare.entries())
+        if (index % 2 === 1) Object.assign(one, { message: rare[index - 1]!.message })
+      const others = Array.from({ length: 6000 }, (_, index) => ({
+        message: makeSortedId('msg_', age(1000 + index)),
+        event: 'note',
+        to: 'sub_0',
+        state: states[index % 4]!,
+      }))
+      const all = [...rare, ...others].map((one, index) => {
+        const due = one.state === 'pending' && index % 8 < 4 ? 0 : age(index)
+        return [makeSortedId('dlv_', age(index)), one.message, one.to, one.state, due, age(index), one.event]
+      })
+      const { system } = opened.host
+      await sql`insert into waypost_delivery
+        (id, message_id, subscription_id, status, due_at, failures, lost, created_at, finished_at)
+        select value ->> 0, value ->> 1, value ->> 2, value ->> 3, cast(value ->> 4 as bigint), 0, 0,
+          cast(value ->> 5 as bigint), cast(value ->> 5 as bigint) from ${jsonRows(system, all)}`.execute(db)
+      await sql`insert into waypost_message (id, event, data, created_at, fanned_out_at)
+        select distinct value ->> 1, value ->> 6, '{}', 1, 1 from ${jsonRows(system, all)}`.execute(db)
+      const expected = (state?: string) =>
+        all.flatMap(([id, , , of, , , event]) => (event === 'guarded' && (state ?? of) === of ? [String(id)] : []))
+      const filters = [
+        { event: 'guarded' },
+        { user: other },
+        { endpoint: 'http://localhost/rare' },
+        { event: 'guarded', user: other },
+      ]
+      for (const filter of filters) {
+        for (const state of [undefined, ...states]) {
+          const found: string[] = []
+          let cursor: string | undefined
+          do {
+            const page = await listHostDeliveries(opened.host, { ...filter, state, cursor, limit: 5 })
+            assert.ok(page.entry.length === 5 || page.next === undefined, JSON.stringify([filter, state, page]))
+            found.push(...page.entry.map(({ id }) => id))
+            cursor = page.next
+          } while (cursor !== undefined)
+          assert.deepEqual(found.toSorted(), expected(state).toSorted(), JSON.stringify([filter, state]))
+        }
+      }
+      const { entry } = await listHostDeliveries(opened.host, { event: 'guarded', limit: 24 })
+      const messages = entry.map(({ message, subscription }) => `${message} ${subscription}`)
+      assert.deepEqual(messages, messages.toSorted().toReversed())
+      const [first] = (await listHostMessages(opened.host, { event: 'guarded', limit: 1 })).entry
+      assert.equal(first?.id, rare.at(-1)!.message)
+      const counted = new Map(
+        (await listHostEvents(opened.host)).map(({ name, pending, dead }) => [name, [pending, dead]]),
+      )
+      assert.deepEqual(
+        [counted.get('guarded'), counted.get('note')],
+        [
+          [6, 6],
+          [1500, 1500],
+        ],
+      )
+      const since = { atMs: 0 }
+      assert.equal(await countReplayable(opened.host, { since, event: 'guarded' }), 6)
+      assert.equal(await countReplayable(opened.host, { since }), 1506)
     })
   })
 }

@@ -1,9 +1,10 @@
 import { isStorable } from '../../kit/index.ts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { System, SystemTables } from '../../store/index.ts'
+import { inOneTransaction, isOneOf, readInIndexOrder, type System, type SystemTables } from '../../store/index.ts'
 import { moveSuccess } from '../attempts.ts'
 import { closeBreakers, type DeadFilter } from '../lanes/breaker.ts'
 import { errors } from '../errors.ts'
+import { testEvent } from './test-event.ts'
 
 export interface Replayed {
   readonly replayed: number
@@ -78,41 +79,79 @@ async function findDelivery({ db }: System, id: string) {
 /**
  * Redelivers dead deliveries whose data is still stored and whose subscription exists and is not disabled, in the order
  * in which they died, in chunks.
- * @param runChunk runs the change of a chunk, for example in a transaction
+ * @param runChunk runs the change of a chunk in a transaction
  */
 export async function replayDead(
   system: System,
   filter: DeadFilter & { limit: number },
-  runChunk: (change: (joined: System) => Promise<number>) => Promise<number> = (change) => change(system),
+  runChunk: (change: (joined: System) => Promise<number>) => Promise<number> = (change) =>
+    inOneTransaction(system, change),
 ): Promise<Replayed> {
   await closeBreakers(system, filter)
   const { now } = await system.db.selectNoFrom(system.now().as('now')).executeTakeFirstOrThrow()
-  const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
   let replayed = 0
+  let { since } = filter
   while (replayed < filter.limit) {
     const size = Math.min(chunk, filter.limit - replayed)
-    // Exclude deliveries that die again meanwhile.
-    const ids = sql`select d.id ${fromDead(filter)} and d.finished_at <= ${now}
-      order by d.finished_at limit ${size} ${lock}`
-    const count = await runChunk((joined) => replayRows(joined, joined.db, ids))
+    const found = { ids: 0, last: since }
+    const count = await runChunk(async (joined) => {
+      // Exclude deliveries that die again meanwhile.
+      const rows = await lockDead(joined, { ...filter, since }, { now, size })
+      Object.assign(found, { ids: rows.length, last: rows.at(-1)?.finished_at ?? since })
+      const ids = rows.map(({ id }) => id)
+      return rows.length === 0
+        ? 0
+        : replayRows(joined, joined.db, sql`select id from waypost_delivery where ${isOneOf(joined, sql`id`, ids)}`)
+    })
     replayed += count
-    if (count < size) return { replayed, more: false }
+    if (found.ids < size) return { replayed, more: false }
+    // The next chunk begins where this one ended: otherwise each would pass the dead deliveries of all other events again.
+    since = found.last
   }
-  return { replayed, more: (await countDead(system, filter)) > 0 }
+  return { replayed, more: (await countDead(system, { ...filter, since }, 1)) > 0 }
 }
 
-/** Returns how many dead deliveries can be replayed. */
-export async function countDead(system: System, filter: DeadFilter): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count ${fromDead(filter)}`.execute(system.db)
+/** Counts stop here by default, so that they cost little. */
+export const maxCounted = 10_000
+
+/** Returns how many dead deliveries can be replayed; `limit` if there are more. */
+export async function countDead(system: System, filter: DeadFilter, limit = maxCounted): Promise<number> {
+  const { rows } = await readInIndexOrder(system, (db) =>
+    sql<{ count: number }>`
+      select count(*) as count from (select d.id ${fromDead(filter)} limit ${limit}) as counted`.execute(db),
+  )
   return rows[0]!.count
 }
 
-function fromDead({ since, event, subscription }: DeadFilter): RawBuilder<unknown> {
+/** Selects the deliveries that died first, and locks them. */
+async function lockDead(
+  system: System,
+  filter: DeadFilter,
+  { now, size }: { now: number; size: number },
+): Promise<readonly { id: string; finished_at: number }[]> {
+  const lock = system.kind === 'postgresql' ? sql`for update of d skip locked` : sql``
+  const { rows } = await sql<{ id: string; finished_at: number }>`
+    select d.id, d.finished_at ${fromDead(filter)} and d.finished_at <= ${now}
+    order by ${diedAt(filter)} limit ${size} ${lock}`.execute(system.db)
+  return rows
+}
+
+/**
+ * The dead deliveries of an event or a subscription are found by subscription, and all by when they died. `+` keeps the planner from
+ * the other index, in which it would pass those of all others.
+ */
+function diedAt({ event, subscription }: DeadFilter): RawBuilder<unknown> {
+  return event === undefined && subscription === undefined ? sql`d.finished_at` : sql`+d.finished_at`
+}
+
+function fromDead(filter: DeadFilter): RawBuilder<unknown> {
+  const { since, event, subscription } = filter
   return sql`from waypost_delivery d
     join waypost_message m on m.id = d.message_id
     join waypost_subscription s on s.id = d.subscription_id
-    where d.status = 'dead' and d.finished_at >= ${since} and s.status <> 'disabled'
+    where d.status = 'dead' and ${diedAt(filter)} >= ${since} and s.status <> 'disabled'
       ${event === undefined ? sql`` : sql`and m.event = ${event}`}
+      ${event === undefined || event === testEvent ? sql`` : sql`and s.event = ${event}`}
       ${subscription === undefined ? sql`` : sql`and d.subscription_id = ${subscription}`}`
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { allPending, testEvent } from '../../events/index.ts'
+import { allPending, maxCounted, testEvent } from '../../events/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
-import type { System } from '../../store/index.ts'
+import { readInIndexOrder, type System } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
 
 /** An event with counts of its messages and deliveries. */
@@ -21,6 +21,7 @@ export interface ListedEvent {
   readonly messages: number
   /** Unfinished deliveries. */
   readonly pending: number
+  /** Dead deliveries of its subscriptions; `maxCounted` if there are more. */
   readonly dead: number
 }
 
@@ -31,8 +32,8 @@ export async function listHostEvents({ system }: Host): Promise<readonly ListedE
   const [subscriptions, postponed, pending, dead, messages] = await Promise.all([
     countSubscriptions(system),
     countPostponed(system),
-    countDeliveries(system, 'pending'),
-    countDeliveries(system, 'dead'),
+    countPending(system),
+    countDead(system),
     countMessages(system),
   ])
   const left = [subscriptions, pending, dead, messages].flatMap((counts) => [...counts.keys()])
@@ -78,11 +79,32 @@ async function countPostponed(system: System): Promise<ReadonlyMap<string, numbe
   return new Map(rows.map(({ event, count }) => [event, count]))
 }
 
-async function countDeliveries({ db }: System, state: 'pending' | 'dead'): Promise<ReadonlyMap<string, number>> {
-  const deliveries = state === 'pending' ? allPending : sql`(select * from waypost_delivery where status = 'dead')`
+/**
+ * Counts unfinished deliveries by subscription, which the indexes contain. Each message waits only briefly, unless subscribers fail.
+ */
+async function countPending({ db }: System): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ event: string; count: number }>`
-    select message.event, count(*) as count from ${deliveries} as delivery
-    join waypost_message message on message.id = delivery.message_id group by message.event`.execute(db)
+    select s.event, cast(sum(pending.count) as int) as count
+    from (select subscription_id, count(*) as count from ${allPending} as d group by subscription_id) as pending
+    join waypost_subscription s on s.id = pending.subscription_id group by s.event`.execute(db)
+  return new Map(rows.map(({ event, count }) => [event, count]))
+}
+
+/** Counts the dead deliveries of each event, up to `maxCounted`, because they are kept for weeks. */
+async function countDead(system: System): Promise<ReadonlyMap<string, number>> {
+  const isDead = sql`x.subscription_id = s.id and x.status = 'dead'`
+  const each =
+    system.kind === 'sqlite'
+      ? sql`cross join waypost_delivery x on ${isDead}`
+      : sql`cross join lateral (select 1 from waypost_delivery x where ${isDead} limit ${sql.lit(maxCounted)}) as x`
+  const { rows } = await readInIndexOrder(system, (db) =>
+    sql<{ event: string; count: number }>`
+      select event, (
+        select count(*) from (
+          select 1 from waypost_subscription s ${each} where s.event = known.event limit ${sql.lit(maxCounted)}
+        ) as dead
+      ) as count from (select distinct event from waypost_subscription) as known`.execute(db),
+  )
   return new Map(rows.map(({ event, count }) => [event, count]))
 }
 

@@ -1,7 +1,7 @@
 import { isStorable, sortedIdPrefix, type Since } from '../../kit/index.ts'
 import type { Host } from '../../host/index.ts'
 import { cutBody, eventErrors, firstOfBody } from '../../events/index.ts'
-import { loadDatabaseTime, makeCursor, makePage, whereAfter, type Page, type System } from '../../store/index.ts'
+import { loadDatabaseTime, makePage, readInIndexOrder, whereAfter, type Page, type System } from '../../store/index.ts'
 
 export interface ListedMessage {
   readonly id: string
@@ -22,31 +22,26 @@ export interface MessageFilter {
 
 const sort = [['id', 'desc']] as const
 const columns = ['id', 'event', 'created_at', 'fanned_out_at'] as const
-/** How many messages a page reads to find those of one event, which have no index. */
-const maxScanned = 5000
 
-/**
- * Lists messages, newest first. With `event`, a page may have fewer entries than its limit, or none, although `next` is
- * present.
- * @throws WP_STORE_CURSOR
- */
+/** Lists messages, newest first. @throws WP_STORE_CURSOR */
 export async function listHostMessages(
   { system }: Pick<Host, 'system'>,
   { event, since, cursor, limit }: MessageFilter,
 ): Promise<Page<ListedMessage>> {
   const from = since === undefined ? undefined : sortedIdPrefix('msg_', await resolveSince(system, since))
-  const scanned = await system.db
-    .selectFrom('waypost_message')
-    .select(columns)
-    .select((column) => column('users', 'is not', null).as('is_targeted'))
-    .$if(from !== undefined, (query) => query.where('id', '>=', from!))
-    .where(whereAfter({ sort, cursor }))
-    .orderBy('id', 'desc')
-    .limit(event === undefined ? limit + 1 : maxScanned)
-    .execute()
-  const rows = event === undefined ? scanned : scanned.filter((row) => row.event === event)
+  const rows = await readInIndexOrder(system, (db) =>
+    db
+      .selectFrom('waypost_message')
+      .select(columns)
+      .select((column) => column('users', 'is not', null).as('is_targeted'))
+      .$if(event !== undefined, (query) => query.where('event', '=', event!))
+      .$if(from !== undefined, (query) => query.where('id', '>=', from!))
+      .where(whereAfter({ sort, cursor }))
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute(),
+  )
   const page = makePage(rows, { sort, limit })
-  const isCut = event !== undefined && page.next === undefined && scanned.length === maxScanned
   return {
     entry: page.entry.map((row) => ({
       id: row.id,
@@ -55,7 +50,7 @@ export async function listHostMessages(
       createdAt: row.created_at,
       fannedOutAt: row.fanned_out_at ?? undefined,
     })),
-    next: isCut ? makeCursor(sort, scanned.at(-1)!) : page.next,
+    next: page.next,
   }
 }
 

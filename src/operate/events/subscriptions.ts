@@ -4,6 +4,7 @@ import {
   changeAnySubscription,
   allPending,
   eventErrors,
+  maxCounted,
   makeSubscriptions,
   rotateAnySecret,
   sendOperatorTest,
@@ -124,9 +125,6 @@ export interface SubscriptionDetails {
   /** Dead deliveries; `maxCounted` if there are more. */
   readonly dead: number
 }
-
-/** Counts stop here, so that they cost little. */
-export const maxCounted = 10_000
 
 /** Shows a subscription of any user with the number of its deliveries. @throws WP_EVENTS_SUBSCRIPTION_UNKNOWN */
 export async function showHostSubscription(host: Pick<Host, 'system'>, id: string): Promise<SubscriptionDetails> {

@@ -1596,7 +1596,7 @@ export interface Operations {
     params: { name: string }
     query: { force?: 'true' }
   }
-  /** Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. A page may be empty although "next" is present. */
+  /** Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. Filters by event, user and endpoint choose subscriptions that exist, and order by dispatch. */
   'GET /delivery': {
     query: {
       status?: 'pending' | 'retrying' | 'delivered' | 'dead' | 'cancelled'
@@ -1637,7 +1637,7 @@ export interface Operations {
   'GET /delivery/summary': {
     answer: { dead: number; postponed: number; pending: number }
   }
-  /** How many dead deliveries a replay would redeliver; changes nothing. */
+  /** How many dead deliveries a replay would redeliver, at most 10000; changes nothing. */
   'GET /delivery/replay': {
     query: { since: string; event?: string; subscription?: string }
     answer: { deliveries: number }
@@ -1690,7 +1690,7 @@ export interface Operations {
   'POST /delivery/:id/retry': {
     params: { id: string }
   }
-  /** Dispatched messages, the newest first. With "event", a page may be empty although "next" is present. */
+  /** Dispatched messages, the newest first. */
   'GET /message': {
     query: {
       event?: string

@@ -89,7 +89,7 @@ function formatAttempt({ startedAt, latencyMs, status: code, outcome }: NonNulla
 const deliveries = defineRoute({
   name: 'listDeliveries',
   summary:
-    'Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. A page may be empty although "next" is present',
+    'Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. Filters by event, user and endpoint choose subscriptions that exist, and order by dispatch',
   method: 'GET',
   path: '/delivery',
   scopes: ['backend.operate'],
@@ -197,7 +197,7 @@ const replayFilter = {
 
 const replaySurvey = defineRoute({
   name: 'surveyReplay',
-  summary: 'How many dead deliveries a replay would redeliver; changes nothing',
+  summary: `How many dead deliveries a replay would redeliver, at most ${maxCounted}; changes nothing`,
   method: 'GET',
   path: '/delivery/replay',
   scopes: ['backend.operate'],
@@ -262,7 +262,7 @@ function formatMessage({ id: own, event, isTargeted, createdAt, fannedOutAt }: L
 
 const messages = defineRoute({
   name: 'listMessages',
-  summary: 'Dispatched messages, the newest first. With "event", a page may be empty although "next" is present',
+  summary: 'Dispatched messages, the newest first',
   method: 'GET',
   path: '/message',
   scopes: ['backend.operate'],
