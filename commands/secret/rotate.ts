@@ -1,9 +1,9 @@
-import { Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, paint, plural, ProgressLine } from '../../bin/cli/index.ts'
 
 export default class SecretRotate extends HostCommand {
   static override summary = 'Re-encrypt System with a new secret'
   static override description = [
-    'Put the new secret before the old one: WAYPOST_SECRET="new,old". Signing keys, subscription secrets and variables are re-encrypted in one transaction. Logins, tokens and sessions stay valid; afterwards, the old secret no longer works.',
+    'Put the new secret before the old one: WAYPOST_SECRET="new,old". Signing keys, subscription secrets and variables are re-encrypted in batches; if the command is interrupted, run it again. Logins, tokens and sessions stay valid; afterwards, the old secret no longer works.',
     '\nTo rotate without downtime:',
     '  1. WAYPOST_SECRET="old,new" on every server, one after the other',
     '  2. WAYPOST_SECRET="new,old" on every server, one after the other',
@@ -26,7 +26,11 @@ export default class SecretRotate extends HostCommand {
     const { rotateHostSecret } = await import('../../src/operate/index.ts')
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
-      const { from, changed, resealed } = await rotateHostSecret(host, flags)
+      let progress = { done: 0, total: 0 }
+      const line = new ProgressLine(process.stderr, () => `  ${progress.done} of ${progress.total} values`)
+      const onProgress = (now: typeof progress) => (progress = now)
+      const rotating = rotateHostSecret(host, { ...flags, onProgress }).finally(() => line.end())
+      const { from, changed, resealed } = await rotating
       const { waypost_key: keys, waypost_subscription: secrets, waypost_variable: live } = resealed
       const variables = live + resealed.waypost_draft_variable
       const count = keys + secrets + variables

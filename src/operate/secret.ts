@@ -1,4 +1,17 @@
-import { loadFacts, lockFact, makeSecrets, replaceFact, resealAll, type ResealCounts } from '../store/index.ts'
+import type { Transaction } from 'kysely'
+import {
+  countOlderSealed,
+  loadFacts,
+  lockFact,
+  makeSecrets,
+  replaceFact,
+  resealAll,
+  resealInBatches,
+  type ResealCounts,
+  type Secrets,
+  type SystemFacts,
+  type SystemTables,
+} from '../store/index.ts'
 import {
   listServersWithoutSecret,
   addSecret,
@@ -20,36 +33,81 @@ export interface SecretRotation {
   readonly resealed: ResealCounts
 }
 
+export interface SecretRotationOptions {
+  /** Rotate even if a server does not use the new secret yet. */
+  readonly force: boolean
+  /** Called while values are re-encrypted. */
+  onProgress?(progress: { readonly done: number; readonly total: number }): void
+}
+
 /**
- * Binds a System to the first secret of `new,old`: re-encrypts all values in one transaction; afterwards the old secret
- * alone is rejected. If the folder has its own secret file, generates a new secret and keeps the old one beside it
- * until the end.
+ * Binds a System to the first secret of `new,old`: re-encrypts all values in batches, then the rest and the binding in one
+ * transaction; afterwards the old secret alone is rejected. If it is interrupted, System stays bound to the old secret, both
+ * are needed, and the next call continues. If the folder has its own secret file, generates a new secret and keeps the
+ * old one beside it until the end.
  * @throws WP_SERVER_SECRET_SINGLE, WP_SERVER_SECRET_BEHIND, WP_STORE_SECRET_CHANGED, WP_STORE_SEALED
  */
-export async function rotateHostSecret(host: ActingHost, { force }: { force: boolean }): Promise<SecretRotation> {
+export async function rotateHostSecret(
+  host: ActingHost,
+  { force, onProgress }: SecretRotationOptions,
+): Promise<SecretRotation> {
   const facts = await loadFacts(host.system)
   const isOwn = hasSecretFile(host, facts)
+  const begun = await host.system.transaction(async (trx) => {
+    const { text, stored } = await loadPair(host, trx, facts)
+    // A file with two secrets is left from an interrupted rotation, which is completed now.
+    const pair = isOwn && !text.includes(',') ? await addSecret(host.folder, text) : text
+    return { secrets: await assertRotatable(host, pair, { force }), stored }
+  })
+  const total = await countOlderSealed(host.system, begun.secrets)
+  const batches = await resealInBatches(host.system, {
+    secrets: begun.secrets,
+    check: begun.stored,
+    onBatch: (done) => onProgress?.({ done, total: Math.max(done, total) }),
+  })
   let text = ''
   const rotated = await changeSystem(host, async (system, audit) => {
-    // The lock serializes access to the folder's secret file.
-    const stored = await system.transaction((trx) => lockFact(system, trx, 'secret_check'))
-    text = await loadSecretText(host, facts)
-    if (stored !== undefined) assertSecret(host, makeSecrets(text), stored)
-    // A file with two secrets is left from an interrupted rotation, which is completed now.
-    if (isOwn && !text.includes(',')) text = await addSecret(host.folder, text)
-    const secrets = makeSecrets(text)
-    const [newest = '', ...others] = secrets.keyIds
-    if (others.length === 0) throw errors.WP_SERVER_SECRET_SINGLE()
-    const behind = force ? [] : await listServersWithoutSecret(system, newest)
-    if (behind.length > 0) throw errors.WP_SERVER_SECRET_BEHIND({ servers: behind.join(', ') })
-    const resealed = await system.transaction((trx) => resealAll(system, { trx, secrets }))
+    const bound = await system.transaction((trx) => loadPair(host, trx, facts))
+    text = bound.text
+    // Another process, which shares the file, has completed the rotation.
+    if (isOwn && !text.includes(',')) return { resealed: batches, changed: true }
+    const secrets = await assertRotatable({ ...host, system }, text, { force })
+    const rest = await system.transaction((trx) => resealAll(system, { trx, secrets }))
     await replaceFact(system, 'secret_check', secrets.checkValue)
+    const resealed = addCounts(batches, rest)
     const count = Object.values(resealed).reduce((sum, one) => sum + one, 0)
     await audit({ action: 'secret.rotate', after: { resealed: count } })
-    return { resealed, changed: stored !== secrets.checkValue }
+    return { resealed, changed: bound.stored !== secrets.checkValue }
   })
   if (isOwn) await finishFileRotation(host, text)
   return { ...rotated, from: isOwn ? '.waypost/secret' : 'WAYPOST_SECRET' }
+}
+
+/** Loads the secrets. The lock serializes access to the folder's file. */
+async function loadPair(
+  host: ActingHost,
+  trx: Transaction<SystemTables>,
+  facts: SystemFacts,
+): Promise<{ text: string; stored: string | undefined }> {
+  const stored = await lockFact(host.system, trx, 'secret_check')
+  const text = await loadSecretText(host, facts)
+  if (stored !== undefined) assertSecret(host, makeSecrets(text), stored)
+  return { text, stored }
+}
+
+/** @throws WP_SERVER_SECRET_SINGLE, WP_SERVER_SECRET_BEHIND */
+async function assertRotatable({ system }: ActingHost, text: string, { force }: { force: boolean }): Promise<Secrets> {
+  const secrets = makeSecrets(text)
+  const [newest = '', ...others] = secrets.keyIds
+  if (others.length === 0) throw errors.WP_SERVER_SECRET_SINGLE()
+  const behind = force ? [] : await listServersWithoutSecret(system, newest)
+  if (behind.length > 0) throw errors.WP_SERVER_SECRET_BEHIND({ servers: behind.join(', ') })
+  return secrets
+}
+
+function addCounts(one: ResealCounts, other: ResealCounts): ResealCounts {
+  const sums = Object.entries(one).map(([table, count]) => [table, count + other[table as keyof ResealCounts]])
+  return Object.fromEntries(sums) as ResealCounts
 }
 
 /**

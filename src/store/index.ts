@@ -26,7 +26,7 @@ export { assertSystemMigrated, migrateSystem, pendingSystemMigrations } from './
 export { systemMigrations } from './migrations/names.ts'
 export { sealedColumns } from './secrets.ts'
 export { makeSecrets, type SealedLocation, type Secrets } from './secrets.ts'
-export { resealAll, type ResealCounts } from './reseal.ts'
+export { countOlderSealed, resealAll, resealInBatches, type ResealCounts } from './reseal.ts'
 export {
   openSystem,
   type Change,

@@ -3,7 +3,16 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { entities } from '../../src/store/entities.ts'
-import { makeSecrets, resealAll, sealedColumns, type Secrets, type System } from '../../src/store/index.ts'
+import {
+  countOlderSealed,
+  loadFacts,
+  makeSecrets,
+  resealAll,
+  resealInBatches,
+  sealedColumns,
+  type Secrets,
+  type System,
+} from '../../src/store/index.ts'
 import { startTestServer, type TestServer } from '../support/server.ts'
 import { chooseKinds } from '../support/forms.ts'
 
@@ -78,6 +87,30 @@ for (const kind of chooseKinds('postgresql')) {
       )
       const again = await system.transaction((trx) => resealAll(system, { trx, secrets: both }))
       assert.equal(again.waypost_subscription, 0)
+    })
+
+    test('in batches: those before an interruption stay, others change meanwhile, and the next call continues', async () => {
+      await system.db.deleteFrom('waypost_subscription').execute()
+      await addSubscriptions('old_', { secrets: older, count: subscriptions })
+      const check = (await loadFacts(system)).secret_check
+      const interrupted = new Error('interrupted')
+      const seen: number[] = []
+      const resealing = resealInBatches(system, {
+        secrets: both,
+        check,
+        onBatch(done) {
+          seen.push(done)
+          if (done > 500) throw interrupted
+        },
+      })
+      await assert.rejects(resealing, (error) => error === interrupted)
+      assert.deepEqual(seen, [500, 1000])
+      assert.equal(await countOlderSealed(system, both), subscriptions - 1000)
+      const other = await resealInBatches(system, { secrets: both, check: 'of another rotation' })
+      assert.equal(other.waypost_subscription, 0)
+      const counts = await resealInBatches(system, { secrets: both, check })
+      assert.equal(counts.waypost_subscription, subscriptions - 1000)
+      for (const { id, secret } of await read()) assert.equal(newer.unseal(secret, placeOf(id)), `text ${id}`)
     })
 
     test('one that no secret opens leaves every other one as it was', async () => {
