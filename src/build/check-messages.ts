@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { nearest, readJsonFile, type Diagnostic } from '../kit/index.ts'
 import type { AssetError } from './collect-assets.ts'
+import type { ModuleResourceWarning } from './find-module-resources.ts'
 import type { ProcessEnvWarning } from './find-process-env.ts'
 import type { RejectedFile } from './guard-sources.ts'
 import { makeDiagnostic, makePlace, type Place } from './make-diagnostic.ts'
@@ -51,11 +52,12 @@ export function checkWarnings(root: string, messages: readonly Message[]): Diagn
   return messages
     .map((message) => ({ message, place: placeOf(root, message) }))
     .filter(({ place }) => !isPackagePath(place.file))
-    .map(({ message: { text, detail }, place }) =>
-      (detail as Partial<ProcessEnvWarning> | undefined)?.processEnv
-        ? makeDiagnostic('WP_BUILD_PROCESS_ENV', place)
-        : makeDiagnostic('WP_BUILD_SOURCE_WARNING', place, { parameters: { text } }),
-    )
+    .map(({ message: { text, detail }, place }) => {
+      const { processEnv, opens } = (detail ?? {}) as Partial<ProcessEnvWarning & ModuleResourceWarning>
+      if (processEnv) return makeDiagnostic('WP_BUILD_PROCESS_ENV', place)
+      if (opens !== undefined) return makeDiagnostic('WP_BUILD_MODULE_RESOURCE', place, { parameters: { opens } })
+      return makeDiagnostic('WP_BUILD_SOURCE_WARNING', place, { parameters: { text } })
+    })
 }
 
 /** esbuild counts columns from 0, in UTF-8 bytes. */

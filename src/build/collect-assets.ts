@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { readProjectBytes, type ProjectFolder } from '../definition/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import { makeFileArtifact, type Artifact } from '../release/index.ts'
-import { sourceLoader } from './find-process-env.ts'
+import { sourceLoader } from './transform-source.ts'
 import { artifactScheme } from './link-artifacts.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 

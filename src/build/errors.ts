@@ -104,6 +104,11 @@ export const errors = defineErrors({
     message: 'Actions should not read process.env: it does not include .env, and deployments do not check it',
     hint: 'Declare the variable under "env:" in waypost.yml and read it as context.env.NAME',
   },
+  WP_BUILD_MODULE_RESOURCE: {
+    ...user,
+    message: '{opens} runs whenever this module is loaded: for each release on a server, and for each save in dev',
+    hint: "Close what it opens: import { onClose } from 'waypost', or use a connection",
+  },
   WP_BUILD_CLOSED: {
     kind: 'bug',
     status: 500,

@@ -3,6 +3,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { openFolder, readProjectBytes, type ProjectFolder } from '../definition/index.ts'
 import { rewriteFileUrls, type AssetSink } from './collect-assets.ts'
+import { findModuleResources } from './find-module-resources.ts'
 import { findProcessEnv } from './find-process-env.ts'
 
 /** Larger than any hand-written source. */
@@ -58,7 +59,9 @@ async function loadOwn({ folder, file, assets }: OwnSource, esbuild: PluginBuild
     // Migrations have no context that could provide the variable.
     const isAction = !name.startsWith('migrations/')
     const text = Buffer.from(read.bytes).toString('utf8')
-    const warnings = isAction ? await findProcessEnv(esbuild, name, text) : []
+    const warnings = isAction
+      ? [...(await findProcessEnv(esbuild, name, text)), ...(await findModuleResources(esbuild, name, text))]
+      : []
     const rewritten = await rewriteFileUrls(esbuild, { folder, name, text }, assets)
     const contents = rewritten.text === text ? read.bytes : rewritten.text
     return { contents, loader: 'default', warnings, errors: [...rewritten.errors] }

@@ -2,7 +2,7 @@
 // May import kit, and types of kysely and fastify. Everything here is public API: breaking changes need a major
 // version.
 export type { Action, Context, DispatchOptions, Log, Principal, Request, Response, Result } from './action.ts'
-export { isConflict } from '../kit/index.ts'
+export { isConflict, onClose } from '../kit/index.ts'
 export type { ColumnTypes, Migration } from './migration.ts'
 export {
   definePlugin,

@@ -55,7 +55,7 @@ export {
 export { refreshVariables, sealVariable, variablesOfConnections, withSystemVariables } from './system-variables.ts'
 export { warnOfSharedOrigin, type HtmlRoutes } from './warn-of-shared-origin.ts'
 export { loadTerms, termsOf, type ReleaseTerms, defaultTerms } from './release-terms.ts'
-export { loadModules, type ReleaseToServe } from './load-modules.ts'
+export { loadModules, logClosed, type ReleaseToServe } from './load-modules.ts'
 export { loadReleasePlugins, makeHostServices, type LoadPlugins, type ReleaseWithPlugins } from './load-plugins.ts'
 export {
   type LedgerRow,

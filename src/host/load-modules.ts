@@ -1,4 +1,11 @@
-import { importWithTimeout, registerArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
+import {
+  importWithTimeout,
+  registerArtifacts,
+  type Artifact,
+  type ClosedModules,
+  type StoredRelease,
+} from '../release/index.ts'
+import type { Log } from '../contract/index.ts'
 import type { Host } from './host.ts'
 
 /** A release with its artifacts. */
@@ -34,4 +41,13 @@ export async function loadModules(
     modules.set(hash, module.default)
   }
   return modules
+}
+
+/** Logs what code that is no longer served has left open. */
+export function logClosed({ left, errors }: ClosedModules, log: Log): void {
+  for (const { kind, place, isEnded } of left) {
+    if (isEnded) log.warn({ kind, place }, 'ended what code that is no longer served left running')
+    else log.warn({ kind, place }, 'code that is no longer served left something open')
+  }
+  for (const error of errors) log.warn({ err: error }, error.message)
 }

@@ -14,6 +14,7 @@ import {
   type Host,
   type Identity,
 } from '../host/index.ts'
+import type { ClosedModules } from '../release/index.ts'
 import { existingTables, makeLock, loadFacts, replaceFact, storeFact } from '../store/index.ts'
 import { describeRefusedHost, makeHostCheck, type HostCheck } from './allowed-hosts.ts'
 import { choosePort } from './choose-port.ts'
@@ -137,8 +138,20 @@ function startDevServer(
       traffic.add(answered, own.host.clock.now())
       console.answered(answered)
     },
+    onClosed(closed) {
+      if (own.host.imports?.signal?.aborted !== true) warnClosed(closed, console)
+    },
     onServerError: (error, request) => console.failed(error, request),
   })
+}
+
+/** Names what the previous version of the code has left open. */
+function warnClosed({ left, errors }: ClosedModules, console: DevOptions['console']): void {
+  for (const { kind, place, isEnded } of left) {
+    const end = isEnded ? 'It was ended' : 'It is still open'
+    console.warned(`${place}: the previous version left a ${kind} running. ${end}; close it with onClose.`)
+  }
+  for (const error of errors) console.warned(error.message)
 }
 
 const maxWarnings = 10

@@ -145,6 +145,18 @@ export const errors = defineErrors({
     message: 'The import of {file} did not finish',
     hint: 'A top-level await never completes. Move it into handle, or open the resource as a connection.',
   },
+  WP_RELEASE_CLOSE: {
+    kind: 'user',
+    status: 500,
+    message: 'A function that {file} gave to onClose failed: {reason}',
+    hint: 'What it should have ended may still be open.',
+  },
+  WP_RELEASE_CLOSE_WAITS: {
+    kind: 'user',
+    status: 500,
+    message: 'A function that {file} gave to onClose did not finish within {seconds} s',
+    hint: 'What it should have ended may still be open.',
+  },
   WP_RUNTIME_ARTIFACT_IMPORT: {
     kind: 'user',
     status: 500,

@@ -116,5 +116,7 @@ export {
   type NextDraft,
   type StoredDraft,
 } from './drafts.ts'
+export { useArtifacts, type ArtifactUse } from './artifact-uses.ts'
+export type { ClosedModules, LeftOpen } from './module-resources.ts'
 export { type ImportLimits, importWithTimeout } from './import-with-timeout.ts'
 export { registerArtifacts, resolveStack, artifactLoader, importArtifact, makeFileArtifact } from './load-artifacts.ts'

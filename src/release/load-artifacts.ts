@@ -6,14 +6,14 @@ import { pathToFileURL } from 'node:url'
 import { messageOf, publicModules, sha256, urlOfModule } from '../kit/index.ts'
 import type { Artifact } from './manifest.ts'
 import { errors } from './errors.ts'
+import { urlPrefix, watchResources } from './module-resources.ts'
 
 // Both are written by the builder (src/build/link-artifacts.ts). A newer server must read what an older one wrote.
 const scheme = 'waypost-artifact:'
 const aliasPattern = /^\/\*waypost-alias:([0-9a-f]{64})\*\//
 
-// The URL prefix of a loaded artifact. Node reads source maps only for schemes of letters followed by `://`, and
-// resolves their sources against the URL: a stack shows `waypost:///src/todo/insert.ts`.
-const urlPrefix = 'waypost:///'
+// Node reads source maps only for schemes of letters followed by `://`, and resolves their sources against the URL: a
+// stack shows `waypost:///src/todo/insert.ts`.
 
 /** The beginning of a file artifact: the file name, then a module whose default export is the content in base64. */
 const filePattern = /^\/\*waypost-file:([\w.-]+)\*\/export default "/
@@ -23,6 +23,10 @@ const contents = new Map<string, string>()
 const aliases = new Map<string, string>()
 /** The paths of written file artifacts, by hash. */
 const files = new Map<string, string>()
+/** Artifacts that are never forgotten, because no use of them ends: those of migrations. */
+const permanent = new Set<string>()
+/** How often artifacts are loaded again, because their modules were closed. Part of their URLs. */
+const reloads = new Map<string, number>()
 let filesFolder: string | undefined
 let isHooked = false
 
@@ -30,10 +34,10 @@ let isHooked = false
 export const artifactLoader: string = urlOfModule('src/release/load-artifacts').href
 
 /**
- * Makes artifacts importable permanently. Register all artifacts of a release before importing the first: they import
- * one another by hash.
+ * Makes artifacts importable, permanently if they are in no use (`useArtifacts`). Register all artifacts of a release before importing the
+ * first: they import one another by hash.
  */
-export function registerArtifacts(artifacts: Iterable<Artifact>): void {
+export function registerArtifacts(artifacts: Iterable<Artifact>, { isInUse = false } = {}): void {
   if (!isHooked) {
     isHooked = true
     setSourceMapsSupport(true)
@@ -41,6 +45,7 @@ export function registerArtifacts(artifacts: Iterable<Artifact>): void {
   }
   for (const { hash, content } of artifacts) {
     if (files.has(hash)) continue
+    if (!isInUse && !contents.has(hash)) permanent.add(hash)
     contents.set(hash, content)
     const alias = aliasPattern.exec(content)?.[1]
     if (alias !== undefined && sha256(content) === hash) aliases.set(alias, hash)
@@ -55,7 +60,30 @@ export function registerArtifacts(artifacts: Iterable<Artifact>): void {
  * module
  */
 export async function importArtifact(hash: string): Promise<unknown> {
-  return import(scheme + hash)
+  const stopWatching = watchResources()
+  try {
+    return await import(scheme + hash)
+  } finally {
+    stopWatching()
+  }
+}
+
+/** Frees the contents of artifacts that are no longer imported. Their evaluated modules stay in Node's registry. */
+export function forgetArtifacts(hashes: Iterable<string>): void {
+  for (const hash of hashes) if (!permanent.has(hash)) contents.delete(hash)
+}
+
+/**
+ * Makes the next import of artifacts evaluate them again. Artifacts that import one of them must be among them.
+ */
+export function reloadArtifacts(hashes: Iterable<string>): void {
+  for (const hash of hashes) reloads.set(hash, (reloads.get(hash) ?? 0) + 1)
+}
+
+/** Returns the URL of the module of an artifact. */
+export function urlOfArtifact(hash: string): string {
+  const count = reloads.get(hash)
+  return count === undefined ? urlPrefix + hash : `${urlPrefix}${hash}?${count}`
 }
 
 /** Returns a stack with the project's own file names, such as `src/todo/insert.ts:8:35`. */
@@ -74,7 +102,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
 
 const load: LoadHookSync = (url, context, next) => {
   if (!url.startsWith(urlPrefix)) return next(url, context)
-  const hash = url.slice(urlPrefix.length)
+  const hash = url.slice(urlPrefix.length).replace(/\?.*$/, '')
   const source = contents.get(hash)
   if (source === undefined) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
   if (sha256(source) !== hash) throw errors.WP_RUNTIME_ARTIFACT_CORRUPT({ hash })
@@ -131,7 +159,7 @@ function touchFiles(): void {
 function urlOf(name: string): string {
   const hash = aliases.get(name) ?? name
   if (!contents.has(hash) && !files.has(hash)) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
-  return urlPrefix + hash
+  return urlOfArtifact(hash)
 }
 
 // `require` in an artifact's banner is created with the path of the Node binary, because artifacts have no path.

@@ -151,7 +151,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     handle: proxies === undefined ? handle : withForwardedHeaders(proxies, handle),
     call: (operation, input, principal) => callOperation(app, operation, input, principal),
     async close() {
-      await running.whenIdle(abandonedActionGraceMs)
+      await running.whenIdle()
       await app.close()
     },
   }
@@ -180,9 +180,6 @@ function nameSpans(app: FastifyInstance, tracing: Tracing): void {
     done()
   })
 }
-
-/** How long an action may still use its resources after its caller has disconnected. */
-const abandonedActionGraceMs = 5000
 
 /** Creates the server that Fastify requires. It never listens and only provides the handler. */
 function createUnboundServer(handler: (request: IncomingMessage, response: ServerResponse) => void): Server {

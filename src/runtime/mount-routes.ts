@@ -34,6 +34,8 @@ export interface MountedRoutes {
    * @param actionFor called for methods whose artifact has changed
    */
   update(manifest: Manifest, actionFor: RouteSources['actionFor']): void
+  /** Resolves when no action runs, or after 5 s. */
+  whenIdle(): Promise<void>
 }
 
 /** The current implementation of one method of a route. */
@@ -84,6 +86,7 @@ export async function mountRoutes(
   }
   for (const hidden of findShadowedMethods(manifest.routes)) rejectShadowedMethods(app, hidden)
   return {
+    whenIdle: () => running.whenIdle(),
     canUpdateTo: (next) => structureOf(next) === (structure ??= structureOf(manifest)),
     update(next, actionFor) {
       const current = { ...sources, manifest: next }

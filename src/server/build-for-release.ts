@@ -2,7 +2,14 @@ import type { ConnectionSet } from '../connection/index.ts'
 import { makeDispatcher, type Dispatcher } from '../events/index.ts'
 import { defaultSettings, parseReferences, type Settings } from '../kit/index.ts'
 import type { LoadedPlugin, PluginSet } from '../plugin/index.ts'
-import { assertServable, findVariableUses, type Manifest, type ManifestMethod } from '../release/index.ts'
+import {
+  assertServable,
+  findVariableUses,
+  useArtifacts,
+  type ArtifactUse,
+  type Manifest,
+  type ManifestMethod,
+} from '../release/index.ts'
 import {
   buildGeneration,
   hasSameCode,
@@ -22,6 +29,7 @@ import {
 import {
   checkActions,
   loadModules,
+  logClosed,
   resolveEnv,
   termsOf,
   type FailingAction,
@@ -29,6 +37,7 @@ import {
 } from '../host/index.ts'
 import { errors } from './errors.ts'
 import type { Shared } from './open-shared.ts'
+import type { ServerOptions } from './server-options.ts'
 
 /** A generation that `dev` can update in place. */
 export interface ReleaseGeneration extends Generation {
@@ -90,80 +99,92 @@ export async function buildForRelease(
   assertServable(manifest)
   const { settings } = termsOf(release, options.host.variables)
   const env = resolveEnv(options.host, release)
+  let use = useArtifacts(toServe.artifacts, options)
+  await using opened = new AsyncDisposableStack()
+  opened.defer(() => endUse(options, use))
   const plugins = await shared.loadPlugins({ ...toServe, manifest })
   const actionFor = await loadActions(shared, plugins, toServe, methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections, plugins.connections)
-  await assertConnected(manifest, connections, changed.names)
+  opened.defer(() => connections.release())
+  assertConnected(manifest, connections, changed.names)
   for (const [name, reason] of connections.down)
     options.logger.warn({ connection: name, reason }, 'opening a connection failed')
   shared.schemas.beginGeneration()
-  try {
-    const built = Promise.withResolvers<Generation>()
-    built.promise.catch(() => undefined)
-    const base = { connections, generation: built.promise, owner: {} }
-    const hosted = hostPlugins(shared, plugins, { release, base, changed })
-    const pluginRoutes = mountPluginRoutes(shared.guard, hosted, manifest)
-    const generation = await buildGeneration({
-      ...common,
-      endpoints: [
-        ...common.endpoints,
-        makeDocs(shared, { manifest: () => manifest, pluginRoutes: pluginRoutes.described }, settings),
-        pluginRoutes.mount,
-      ],
-      startPage: () => findStartPage(shared, settings, manifest.routes.length + pluginRoutes.described.length === 0),
-      bodyLimit: settings.body_limit,
-      corsOrigins: [...settings.cors, ...shared.backendOrigins],
-      routes: {
-        manifest,
-        schemas: shared.schemas,
-        guard: shared.guard,
-        connections,
-        clock: options.host.clock,
-        env,
-        dispatcher: makeServerDispatcher(shared, () => manifest),
-        checkResults: options.isDevelopment,
-        statistics: shared.statistics,
-        actionFor,
-      },
-    })
-    built.resolve(generation)
-    for (const plugin of hosted) Object.assign(plugin.base, base)
-    return {
-      ...generation,
-      plugins: hosted,
-      pluginScopes: pluginRoutes.scopes,
-      checkActions: () => checkActions(manifest, plugins, async (name) => connections.get(name).client),
-      async update(next) {
-        const wanted = next.release.manifest
-        if (updates >= maxUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
+  const built = Promise.withResolvers<Generation>()
+  built.promise.catch(() => undefined)
+  const base = { connections, generation: built.promise, owner: {} }
+  const hosted = hostPlugins(shared, plugins, { release, base, changed })
+  const pluginRoutes = mountPluginRoutes(shared.guard, hosted, manifest)
+  const generation = await buildGeneration({
+    ...common,
+    endpoints: [
+      ...common.endpoints,
+      makeDocs(shared, { manifest: () => manifest, pluginRoutes: pluginRoutes.described }, settings),
+      pluginRoutes.mount,
+    ],
+    startPage: () => findStartPage(shared, settings, manifest.routes.length + pluginRoutes.described.length === 0),
+    bodyLimit: settings.body_limit,
+    corsOrigins: [...settings.cors, ...shared.backendOrigins],
+    routes: {
+      manifest,
+      schemas: shared.schemas,
+      guard: shared.guard,
+      connections,
+      clock: options.host.clock,
+      env,
+      dispatcher: makeServerDispatcher(shared, () => manifest),
+      checkResults: options.isDevelopment,
+      statistics: shared.statistics,
+      actionFor,
+    },
+  })
+  built.resolve(generation)
+  for (const plugin of hosted) Object.assign(plugin.base, base)
+  opened.move() // closed with the generation
+  return {
+    ...generation,
+    plugins: hosted,
+    pluginScopes: pluginRoutes.scopes,
+    checkActions: () => checkActions(manifest, plugins, async (name) => connections.get(name).client),
+    async update(next) {
+      const wanted = next.release.manifest
+      if (updates >= maxUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
+      if (use.mustClose(next.artifacts)) return false
+      const [previous, nextUse] = [use, useArtifacts(next.artifacts, options)]
+      try {
         generation.routes.update(wanted, await loadActions(shared, plugins, next, findNewCode(manifest, wanted)))
-        manifest = wanted
-        updates += 1
-        return true
-      },
-      async close() {
-        const own = hosted.filter((plugin) => plugin.base.owner === base.owner) // others are in the next generation
-        await runPluginHooks(own, 'generation:closed', (error) => options.logger.warn({ err: error }, error.message))
-        await generation.close()
-        await connections.release()
-      },
-    }
-  } catch (error) {
-    await connections.release()
-    throw error
+      } catch (error) {
+        await endUse(options, nextUse)
+        throw error
+      }
+      use = nextUse
+      void generation.routes.whenIdle().then(() => endUse(options, previous))
+      manifest = wanted
+      updates += 1
+      return true
+    },
+    async close() {
+      const own = hosted.filter((plugin) => plugin.base.owner === base.owner) // others are in the next generation
+      await runPluginHooks(own, 'generation:closed', (error) => options.logger.warn({ err: error }, error.message))
+      await generation.close()
+      await endUse(options, use)
+      await connections.release()
+    },
   }
 }
 
-/** @throws WP_SERVER_VARIABLE_CONNECTION, after releasing the connections */
-async function assertConnected(
-  manifest: Manifest,
-  connections: ConnectionSet,
-  variables: readonly string[],
-): Promise<void> {
+async function endUse({ logger, onClosed }: ServerOptions, use: ArtifactUse): Promise<void> {
+  const closed = await use.end()
+  if (closed.left.length + closed.errors.length === 0) return
+  if (onClosed === undefined) logClosed(closed, logger)
+  else onClosed(closed)
+}
+
+/** @throws WP_SERVER_VARIABLE_CONNECTION */
+function assertConnected(manifest: Manifest, connections: ConnectionSet, variables: readonly string[]): void {
   for (const [name, reason] of connections.down) {
     const changed = variables.filter((one) => findVariableUses(manifest, one).includes(`connection ${name}`))
     if (changed.length === 0) continue
-    await connections.release()
     throw errors.WP_SERVER_VARIABLE_CONNECTION({ name, reason, variables: changed.join(', ') })
   }
 }

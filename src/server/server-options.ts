@@ -3,6 +3,7 @@ import type { SignInLinks } from '../auth/index.ts'
 import type { Address, RequestReport, Logger, Pressure, StallWatch } from '../runtime/index.ts'
 import type { CronOptions } from '../jobs/index.ts'
 import type { Host, Identity, LoadPlugins, ServerTracing } from '../host/index.ts'
+import type { ClosedModules } from '../release/index.ts'
 
 export interface ServerOptions {
   readonly host: Host
@@ -33,6 +34,8 @@ export interface ServerOptions {
   readonly cron?: CronOptions
   /** Detects that this process stood still; by default by the clocks of the machine. */
   readonly stalls?: StallWatch
+  /** Called when code that is no longer served was closed and left something open. By default that is logged. */
+  onClosed?(closed: ClosedModules): void
   onResponse?(answered: RequestReport): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }

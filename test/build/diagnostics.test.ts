@@ -374,3 +374,33 @@ test('reading process.env is warned of where it is read, and nowhere else', asyn
   )
   assert.ok(found.every(({ severity, code }) => severity === 'warning' && code === 'WP_BUILD_PROCESS_ENV'))
 })
+
+test('timers, pools and servers that a module opens while it is loaded are warnings, unless it closes them', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning(
+      '1',
+      `import pg from 'pg'\nexport const pool: object = new pg.Pool({ max: 1 })\n// setInterval(tick)\nfunction tick() {\n  setTimeout(tick, 1)\n}\nsetInterval(tick, 1000)`,
+    ),
+    'src/b.ts': actionReturning(
+      '2',
+      `import { onClose } from 'waypost'\nconst timer = setInterval(() => {}, 1000)\nonClose(() => clearInterval(timer))`,
+    ),
+    'src/c.ts': actionReturning(
+      'later()',
+      `const later = () => setTimeout(() => {}, 1)\nconst text = \`\nsetInterval\``,
+    ),
+    'node_modules/pg/package.json': '{ "name": "pg", "type": "module", "exports": "./index.js" }',
+    'node_modules/pg/index.js': 'export default { Pool: class {} }\nsetInterval(() => {}, 1)\n',
+  })
+  const found = await diagnose(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts'))
+  assert.deepEqual(
+    found.map(
+      ({ file, severity, code, range: { start }, message }) =>
+        `${file}:${start.line}:${start.column} ${severity} ${code} ${message.split(' runs')[0]}`,
+    ),
+    [
+      'src/a.ts:2:29 warning WP_BUILD_MODULE_RESOURCE new pg.Pool',
+      'src/a.ts:7:1 warning WP_BUILD_MODULE_RESOURCE setInterval',
+    ],
+  )
+})

@@ -208,6 +208,35 @@ describe('dev', () => {
     takeReports()
   })
 
+  test('what the old version of an action left open is closed after its last request, or named', async () => {
+    const held = globalThis as { holdSlow?: (() => Promise<void>) | undefined; closedSlow?: string[] }
+    const done: string[] = (held.closedSlow = [])
+    const head = `import { onClose } from 'waypost'\nonClose(() => globalThis.closedSlow.push('closed'))\nsetInterval(() => globalThis.closedSlow.push('tick'), 3600000)\n`
+    const source = `${head}${files['src/slow.ts']}`
+    await save(() => write('src/slow.ts', source))
+    const [began, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    held.holdSlow = () => {
+      began.resolve()
+      return end.promise
+    }
+    const slow = valueOf('/slow')
+    await began.promise
+    held.holdSlow = undefined
+    reports = []
+    await save(() => write('src/slow.ts', source.replace('value: 1', 'value: 3')))
+    assert.deepEqual([await valueOf('/slow'), done, takeReports()], [3, [], ['reloaded src/slow.ts']])
+    end.resolve()
+    assert.equal(await slow, 1)
+    await until('the old version is closed', () => reports.some(({ what }) => what === 'warned'))
+    const warnings = reports.flatMap(({ what, about }) => (what === 'warned' ? [about as unknown as string] : []))
+    assert.deepEqual(done, ['closed'])
+    assert.deepEqual(warnings, [
+      'src/slow.ts:3: the previous version left a timer running. It was ended; close it with onClose.',
+    ])
+    await save(() => write('src/slow.ts', files['src/slow.ts'].replace('value: 1', 'value: 2')))
+    takeReports()
+  })
+
   test('a broken save keeps the last valid state, reports the error once, and its correction', async () => {
     await save(() => edit('value.yml', 'response: Value', 'response: Vlue'))
     assert.equal(await valueOf('/value'), 13)

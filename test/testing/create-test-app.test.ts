@@ -275,3 +275,28 @@ test('an app that is closed leaves no folder and no socket', async () => {
   await until('nothing more is open than before', () => isDeepStrictEqual(resources().toSorted(), before.toSorted()))
   await assert.rejects(fetch(app.url))
 })
+
+test('closing an app ends the timers of modules and names what else they left open', async (t) => {
+  const own = path.join(folder, 'left-open')
+  await writeFiles(own, {
+    'waypost.yml': 'routes: { /left: { methods: { GET: { public: true, action: src/left.ts } } } }\n',
+    'src/left.ts': `import { createServer } from 'node:net'
+import { onClose } from 'waypost'
+const server = createServer().listen(0)
+onClose(() => void (globalThis as any).leftOpen.push(server))
+${actionFile('setInterval(() => undefined, 3600000); return {}')}`,
+  })
+  const left: { close(): void }[] = []
+  Object.assign(globalThis, { leftOpen: left })
+  const app = await createTestApp({ folder: own })
+  assert.equal((await app.inject('GET /left')).status, 200)
+  const write = t.mock.method(process.stderr, 'write', () => true)
+  await app.close()
+  write.mock.restore()
+  left[0]!.close()
+  const lines = write.mock.calls.map(({ arguments: [text] }) => String(text).replace(/^warning: /, ''))
+  assert.deepEqual(lines, [
+    'code that is no longer served left something open kind="server" place="src/left.ts:3"\n',
+    'ended what code that is no longer served left running kind="timer" place="src/left.ts:8"\n',
+  ])
+})

@@ -2,7 +2,7 @@ import type { ConnectionRegistry } from '../../connection/index.ts'
 import type { CronjobTypes, Log } from '../../contract/index.ts'
 import { makeDispatcher } from '../../events/index.ts'
 import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
-import { assertServable } from '../../release/index.ts'
+import { assertServable, useArtifacts, type ClosedModules } from '../../release/index.ts'
 import { makeActions, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
 import {
   loadModules,
@@ -21,6 +21,9 @@ export interface CronjobSources {
   readonly services: ServicesOf
   readonly prepareConfig: PrepareConfig
   readonly registry: ConnectionRegistry
+  readonly isDevelopment: boolean
+  /** Called when the code of cronjobs was closed. */
+  onClosed(closed: ClosedModules): void
 }
 
 /** The cronjobs of one release, with their code. */
@@ -51,6 +54,9 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   assertServable(manifest)
   const plan = planCronjobs(toRun.release, host.variables)
   const env = resolveEnv(host, toRun.release)
+  const use = useArtifacts(plan.size === 0 ? [] : toRun.artifacts, sources)
+  await using opened = new AsyncDisposableStack()
+  opened.defer(async () => sources.onClosed(await use.end()))
   const modules = await loadModules(host, toRun, Object.values(manifest.cronjobs))
   const plugins = await sources.loadPlugins({ ...toRun, manifest })
   const names = Object.keys(manifest.cronjobs)
@@ -60,6 +66,7 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   )
   const actions = new Map(names.map((name, index) => [name, made[index]!]))
   const connections = await registry.acquire(plan.size === 0 ? {} : manifest.connections, plugins.connections)
+  opened.defer(() => connections.release())
   const check = makeDataCheck(makeSchemaCache(), () => manifest)
   const dispatcher = makeDispatcher(host.system, manifest.events, check)
   const contexts = { connections, clock: host.clock, dispatcher, env }
@@ -70,6 +77,7 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
     if (users === 0) markIdle()
   }
   let closed: Promise<void> | undefined
+  const closers = opened.move()
   return {
     releaseId: id,
     plan,
@@ -83,7 +91,7 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
     },
     close() {
       if (closed === undefined) {
-        closed = idle.then(() => connections.release())
+        closed = idle.then(() => closers.disposeAsync())
         release()
       }
       return closed

@@ -5,6 +5,7 @@ import type { Logger } from '../../runtime/index.ts'
 import {
   leaseMs,
   loadReleasePlugins,
+  logClosed,
   makeHostServices,
   makeLogger,
   readLogLevel,
@@ -87,7 +88,18 @@ async function openStandalone(
   const prepareConfig = makeConfigPreparer(variables)
   try {
     const artifacts = await loadArtifacts(system, release, release.manifest.artifacts)
-    const set = await openCronjobs({ host, loadPlugins, services, prepareConfig, registry }, { release, artifacts })
+    const set = await openCronjobs(
+      {
+        host,
+        loadPlugins,
+        services,
+        prepareConfig,
+        registry,
+        isDevelopment: false,
+        onClosed: (closed) => logClosed(closed, log),
+      },
+      { release, artifacts },
+    )
     const close = async () => {
       await set.close()
       await registry.close()

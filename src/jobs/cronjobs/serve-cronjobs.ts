@@ -1,6 +1,7 @@
 import type { ConnectionRegistry } from '../../connection/index.ts'
-import { type Host, type LoadPlugins, type ReleaseToServe, leaseMs } from '../../host/index.ts'
+import { type Host, type LoadPlugins, type ReleaseToServe, leaseMs, logClosed } from '../../host/index.ts'
 import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
+import type { ClosedModules } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { CronjobReport } from './run-slot.ts'
 import { openCronjobs } from './open-cronjobs.ts'
@@ -16,7 +17,13 @@ export interface CronOptions {
 
 /** The resources of a server that its cronjobs use. */
 export interface ServeCronjobsOptions {
-  readonly options: { readonly host: Host; readonly logger: Logger; readonly cron?: CronOptions }
+  readonly options: {
+    readonly host: Host
+    readonly logger: Logger
+    readonly isDevelopment: boolean
+    readonly cron?: CronOptions
+    onClosed?(closed: ClosedModules): void
+  }
   readonly loadPlugins: LoadPlugins
   readonly services: ServicesOf
   readonly prepareConfig: PrepareConfig
@@ -36,7 +43,8 @@ export interface CronjobService {
 
 /** Starts to run the cronjobs of the release that is served, if this server runs cronjobs. */
 export function serveCronjobs({ options, ...sources }: ServeCronjobsOptions): CronjobService {
-  const { host, logger, cron: cronOptions } = options
+  const { host, logger, isDevelopment, cron: cronOptions } = options
+  const onClosed = options.onClosed ?? ((closed: ClosedModules) => logClosed(closed, logger))
   if (cronOptions === undefined) return { follow: (_, serve) => serve(), stop: async () => undefined }
   const cron = new CronScheduler({
     system: host.system,
@@ -53,7 +61,7 @@ export function serveCronjobs({ options, ...sources }: ServeCronjobsOptions): Cr
   })
   return {
     async follow(toRun, serve) {
-      const set = await openCronjobs({ host, ...sources }, toRun)
+      const set = await openCronjobs({ host, isDevelopment, onClosed, ...sources }, toRun)
       try {
         await serve()
       } catch (error) {

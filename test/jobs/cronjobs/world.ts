@@ -145,6 +145,8 @@ function startMachine(host: Host, loadPlugins: LoadPlugins, options: Partial<Sch
     services: testServices,
     prepareConfig: makeConfigPreparer(host.variables),
     registry,
+    isDevelopment: false,
+    onClosed: () => undefined,
   }
   const cron = new CronScheduler({
     system: host.system,

@@ -1,0 +1,188 @@
+import { createHook } from 'node:async_hooks'
+import { findSourceMap } from 'node:module'
+import { getCallSites } from 'node:util'
+import { messageOf, setCloseRegister, withDeadline } from '../kit/index.ts'
+import { errors } from './errors.ts'
+
+/** The URL prefix of a loaded artifact, which `load-artifacts.ts` explains. */
+export const urlPrefix = 'waypost:///'
+
+/** Something that code of a release has opened and not closed. */
+export interface LeftOpen {
+  /** For example `timer` or `server`. */
+  readonly kind: string
+  /** The place of the project that opened it, such as `src/todo/insert.ts:8`. */
+  readonly place: string
+  /** Whether Waypost has ended it: timers only. */
+  readonly isEnded: boolean
+}
+
+/** How the modules of a release were closed. */
+export interface ClosedModules {
+  readonly left: readonly LeftOpen[]
+  /** Of functions that were given to `onClose`. */
+  readonly errors: readonly Error[]
+}
+
+interface Frame {
+  readonly url: string
+  readonly line: number
+  readonly column: number
+}
+
+interface Resource {
+  readonly kind: string
+  readonly of: WeakRef<object>
+  /** The frames of the release, innermost first. */
+  readonly frames: readonly Frame[]
+}
+
+interface Closer {
+  readonly owner: string
+  readonly close: () => unknown
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  Timeout: 'timer',
+  TCPSERVERWRAP: 'server',
+  PIPESERVERWRAP: 'server',
+  TCPWRAP: 'socket',
+  PIPEWRAP: 'socket',
+  UDPWRAP: 'socket',
+  FSEVENTWRAP: 'file watcher',
+  STATWATCHER: 'file watcher',
+  PROCESSWRAP: 'child process',
+  WORKER: 'thread',
+}
+const closeMs = 5000
+
+// Node has one module registry for each process, so these are global too.
+const resources = new Map<number, Resource>()
+let closers: Closer[] = []
+
+const hook = createHook({
+  init(id, type, _trigger, resource) {
+    const kind = kinds[type]
+    if (kind === undefined) return
+    const frames = findFrames(kind)
+    if (frames.length > 0) resources.set(id, { kind, of: new WeakRef(resource), frames })
+  },
+  destroy: (id) => void resources.delete(id),
+  trackPromises: false,
+})
+let watchers = 0
+
+/** Notes from now on what code of releases opens, until the returned function is called. */
+export function watchResources(): () => void {
+  setCloseRegister((close) => {
+    const owner = ownerOf(findFrames())
+    if (owner !== undefined) closers.push({ owner, close })
+  })
+  watchers += 1
+  hook.enable()
+  let isWatching = true
+  return () => {
+    if (isWatching) watchers -= 1
+    isWatching = false
+    if (watchers === 0) hook.disable()
+  }
+}
+
+/** Whether modules have opened something, or have given functions to `onClose`. */
+export function haveResources(urls: ReadonlySet<string>): boolean {
+  return (
+    closers.some(({ owner }) => urls.has(owner)) ||
+    [...resources.values()].some((one) => urls.has(ownerOf(one.frames)!) && isOpen(one))
+  )
+}
+
+/** Calls what modules have given to `onClose`, the last one first, then ends their timers. */
+export async function closeModules(urls: ReadonlySet<string>): Promise<ClosedModules> {
+  const own = closers.filter(({ owner }) => urls.has(owner)).toReversed()
+  closers = closers.filter(({ owner }) => !urls.has(owner))
+  const failed: Error[] = []
+  for (const { close, owner } of own) {
+    const late = () => {
+      throw errors.WP_RELEASE_CLOSE_WAITS({ file: describeModule(owner), seconds: closeMs / 1000 })
+    }
+    await withDeadline((async () => close())(), closeMs, late).catch((cause: unknown) => {
+      const isLate = (cause as { code?: unknown }).code === 'WP_RELEASE_CLOSE_WAITS'
+      const failure = () =>
+        errors.WP_RELEASE_CLOSE({ file: describeModule(owner), reason: messageOf(cause) }, { cause })
+      failed.push(isLate ? (cause as Error) : failure())
+    })
+  }
+  return { left: endTimers(urls), errors: failed }
+}
+
+function endTimers(urls: ReadonlySet<string>): LeftOpen[] {
+  const left: LeftOpen[] = []
+  for (const [id, one] of resources) {
+    if (!urls.has(ownerOf(one.frames)!)) continue
+    resources.delete(id)
+    if (!isOpen(one)) continue
+    const isTimer = one.kind === 'timer'
+    if (isTimer) clearTimeout(one.of.deref() as NodeJS.Timeout)
+    left.push({ kind: one.kind, place: describePlace(one.frames), isEnded: isTimer })
+  }
+  return left
+}
+
+interface Handle {
+  /** Of a timer: whether it has been cleared or has fired, which no hook reports while it is disabled. */
+  readonly _destroyed?: boolean
+  /** Of a socket or server: negative if it is closed. */
+  readonly fd?: number
+  hasRef?(): boolean
+}
+
+function isOpen({ kind, of }: Resource): boolean {
+  const handle: Handle | undefined = of.deref()
+  if (handle === undefined) return false
+  if (kind === 'timer') return handle._destroyed !== true
+  // Idle connections of agents do not keep the process alive, and close by themselves.
+  return (handle.fd ?? 0) >= 0 && handle.hasRef?.() === true
+}
+
+/**
+ * Returns the frames of releases if code of one opens a resource itself. Timers and sockets of Waypost, such as those of a
+ * connection, and of `fetch`, which all code shares, must not be ended with a release.
+ */
+function findFrames(kind?: string): readonly Frame[] {
+  const frames: Frame[] = []
+  for (const { scriptName, lineNumber, columnNumber } of getCallSites(200, { sourceMap: false })) {
+    if (scriptName.startsWith(urlPrefix)) frames.push({ url: scriptName, line: lineNumber, column: columnNumber })
+    else if (frames.length === 0 && kind !== undefined && !mayOpen(scriptName, kind)) return []
+  }
+  return frames
+}
+
+const ownFile = import.meta.url
+
+function mayOpen(script: string, kind: string): boolean {
+  if (script === ownFile || script.startsWith('node:internal/async_hooks')) return true
+  return kind === 'timer'
+    ? /^node:(?:internal\/)?timers(?:\/promises)?$/.test(script)
+    : script.startsWith('node:') && !script.includes('undici')
+}
+
+/** The outermost module: packages that it uses may be those of other modules too. */
+function ownerOf(frames: readonly Frame[]): string | undefined {
+  return frames.at(-1)?.url
+}
+
+function describePlace(frames: readonly Frame[]): string {
+  const places = frames.map(locate)
+  const own = places.find((place) => !place.includes('node_modules/')) ?? places[0]!
+  return own
+}
+
+function locate({ url, line, column }: Frame): string {
+  const origin = findSourceMap(url)?.findOrigin(line, column)
+  if (origin === undefined || !('fileName' in origin)) return `${url}:${line}`
+  return `${decodeURI(origin.fileName.replace(urlPrefix, ''))}:${origin.lineNumber}`
+}
+
+function describeModule(url: string): string {
+  return locate({ url, line: 1, column: 1 }).replace(/:\d+$/, '')
+}
