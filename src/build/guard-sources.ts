@@ -18,8 +18,9 @@ export interface RejectedFile {
  * Restricts bundling to regular files of the project and of installed or linked packages. esbuild itself would read a
  * pipe or a password file. Files are opened before they are checked.
  * @param assets collects the files that sources reference by `new URL`
+ * @param known what was read before and has not changed; without it, everything is read
  */
-export function guardSources(root: string, assets: AssetSink): Plugin {
+export function guardSources(root: string, assets: AssetSink, known?: SourceResults): Plugin {
   const folder = openFolder(root)
   const isAllowed = makePathFilter(root)
   return {
@@ -29,7 +30,7 @@ export function guardSources(root: string, assets: AssetSink): Plugin {
         // Not read. `checkBundle` reports each import that leads outside.
         if (!isAllowed(file)) return { contents: 'module.exports = {}', loader: 'js' }
         if (folder !== undefined && isBelow(root, file) && !isInstalled(file))
-          return loadOwn({ folder, file, assets }, build.esbuild)
+          return loadKnown(known, { folder, file, assets }, build.esbuild)
         return isRegular(file) ? undefined : reject(file, 'it is not a regular file')
       })
     },
@@ -46,13 +47,42 @@ export function makePathFilter(root: string): (file: string) => boolean {
   }
 }
 
+/** Results of sources by path. In `dev`, all others need not be read again after a save. */
+export type SourceResults = Map<string, OnLoadResult>
+
+async function loadKnown(
+  known: SourceResults | undefined,
+  source: OwnSource,
+  esbuild: PluginBuild['esbuild'],
+): Promise<OnLoadResult> {
+  const before = known?.get(source.file)
+  if (before !== undefined) return before
+  const { isComplete, ...result } = await loadOwn(source, esbuild)
+  if (isComplete) known?.set(source.file, result)
+  return result
+}
+
+/** Forgets sources that may have changed. */
+export function forgetSources(known: SourceResults, root: string, changed: ReadonlySet<string> | undefined): void {
+  if (changed === undefined) known.clear()
+  else for (const file of changed) known.delete(path.join(root, file))
+}
+
+interface LoadedSource extends OnLoadResult {
+  /** Whether nothing but the text of the file decides about the result. */
+  readonly isComplete?: boolean
+}
+
+/** Files whose saves `dev` does not notice. */
+const unwatched = /^(?:coverage|\.[^/]*)\//
+
 interface OwnSource {
   readonly folder: ProjectFolder
   readonly file: string
   readonly assets: AssetSink
 }
 
-async function loadOwn({ folder, file, assets }: OwnSource, esbuild: PluginBuild['esbuild']): Promise<OnLoadResult> {
+async function loadOwn({ folder, file, assets }: OwnSource, esbuild: PluginBuild['esbuild']): Promise<LoadedSource> {
   const name = path.relative(folder.realRoot, file).split(path.sep).join('/')
   const read = readProjectBytes(folder, name, maxBytes)
   if ('bytes' in read) {
@@ -64,7 +94,8 @@ async function loadOwn({ folder, file, assets }: OwnSource, esbuild: PluginBuild
       : []
     const rewritten = await rewriteFileUrls(esbuild, { folder, name, text }, assets)
     const contents = rewritten.text === text ? read.bytes : rewritten.text
-    return { contents, loader: 'default', warnings, errors: [...rewritten.errors] }
+    const isComplete = !text.includes('import.meta') && !unwatched.test(name)
+    return { contents, loader: 'default', warnings, errors: [...rewritten.errors], isComplete }
   }
   return reject(name, read.problem === 'refused' ? read.reason : 'it no longer exists')
 }

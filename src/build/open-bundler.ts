@@ -2,7 +2,7 @@ import type { BuildContext, BuildFailure, BuildOptions, Message, Metafile, Outpu
 import path from 'node:path'
 import { sha256 } from '../kit/index.ts'
 import type { Assets, AssetSink } from './collect-assets.ts'
-import { guardSources } from './guard-sources.ts'
+import { guardSources, type SourceResults } from './guard-sources.ts'
 import { artifactScheme } from './link-artifacts.ts'
 
 /** The result of esbuild for a set of entries, before artifacts are named. */
@@ -46,20 +46,26 @@ const outputFolder = '.waypost/build'
 const nameLength = artifactScheme.length + 64 - './'.length - '.js'.length
 const chunkHashLength = '-XXXXXXXX'.length
 
+export interface BundlerOptions {
+  /** Additional code to bundle. */
+  readonly extraCode?: string
+  /** Sources that need not be read again. */
+  readonly known?: SourceResults
+}
+
 /**
  * Opens a bundler of named entries. `root` is a real path. Only this function loads esbuild.
- * @param extraCode additional code to bundle
  */
 export async function openBundler(
   root: string,
   entries: ReadonlyMap<string, string>,
-  extraCode?: string,
+  { extraCode, known }: BundlerOptions = {},
 ): Promise<Bundler> {
   const { context } = await import('esbuild')
   const assets: AssetSink = { names: new Set(), artifacts: new Map() }
   const building: BuildContext = await context({
     ...makeBundleOptions(root, entries),
-    plugins: [guardSources(root, assets)],
+    plugins: [guardSources(root, assets, known)],
     ...(extraCode === undefined ? {} : { stdin: { contents: extraCode, resolveDir: root } }),
   })
   return {

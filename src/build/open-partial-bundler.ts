@@ -1,4 +1,5 @@
 import { groupInputs } from './group-inputs.ts'
+import { forgetSources, type SourceResults } from './guard-sources.ts'
 import { keepOutputs, openSplitBundler, collectOutputs } from './open-split-bundler.ts'
 import { outputNameOf, type Bundle, type Bundler, type BundleResult } from './open-bundler.ts'
 
@@ -10,12 +11,14 @@ const maxParts = 4
  * same as that of bundling everything. `root` is a real path.
  */
 export async function openPartialBundler(root: string, names: ReadonlyMap<string, string>): Promise<Bundler> {
-  const whole = await openSplitBundler(root, names)
-  const parts = makeParts(root, names)
+  const known: SourceResults = new Map()
+  const whole = await openSplitBundler(root, names, known)
+  const parts = makeParts(root, names, known)
   let last: GoodResult | undefined
   let dirty = new Set<string>()
 
   async function bundle(changed: ReadonlySet<string> | undefined): Promise<BundleResult> {
+    forgetSources(known, root, changed)
     if (changed === undefined) last = undefined
     dirty = new Set([...dirty, ...(changed ?? [])])
     const part = last === undefined ? undefined : findPart(last.bundle, dirty)
@@ -42,13 +45,13 @@ export async function openPartialBundler(root: string, names: ReadonlyMap<string
 type GoodResult = BundleResult & { readonly bundle: Bundle }
 
 /** Bundlers of a few entries each, the most recently used ones. */
-function makeParts(root: string, names: ReadonlyMap<string, string>) {
+function makeParts(root: string, names: ReadonlyMap<string, string>, known: SourceResults) {
   const parts = new Map<string, Bundler>()
   return {
     async of(files: readonly string[]): Promise<Bundler> {
       const key = files.join('\n')
       const part =
-        parts.get(key) ?? (await openSplitBundler(root, new Map(files.map((file) => [file, names.get(file)!]))))
+        parts.get(key) ?? (await openSplitBundler(root, new Map(files.map((file) => [file, names.get(file)!])), known))
       parts.delete(key)
       parts.set(key, part)
       const [oldest] = parts.keys()

@@ -1,4 +1,5 @@
 import type { Metafile } from 'esbuild'
+import type { SourceResults } from './guard-sources.ts'
 import {
   namePackages,
   openBundler,
@@ -32,15 +33,20 @@ export const allHelpers: string = `
  * Opens a bundler that puts packages into separate outputs, so that an edit of the project only changes outputs with
  * its own code. Loaded modules are never freed, so this limits memory in development.
  */
-export async function openSplitBundler(root: string, entries: ReadonlyMap<string, string>): Promise<Bundler> {
+export async function openSplitBundler(
+  root: string,
+  entries: ReadonlyMap<string, string>,
+  known: SourceResults = new Map(),
+): Promise<Bundler> {
+  const options = { extraCode: allHelpers, known }
   let packages: readonly string[] = []
-  let bundler = await openBundler(root, entries, allHelpers)
+  let bundler = await openBundler(root, entries, options)
 
   async function reopen(next: readonly string[]): Promise<BundleResult> {
     await bundler.close()
     packages = next
     // An additional entry for each makes esbuild split the package off.
-    bundler = await openBundler(root, new Map([...entries, ...namePackages(packages)]), allHelpers)
+    bundler = await openBundler(root, new Map([...entries, ...namePackages(packages)]), options)
     return bundler.bundle()
   }
   return {

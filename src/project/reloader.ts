@@ -101,6 +101,8 @@ class Reloader {
   /** Whether a changed variable is not served yet. */
   #isFullReload = false
   #served: string | undefined
+  /** Files that were saved since a release was served. */
+  #unserved: ReadonlySet<string> = new Set()
   /** The assets of the last build. */
   assets: ReadonlySet<string> = new Set()
   #migrated: string | undefined
@@ -115,6 +117,7 @@ class Reloader {
   async reloadFiles({ changed, isFullReload = false, onServed }: ReloadRequest): Promise<ReloadResult> {
     this.#unbuilt = join(this.#unbuilt, changed)
     this.#unread = join(this.#unread, changed)
+    this.#unserved = new Set([...this.#unserved, ...(changed ?? [])])
     this.#isFullReload ||= isFullReload
     await refreshVariables(this.#options.server.host)
     const before = this.#loaded
@@ -230,7 +233,9 @@ class Reloader {
     if (id === this.#served && !isFullReload) return
     const { manifest, artifacts } = release
     const stored = { id, manifest, activatedAt: server.host.clock.now(), activatedBy: 'dev' }
-    await server.serveRelease(stored, { artifacts, isFullReload })
+    const saved = this.#served === undefined ? undefined : this.#unserved
+    await server.serveRelease(stored, { artifacts, isFullReload, saved })
+    this.#unserved = new Set()
     this.#served = id
     this.#isFullReload = false
   }

@@ -119,4 +119,11 @@ export {
 export { useArtifacts, type ArtifactUse } from './artifact-uses.ts'
 export type { ClosedModules, LeftOpen } from './module-resources.ts'
 export { type ImportLimits, importWithTimeout } from './import-with-timeout.ts'
-export { registerArtifacts, resolveStack, artifactLoader, importArtifact, makeFileArtifact } from './load-artifacts.ts'
+export {
+  artifactLoader,
+  importArtifact,
+  isImported,
+  makeFileArtifact,
+  registerArtifacts,
+  resolveStack,
+} from './load-artifacts.ts'

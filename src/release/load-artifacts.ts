@@ -27,6 +27,8 @@ const files = new Map<string, string>()
 const permanent = new Set<string>()
 /** How often artifacts are loaded again, because their modules were closed. Part of their URLs. */
 const reloads = new Map<string, number>()
+/** The URLs of modules that were imported by themselves. */
+const imported = new Set<string>()
 let filesFolder: string | undefined
 let isHooked = false
 
@@ -62,10 +64,17 @@ export function registerArtifacts(artifacts: Iterable<Artifact>, { isInUse = fal
 export async function importArtifact(hash: string): Promise<unknown> {
   const stopWatching = watchResources()
   try {
-    return await import(scheme + hash)
+    const module: unknown = await import(scheme + hash)
+    imported.add(urlOfArtifact(hash))
+    return module
   } finally {
     stopWatching()
   }
+}
+
+/** Whether importing an artifact runs no code, because its module was evaluated before. */
+export function isImported(hash: string): boolean {
+  return imported.has(urlOfArtifact(hash))
 }
 
 /** Frees the contents of artifacts that are no longer imported. Their evaluated modules stay in Node's registry. */

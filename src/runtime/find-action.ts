@@ -8,6 +8,8 @@ import { errors } from './errors.ts'
 export interface ActionSources {
   /** Default exports of the action artifacts, by hash. */
   readonly modules: ReadonlyMap<string, unknown>
+  /** Loads the default export of an artifact that is not among the modules, when its action is called first. */
+  loadLate(hash: string, file: string): Promise<unknown>
   /** Action classes of plugins, by name. */
   readonly classes: PluginSet['actions']
   /** Resolves the variables of a config, and checks it against the schema of its class. */
@@ -47,8 +49,23 @@ export async function makeActions(sources: ActionSources, users: readonly Action
   return actions
 }
 
-function makeOwnAction({ modules }: ActionSources, { artifact, file }: { artifact: string; file: string }): Action {
-  const Class = modules.get(artifact)
+interface OwnAction {
+  readonly artifact: string
+  readonly file: string
+}
+
+function makeOwnAction({ modules, loadLate }: ActionSources, { artifact, file }: OwnAction): Action {
+  if (modules.has(artifact)) return makeInstance(modules.get(artifact), file)
+  let made: Promise<Action> | undefined
+  return {
+    async handle(request, context) {
+      made ??= loadLate(artifact, file).then((Class) => makeInstance(Class, file))
+      return (await made).handle(request, context)
+    },
+  }
+}
+
+function makeInstance(Class: unknown, file: string): Action {
   // A field such as `handle = async () => …` exists only on an instance.
   const made = isClass(Class) ? new Class() : undefined
   if (typeof made?.handle === 'function') return made as Action

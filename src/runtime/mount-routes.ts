@@ -91,8 +91,8 @@ export async function mountRoutes(
     update(next, actionFor) {
       const current = { ...sources, manifest: next }
       const hasSameSchemas = isSame(next.schemas, manifest.schemas)
-      const findAction = (method: ManifestMethod): Action =>
-        slots.find((slot) => hasSameCode(slot.method, method))?.action ?? actionFor(method)
+      const known = new Map(slots.map(({ method, action }) => [codeOf(method), action]))
+      const findAction = (method: ManifestMethod): Action => known.get(codeOf(method)) ?? actionFor(method)
       const made = methodsOf(next).map(({ route, method }, index) => {
         const slot = slots[index]!
         const hasSame = hasSameCode(slot.method, method)
@@ -119,6 +119,11 @@ function structureOf({ routes, connections, events, rates, config, plugins, vari
     ...route.methods.map((one) => [one.method, one.public, one.scopes, one.rate]),
   ])
   return JSON.stringify([mounted, connections, events, rates, config, plugins, variables])
+}
+
+/** Equal texts mean the same code. */
+function codeOf({ action }: ManifestMethod): string {
+  return 'artifact' in action ? `${action.artifact} ${action.file}` : JSON.stringify(action)
 }
 
 /** Whether two methods run the same action. */

@@ -263,8 +263,8 @@ async function loadActions(
   toServe: ReleaseToServe,
   methods: readonly MethodAt[],
 ): Promise<RouteSources['actionFor']> {
-  const modules = await loadModules(options.host, toServe, methods)
-  const actions = await makeActions({ modules, classes: plugins.actions, prepareConfig, services }, methods)
+  const { modules, loadLate } = await loadModules(options.host, toServe, methods)
+  const actions = await makeActions({ modules, loadLate, classes: plugins.actions, prepareConfig, services }, methods)
   const byMethod = new Map(methods.map(({ of }, index) => [of, actions[index]!]))
   return (method) => byMethod.get(method)!
 }

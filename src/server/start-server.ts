@@ -37,6 +37,8 @@ export interface ServeReleaseOptions {
    * generation stays.
    */
   readonly changedVariables?: readonly string[] | undefined
+  /** The files that were saved; see `ReleaseToServe`. */
+  readonly saved?: ReadonlySet<string> | undefined
   /** After it aborts, code that is being loaded is waited for only briefly. */
   readonly signal?: AbortSignal
 }
@@ -135,9 +137,9 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
       listener.started()
     },
     drain: listener.drain,
-    async serveRelease(release, { artifacts, signal, changedVariables, isFullReload = false } = {}) {
+    async serveRelease(release, { artifacts, signal, saved, changedVariables, isFullReload = false } = {}) {
       const loaded = artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts))
-      const toServe = { release, artifacts: loaded, signal }
+      const toServe = { release, artifacts: loaded, signal, saved }
       const changed = changedVariables && { names: changedVariables, plugins: generation.plugins }
       const next = termsOf(release, host.variables)
       // Connections are opened and checked before the release is served, while the one before is still served.

@@ -57,11 +57,11 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   const use = useArtifacts(plan.size === 0 ? [] : toRun.artifacts, sources)
   await using opened = new AsyncDisposableStack()
   opened.defer(async () => sources.onClosed(await use.end()))
-  const modules = await loadModules(host, toRun, Object.values(manifest.cronjobs))
+  const { modules, loadLate } = await loadModules(host, toRun, Object.values(manifest.cronjobs))
   const plugins = await sources.loadPlugins({ ...toRun, manifest })
   const names = Object.keys(manifest.cronjobs)
   const made = await makeActions(
-    { modules, classes: plugins.actions, prepareConfig, services },
+    { modules, loadLate, classes: plugins.actions, prepareConfig, services },
     Object.values(manifest.cronjobs),
   )
   const actions = new Map(names.map((name, index) => [name, made[index]!]))
