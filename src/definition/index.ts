@@ -42,7 +42,7 @@ export {
   type TableColumns,
 } from './edit/rename-columns.ts'
 export { findSecrets, hideSecrets } from './check-literal-secrets.ts'
-export { findEntryText, findIncludes, findPointers, type EntryText } from './locate-entries.ts'
+export { findEntryText, findIncludes, findPlaces, findPointers, type EntryText } from './locate-entries.ts'
 export { locateDefinition, type LocatedDefinition } from './locate-definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'

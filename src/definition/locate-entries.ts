@@ -66,6 +66,43 @@ function linesOf(text: string, start: number, spanEnd: number): { readonly start
   return isOwn ? { start: lineStart, end: lineEnd } : { start, end }
 }
 
+/**
+ * Returns where entries of waypost.yml are, as `FILE:LINE`. Each may be at one of several lists of keys. Of an entry that is
+ * at none of them, the place is that of the innermost entry that would contain it.
+ */
+export function findPlaces(edit: Editing, entries: readonly (readonly (readonly string[])[])[]): readonly string[] {
+  const root = entries.length === 0 ? undefined : load(edit)
+  if (root === undefined) return entries.map(() => 'waypost.yml:1')
+  const locate = (keys: readonly string[]) => {
+    let node: Node = root
+    let at: Parameters<typeof includeSiteOf>[0] = root
+    for (const [depth, key] of keys.entries()) {
+      const entry: { readonly at: typeof at; readonly value: Node } | undefined = childOf(node, key)
+      if (entry === undefined) return { depth, at }
+      node = entry.value
+      at = entry.at
+    }
+    return { depth: keys.length, at }
+  }
+  return entries.map((candidates) => {
+    const found = candidates.map((keys) => locate(keys))
+    const whole = found.find(({ depth }, index) => depth === candidates[index]!.length)
+    const { file, line } = includeSiteOf(
+      (whole ?? found.reduce((best, one) => (one.depth > best.depth ? one : best))).at,
+    )
+    return `${file}:${line}`
+  })
+}
+
+function childOf(node: Node, key: string) {
+  if (node.kind === 'list') {
+    const item = node.items[Number(key)]
+    return item && { at: item, value: item }
+  }
+  const entry = node.kind === 'map' ? node.entries.get(key) : undefined
+  return entry && { at: entry.keySpan, value: entry.value }
+}
+
 /** Returns the JSON pointers of waypost.yml at which a file is included. */
 export function findIncludes(edit: Editing, file: string): readonly string[] {
   const root = load(edit)

@@ -192,4 +192,16 @@ export const errors = defineErrors({
     message: 'createTestApp cannot replace the connection "{name}"',
     hint: '{hint}',
   },
+  WP_PROJECT_COVERAGE_NONE: {
+    kind: 'user',
+    status: 400,
+    message: 'No test that "{command}" runs has opened the project with createTestApp',
+    hint: 'Name the command that runs the tests: waypost coverage -- node --test.',
+  },
+  WP_PROJECT_COVERAGE_START: {
+    kind: 'user',
+    status: 400,
+    message: 'Cannot start "{command}": {reason}',
+    hint: 'Name the command that runs the tests: waypost coverage -- node --test.',
+  },
 })

@@ -1,5 +1,7 @@
 // project: the composition root of a project folder: init, validate, migrate, dev, and the client side of deployments.
 // May import all rooms but testing. Server code is loaded on use, so that validate stays fast.
+import type { MeasureOptions } from './contract/measure-coverage.ts'
+import type { Coverage } from './contract/report.ts'
 import type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
 import type { DeployPlan, PlanOptions } from './deploy/make-plan.ts'
 import type { Rollback, RollbackOptions } from './deploy/roll-back-target.ts'
@@ -32,6 +34,15 @@ export type { TestProject } from './test-project.ts'
 import type { RunningDev } from './dev-server-file.ts'
 export type { RunningDev }
 export type { Pull, PullOptions } from './pull-project.ts'
+export { openContract, type Contract, type ContractPoint, type Exchange } from './contract/contract-points.ts'
+export {
+  formatCoverage,
+  formatLcov,
+  joinCoverage,
+  writeCoverageRecord,
+  type Coverage,
+  type CoverageRecord,
+} from './contract/report.ts'
 export { checkTypes, type TypeReport } from './check-types.ts'
 export {
   generateAction,
@@ -98,6 +109,10 @@ export async function describeApi(options: DescribeOptions): Promise<OpenApi> {
 
 export async function generateClient(options: DescribeOptions): Promise<string> {
   return (await import('./generate-client.ts')).generateClient(options)
+}
+
+export async function measureCoverage(options: MeasureOptions): Promise<{ code: number; coverage: Coverage }> {
+  return (await import('./contract/measure-coverage.ts')).measureCoverage(options)
 }
 
 export async function openTestProject(folder: string): Promise<TestProject> {

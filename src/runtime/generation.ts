@@ -23,7 +23,13 @@ import { callOperation } from './call-operation.ts'
 import { answerUnparsablePath, maxParamLength, mountErrorHandler } from './problem.ts'
 import { makeProxies, type Proxies } from './proxies.ts'
 import type { RateCounters } from './rate-counters.ts'
-import { reportRequests, StreamLog, type RequestReport } from './report-requests.ts'
+import {
+  reportExchanges,
+  reportRequests,
+  StreamLog,
+  type RequestExchange,
+  type RequestReport,
+} from './report-requests.ts'
 import { makeRequestIds } from './request-ids.ts'
 import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
@@ -31,7 +37,7 @@ import type { SecurityHeaders } from './security-headers.ts'
 
 import type { Tracing } from './tracing.ts'
 
-export type { RequestReport } from './report-requests.ts'
+export type { RequestExchange, RequestReport } from './report-requests.ts'
 
 /** Endpoints that are mounted in each generation. */
 export type Endpoint = FastifyPluginAsync
@@ -70,6 +76,8 @@ export interface GenerationOptions {
   readonly tracing?: Tracing | undefined
   /** Called after each request. */
   onResponse?(answered: RequestReport): void
+  /** For the coverage of tests. */
+  onExchange?(exchange: RequestExchange): void
   /** Whether this generation is served in place of a release that failed to start. */
   hasNoRelease?(): boolean
   /** Without it, `/` is a path like any other. */
@@ -120,6 +128,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   const { hasNoRelease, startPage } = options
   mountErrorHandler(app, { onServerError, ...(hasNoRelease && { hasNoRelease }), ...(startPage && { startPage }) })
   if (options.onResponse !== undefined) reportRequests(app, options.onResponse)
+  if (options.onExchange !== undefined) reportExchanges(app, options.onExchange)
   addRequestHook(app, options)
   const { tracing } = options
   if (tracing !== undefined) nameSpans(app, tracing)

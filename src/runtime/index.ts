@@ -3,6 +3,7 @@
 // doors of auth and events.
 export type { ContextSources } from './action-context.ts'
 export {
+  type RequestExchange,
   type RequestReport,
   type Endpoint,
   type Generation,

@@ -1,5 +1,5 @@
 import { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { isProbeAgent } from '../kit/index.ts'
+import { isJsonType, isProbeAgent } from '../kit/index.ts'
 import type { DroppedFields } from './send-result.ts'
 
 declare module 'fastify' {
@@ -64,6 +64,41 @@ export function reportRequests(app: FastifyInstance, report: (answered: RequestR
         reportRequest(request, reply, failedStreams.has(request) ? 'failed' : 'left')
     })
     done()
+  })
+}
+
+/** A request and its JSON response, for the coverage of tests. */
+export interface RequestExchange {
+  readonly method: string
+  /** The path of the route. */
+  readonly route: string
+  readonly status: number
+  readonly scopes: readonly string[]
+  readonly query: object
+  /** As it was sent, before defaults are set. */
+  readonly body: unknown
+  readonly result: unknown
+}
+
+/** Reports each exchange of a route. Bodies are copied, so this is for tests only. */
+export function reportExchanges(app: FastifyInstance, report: (exchange: RequestExchange) => void): void {
+  const sent = new WeakMap<FastifyRequest, unknown>()
+  app.addHook('preValidation', async (request) => void sent.set(request, structuredClone(request.body)))
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { url: route } = request.routeOptions
+    if (route === undefined) return payload
+    const isJson =
+      isJsonType(String(reply.getHeader('content-type') ?? '')) && typeof payload === 'string' && payload !== ''
+    report({
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      scopes: request.principal?.scopes ?? [],
+      query: Object.fromEntries(new URL(request.url, 'http://localhost').searchParams),
+      body: sent.get(request),
+      result: isJson ? JSON.parse(payload) : undefined,
+    })
+    return payload
   })
 }
 

@@ -253,6 +253,7 @@ function makeCommonOptions(shared: Shared) {
     tracing: options.tracing,
     hasNoRelease: shared.hasNoRelease,
     ...(options.onResponse === undefined ? {} : { onResponse: options.onResponse }),
+    ...(options.onExchange === undefined ? {} : { onExchange: options.onExchange }),
     ...(options.onServerError === undefined ? {} : { onServerError: options.onServerError }),
   }
 }

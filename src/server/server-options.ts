@@ -1,6 +1,6 @@
 import type { Draft, TrafficLog } from '../backend/index.ts'
 import type { SignInLinks } from '../auth/index.ts'
-import type { Address, RequestReport, Logger, Pressure, StallWatch } from '../runtime/index.ts'
+import type { Address, RequestExchange, RequestReport, Logger, Pressure, StallWatch } from '../runtime/index.ts'
 import type { CronOptions } from '../jobs/index.ts'
 import type { Host, Identity, LoadPlugins, ServerTracing } from '../host/index.ts'
 import type { ClosedModules } from '../release/index.ts'
@@ -37,5 +37,7 @@ export interface ServerOptions {
   /** Called when code that is no longer served was closed and left something open. By default that is logged. */
   onClosed?(closed: ClosedModules): void
   onResponse?(answered: RequestReport): void
+  /** For the coverage of tests. */
+  onExchange?(exchange: RequestExchange): void
   onServerError?(error: unknown, request: { id: string; method: string; path: string }): void
 }

@@ -9,6 +9,7 @@ import { openTestProject, type TestConnection } from '../project/index.ts'
 import { openTestDatabases, prepareTestHost, startServer, type TestDatabases } from '../server/index.ts'
 import { makeCaller, makeInject, type Caller } from './caller.ts'
 import { openEventTrap } from './event-trap.ts'
+import { noteCoverage } from './contract-coverage.ts'
 import { testErrors } from './errors.ts'
 import { makeTestLog } from './test-log.ts'
 
@@ -60,6 +61,11 @@ export interface TestAppOptions {
    * an `http` connection keeps a loopback URL. An action that uses another connection fails.
    */
   readonly connections?: Readonly<Partial<Record<ConnectionName, TestConnection>>>
+  /**
+   * Notes what of the definition the tests touch. `report` prints what they have not touched when this process ends;
+   * otherwise a folder for a record that `waypost coverage` reads. The variable `WAYPOST_COVERAGE` by default.
+   */
+  readonly coverage?: string
 }
 
 /**
@@ -81,6 +87,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const project = await built.isolate({ home, databases, variables, replacements: options.connections ?? {} })
   const release = await project.install(host)
   const loadPlugins = async () => project.plugins
+  const wanted = options.coverage ?? variable(readEnvironment(), 'WAYPOST_COVERAGE')
+  const notes = wanted === undefined ? undefined : noteCoverage(folder, release.stored.manifest, wanted)
   const logger = makeTestLog(host, (text) => process.stderr.write(text))
   const server = await startServer({
     host,
@@ -89,10 +97,13 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     isDevelopment: true,
     loadPlugins,
     address: { host: '127.0.0.1', port: 0 },
+    ...(notes === undefined ? {} : { onExchange: notes.exchange }),
   })
   opened.defer(() => server.close())
   await server.serveRelease(release.stored, { artifacts: release.artifacts })
-  const trap = await openEventTrap(server, Object.keys(release.stored.manifest.events))
+  const trap = await openEventTrap(server, Object.keys(release.stored.manifest.events), (event) =>
+    notes?.note('event', event),
+  )
   opened.defer(() => trap.close())
   const url = `http://127.0.0.1:${server.port}`
   const closers = opened.move()
@@ -105,6 +116,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     cronjobs: {
       async run(name) {
         const { reports } = await executeHostCronjobs(host, { name, logger, loadPlugins })
+        notes?.note('cronjob', name)
         for (const { outcome, error } of reports) if (outcome === 'failed') throw error
         await trap.deliver()
       },

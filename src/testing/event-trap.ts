@@ -13,13 +13,19 @@ export interface EventTrap {
 
 const trapUser = 'waypost-test-subscriber'
 
-export async function openEventTrap(server: WaypostServer, events: readonly string[]): Promise<EventTrap> {
+/** @param onDelivered called with the name of each delivered event */
+export async function openEventTrap(
+  server: WaypostServer,
+  events: readonly string[],
+  onDelivered: (event: string) => void,
+): Promise<EventTrap> {
   const received = new Map<string, unknown[]>()
   const receiver = createServer((request, response) => {
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
       const event = String(request.headers['waypost-event'])
+      onDelivered(event)
       const list = received.get(event) ?? []
       received.set(event, [...list, JSON.parse(Buffer.concat(parts).toString('utf8'))])
       response.writeHead(204).end()

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdtempDisposable } from 'node:fs/promises'
+import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
-import { cleanEnvironment, runCli } from '../support/cli.ts'
+import { runCli } from '../support/cli.ts'
 import { isLong } from '../support/forms.ts'
 import { linkDependencies } from '../support/project.ts'
 
@@ -19,11 +17,19 @@ for (const template of isLong ? ['todo', 'crud'] : ['crud']) {
     assert.equal(code, 0, stderr)
     const folder = path.join(home.path, 'api')
     await linkDependencies(folder)
-    const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=spec'], {
-      cwd: folder,
-      env: cleanEnvironment(),
-    })
-    assert.match(stdout, /^ℹ pass 4$/m)
-    assert.match(stdout, /^ℹ fail 0$/m)
+    const tests = [process.execPath, '--test', '--test-reporter=spec']
+    const covered = await runCli(['coverage', '--min=100', '--lcov=contract.info', '--', ...tests], { cwd: folder })
+    assert.match(covered.stdout, /^ℹ pass 4$/m)
+    assert.match(covered.stdout, /^ℹ fail 0$/m)
+    assert.match(
+      covered.stdout,
+      /^Contract coverage {2}\d\d% .*^ {2}Methods +\d of 5$.*^Not touched by any test\n\n {2}waypost\.yml\n +\d+ {2}\S/ms,
+    )
+    assert.match(covered.stderr, /Less than 100% of the definition is touched by tests/)
+    assert.equal(covered.code, 1)
+    assert.match(await readFile(path.join(folder, 'contract.info'), 'utf8'), /^SF:.*waypost\.yml$.*^DA:\d+,[1-9]/ms)
+    const none = await runCli(['coverage', '--', process.execPath, '-e', '0'], { cwd: folder })
+    assert.equal(none.code, 2)
+    assert.match(none.stderr, /No test that .* has opened the project with createTestApp/)
   })
 }
