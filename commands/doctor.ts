@@ -1,7 +1,7 @@
-import { Flags, HostCommand, formatSpan, formatTable, paint, plural, wrap } from '../bin/cli/index.ts'
+import { deliveriesFlag, Flags, HostCommand, formatSpan, formatTable, paint, plural, wrap } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 import type { BundledPackage, DoctorReport } from '../src/project/index.ts'
-import type { RestoredSystem } from '../src/operate/index.ts'
+import type { DeliveryChoice, RestoredSystem } from '../src/operate/index.ts'
 
 type Check = DoctorReport['checks'][number]
 
@@ -27,6 +27,7 @@ export default class Doctor extends HostCommand {
         'With --restored: also revoke all tokens, because tokens that were revoked after the backup are valid again',
       dependsOn: ['restored'],
     }),
+    deliveries: deliveriesFlag({ dependsOn: ['restored'] }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation', dependsOn: ['restored'] }),
     packages: Flags.boolean({
       description: 'List the packages inside Waypost with their versions and licences',
@@ -37,7 +38,10 @@ export default class Doctor extends HostCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(Doctor)
     if (flags.packages) return this.#listPackages()
-    if (flags.restored) return this.#restore({ isConfirmed: flags.yes, revokeTokens: flags['revoke-tokens'] })
+    if (flags.restored) {
+      const { yes: isConfirmed, 'revoke-tokens': revokeTokens, deliveries } = flags
+      return this.#restore({ isConfirmed, revokeTokens, deliveries })
+    }
     const folder = process.cwd()
     const { doctor } = await import('../src/project/index.ts')
     const report = await doctor({ folder, variables: readEnvironment(folder) })
@@ -64,7 +68,7 @@ export default class Doctor extends HostCommand {
     return packages
   }
 
-  async #restore({ isConfirmed, revokeTokens }: { isConfirmed: boolean; revokeTokens: boolean }): Promise<unknown> {
+  async #restore({ isConfirmed, revokeTokens, deliveries }: RestoreFlags): Promise<unknown> {
     const { declareRestored } = await import('../src/operate/index.ts')
     const { openHost } = await import('../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
@@ -74,23 +78,26 @@ export default class Doctor extends HostCommand {
         const what = revokeTokens ? 'Revoke all tokens and clear' : 'Clear'
         return this.confirmChange(`${what} the caches of all servers?`, { isConfirmed })
       }
-      const restored = await declareRestored(host, { revokeTokens, confirm })
+      const restored = await declareRestored(host, { revokeTokens, deliveries, confirm })
       if (restored === undefined) return { restored: false }
-      const { backupAt, ...alive } = restored
+      const { backupAt, waiting, choice, cancelled: _, ...counts } = restored
+      const alive = { ...counts, deliveries: waiting.deliveries }
       this.print('  Restored   caches of all servers cleared')
       if (revokeTokens) this.print(`  Revoked    ${countAlive(restored)}`)
+      if (restored.choice === 'cancel') this.print(`  Cancelled  ${plural(restored.cancelled, 'delivery')}`)
       this.#advise(revokeTokens)
+      this.adviseHeld(restored.choice)
       const backup = backupAt === undefined ? null : new Date(backupAt).toISOString()
-      return { restored: true, backup, alive, revoked: revokeTokens }
+      return { restored: true, backup, alive, revoked: revokeTokens, deliveries: { choice, hosts: waiting.hosts } }
     })
   }
 
   #explain(restored: RestoredSystem, now: number): void {
-    const { backupAt, users, clients, deliveries } = restored
+    const { backupAt, users, clients, waiting, choice } = restored
     const age = backupAt === undefined ? 'of unknown age' : `from ${formatSpan(now - backupAt)} ago or later`
     this.note(`  Backup     ${age}`)
     this.note(`  Active     ${countAlive(restored)}, ${plural(users, 'user')}, ${plural(clients, 'client')}`)
-    if (deliveries > 0) this.note(`  Pending    deliveries: ${deliveries}; some may be delivered again`)
+    this.noteWaiting(waiting, choice)
     this.note(
       `\n  ${wrap('Everything that was revoked, disabled or removed after the backup is active again. System has no record of it.', 2, process.stderr)}\n`,
     )
@@ -117,6 +124,12 @@ export default class Doctor extends HostCommand {
     const fits = !wrap([next, command].join(' '), indent.length).includes('\n')
     if (advice.length > 0) this.print(indent + advice.join(fits ? ' ' : `\n${indent}`))
   }
+}
+
+interface RestoreFlags {
+  readonly isConfirmed: boolean
+  readonly revokeTokens: boolean
+  readonly deliveries: DeliveryChoice | undefined
 }
 
 function countAlive({ tokens, families, sessions }: RestoredSystem): string {

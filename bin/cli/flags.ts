@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { custom, integer, boolean, string } from '@oclif/core/flags'
 import { parseSince, type Since, parseDuration } from '../../src/kit/index.ts'
-import type { SubscriptionChoice } from '../../src/operate/index.ts'
+import type { DeliveryChoice, SubscriptionChoice } from '../../src/operate/index.ts'
 import { userInfo } from 'node:os'
 
 /** A flag for the release that must be active. An empty value, as from an unset pipeline variable, is ignored. */
@@ -17,6 +17,12 @@ export const againstFlag = custom({
     )
   },
 })()
+
+/** What happens to deliveries that wait in a System that may be a copy. */
+export const deliveriesFlag = custom<DeliveryChoice>({
+  description: 'Deliveries that wait: hold them until event:resume (the default), send them, or cancel them',
+  options: ['send', 'hold', 'cancel'],
+})
 
 /** The maximum number of listed entries. */
 export const limitFlag = integer({ description: 'Maximum number of entries', default: 500, min: 1, max: 10_000 })

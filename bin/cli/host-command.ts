@@ -4,8 +4,12 @@ import { WaypostCommand } from './base-command.ts'
 import { nameOfUser } from './flags.ts'
 import { confirm } from './prompt.ts'
 import { formatTable, type Column } from './table.ts'
-import type { ActingHost } from '../../src/operate/index.ts'
+import { paint, plural } from './format.ts'
+import { wrap } from './print-diagnostics.ts'
+import type { ActingHost, DeliveryChoice, WaitingDeliveries } from '../../src/operate/index.ts'
 import type { RevertPlan, RevertReport } from '../../src/project/index.ts'
+
+const shownHosts = 5
 
 /** A command that uses the System of its folder's environment. */
 export abstract class HostCommand extends WaypostCommand {
@@ -35,6 +39,29 @@ export abstract class HostCommand extends WaypostCommand {
   protected noteUnusedScopes(scopes: readonly string[]): void {
     if (scopes.length === 0) return
     this.note(`  Unused     the active release does not use ${scopes.join(', ')}: waypost scope:list`)
+  }
+
+  /** Says how many deliveries wait, for which hosts, and what happens to them. */
+  protected noteWaiting(waiting: WaitingDeliveries, choice: DeliveryChoice): void {
+    const { deliveries, messages, hosts } = waiting
+    if (hosts.length === 0 && messages === 0) return
+    const shown = hosts.slice(0, shownHosts).map((one) => {
+      return `${one.host} (${one.deliveries === 0 ? plural(one.subscriptions, 'subscription') : one.deliveries})`
+    })
+    const more = hosts.length > shownHosts ? ` and ${hosts.length - shownHosts} more` : ''
+    const queued =
+      messages > 0 ? `, ${plural(messages, 'message')} before ${messages === 1 ? 'its' : 'their'} deliveries` : ''
+    const to = shown.length > 0 ? `, to ${shown.join(', ')}${more}` : ''
+    const effects = { send: 'they are sent', hold: 'held until waypost event:resume', cancel: 'they are cancelled' }
+    const all = `${plural(deliveries, 'delivery')} waiting${queued}${to}; ${effects[choice]}`
+    this.note(`  Events     ${wrap(all, 13, process.stderr)}`)
+  }
+
+  /** Says how to send or cancel what is held. */
+  protected adviseHeld(choice: DeliveryChoice): void {
+    if (choice !== 'hold') return
+    this.note('\n  Held       nothing is posted. If this System is a copy, disable its subscriptions first. Then:')
+    this.note(`             ${paint('cyan', 'waypost event:resume', process.stderr)}   or --cancel`)
   }
 
   /** Warns that a change removed the last administrator. */

@@ -3,6 +3,7 @@
 export * as Args from '@oclif/core/args'
 export * as Flags from '@oclif/core/flags'
 export { againstFlag } from './flags.ts'
+export { deliveriesFlag } from './flags.ts'
 export { WaypostCommand } from './base-command.ts'
 export { confirm } from './prompt.ts'
 export { DevConsole } from './dev-console.ts'

@@ -87,6 +87,10 @@ export default class EventExecute extends WaypostCommand {
 
   #show(execution: Execution, { failures, durationMs, isWatch }: Shown): void {
     const { attempted, retrying, dead, waiting, nextDueAt } = execution
+    if (execution.isHeld) {
+      this.print(`  Deliveries are held: ${waiting} waiting. To send or cancel them: waypost event:resume`)
+      return
+    }
     if (attempted + dead === 0) {
       this.print(`  Nothing is due.${describeWaiting(waiting, nextDueAt)}`)
       return

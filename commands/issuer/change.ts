@@ -1,4 +1,4 @@
-import { Args, Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
+import { Args, deliveriesFlag, Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 import type { IssuerChange as Change } from '../../src/operate/index.ts'
 
@@ -9,10 +9,14 @@ export default class IssuerChange extends HostCommand {
   static override examples = [
     '<%= config.bin %> <%= command.id %> https://api.example.com',
     '<%= config.bin %> <%= command.id %> https://api.example.com --yes --json',
+    '<%= config.bin %> <%= command.id %> https://staging.example.com --deliveries cancel',
   ]
   static override enableJsonFlag = true
   static override args = { url: Args.string({ description: 'The new base URL', required: true }) }
-  static override flags = { yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }) }
+  static override flags = {
+    deliveries: deliveriesFlag(),
+    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
+  }
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(IssuerChange)
@@ -24,21 +28,26 @@ export default class IssuerChange extends HostCommand {
         this.#explain(change)
         return this.confirmChange('Change it?', { isConfirmed: flags.yes })
       }
-      const change = await changeHostIssuer(host, { url: args.url, confirm })
+      const change = await changeHostIssuer(host, { url: args.url, deliveries: flags.deliveries, confirm })
       if (change === undefined) return { changed: false }
       const changed = change.from !== change.to
       this.print(changed ? `  Issuer     ${change.to}` : `  Nothing to do: ${change.to} is the issuer.`)
+      if (change.choice === 'cancel') this.print(`  Cancelled  ${plural(change.cancelled, 'delivery')}`)
       this.#advise(change)
-      return { changed, from: change.from ?? null, to: change.to, servers: change.servers, tokens: change.tokens }
+      this.adviseHeld(change.choice)
+      const { servers, tokens, waiting, choice } = change
+      const deliveries = { waiting: waiting.deliveries, hosts: waiting.hosts, choice }
+      return { changed, from: change.from ?? null, to: change.to, servers, tokens, deliveries }
     })
   }
 
-  #explain({ from, to, servers, tokens }: Change): void {
+  #explain({ from, to, servers, tokens, waiting, choice }: Change): void {
     this.note(`  From       ${from ?? 'none yet'}`)
     this.note(`  To         ${to}`)
     if (isPlainHttp(to)) this.note('  Warning    http: passwords, tokens and cookies are sent unencrypted')
     this.note(`  Servers    ${servers.join(', ') || 'none running'}`)
     this.note(`  Tokens     ${plural(tokens, 'valid access token')}; rejected once the servers are restarted`)
+    this.noteWaiting(waiting, choice)
   }
 
   #advise({ to, servers }: Change): void {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { executeEvents, type AttemptReport, type ExecuteOptions, type Summary } from '../events/index.ts'
 import { defaultSettings, isWaypostError, userAgent, withDeadlineAfterAbort } from '../kit/index.ts'
 import { openOutbound } from '../outbound/index.ts'
-import type { System } from '../store/index.ts'
+import { loadFacts, type System } from '../store/index.ts'
 import { loadTerms, type Host, openIdentity, openTracing } from '../host/index.ts'
 import { errors } from './errors.ts'
 import { openExecutionHeartbeat } from './execution-heartbeat.ts'
@@ -30,6 +30,8 @@ export interface Execution extends Summary {
   readonly waiting: number
   /** When the next delivery is due, in milliseconds since 1970. */
   readonly nextDueAt: number | null
+  /** Whether all deliveries are held. */
+  readonly isHeld: boolean
 }
 
 /** How long outcomes may take to be recorded after the last attempt in flight. */
@@ -82,7 +84,8 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
   try {
     const options = { ...terms, ...definedOptions(request), refresh, system, secrets, outbound, clock, userAgent }
     const summary = await executeEvents(options)
-    return { ...summary, ...(await countWaiting(system)) }
+    const { deliveries_held: held } = await loadFacts(system)
+    return { ...summary, ...(await countWaiting(system)), isHeld: held !== undefined }
   } finally {
     await Promise.all([heartbeat.close(), pruner.close()])
     await outbound.close()
@@ -137,11 +140,13 @@ function definedOptions(request: ExecuteRequest): Partial<ExecuteOptions> {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
 }
 
+type Waiting = Pick<Execution, 'waiting' | 'nextDueAt'>
+
 /** When a fresh delivery is due is unknown: a paused or postponed subscription holds it. */
-async function countWaiting({ db }: System): Promise<Pick<Execution, 'waiting' | 'nextDueAt'>> {
+async function countWaiting({ db }: System): Promise<Waiting> {
   // Literals, so that the partial indexes of pending deliveries are used.
   const isPending = sql<boolean>`status = 'pending'`
-  const { rows } = await sql<Pick<Execution, 'waiting' | 'nextDueAt'>>`
+  const { rows } = await sql<Waiting>`
     select (select count(*) from waypost_delivery where ${isPending} and due_at = 0)
         + (select count(*) from waypost_delivery where ${isPending} and due_at > 0) as waiting,
       (select min(due_at) from waypost_delivery where ${isPending} and due_at > 0) as "nextDueAt"`.execute(db)

@@ -37,6 +37,13 @@ export {
   retryHostDelivery,
 } from './events/deliveries.ts'
 export {
+  type DeliveryChoice,
+  deliveryChoices,
+  loadWaitingDeliveries,
+  resumeHostDeliveries,
+  type WaitingDeliveries,
+} from './events/waiting-deliveries.ts'
+export {
   type ListedSubscription,
   type HostSubscriptionChange,
   type SubscriptionChoice,

@@ -16,6 +16,8 @@ export interface SystemFacts {
   readonly last_prune?: string
   /** The hash and the expiry of the code with which the first administrator is created, as JSON. */
   readonly first_run?: string
+  /** Since when nothing is posted, by the database's clock. */
+  readonly deliveries_held?: string
 }
 
 export async function loadFacts(system: System): Promise<SystemFacts> {
@@ -47,6 +49,12 @@ export async function replaceFact(system: Pick<System, 'db'>, name: keyof System
     .values({ name, value })
     .onConflict((on) => on.column('name').doUpdateSet({ value }))
     .execute()
+}
+
+/** @returns whether the fact existed */
+export async function removeFact({ db }: Pick<System, 'db'>, name: keyof SystemFacts): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('waypost_system').where('name', '=', name).executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
 }
 
 /** Returns a fact. Databases with row locks lock it until the transaction ends. */

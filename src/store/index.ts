@@ -19,7 +19,7 @@ export {
   type SubscriptionSelector,
 } from './end-subscriptions.ts'
 export { errors as storeErrors } from './errors.ts'
-export { exchangeFact, loadFacts, lockFact, replaceFact, storeFact, type SystemFacts } from './facts.ts'
+export { exchangeFact, loadFacts, lockFact, removeFact, replaceFact, storeFact, type SystemFacts } from './facts.ts'
 export { startFeed, type Feed, type FeedListener } from './feed.ts'
 export { makeFeedCache, type FeedCache } from './feed-cache.ts'
 export { assertSystemMigrated, migrateSystem, pendingSystemMigrations } from './migrate-system.ts'

@@ -160,6 +160,30 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 1)
   })
 
+  it('doctor --restored holds all deliveries until event:resume sends or cancels them', async () => {
+    const arrived = receiver.received.length
+    await create()
+    const { code, stderr } = await project.run('doctor --restored --yes')
+    assert.equal(code, 0)
+    assert.match(
+      stderr.replaceAll(/\n +/g, ' '),
+      /Events {5}0 deliveries waiting, 1 message before its deliveries, to \S+ \(1 subscription\); held until waypost event:resume/,
+    )
+    assert.equal(JSON.parse(await project.ok('event:execute --json')).attempted, 0)
+    assert.match(
+      (await project.run('doctor')).stdout,
+      /Nothing is posted: deliveries are held since .*; 1 delivery waiting/,
+    )
+    assert.match(await project.ok('event:resume --cancel --yes'), /^ {2}Cancelled {2}1 delivery\n {2}Resumed/)
+    await project.ok('doctor --restored --deliveries hold --yes')
+    await create()
+    assert.equal(JSON.parse(await project.ok('event:execute --json')).attempted, 0)
+    assert.equal((await project.run('event:resume')).code, 2, 'asks first')
+    assert.equal(receiver.received.length, arrived)
+    await project.ok('event:resume --yes')
+    assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 1)
+  })
+
   it('event:execute exits with 130 when interrupted, after the deliveries in progress', async () => {
     const before = receiver.received.length
     receiver.delay(1000)

@@ -19,7 +19,7 @@ after(() => project.remove())
 describe('each command', { concurrency: 2 }, () => {
   const commands = [
     ...'init validate dev migrate deploy serve user:add client:add token:issue token:revoke'.split(' '),
-    ...'event:execute event:list event:deliveries event:replay event:retry event:listen'.split(' '),
+    ...'event:execute event:list event:deliveries event:replay event:resume event:retry event:listen'.split(' '),
     ...'release:list release:show release:diff release:rollback release:prune'.split(' '),
   ]
   for (const command of commands) {

@@ -20,6 +20,7 @@ import {
   renewHostClientSecret,
   replayHostDeliveries,
   replayHostDelivery,
+  resumeHostDeliveries,
   retryHostDelivery,
   revokeHostTokens,
   rotateHostKey,
@@ -198,6 +199,13 @@ for (const kind of chooseKinds('postgresql')) {
           () => endHostSubscriptions(host, { user: 'bob', to: 'deleted' }),
           { before: { user: 'bob' }, after: { subscriptions: 2 } },
         ],
+        [
+          'delivery.hold',
+          () => changeHostIssuer(host, { url: issuer, deliveries: 'hold', confirm: yes }),
+          { subject: null },
+        ],
+        ['delivery.resume', () => resumeHostDeliveries(host, { choice: 'send', confirm: yes }), { subject: null }],
+        ['delivery.cancel', () => resumeHostDeliveries(host, { choice: 'cancel', confirm: yes }), { subject: null }],
         ['key.rotate', () => rotateHostKey(host), { after: { tokens: 0, withdrawn: [] } }],
         ['secret.rotate', () => rotateHostSecret(rotating, { force: true }), { subject: null }],
         [

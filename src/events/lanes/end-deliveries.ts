@@ -20,6 +20,27 @@ export async function cancelOf(
   }
 }
 
+/**
+ * Cancels all that waits, also messages that have not become deliveries yet. Hold deliveries and end the workers first.
+ * @returns the number of cancelled deliveries
+ */
+export async function cancelAllPending(system: System): Promise<number> {
+  await sql`update waypost_message set fanned_out_at = ${system.now()} where fanned_out_at is null`.execute(system.db)
+  let cancelled = 0
+  // Each condition is that of an index of pending deliveries.
+  for (const isWaiting of [sql`due_at = 0`, sql`due_at > 0`])
+    for (let count = cancelChunk; count === cancelChunk; cancelled += count) {
+      const { numAffectedRows = 0n } = await sql`
+        with chosen as materialized (
+          select id from waypost_delivery where status = 'pending' and ${isWaiting} limit ${sql.lit(cancelChunk)}
+        )
+        update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}, turn = turn + 1
+        where id in (select id from chosen) and status = 'pending'`.execute(system.db)
+      count = Number(numAffectedRows)
+    }
+  return cancelled
+}
+
 /** Cancels deliveries whose message was deleted. */
 export async function cancelOrphans(system: System, deliveries: readonly { readonly id: string }[]): Promise<void> {
   const ids = deliveries.map(({ id }) => id)

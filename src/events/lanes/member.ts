@@ -265,7 +265,7 @@ export function renewLease(system: System, id: string, note: string): RawBuilder
  * ends, so that nothing is recorded for them anymore.
  * @returns false if it was not as it was seen: it lives, or another worker was faster
  */
-async function endWorker(system: System, { id, beat }: WorkerRow): Promise<boolean> {
+async function endWorker(system: System, { id, beat }: Pick<WorkerRow, 'id' | 'beat'>): Promise<boolean> {
   const remove = sql<{ note: string }>`delete from waypost_worker where id = ${id} and beat = ${beat} returning note`
   if (system.kind === 'postgresql') {
     const { rows } = await sql`with gone as (${remove}), noted as materialized (
@@ -286,6 +286,15 @@ async function endWorker(system: System, { id, beat }: WorkerRow): Promise<boole
       where waypost_delivery.id = entry.value ->> 0 and turn = entry.value ->> 1 and status = 'pending'`.execute(trx)
     return true
   })
+}
+
+/** Ends all workers: what they have in memory is not posted. They join again, and read what may be posted then. */
+export async function endAllWorkers(system: System): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<Pick<WorkerRow, 'id' | 'beat'>>`select id, beat from waypost_worker`.execute(system.db)
+    const ended = await Promise.all(rows.map((row) => endWorker(system, row)))
+    if (ended.every(Boolean)) return // the others renewed their lease meanwhile
+  }
 }
 
 /** Ids of the workers of this process. */

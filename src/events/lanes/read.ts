@@ -70,13 +70,14 @@ export interface Reading {
 }
 
 /**
- * Whether deliveries of the subscription `s` may be read: it is active, its event is declared, and its breaker lets a
- * delivery through. Also if it is deleted or disabled, so that its deliveries are cancelled.
+ * Whether deliveries of the subscription `s` may be read: deliveries are not held, it is active, its event is declared, and
+ * its breaker lets a delivery through. Also if it is deleted or disabled, so that its deliveries are cancelled.
  */
 export function isReadable(system: System, { catalog, settings }: Terms): RawBuilder<boolean> {
   const events = jsonStrings(system, JSON.stringify(Object.keys(catalog)))
   return sql<boolean>`(s.id is null or s.status = 'disabled'
-    or (s.status <> 'paused' and s.event in ${events} and ${isPostable(system, settings)}))`
+    or (not exists (select 1 from waypost_system fact where fact.name = 'deliveries_held')
+      and s.status <> 'paused' and s.event in ${events} and ${isPostable(system, settings)}))`
 }
 
 /** Reads pending deliveries that are due, from indexes in order. */

@@ -13,7 +13,7 @@ const check = 'events'
 /** Checks that events are delivered: when `event:execute` last ran, and what is waiting. */
 export async function checkEvents(
   host: Host,
-  { last_execute: last, origin }: SystemFacts,
+  { last_execute: last, origin, deliveries_held: held }: SystemFacts,
   release: StoredRelease | undefined,
 ): Promise<Finding> {
   const catalog = release?.manifest.events ?? {}
@@ -22,6 +22,17 @@ export async function checkEvents(
   // need variables that this host lacks.
   const { deliveries } = await measureEvents(host.system, { catalog, settings: defaultSettings })
   const waiting = deliveries.due
+  if (held !== undefined) {
+    const since = new Date(Number(held)).toISOString()
+    const message = `Nothing is posted: deliveries are held since ${since}; ${describeWaiting(deliveries.held)}`
+    return {
+      check,
+      state: 'warn',
+      message,
+      next: 'To send them, or to cancel them with --cancel:',
+      command: 'waypost event:resume',
+    }
+  }
   const agoMs = last === undefined ? undefined : Math.abs(now - Number(last))
   const ran = agoMs === undefined ? 'never ran' : `last ran ${formatDuration(agoMs, Math.round)} ago`
   const message = `event:execute ${ran}, ${describeWaiting(waiting)}`

@@ -1,6 +1,14 @@
 import { sql, type Transaction } from 'kysely'
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
+import {
+  beginDeliveries,
+  chooseDeliveries,
+  finishDeliveries,
+  loadWaitingDeliveries,
+  type DeliveryChoice,
+  type WaitingDeliveries,
+} from '../events/waiting-deliveries.ts'
 
 /** Contents of a restored System. Some may have been revoked, disabled or delivered after the backup. */
 export interface RestoredSystem {
@@ -12,13 +20,18 @@ export interface RestoredSystem {
   readonly sessions: number
   readonly users: number
   readonly clients: number
-  /** Pending deliveries, some of which may already have been delivered. */
-  readonly deliveries: number
+  /** What would be posted, some of which may already have been delivered. */
+  readonly waiting: WaitingDeliveries
+  readonly choice: DeliveryChoice
+  /** Cancelled deliveries. */
+  readonly cancelled: number
 }
 
 export interface RestoredOptions {
   /** Also revoke all tokens and end all sessions, because revocations after the backup are lost. */
   readonly revokeTokens: boolean
+  /** By default they are held. */
+  readonly deliveries?: DeliveryChoice | undefined
   confirm(restored: RestoredSystem): Promise<boolean>
 }
 
@@ -36,7 +49,9 @@ const subject = 'restored'
  */
 export async function declareRestored(host: ActingHost, options: RestoredOptions): Promise<RestoredSystem | undefined> {
   const now = host.clock.now()
-  const restored = await inspect(host.system, now)
+  const waiting = await loadWaitingDeliveries(host.system)
+  const choice = chooseDeliveries(waiting, options.deliveries)
+  const restored = { ...(await inspect(host.system, now)), waiting, choice, cancelled: 0 }
   if (!(await options.confirm(restored))) return undefined
   const { tokens, sessions } = restored
   await changeSystem(host, async (system, audit) => {
@@ -47,8 +62,9 @@ export async function declareRestored(host: ActingHost, options: RestoredOptions
       await head.set((column) => ({ position: column('position', '+', feedGap) })).execute()
       await recordChanges(system, trx, [{ kind: 'key', subject }])
     })
+    await beginDeliveries(system, audit, choice)
   })
-  return restored
+  return { ...restored, cancelled: await finishDeliveries(host, choice) }
 }
 
 async function revokeAll(trx: Transaction<SystemTables>, now: number): Promise<void> {
@@ -59,21 +75,22 @@ async function revokeAll(trx: Transaction<SystemTables>, now: number): Promise<v
   }
 }
 
-async function inspect(system: System, now: number): Promise<RestoredSystem> {
+type Inspected = Omit<RestoredSystem, 'waiting' | 'choice' | 'cancelled'>
+
+async function inspect(system: System, now: number): Promise<Inspected> {
   const counts = {
     tokens: sql`from waypost_token where revoked_at is null and expires_at > ${now}`,
     families: sql`from waypost_token_family where revoked_at is null and expires_at > ${now}`,
     sessions: sql`from waypost_session where expires_at > ${now}`,
     users: sql`from waypost_user where status = 'active'`,
     clients: sql`from waypost_client where status = 'active' and user_id is not null`,
-    deliveries: sql`from waypost_delivery where status = 'pending'`,
   }
   const counted: Record<string, number> = {}
   for (const [name, query] of Object.entries(counts)) {
     const { rows } = await sql<{ count: number }>`select count(*) as count ${query}`.execute(system.db)
     counted[name] = rows[0]?.count ?? 0
   }
-  return { backupAt: await findLastTrace(system), ...(counted as unknown as Omit<RestoredSystem, 'backupAt'>) }
+  return { backupAt: await findLastTrace(system), ...(counted as unknown as Omit<Inspected, 'backupAt'>) }
 }
 
 /**
