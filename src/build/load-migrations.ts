@@ -26,6 +26,8 @@ export interface MigrationSource {
    * that of its value.
    */
   readonly checksum: string
+  /** Whether it runs outside a transaction; of code, whether it seems so from its text. */
+  readonly isOutside?: boolean
   /** Set if the file is YAML. */
   readonly declared?: DeclaredMigration
   /** Why the file could not be read. */
@@ -100,7 +102,8 @@ export function makeMigrationFiles(
   })
   const ofRelease = coded
     .filter(({ declared }) => declared === undefined)
-    .map(({ connection, name, checksum }) => ({
+    .map(({ connection, name, checksum, outside }) => ({
+      isOutside: outside === true,
       connection,
       name,
       file: `migrations/${connection}/${name}.ts`,
@@ -158,11 +161,12 @@ async function loadMigrations(root: string): Promise<MigrationSource[]> {
 function readSource(
   { file, isDeclared }: { readonly file: string; readonly isDeclared: boolean },
   read: { readonly bytes: Uint8Array } | FileProblem,
-): Pick<MigrationSource, 'checksum' | 'declared' | 'fileProblem'> {
+): Pick<MigrationSource, 'checksum' | 'declared' | 'fileProblem' | 'isOutside'> {
   const text = 'bytes' in read ? new TextDecoder().decode(read.bytes) : ''
   const declared = isDeclared ? parseMigration(file, text) : undefined
   return {
     checksum: declared?.checksum ?? sha256(text.replaceAll('\r\n', '\n')),
+    isOutside: declared?.steps.some((step) => 'concurrently' in step) ?? /\btransaction\s*:\s*false\b/.test(text),
     ...(declared && { declared }),
     ...('bytes' in read ? {} : { fileProblem: read }),
   }

@@ -74,7 +74,7 @@ function makeClass(use: ClassUse): ManifestClass {
 }
 
 function makeMigration(
-  { connection, name, checksum, file, declared }: MigrationSource,
+  { connection, name, checksum, file, declared, isOutside }: MigrationSource,
   hashOf: HashOf,
 ): ManifestMigration {
   const breaking = declared === undefined ? [] : describeBreaking(declared.steps)
@@ -83,6 +83,7 @@ function makeMigration(
     name,
     checksum,
     artifact: hashOf(file),
+    ...(isOutside && { outside: true as const }),
     ...(declared && { declared: breaking.length > 0 ? { breaking } : {} }),
   }
 }

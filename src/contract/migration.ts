@@ -19,4 +19,9 @@ export interface Migration {
   down?(db: Kysely<any>, type: ColumnTypes): Promise<void>
   /** Whether the previous release cannot work with the changed tables. A rollback past this migration is rejected. */
   readonly breaking?: boolean
+  /**
+   * False runs it outside a transaction, for statements that cannot run in one. If it fails, what it did before stays, so
+   * write it so that it can be repeated.
+   */
+  readonly transaction?: boolean
 }

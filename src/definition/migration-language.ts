@@ -81,6 +81,7 @@ const steps = Type.Object(
     ),
     add_index: Type.Optional(byName(columnLists, 'a table', 'a map of table to lists of columns')),
     drop_index: Type.Optional(byName(columnLists, 'a table', 'a map of table to lists of columns')),
+    concurrently: Type.Optional(Type.Literal(true)),
     rename_column: Type.Optional(
       byName(byName(columnName, 'a column', 'a map of old to new name'), 'a table', 'a map of table to columns'),
     ),

@@ -76,7 +76,8 @@ function parseContent(source: Source, loading: LoadContext): Content {
     })
   if (report.hasErrors()) return { root, steps: [] }
   const groups = root.kind === 'list' ? root.items : [root]
-  const steps = groups.flatMap((group) => entriesOf(group).flatMap(readSteps))
+  reportConcurrently(groups, loading)
+  const steps = groups.flatMap((group) => entriesOf(group).flatMap((entry) => readSteps(entry, group)))
   for (const one of steps) reportDefaults(one, loading)
   return { root, steps }
 }
@@ -95,8 +96,33 @@ function reportIncludes(source: Source, { report }: LoadContext): boolean {
   return isFound
 }
 
+/** Indexes are built concurrently outside a transaction, so other steps cannot be in the same migration. */
+function reportConcurrently(groups: readonly Node[], { report }: LoadContext): void {
+  const marked = groups.filter((group) => valueOf(group, 'concurrently') !== undefined)
+  if (marked.length === 0) return
+  const isOther = (key: string) => !['add_index', 'drop_index', 'concurrently'].includes(key)
+  for (const group of groups) {
+    const found = entriesOf(group).find(({ key }) => isOther(key) || !marked.includes(group))
+    if (found === undefined) continue
+    const problem = `"${found.key}" cannot be in a migration with "concurrently", which runs outside a transaction`
+    report.add({
+      code: 'WP_DEFINITION_MIGRATION',
+      at: found.keySpan,
+      parameters: { problem },
+      hint: 'Write two migrations',
+    })
+  }
+}
+
 /** The structure is already checked. */
-function readSteps({ key, value }: Entry): readonly PlacedStep[] {
+function readSteps({ key, value }: Entry, group: Node): readonly PlacedStep[] {
+  if (key === 'concurrently') return []
+  if (key === 'add_index' || key === 'drop_index') {
+    const mark = valueOf(group, 'concurrently') === undefined ? {} : ({ concurrently: true } as const)
+    return entriesOf(value).flatMap((table) =>
+      readTableSteps(key, table).map((one) => ({ ...one, step: { ...one.step, ...mark } as Step })),
+    )
+  }
   if (key === 'drop_table') {
     return itemsOf(value).map((item) => ({ step: { step: key, table: textOf(item)! }, at: item, value: item }))
   }

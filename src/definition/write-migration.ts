@@ -23,7 +23,10 @@ function groupSteps(steps: readonly Step[]): readonly WritableMap[] {
   let last: Step['step'] | undefined
   for (const step of steps) {
     const current = groups.at(-1)
-    const group = current !== undefined && (step.step === last || !(step.step in current)) ? current : {}
+    const isConcurrent = 'concurrently' in step
+    const fits = current !== undefined && 'concurrently' in current === isConcurrent
+    const group =
+      fits && (step.step === last || !(step.step in current)) ? current : isConcurrent ? { concurrently: true } : {}
     if (group !== current) groups.push(group)
     group[step.step] = addStep(group[step.step], step)
     last = step.step

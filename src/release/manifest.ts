@@ -134,6 +134,8 @@ export interface ManifestMigration {
   /** The SHA-256 of the source file. An applied migration with another checksum was edited. */
   readonly checksum: string
   readonly artifact: string
+  /** Set if it runs outside a transaction. Of a migration in code, this is only shown: its code decides. */
+  readonly outside?: true
   /** Set if the migration is declared in YAML. */
   readonly declared?: {
     /** The steps that break code which uses the tables before them. */

@@ -32,13 +32,20 @@ export interface TableDeclaration {
   readonly index?: readonly (readonly string[])[]
 }
 
+interface IndexStep {
+  readonly table: string
+  readonly columns: readonly string[]
+  /** On PostgreSQL: without a lock that stops changes of the table, and so outside a transaction. */
+  readonly concurrently?: true
+}
+
 /** One change of the tables of a connection, as a declared migration and its artifact contain it. */
 export type Step =
   | ({ readonly step: 'create_table'; readonly table: string } & TableDeclaration)
   | { readonly step: 'add_column'; readonly table: string; readonly column: string; readonly as: ColumnDeclaration }
   | { readonly step: 'alter_column'; readonly table: string; readonly column: string; readonly change: ColumnChange }
-  | { readonly step: 'add_index'; readonly table: string; readonly columns: readonly string[] }
-  | { readonly step: 'drop_index'; readonly table: string; readonly columns: readonly string[] }
+  | ({ readonly step: 'add_index' } & IndexStep)
+  | ({ readonly step: 'drop_index' } & IndexStep)
   | { readonly step: 'rename_column'; readonly table: string; readonly column: string; readonly to: string }
   | { readonly step: 'drop_column'; readonly table: string; readonly column: string }
   | { readonly step: 'drop_table'; readonly table: string }

@@ -23,6 +23,7 @@ function nameIndex(table: string, columns: readonly string[]): string {
 /** Returns the SQL of a step. */
 export function writeStep(step: Step, kind: DatabaseKind, names: IndexNames = usualNames): readonly string[] {
   const table = quote(step.table)
+  const mark = kind === 'postgresql' && 'concurrently' in step ? 'concurrently ' : ''
   switch (step.step) {
     case 'create_table':
       return [
@@ -34,9 +35,9 @@ export function writeStep(step: Step, kind: DatabaseKind, names: IndexNames = us
     case 'alter_column':
       return kind === 'sqlite' ? [describeAlter(step)] : alterOnPostgres(step)
     case 'add_index':
-      return [writeIndex(step.table, step.columns, names)]
+      return [writeIndex(step.table, step.columns, names, mark)]
     case 'drop_index':
-      return names.find(step.table, step.columns).map((name) => `drop index ${quote(name)}`)
+      return names.find(step.table, step.columns).map((name) => `drop index ${mark}${quote(name)}`)
     case 'rename_column':
       return [`alter table ${table} rename column ${quote(step.column)} to ${quote(step.to)}`]
     case 'drop_column':
@@ -100,8 +101,8 @@ function writeTable(
   return lines.map((line) => `  ${line}`).join(',\n')
 }
 
-function writeIndex(table: string, columns: readonly string[], names: IndexNames): string {
-  return `create index ${quote(names.make(table, columns))} on ${quote(table)} ${quoteList(columns)}`
+function writeIndex(table: string, columns: readonly string[], names: IndexNames, mark = ''): string {
+  return `create index ${mark}${quote(names.make(table, columns))} on ${quote(table)} ${quoteList(columns)}`
 }
 
 const types: Readonly<Record<DatabaseKind, Readonly<Record<ColumnDeclaration['type'], string>>>> = {
@@ -181,15 +182,16 @@ export function revertSteps(steps: readonly Step[]): { readonly steps: readonly 
 
 function revertStep(step: Exclude<Step, { step: 'drop_table' | 'drop_column' | 'alter_column' }>): Step {
   const { table } = step
+  const mark = 'concurrently' in step ? ({ concurrently: true } as const) : {}
   switch (step.step) {
     case 'create_table':
       return { step: 'drop_table', table }
     case 'add_column':
       return { step: 'drop_column', table, column: step.column }
     case 'add_index':
-      return { step: 'drop_index', table, columns: step.columns }
+      return { step: 'drop_index', table, columns: step.columns, ...mark }
     case 'drop_index':
-      return { step: 'add_index', table, columns: step.columns }
+      return { step: 'add_index', table, columns: step.columns, ...mark }
     default:
       return { step: 'rename_column', table, column: step.to, to: step.column }
   }

@@ -165,6 +165,20 @@ test('migrations are artifacts with a checksum that does not depend on line ends
   for (const { artifact } of release!.manifest.migrations) assert.ok(artifact in release!.manifest.artifacts)
 })
 
+test('a manifest says which migrations run outside a transaction', async () => {
+  await using project = await makeProject({
+    'migrations/System/1-a.ts': 'export default { transaction : false, async up() {} }\n',
+    'migrations/System/2-b.ts': 'export default { async up() {} }\n',
+    'migrations/System/3-c.yml': 'create_table: { a: { columns: { id: id, b: text } } }\n',
+    'migrations/System/4-d.yml': 'concurrently: true\nadd_index: { a: [[b]] }\n',
+  })
+  const { release } = await buildRelease({ ...built, root: project.root, definition: emptyDefinition })
+  assert.deepEqual(
+    release!.manifest.migrations.map(({ outside }) => outside),
+    [true, undefined, undefined, true],
+  )
+})
+
 test('a project without code has a release without artifacts', async () => {
   await using project = await makeProject({})
   const { release, diagnostics } = await buildRelease({ ...built, root: project.root, definition: emptyDefinition })

@@ -111,6 +111,7 @@ const migration = strictObject({
   name: Type.String({ pattern: '^[^/\\\\\\u0000-\\u001f]{1,200}$' }),
   checksum: hash,
   artifact: hash,
+  outside: Type.Optional(Type.Literal(true)),
   declared: Type.Optional(strictObject({ breaking: Type.Optional(Type.Array(text, { maxItems: 1000 })) })),
 } satisfies Record<keyof ManifestMigration, TSchema>)
 

@@ -3,7 +3,7 @@ import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import type { WithLock } from '../sql/lock.ts'
 import { errors } from './errors.ts'
 import { compareNames, ensureMigrationTable, onMigrationTable, type AnyDatabase } from './migration-table.ts'
-import { runMigration } from './migration-transaction.ts'
+import { runMigration, runOutside, runsOutside, TransactionEnded } from './migration-transaction.ts'
 import {
   assertConsistent,
   planMigrations,
@@ -53,9 +53,10 @@ export interface AppliedMigrations {
 
 /**
  * Applies pending migrations in order of name. Each runs in its own transaction together with its row, so a failed one
- * leaves no changes and earlier ones stay applied.
+ * leaves no changes and earlier ones stay applied. One with `transaction: false` runs outside a transaction, and its row is
+ * written after it succeeded.
  *
- * @throws WP_MIGRATE_FAILED, WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN, WP_MIGRATE_TARGET, and the errors of the lock
+ * @throws WP_MIGRATE_FAILED, WP_MIGRATE_UNFINISHED, WP_MIGRATE_TRANSACTION, WP_MIGRATE_OUTSIDE, WP_MIGRATE_EDITED, WP_MIGRATE_UNKNOWN, WP_MIGRATE_TARGET, and the errors of the lock
  */
 export function applyMigrations(options: ApplyMigrationsOptions): Promise<AppliedMigrations> {
   return options.withLock('migrate', async () => {
@@ -69,7 +70,7 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
         await apply(one, options)
       } catch (error) {
         if (options.onNotImplemented === undefined || !isNotImplemented(error))
-          throw failure(one.name, { applied, error }, options)
+          throw failure(one, { applied, error }, options)
         options.onNotImplemented(chosen.slice(index).map(({ name }) => name))
         break
       }
@@ -97,12 +98,26 @@ export function chooseMigrations(
   throw errors.WP_MIGRATE_TARGET({ name: to, guess: guess === undefined ? '' : `Did you mean "${guess}"?` })
 }
 
-async function apply({ name, checksum, migration }: ProjectMigration, options: ApplyMigrationsOptions): Promise<void> {
-  await runMigration(options.db, options.kind, async (transaction) => {
-    await migration.up(transaction, columnTypes(options.kind))
-    const row = { name, checksum, applied_at: new Date(options.clock.now()).toISOString() }
-    await onMigrationTable(transaction).insertInto('waypost_migration').values(row).execute()
+async function apply(one: ProjectMigration, { db, kind, clock }: ApplyMigrationsOptions): Promise<void> {
+  const up = (on: AnyDatabase) => one.migration.up(on, columnTypes(kind))
+  if (runsOutside(one.migration, kind)) {
+    await runOutside(db, kind, up)
+    return recordApplied(db, one, clock)
+  }
+  await runMigration(db, kind, async (transaction, guard) => {
+    await guard(() => up(transaction))
+    await recordApplied(transaction, one, clock)
   })
+}
+
+/** Writes the row of an applied migration. */
+export async function recordApplied(
+  db: AnyDatabase,
+  { name, checksum }: Pick<ProjectMigration, 'name' | 'checksum'>,
+  clock: Pick<Clock, 'now'>,
+): Promise<void> {
+  const row = { name, checksum, applied_at: new Date(clock.now()).toISOString() }
+  await onMigrationTable(db).insertInto('waypost_migration').values(row).execute()
 }
 
 /** Returns the message of the error that `up` of a migration stub throws. */
@@ -123,12 +138,21 @@ interface FailedRun {
 
 /** A busy or unavailable database is not the migration's fault. */
 function failure(
-  name: string,
+  { name: own, migration }: ProjectMigration,
   { applied, error }: FailedRun,
-  { nameOf = String, again = 'run the migrations again', appliedBefore }: ApplyMigrationsOptions,
+  { kind, nameOf = String, again = 'run the migrations again', appliedBefore }: ApplyMigrationsOptions,
 ): unknown {
-  if (isWaypostError(error) && error.kind === 'external') return error
+  const name = nameOf(own)
+  const isOutside = runsOutside(migration, kind)
+  if (isWaypostError(error) && error.kind === 'external' && !isOutside) return error
+  if (error instanceof TransactionEnded) return errors.WP_MIGRATE_TRANSACTION({ name, again }, { cause: error.cause })
   const names = quote(appliedBefore?.() ?? applied.map((one) => one.name))
   const before = names === '' ? 'No migration was applied before it.' : `These stay applied: ${names}.`
-  return errors.WP_MIGRATE_FAILED({ name: nameOf(name), reason: safeMessageOf(error), again, before }, { cause: error })
+  const values = { name, reason: safeMessageOf(error), again, before }
+  if (isOutside) return errors.WP_MIGRATE_UNFINISHED(values, { cause: error })
+  const needsOutside = outsideCodes.has((error as { code?: unknown }).code)
+  return errors[needsOutside ? 'WP_MIGRATE_OUTSIDE' : 'WP_MIGRATE_FAILED'](values, { cause: error })
 }
+
+/** Statements that PostgreSQL runs only outside a transaction, and the use of a new value of an enum. */
+const outsideCodes: ReadonlySet<unknown> = new Set(['25001', '55P04'])

@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Migration } from '../../contract/index.ts'
 import {
   describeBreaking,
@@ -38,6 +38,7 @@ export function makeDeclaredMigration(steps: readonly Step[]): DeclaredMigration
       ? { irreversible: reverted.reason }
       : { down: (db, types) => runSteps(db, databaseOf(types), reverted.steps) }),
     ...(describeBreaking(steps).length > 0 && { breaking: true }),
+    ...(steps.some((step) => 'concurrently' in step) && { transaction: false }),
   }
 }
 
@@ -49,6 +50,7 @@ async function runSteps(db: AnyDatabase, kind: DatabaseKind, steps: readonly Ste
       await alterOnSqlite(db, step)
       continue
     }
+    if ('concurrently' in step && kind === 'postgresql' && (await isDone(db, step))) continue
     const hasIndex = step.step === 'create_table' || step.step === 'add_index' || step.step === 'drop_index'
     const names = hasIndex ? namesIn(await loadIndexes(db, kind)) : usualNames
     for (const statement of writeStep(step, kind, names)) await db.executeQuery(CompiledQuery.raw(statement))
@@ -85,6 +87,29 @@ async function alterOnSqlite(db: AnyDatabase, { table, column, change }: AlterSt
   if (notNull !== true) return
   await run(`update ${quoted[0]} set ${quoted[1]} = ${(await load())?.fallback ?? 'null'} where ${quoted[1]} is null`)
   await write({ notNull })
+}
+
+type IndexStep = Extract<Step, { step: 'add_index' | 'drop_index' }>
+
+/**
+ * Whether an earlier try did this step already: what runs outside a transaction must be possible to repeat. Drops the
+ * invalid index that a try leaves behind that failed while it was built.
+ */
+async function isDone(db: AnyDatabase, { step, table, columns }: IndexStep): Promise<boolean> {
+  const text = JSON.stringify(columns)
+  const found = (await loadIndexes(db, 'postgresql')).some(
+    (one) => !one.isUnique && one.table === table && JSON.stringify(one.columns) === text,
+  )
+  const invalid = await sql<{ name: string }>`
+    select n.relname as name from pg_index i join pg_class n on n.oid = i.indexrelid join pg_class c on c.oid = i.indrelid
+    where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and c.relname = ${table}
+      and not i.indisvalid and not i.indisunique and i.indpred is null and array(
+        select a.attname::text from unnest(i.indkey::int2[]) with ordinality as k(attnum, position)
+        left join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum order by k.position
+      ) = array(select json_array_elements_text(cast(${text} as json)))`.execute(db)
+  for (const { name } of invalid.rows)
+    await db.executeQuery(CompiledQuery.raw(`drop index concurrently "${name.replaceAll('"', '""')}"`))
+  return step === 'add_index' ? found : !found
 }
 
 /** An index keeps its name when a column is renamed, and another migration may have chosen its name. */

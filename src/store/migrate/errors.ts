@@ -7,6 +7,30 @@ export const errors = defineErrors({
     message: 'The migration "{name}" failed and was rolled back: {reason}',
     hint: 'Fix it and {again}. {before}',
   },
+  WP_MIGRATE_UNFINISHED: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" failed outside a transaction, so what it did before stays: {reason}',
+    hint: 'Make sure that it can be repeated, fix it and {again}. {before} See "Outside a transaction" in docs/migrations.md.',
+  },
+  WP_MIGRATE_OUTSIDE: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" was rolled back, because a statement cannot run in its transaction: {reason}',
+    hint: 'Set "transaction: false" in a migration with only this statement, or "concurrently: true" for an index, and {again}. {before} See docs/migrations.md.',
+  },
+  WP_MIGRATE_TRANSACTION: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" ended its transaction itself, so what it did stays and is not recorded',
+    hint: 'Undo what it did, remove its COMMIT or ROLLBACK and {again}. To run it outside a transaction, set "transaction: false"; see docs/migrations.md.',
+  },
+  WP_MIGRATE_ALONE: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" runs outside a transaction, so it cannot be reverted together with others',
+    hint: 'Revert one migration at a time: npx waypost migrate:down',
+  },
   WP_MIGRATE_SCHEMA: {
     kind: 'user',
     status: 500,

@@ -1,9 +1,66 @@
 import { sql } from 'kysely'
-import { messageOf } from '../../kit/index.ts'
+import type { Migration } from '../../contract/index.ts'
+import { isWaypostError, messageOf } from '../../kit/index.ts'
 import type { DatabaseKind } from '../sql/column-types.ts'
 import { withoutForeignKeys } from '../sql/sqlite-driver.ts'
 import { errors } from './errors.ts'
 import type { AnyDatabase } from './migration-table.ts'
+
+/** Runs code of a migration, and checks that it leaves the transaction as it was. */
+export type Guard = (run: () => Promise<void>) => Promise<void>
+
+/** A migration ended the transaction that it runs in: what it did stays, and nothing else can be undone. */
+export class TransactionEnded extends Error {}
+
+async function makeGuard(transaction: AnyDatabase, kind: DatabaseKind): Promise<Guard> {
+  const identify = async () => {
+    const query =
+      kind === 'postgresql'
+        ? sql<{ id: string }>`select pg_current_xact_id()::text as id`
+        : sql<{ id: number }>`select 1 as id`
+    return (await query.execute(transaction)).rows[0]?.id
+  }
+  const own = await identify()
+  const isEnded = async () => {
+    try {
+      return (await identify()) !== own
+    } catch (error) {
+      return isWaypostError(error) && error.code === 'WP_STORE_TRANSACTION_LOST' // others: it is still there, and has failed
+    }
+  }
+  return async (run) => {
+    let failure: { readonly error: unknown } | undefined
+    await run().catch((error: unknown) => (failure = { error }))
+    if (await isEnded()) throw new TransactionEnded('it ended the transaction', { cause: failure?.error })
+    if (failure !== undefined) throw failure.error
+  }
+}
+
+/** Whether a migration runs outside a transaction: on SQLite, declared ones never need to. */
+export function runsOutside(migration: Migration & { readonly steps?: unknown }, kind: DatabaseKind): boolean {
+  return migration.transaction === false && (kind === 'postgresql' || migration.steps === undefined)
+}
+
+/** Runs a migration outside a transaction, on one connection without the time limit of statements. */
+export async function runOutside(
+  db: AnyDatabase,
+  kind: DatabaseKind,
+  work: (connection: AnyDatabase) => Promise<void>,
+): Promise<void> {
+  if (kind === 'sqlite') return work(db)
+  await db.connection().execute(async (connection) => {
+    const limit = await sql<{ value: string }>`select current_setting('statement_timeout') as value`.execute(connection)
+    const setLimit = (value: string) => sql`select set_config('statement_timeout', ${value}, false)`.execute(connection)
+    await setLimit('0')
+    try {
+      await work(connection)
+      const open = await sql<{ is: boolean }>`select now() <> statement_timestamp() as is`.execute(connection)
+      if (open.rows[0]!.is) throw new Error('it left a transaction open')
+    } finally {
+      await setLimit(limit.rows[0]!.value).catch(() => undefined)
+    }
+  })
+}
 
 /**
  * Runs a migration in one transaction without the time limit of statements.
@@ -17,17 +74,17 @@ import type { AnyDatabase } from './migration-table.ts'
 export async function runMigration<Value>(
   db: AnyDatabase,
   kind: DatabaseKind,
-  work: (transaction: AnyDatabase) => Promise<Value>,
+  work: (transaction: AnyDatabase, guard: Guard) => Promise<Value>,
 ): Promise<Value> {
   if (kind === 'postgresql') {
     return db.transaction().execute(async (transaction) => {
       await sql`set local statement_timeout = 0`.execute(transaction)
-      return work(transaction)
+      return work(transaction, await makeGuard(transaction, kind))
     })
   }
   return withoutForeignKeys(db, async (transaction) => {
     const before = await readState(transaction)
-    const result = await work(transaction)
+    const result = await work(transaction, await makeGuard(transaction, kind))
     const after = await readState(transaction)
     // `db` still sees the database as it was: only what is new is the migration's fault.
     if (after.schema !== before.schema) await assertNothingBroken(transaction, db)

@@ -5,7 +5,8 @@ import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import type { DeclaredMigration } from './declared-migration.ts'
 import { errors } from './errors.ts'
 import { existingTables, onMigrationTable, type AnyDatabase } from './migration-table.ts'
-import { runMigration } from './migration-transaction.ts'
+import { recordApplied } from './apply-migrations.ts'
+import { runMigration, runOutside, runsOutside, TransactionEnded, type Guard } from './migration-transaction.ts'
 import type { ProjectMigration } from './plan-migrations.ts'
 
 export interface RevertMigrationsOptions {
@@ -19,9 +20,9 @@ export interface RevertMigrationsOptions {
 }
 
 /**
- * Reverts migrations and optionally reapplies some, in one transaction: a failure changes nothing. The caller holds the
- * lock.
- * @throws WP_MIGRATE_NO_DOWN and WP_MIGRATE_IRREVERSIBLE before anything is changed, WP_MIGRATE_REVERT
+ * Reverts migrations and optionally reapplies some, in one transaction: a failure changes nothing. One that runs outside a
+ * transaction must be alone. The caller holds the lock.
+ * @throws WP_MIGRATE_ALONE, WP_MIGRATE_NO_DOWN and WP_MIGRATE_IRREVERSIBLE before anything is changed, WP_MIGRATE_REVERT
  */
 export async function revertMigrations({ db, kind, clock, revert, apply }: RevertMigrationsOptions): Promise<void> {
   const types = columnTypes(kind)
@@ -31,18 +32,23 @@ export async function revertMigrations({ db, kind, clock, revert, apply }: Rever
     if (migration.down === undefined) throw errors.WP_MIGRATE_NO_DOWN({ name })
     return { name, down: migration.down.bind(migration) }
   })
-  await runMigration(db, kind, async (transaction) => {
-    const table = onMigrationTable(transaction)
+  const all = [...revert, ...apply]
+  const outside = all.find(({ migration }) => runsOutside(migration, kind))
+  const isOutside = outside !== undefined
+  const isAlone = new Set(all.map(({ name }) => name)).size === 1
+  if (isOutside && !isAlone) throw errors.WP_MIGRATE_ALONE({ name: outside.name })
+  const run = async (on: AnyDatabase, guard: Guard) => {
     for (const { name, down } of downs) {
-      await runStep({ name, what: 'reverted' }, () => down(transaction, types))
-      await table.deleteFrom('waypost_migration').where('name', '=', name).execute()
+      await runStep({ name, what: 'reverted', isOutside }, () => guard(() => down(on, types)))
+      await onMigrationTable(on).deleteFrom('waypost_migration').where('name', '=', name).execute()
     }
-    for (const { name, checksum, migration } of apply) {
-      await runStep({ name, what: 'reapplied' }, () => migration.up(transaction, types))
-      const row = { name, checksum, applied_at: new Date(clock.now()).toISOString() }
-      await table.insertInto('waypost_migration').values(row).execute()
+    for (const one of apply) {
+      await runStep({ name: one.name, what: 'reapplied', isOutside }, () => guard(() => one.migration.up(on, types)))
+      await recordApplied(on, one, clock)
     }
-  })
+  }
+  if (!isOutside) return runMigration(db, kind, run)
+  await runOutside(db, kind, (connection) => run(connection, (work) => work()))
 }
 
 /** Whether tables have no rows. A table that does not exist has none. */
@@ -61,12 +67,24 @@ export async function areTablesEmpty(db: AnyDatabase, names: readonly string[]):
   return true
 }
 
+interface StepOfRun {
+  readonly name: string
+  readonly what: string
+  readonly isOutside: boolean
+}
+
 /** A busy or unavailable database is not the migration's fault. */
-async function runStep(about: { name: string; what: string }, work: () => Promise<void>): Promise<void> {
+async function runStep(about: StepOfRun, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
     if (isWaypostError(error) && error.kind === 'external') throw error
+    if (error instanceof TransactionEnded)
+      throw errors.WP_MIGRATE_TRANSACTION({ name: about.name, again: 'run the command again' }, { cause: error.cause })
+    if (about.isOutside) {
+      const values = { name: about.name, reason: safeMessageOf(error), again: 'run the command again', before: '' }
+      throw errors.WP_MIGRATE_UNFINISHED(values, { cause: error })
+    }
     throw errors.WP_MIGRATE_REVERT({ ...about, reason: safeMessageOf(error) }, { cause: error })
   }
 }

@@ -180,4 +180,10 @@ test('a declared migration that drops something breaks the release that is serve
     details: [{ text: 'drops app_todo.note', breaking: true }],
   })
   assert.equal(changesOf(undefined)?.breaking, false)
+  const outside = { ...base, migrations: [{ ...migration, declared: {}, outside: true as const }] }
+  const found = compareManifests(base, outside).find(({ name }) => name === 'System/2-b')
+  assert.partialDeepStrictEqual(found, {
+    breaking: false,
+    details: [{ text: 'runs outside a transaction: if it fails, a part stays', breaking: false }],
+  })
 })
