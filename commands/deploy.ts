@@ -101,6 +101,7 @@ export default class Deploy extends WaypostCommand {
       overwriteBackend: flags['overwrite-backend'],
       waitMs: flags.wait,
       waitSignal: () => this.stopSignal(),
+      migrateSignal: () => this.abandonSignal(),
       onTarget: (target) => this.note(formatTarget(target)),
       onPlan: (plan) => this.#showPlan(plan, flags),
       ...(this.isInteractive()

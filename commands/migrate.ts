@@ -40,6 +40,7 @@ export default class Migrate extends WaypostCommand {
       connection: flags.connection,
       to: flags.to,
       dryRun: isDry,
+      signal: this.abandonSignal(),
       onTarget: (target) => this.note(`  Target     ${target}`),
       onApplied: ({ connection, name, ms, sql }) => {
         if (connection === 'waypost') {

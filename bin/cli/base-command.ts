@@ -4,7 +4,7 @@ import { boolean } from '@oclif/core/flags'
 import { describeError, exitCodeOf, handleClosedOutput, errorJson } from './report-error.ts'
 import { describeUsage } from './describe-usage.ts'
 import { errors } from './errors.ts'
-import { Signals } from './signals.ts'
+import { Signals, terminated } from './signals.ts'
 
 const group = 'GLOBAL'
 
@@ -44,6 +44,17 @@ export abstract class WaypostCommand extends Command {
    */
   protected stopSignal(): AbortSignal {
     return this.#signals.stop()
+  }
+
+  /** Like `stopSignal`, for a command whose work is then incomplete: it exits with 143, or 130 after SIGINT. */
+  protected abandonSignal(): AbortSignal {
+    const signal = this.stopSignal()
+    const stop = () => {
+      process.exitCode ??= terminated
+      this.note('  Stopping   A second signal ends at once.')
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    return signal
   }
 
   /** Returns the error for flags or arguments that cannot be combined: exit code 2. */

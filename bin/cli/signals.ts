@@ -4,6 +4,8 @@ const names = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 
 /** Exit code of an interrupted command. */
 export const interrupted = codes.SIGINT
+/** Exit code of a command that was stopped before its end. */
+export const terminated = codes.SIGTERM
 
 const duplicateMs = 1000
 

@@ -21,6 +21,7 @@ export default class MigrateDown extends RevertCommand {
     const { revertProjectMigrations } = await import('../../src/project/index.ts')
     const report = await revertProjectMigrations({
       folder,
+      stopSignal: () => this.abandonSignal(),
       variables: readEnvironment(folder),
       connection: flags.connection,
       to: flags.to,

@@ -20,6 +20,7 @@ export default class MigrateRedo extends RevertCommand {
     const { redoMigrations } = await import('../../src/project/index.ts')
     const report = await redoMigrations({
       folder,
+      stopSignal: () => this.abandonSignal(),
       variables: readEnvironment(folder),
       connection: flags.connection,
       onTarget: (target) => this.note(`  Target      ${target}`),

@@ -106,6 +106,12 @@ export const errors = defineErrors({
     message: 'Connection "{name}" has no migrations in this project',
     hint: '{hint}',
   },
+  WP_PROJECT_MIGRATE_STOPPED: {
+    kind: 'user',
+    status: 500,
+    message: 'Stopped before the migrations of the project began',
+    hint: 'Run waypost migrate again.',
+  },
   WP_PROJECT_NOTHING_TO_MIGRATE: {
     kind: 'user',
     status: 500,

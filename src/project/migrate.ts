@@ -47,6 +47,8 @@ export interface MigrateOptions {
   readonly to?: string | undefined
   /** Only report what would run. */
   readonly dryRun?: boolean
+  /** Stops the migrations, or the wait for another process. */
+  readonly signal?: AbortSignal | undefined
   /** Called with the address of System before anything changes. */
   onTarget?(target: string): void
   onApplied?(applied: PreviewedMigration): void
@@ -79,14 +81,19 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
   const host = await openHost({ folder: options.folder, variables: options.variables, create: true, unmigrated: true })
   try {
     options.onTarget?.(host.system.target)
-    return await makeLock(host.system.database)('migrate', async () => {
+    const migrate = async () => {
       const applied = await migrateOwnTables(host)
+      options.signal?.throwIfAborted()
       for (const one of applied) options.onApplied?.(one)
       if (built === undefined) return { applied, written: [] }
       const own = await withSystemVariables(host, variablesOfConnections(built.release.manifest))
       const report = await migrateConnections({ ...options, host: own, ...built })
       return { applied: [...applied, ...report.applied], written: report.written }
-    })
+    }
+    return await makeLock(host.system.database)('migrate', migrate, { signal: options.signal })
+  } catch (error) {
+    if (options.signal?.aborted && error === options.signal.reason) throw errors.WP_PROJECT_MIGRATE_STOPPED()
+    throw error
   } finally {
     await host.close()
   }
@@ -187,6 +194,7 @@ export interface ConnectionsMigration {
   /** Do not write `tables.ts` and `tables.json`. */
   readonly keepTables?: boolean
   readonly to?: string | undefined
+  readonly signal?: AbortSignal | undefined
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
   /** Set by `dev`, which retries on each save. Migrations that are still stubs stay pending with a warning. */
   readonly dev?: { readonly session: SessionMigrations; warned(message: string): void }
@@ -217,6 +225,7 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       withLock: alreadyLocked,
       clock,
       to: options.to,
+      signal: options.signal,
       redo: commandFor('migrate:redo', name, migrations),
       nameOf,
       ...(options.dev && {

@@ -24,7 +24,9 @@ import { errors } from './errors.ts'
 import { buildForMigration, type MigrateOptions } from './migrate.ts'
 import { writeTablesOf } from './write-tables-of.ts'
 
-export interface RevertOptions extends Omit<MigrateOptions, 'dryRun' | 'onApplied'> {
+export interface RevertOptions extends Omit<MigrateOptions, 'dryRun' | 'onApplied' | 'signal'> {
+  /** Called when it begins. Returns a signal that stops it. */
+  stopSignal?(): AbortSignal
   /** Called before anything changes. */
   confirm(plan: RevertPlan): Promise<boolean>
 }
@@ -97,7 +99,8 @@ async function revert(
         const steps = await planSteps({ host, connection, migrations, plan }, choice)
         const named = nameSteps(connection, steps)
         if (!(await options.confirm(named))) return
-        if (steps.revert.length > 0) await revertMigrations({ ...database, ...steps, clock: host.clock })
+        if (steps.revert.length > 0)
+          await revertMigrations({ ...database, ...steps, clock: host.clock, signal: options.stopSignal?.() })
         report = {
           ...named,
           written:

@@ -86,6 +86,36 @@ describeEachDatabase('a migration outside a transaction', ({ kind, open }) => {
       assert.deepEqual(await applied(), ['1-table'])
     })
 
+  test('and one in a transaction stop when they are told to, and PostgreSQL stops too', async () => {
+    for (const transaction of [true, false]) {
+      const { db } = await open()
+      const stop = new AbortController()
+      const up: Migration['up'] = async (on) => {
+        await sql`create table half_done (id integer)`.execute(on)
+        if (kind === 'sqlite') stop.abort()
+        else {
+          setImmediate(() => stop.abort())
+          await sql`select pg_sleep(600)`.execute(on).catch(() => undefined) // the next one is canceled too
+          await sql`select pg_sleep(600)`.execute(on)
+        }
+      }
+      const migrations = [first, named('2-slow', { up, transaction }), named('3-never', { up })]
+      const { signal } = stop
+      const run = applyMigrations({ db, kind, migrations, withLock: (_name, work) => work(), clock, signal })
+      const isKept = !transaction && kind === 'postgresql'
+      await assert.rejects(run, {
+        code: 'WP_MIGRATE_STOPPED',
+        message: transaction ? /"2-slow": it was rolled back/ : /"(2-slow|3-never)": (what it did|it has not)/,
+        hint: /These stay applied: "1-table"/,
+      })
+      const { rows } = await sql<{ name: string }>`select name from waypost_migration order by name`.execute(db)
+      assert.deepEqual(rows[0], { name: '1-table' })
+      const tables = (await db.introspection.getTables()).map(({ name }) => name)
+      assert.equal(tables.includes('half_done'), isKept || !transaction)
+      await sql`select 1`.execute(db)
+    }
+  })
+
   test('is declared for indexes, which are built again after a failed try', async () => {
     const { db, apply, applied, revert } = await openMigrating()
     const text = 'concurrently: true\nadd_index: { item: [[state], [state, id]] }\n'
@@ -105,7 +135,9 @@ describeEachDatabase('a migration outside a transaction', ({ kind, open }) => {
     const indexes = async () => {
       const { rows } = await (
         kind === 'sqlite'
-          ? sql<{ name: string }>`select name from sqlite_schema where type = 'index' and tbl_name = 'item' order by name`
+          ? sql<{
+              name: string
+            }>`select name from sqlite_schema where type = 'index' and tbl_name = 'item' order by name`
           : sql<{ name: string }>`select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
             where i.indisvalid and not i.indisprimary and i.indrelid = 'item'::regclass order by 1`
       ).execute(db)

@@ -18,6 +18,8 @@ export interface MigrateReleaseOptions extends Pick<MigrationDatabases, 'plugins
   onApplied?(applied: AppliedMigration): void
   /** Called once if another process is migrating. */
   onWait?(): void
+  /** Stops the migrations, or the wait for another process. */
+  readonly signal?: AbortSignal | undefined
   /** What the hint of a failure suggests: `deploy again` by default. */
   readonly again?: string
 }
@@ -50,6 +52,7 @@ export async function migrateRelease(options: MigrateReleaseOptions): Promise<re
         migrations: addApplied(loaded.get(connection) ?? [], release, connection),
         withLock: alreadyLocked,
         clock: host.clock,
+        signal: options.signal,
         nameOf: (name) => fileOfMigration(pending.find((one) => one.connection === connection && one.name === name)!),
         again: `${options.again ?? 'deploy again'}; the previous release is still being served`,
         appliedBefore: () => applied.map(nameOfMigration),
@@ -61,7 +64,8 @@ export async function migrateRelease(options: MigrateReleaseOptions): Promise<re
     })
     return applied
   }
-  return makeLock(host.system.database)('migrate', migrate, options.onWait && { onWait: options.onWait })
+  const { onWait, signal } = options
+  return makeLock(host.system.database)('migrate', migrate, { ...(onWait && { onWait }), signal })
 }
 
 /** Adds the migrations that were already applied, so that they do not count as unknown. */

@@ -21,6 +21,8 @@ export interface DeployOptions extends PlanOptions {
   readonly waitMs?: number
   /** Called when the wait begins. Returns a signal that ends it. */
   waitSignal?(): AbortSignal
+  /** Called when migrations begin. Returns a signal that stops them; of a server, only the wait for them. */
+  migrateSignal?(): AbortSignal
   /** Called with the plan before anything changes; not called without changes. */
   onPlan?(plan: DeployPlan): void
   /**
@@ -116,6 +118,7 @@ async function runMigrations(
   const applied = await target.migrate(deployable, {
     onApplied: (one) => options.onMigrated?.(one),
     onWait: () => options.onMigrationsLocked?.(),
+    signal: options.migrateSignal?.(),
   })
   await assertActionsFit(deployable, await target.survey(deployable), report)
   return applied

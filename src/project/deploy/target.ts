@@ -38,6 +38,8 @@ export interface MigrationListener {
   onApplied?(applied: AppliedMigration): void
   /** Called once if another process is migrating the target. */
   onWait?(): void
+  /** Stops the migrations; on a server, only the wait for them. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Upload {

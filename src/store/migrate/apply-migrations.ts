@@ -21,6 +21,8 @@ export interface ApplyMigrationsOptions {
   readonly clock: Clock
   /** The last migration to apply; by default all are applied. */
   readonly to?: string | undefined
+  /** Stops: the migration that runs is rolled back, and its statement is canceled in PostgreSQL. */
+  readonly signal?: AbortSignal | undefined
   readonly onApplied?: (applied: AppliedMigration) => void
   /** Names a migration in errors; by default its name. */
   readonly nameOf?: (name: string) => string
@@ -66,9 +68,12 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
     const applied: AppliedMigration[] = []
     for (const [index, one] of chosen.entries()) {
       const startedAt = options.clock.monotonic()
+      if (options.signal?.aborted) throw stopped(one, { applied, state: 'it has not begun' }, options)
       try {
         await apply(one, options)
       } catch (error) {
+        const state = runsOutside(one.migration, options.kind) ? 'what it did before stays' : 'it was rolled back'
+        if (options.signal?.aborted) throw stopped(one, { applied, state }, options)
         if (options.onNotImplemented === undefined || !isNotImplemented(error))
           throw failure(one, { applied, error }, options)
         options.onNotImplemented(chosen.slice(index).map(({ name }) => name))
@@ -98,13 +103,13 @@ export function chooseMigrations(
   throw errors.WP_MIGRATE_TARGET({ name: to, guess: guess === undefined ? '' : `Did you mean "${guess}"?` })
 }
 
-async function apply(one: ProjectMigration, { db, kind, clock }: ApplyMigrationsOptions): Promise<void> {
+async function apply(one: ProjectMigration, { db, kind, clock, signal }: ApplyMigrationsOptions): Promise<void> {
   const up = (on: AnyDatabase) => one.migration.up(on, columnTypes(kind))
   if (runsOutside(one.migration, kind)) {
-    await runOutside(db, kind, up)
+    await runOutside(db, { kind, signal }, up)
     return recordApplied(db, one, clock)
   }
-  await runMigration(db, kind, async (transaction, guard) => {
+  await runMigration(db, { kind, signal }, async (transaction, guard) => {
     await guard(() => up(transaction))
     await recordApplied(transaction, one, clock)
   })
@@ -136,18 +141,33 @@ interface FailedRun {
   readonly error: unknown
 }
 
+function listBefore(applied: readonly AppliedMigration[], { appliedBefore }: ApplyMigrationsOptions): string {
+  const names = quote(appliedBefore?.() ?? applied.map((one) => one.name))
+  return names === '' ? 'No migration was applied before it.' : `These stay applied: ${names}.`
+}
+
+function stopped(
+  { name }: ProjectMigration,
+  { applied, state }: { readonly applied: readonly AppliedMigration[]; readonly state: string },
+  options: ApplyMigrationsOptions,
+): Error {
+  const { nameOf = String, again = 'run the migrations again' } = options
+  const before = listBefore(applied, options)
+  return errors.WP_MIGRATE_STOPPED({ name: nameOf(name), state, before, again })
+}
+
 /** A busy or unavailable database is not the migration's fault. */
 function failure(
   { name: own, migration }: ProjectMigration,
   { applied, error }: FailedRun,
-  { kind, nameOf = String, again = 'run the migrations again', appliedBefore }: ApplyMigrationsOptions,
+  options: ApplyMigrationsOptions,
 ): unknown {
+  const { kind, nameOf = String, again = 'run the migrations again' } = options
   const name = nameOf(own)
   const isOutside = runsOutside(migration, kind)
   if (isWaypostError(error) && error.kind === 'external' && !isOutside) return error
   if (error instanceof TransactionEnded) return errors.WP_MIGRATE_TRANSACTION({ name, again }, { cause: error.cause })
-  const names = quote(appliedBefore?.() ?? applied.map((one) => one.name))
-  const before = names === '' ? 'No migration was applied before it.' : `These stay applied: ${names}.`
+  const before = listBefore(applied, options)
   const values = { name, reason: safeMessageOf(error), again, before }
   if (isOutside) return errors.WP_MIGRATE_UNFINISHED(values, { cause: error })
   const needsOutside = outsideCodes.has((error as { code?: unknown }).code)

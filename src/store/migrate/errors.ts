@@ -25,6 +25,12 @@ export const errors = defineErrors({
     message: 'The migration "{name}" ended its transaction itself, so what it did stays and is not recorded',
     hint: 'Undo what it did, remove its COMMIT or ROLLBACK and {again}. To run it outside a transaction, set "transaction: false"; see docs/migrations.md.',
   },
+  WP_MIGRATE_STOPPED: {
+    kind: 'user',
+    status: 500,
+    message: 'Stopped at the migration "{name}": {state}',
+    hint: '{before} To continue, {again}.',
+  },
   WP_MIGRATE_ALONE: {
     kind: 'user',
     status: 500,

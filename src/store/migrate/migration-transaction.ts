@@ -41,10 +41,46 @@ export function runsOutside(migration: Migration & { readonly steps?: unknown },
   return migration.transaction === false && (kind === 'postgresql' || migration.steps === undefined)
 }
 
+const cancelEveryMs = 250
+
+/** Cancels the statements of a connection when the signal aborts, until the work has ended. */
+async function cancelable<Value>(
+  db: AnyDatabase,
+  { connection, signal }: { readonly connection: AnyDatabase; readonly signal: AbortSignal | undefined },
+  work: () => Promise<Value>,
+): Promise<Value> {
+  if (signal === undefined) return work()
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(connection)
+  let canceling: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  const cancel = () => {
+    canceling = sql`select pg_cancel_backend(${rows[0]!.pid})`.execute(db).catch(() => undefined)
+  }
+  const stop = () => {
+    cancel()
+    timer = setInterval(cancel, cancelEveryMs) // it may have been between two statements
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    signal.throwIfAborted()
+    return await work()
+  } finally {
+    signal.removeEventListener('abort', stop)
+    clearInterval(timer)
+    await canceling // it must not cancel what others do with this connection
+  }
+}
+
+export interface RunOptions {
+  readonly kind: DatabaseKind
+  /** Cancels what runs in PostgreSQL. The transaction is not committed. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Runs a migration outside a transaction, on one connection without the time limit of statements. */
 export async function runOutside(
   db: AnyDatabase,
-  kind: DatabaseKind,
+  { kind, signal }: RunOptions,
   work: (connection: AnyDatabase) => Promise<void>,
 ): Promise<void> {
   if (kind === 'sqlite') return work(db)
@@ -53,7 +89,7 @@ export async function runOutside(
     const setLimit = (value: string) => sql`select set_config('statement_timeout', ${value}, false)`.execute(connection)
     await setLimit('0')
     try {
-      await work(connection)
+      await cancelable(db, { connection, signal }, () => work(connection))
       const open = await sql<{ is: boolean }>`select now() <> statement_timestamp() as is`.execute(connection)
       if (open.rows[0]!.is) throw new Error('it left a transaction open')
     } finally {
@@ -73,13 +109,16 @@ export async function runOutside(
  */
 export async function runMigration<Value>(
   db: AnyDatabase,
-  kind: DatabaseKind,
+  { kind, signal }: RunOptions,
   work: (transaction: AnyDatabase, guard: Guard) => Promise<Value>,
 ): Promise<Value> {
   if (kind === 'postgresql') {
     return db.transaction().execute(async (transaction) => {
       await sql`set local statement_timeout = 0`.execute(transaction)
-      return work(transaction, await makeGuard(transaction, kind))
+      const guard = await makeGuard(transaction, kind)
+      const result = await cancelable(db, { connection: transaction, signal }, () => work(transaction, guard))
+      signal?.throwIfAborted()
+      return result
     })
   }
   return withoutForeignKeys(db, async (transaction) => {
@@ -89,6 +128,7 @@ export async function runMigration<Value>(
     // `db` still sees the database as it was: only what is new is the migration's fault.
     if (after.schema !== before.schema) await assertNothingBroken(transaction, db)
     if (after.schema !== before.schema || after.changes !== before.changes) await assertForeignKeys(transaction, db)
+    signal?.throwIfAborted()
     return result
   })
 }

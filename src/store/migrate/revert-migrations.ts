@@ -17,6 +17,8 @@ export interface RevertMigrationsOptions {
   readonly revert: readonly { readonly name: string; readonly migration: Migration }[]
   /** The migrations to apply afterwards, oldest first. */
   readonly apply: readonly ProjectMigration[]
+  /** Stops: nothing is committed, and a statement is canceled in PostgreSQL. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -24,7 +26,8 @@ export interface RevertMigrationsOptions {
  * transaction must be alone. The caller holds the lock.
  * @throws WP_MIGRATE_ALONE, WP_MIGRATE_NO_DOWN and WP_MIGRATE_IRREVERSIBLE before anything is changed, WP_MIGRATE_REVERT
  */
-export async function revertMigrations({ db, kind, clock, revert, apply }: RevertMigrationsOptions): Promise<void> {
+export async function revertMigrations(options: RevertMigrationsOptions): Promise<void> {
+  const { db, kind, clock, revert, apply, signal } = options
   const types = columnTypes(kind)
   const downs = revert.map(({ name, migration }) => {
     const { irreversible: reason } = migration as DeclaredMigration
@@ -47,8 +50,8 @@ export async function revertMigrations({ db, kind, clock, revert, apply }: Rever
       await recordApplied(on, one, clock)
     }
   }
-  if (!isOutside) return runMigration(db, kind, run)
-  await runOutside(db, kind, (connection) => run(connection, (work) => work()))
+  if (!isOutside) return runMigration(db, { kind, signal }, run)
+  await runOutside(db, { kind, signal }, (connection) => run(connection, (work) => work()))
 }
 
 /** Whether tables have no rows. A table that does not exist has none. */

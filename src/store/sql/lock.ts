@@ -12,6 +12,8 @@ export interface LockOptions {
   readonly limitMs?: number
   /** Called once if another process holds the lock. */
   readonly onWait?: () => void
+  /** Ends the wait: throws its reason. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -119,7 +121,7 @@ async function lockAdvisory(
 
 async function waitFor(
   tryLock: TryLock,
-  { limitMs = 300_000, onWait, name, database }: LockOptions & { name: string; database: string },
+  { limitMs = 300_000, onWait, signal, name, database }: LockOptions & { name: string; database: string },
 ): Promise<() => Promise<void>> {
   const held = new Error('The lock is held')
   let hasWaited = false
@@ -129,6 +131,7 @@ async function waitFor(
     onTimeout: () => errors.WP_STORE_LOCKED({ name, database, seconds: limitMs / 1000 }, { retryAfterSeconds: 5 }),
     maxPauseMs: 100,
     attempt: async () => {
+      signal?.throwIfAborted()
       const release = await tryLock()
       if (release !== undefined) return release
       if (!hasWaited) onWait?.()

@@ -8,10 +8,12 @@ import { sendToServer, type ServerAnswer, type ServerRequest } from './send.ts'
 /** An activation waits for other activations and migrations. */
 export const activateTimeoutMs = 120_000
 
+type SendOptions = Pick<ServerRequest, 'timeoutMs' | 'signal'>
+
 /** A client of a server's deployment endpoints. */
 export interface ReleaseClient {
   get<Answer>(path: string): Promise<Answer>
-  post<Answer>(path: string, json: object, options?: { readonly timeoutMs?: number }): Promise<Answer>
+  post<Answer>(path: string, json: object, options?: SendOptions): Promise<Answer>
 }
 
 export interface ReleaseClientOptions {
@@ -31,8 +33,7 @@ export function makeReleaseClient(options: ReleaseClientOptions): ReleaseClient 
   }
   return {
     get: (path) => ask({ path, method: 'GET' }),
-    post: (path, json, { timeoutMs } = {}) =>
-      ask({ path, method: 'POST', json, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
+    post: (path, json, options = {}) => ask({ path, method: 'POST', json, ...options }),
   }
 }
 

@@ -19,6 +19,12 @@ export const errors = defineErrors({
     message: 'Cannot reach {server}: {reason}',
     hint: '{hint}',
   },
+  WP_PROJECT_REMOTE_MIGRATING: {
+    kind: 'external',
+    status: 502,
+    message: 'Stopped waiting. The server {server} continues with the migrations',
+    hint: 'To see which ones have run: waypost deploy --plan --url {server}. When all have, deploy again.',
+  },
   WP_PROJECT_REMOTE_REDIRECT: {
     kind: 'user',
     status: 500,

@@ -101,12 +101,16 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       return { ...answer, active: answer.active ?? undefined, failingActions }
     },
     upload,
-    async migrate({ release }, { onApplied }) {
+    async migrate({ release }, { onApplied, signal }) {
       const request: MigrateRequest = { protocol, manifest: release.manifest }
-      const migrate = () => client.post<MigrateAnswer>(paths.migrations, request, { timeoutMs: migrateTimeoutMs })
+      const migrate = () =>
+        client.post<MigrateAnswer>(paths.migrations, request, { timeoutMs: migrateTimeoutMs, signal })
       const { applied } = assertAnswer(
         own,
-        await retryAfterUpload(migrate, () => uploadAll({ release, files: [] })),
+        await untilStopped(
+          retryAfterUpload(migrate, () => uploadAll({ release, files: [] })),
+          { server, signal },
+        ),
         isMigrated,
       )
       for (const one of applied) onApplied?.(one)
@@ -228,4 +232,20 @@ function isLoopback(hostname: string): boolean {
 function withoutSecrets(text: string, url: URL | null): string {
   if (url === null) return text.slice(0, 200)
   return Object.assign(new URL(url), { username: '', password: '', search: '', hash: '' }).href
+}
+
+/** The server runs a request to its end, whether a client waits for it or not. */
+async function untilStopped<Answer>(
+  answer: Promise<Answer>,
+  { server, signal }: { readonly server: string; readonly signal: AbortSignal | undefined },
+): Promise<Answer> {
+  if (signal === undefined) return answer
+  const stopped = Promise.withResolvers<never>()
+  const stop = () => stopped.reject(errors.WP_PROJECT_REMOTE_MIGRATING({ server }))
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([answer, stopped.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
 }

@@ -14,6 +14,7 @@ export interface ServerRequest {
   readonly form?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
   readonly fetch: typeof globalThis.fetch
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface ServerAnswer {
@@ -42,7 +43,7 @@ export async function sendToServer(request: ServerRequest): Promise<ServerAnswer
       method: request.method,
       redirect: 'manual',
       headers,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])]),
       ...(body === undefined ? {} : { body }),
     })
     const text = await readText(response)
