@@ -69,8 +69,10 @@ export default class Doctor extends HostCommand {
   }
 
   async #restore({ isConfirmed, revokeTokens, deliveries }: RestoreFlags): Promise<unknown> {
-    const { declareRestored } = await import('../src/operate/index.ts')
+    const { assertSystemRestored, declareRestored } = await import('../src/operate/index.ts')
     const { openHost } = await import('../src/host/index.ts')
+    const folder = process.cwd()
+    assertSystemRestored({ folder, variables: readEnvironment(folder) }) // first: opening the file would apply a log beside it
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const confirm = (restored: RestoredSystem) => {

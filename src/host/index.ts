@@ -1,7 +1,7 @@
 // host: what every process on a host opens: System, identity, secrets, variables, plugins, connections, migrations,
 // tracing.
 // May import every room up to runtime. Loads neither Fastify nor the code of a release.
-export { awaitHost, openHost, type OpenHostOptions } from './open-host.ts'
+export { awaitHost, openHost, resolveSystemUrl, type OpenHostOptions } from './open-host.ts'
 export {
   defaultIssuer,
   openIdentity,

@@ -32,7 +32,7 @@ const embeddedFile = path.join('.waypost', 'system.db')
 export async function openHost(options: OpenHostOptions): Promise<Host> {
   const { folder, variables } = options
   const named = variable(variables, 'WAYPOST_SYSTEM_URL')
-  const url = systemUrl(folder, named)
+  const url = resolveSystemUrl(options)
   if (named === undefined && !options.create && !existsSync(url.slice('sqlite:'.length))) {
     throw errors.WP_SERVER_NO_SYSTEM({ file: embeddedFile })
   }
@@ -101,8 +101,9 @@ export async function awaitHost({
   }
 }
 
-/** A relative SQLite path is relative to the folder. */
-function systemUrl(folder: string, named: string | undefined): string {
+/** Returns the address of System. A relative SQLite path is relative to the folder. */
+export function resolveSystemUrl({ folder, variables }: Pick<OpenHostOptions, 'folder' | 'variables'>): string {
+  const named = variable(variables, 'WAYPOST_SYSTEM_URL')
   if (named === undefined) return `sqlite:${path.join(folder, embeddedFile)}`
   if (!named.startsWith('sqlite:')) return named
   return `sqlite:${path.resolve(folder, named.slice('sqlite:'.length))}`

@@ -92,6 +92,18 @@ export const errors = defineErrors({
     message: 'The issuer of System at {target} was changed by another process',
     hint: 'Check it with waypost doctor and run this command again.',
   },
+  WP_SERVER_BACKUP_POSTGRESQL: {
+    kind: 'user',
+    status: 400,
+    message: 'System at {target} is a PostgreSQL database, which has its own tools for this',
+    hint: 'Run: {command}',
+  },
+  WP_SERVER_BACKUP_OTHER: {
+    kind: 'user',
+    status: 400,
+    message: '"{file}" is not a backup of System',
+    hint: 'To restore the file of a connection, name that file: --database FILE',
+  },
   WP_SERVER_LISTEN_DEVELOPMENT: {
     kind: 'user',
     status: 409,

@@ -1,7 +1,7 @@
 import { fastify, type FastifyInstance, type RouteOptions } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { PluginHost } from '../contract/index.ts'
-import { findReservedPath, isWaypostError, messageOf, withDeadline } from '../kit/index.ts'
+import { findReservedPath, isWaypostError, safeMessageOf, withDeadline } from '../kit/index.ts'
 import { pluginErrors as errors, type LoadedPlugin, type ServicesOf } from '../plugin/index.ts'
 import type { Manifest } from '../release/index.ts'
 import { makeAuthorizationHook, type RouteAccess } from './authorization.ts'
@@ -112,7 +112,7 @@ export async function listPluginRoutes(
       await app.register((context) => runRoutes(context, { loaded, host }))
       found.push(...own)
     } catch (error) {
-      onError(isWaypostError(error) ? error : errors.WP_PLUGIN_ROUTES({ name: plugin, reason: messageOf(error) }))
+      onError(isWaypostError(error) ? error : errors.WP_PLUGIN_ROUTES({ name: plugin, reason: safeMessageOf(error) }))
     } finally {
       await app.close()
     }
@@ -148,7 +148,7 @@ async function runRoutes(app: FastifyInstance, { loaded: { plugin }, host }: Hos
     await withDeadline((async () => plugin.routes!(app, host))(), routesMs, late)
   } catch (cause) {
     if (isWaypostError(cause)) throw cause
-    throw errors.WP_PLUGIN_ROUTES({ name, reason: messageOf(cause) }, { cause })
+    throw errors.WP_PLUGIN_ROUTES({ name, reason: safeMessageOf(cause) }, { cause })
   }
 }
 
@@ -201,7 +201,9 @@ export async function runPluginHooks(
         await withDeadline((async () => run.call(hooks, host))(), hookMs, late)
       } catch (cause) {
         onError(
-          isWaypostError(cause) ? cause : errors.WP_PLUGIN_HOOK({ name, hook, reason: messageOf(cause) }, { cause }),
+          isWaypostError(cause)
+            ? cause
+            : errors.WP_PLUGIN_HOOK({ name, hook, reason: safeMessageOf(cause) }, { cause }),
         )
       }
     }),

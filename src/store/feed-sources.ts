@@ -80,8 +80,9 @@ function openSqliteSource(database: SqliteDatabase): FeedSource {
   let seen: unknown
   return {
     pollMs: sqlitePollMs,
-    mayHaveChanged: () => version.get()?.['data_version'] !== seen,
+    mayHaveChanged: () => !isSame(database) || version.get()?.['data_version'] !== seen,
     async read(after) {
+      database.assertSame()
       const before = version.get()?.['data_version']
       const rows = handle.prepare(query).all(after) as never as readonly Row[]
       const read = { ...readRows(rows, after), isReconnected: false }
@@ -91,6 +92,15 @@ function openSqliteSource(database: SqliteDatabase): FeedSource {
     async close() {
       handle.close()
     },
+  }
+}
+
+function isSame(database: SqliteDatabase): boolean {
+  try {
+    database.assertSame()
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -56,5 +56,6 @@ export {
   type SharedPostgres,
 } from './sql/postgres-dialect.ts'
 export { isUnreachable } from './sql/postgres-errors.ts'
+export { assertRestorable, backUpSqlite, hasSqliteTable, restoreSqlite } from './sql/sqlite-backup.ts'
 export { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 export { loadDatabaseTime } from './facts.ts'

@@ -114,6 +114,7 @@ async function openSqliteSystem(options: OpenSystemOptions): Promise<System> {
         : constantTime(options.clock),
     transaction: (work) => db.transaction().execute(work),
     check: async () => {
+      database.assertSame()
       await sql`select 1`.execute(db)
     },
     close: async () => {

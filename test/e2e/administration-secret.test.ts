@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
+import { sql } from 'kysely'
 import { loadFacts, makeSecrets, resealAll, sealedColumns, type System } from '../../src/store/index.ts'
 import { callback, makeVisitor, requestOf } from '../auth/authorize/visitor.ts'
 import { makeProject } from '../support/project.ts'
@@ -180,18 +181,23 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
   })
 
   it('doctor --restored shows what is active and asks for confirmation, unless --yes is given', async () => {
-    const asked = await run('doctor --restored')
+    // This process has the file open, and a log beside it may belong to another file.
+    const restored = async (words = '') => {
+      if (kind === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(made.host.system.db)
+      return run(`doctor --restored${words}`)
+    }
+    const asked = await restored()
     assert.deepEqual([asked.code, asked.stdout], [2, ''])
     assert.match(
       asked.stderr,
       /^ {2}Target {5}\S+\n {2}Backup {5}from \d+ \S+ ago or later\n {2}Active {5}\d+ valid token/,
     )
     assert.match(asked.stderr, /Without a terminal, --yes is required/)
-    const { code, stdout, stderr } = await run('doctor --restored --yes')
+    const { code, stdout, stderr } = await restored(' --yes')
     assert.deepEqual([code, stdout], [0, '  Restored   caches of all servers cleared\n'])
     assert.match(stderr, /waypost token:revoke --user NAME\n/)
     assertCalm(stderr)
-    const report = JSON.parse((await run('doctor --restored --revoke-tokens --yes --json')).stdout)
+    const report = JSON.parse((await restored(' --revoke-tokens --yes --json')).stdout)
     assert.deepEqual(
       [Object.keys(report), report.alive.users],
       [['restored', 'backup', 'alive', 'revoked', 'deliveries'], 1],

@@ -19,6 +19,36 @@ export const errors = defineErrors({
     message: 'The path of the SQLite file has {bytes} bytes; SQLite opens at most {limit}: "{file}"',
     hint: 'Move the project to a shorter path, or name a shorter one in the URL of the database.',
   },
+  WP_STORE_REPLACED: {
+    kind: 'external',
+    status: 503,
+    message: 'The SQLite file "{file}" was replaced or overwritten while it was open, so it is no longer used',
+    hint: 'Stop all processes that use it and restore the file again: see "Backup and restore" in docs/operations.md.',
+  },
+  WP_STORE_DAMAGED: {
+    kind: 'user',
+    status: 500,
+    message: 'The SQLite file "{file}" is damaged: {reason}',
+    hint: 'Restore a backup: see "Backup and restore" in docs/operations.md.',
+  },
+  WP_STORE_LOG: {
+    kind: 'user',
+    status: 409,
+    message: 'Beside "{file}" lies a write-ahead log with changes that may not belong to it: "{log}"',
+    hint: 'Stop all processes that use the file. If the log is still there, it belongs to another file: delete it and the -shm file, and restore again.',
+  },
+  WP_STORE_IN_USE: {
+    kind: 'user',
+    status: 409,
+    message: 'Other processes use the SQLite file "{file}"',
+    hint: 'Stop servers, workers, cron lines and shells of SQLite first.',
+  },
+  WP_STORE_BACKUP_EXISTS: {
+    kind: 'user',
+    status: 409,
+    message: '"{file}" already exists',
+    hint: 'Choose a new file for the backup.',
+  },
   WP_STORE_BUSY: {
     kind: 'external',
     status: 503,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fchmodSync, fchownSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fchmodSync, fchownSync, openSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { errors } from './errors.ts'
 import { isBusy, makeFileError } from './sqlite-handle.ts'
@@ -64,15 +64,20 @@ async function lockFile(file: string, name: string, options: LockOptions): Promi
 
 function openLockFile(file: string, database: string): DatabaseSync {
   try {
-    const descriptor = openSync(file, 'a', 0o600)
-    try {
-      giveToOwner(descriptor, database)
-    } finally {
-      closeSync(descriptor)
-    }
+    if (!existsSync(file)) createLockFile(file, database)
     return new DatabaseSync(file, { timeout: 0 })
   } catch (error) {
     throw makeFileError(file, error)
+  }
+}
+
+/** Only creates it: closing a file that this process has locked would free the lock. */
+function createLockFile(file: string, database: string): void {
+  const descriptor = openSync(file, 'a', 0o600)
+  try {
+    giveToOwner(descriptor, database)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

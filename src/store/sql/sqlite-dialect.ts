@@ -37,6 +37,11 @@ export interface SqliteDatabase {
    * may share them. Queries throw WP_STORE_BUSY if the write lock is not available in time.
    */
   dialect(): Dialect
+  /**
+   * Checks that the file at the path is still the one that is open, with the content that SQLite gave it.
+   * @throws WP_STORE_REPLACED
+   */
+  assertSame(): void
   /** Opens a separate synchronous handle, which the caller closes. Throws immediately if the file is busy. */
   openHandle(isReader: boolean): DatabaseSync
   /** Lets running transactions finish, at most for the busy limit, then closes every handle. */
@@ -50,7 +55,7 @@ export interface SqliteDatabase {
 export function openSqlite(options: OpenSqliteOptions): SqliteDatabase {
   const { file, readers = 4, synchronous = 'FULL', busyLimitMs = 5000, readOnly = false } = options
   const { journal = 'wal', allowsQuotedTexts = false } = options
-  if (options.create === true) makeFile(file)
+  if (options.create === true) createFile(file)
   else if (!existsSync(file)) throw errors.WP_STORE_MISSING({ file })
   const handles = new SqliteHandles({
     file,
@@ -72,6 +77,7 @@ export function openSqlite(options: OpenSqliteOptions): SqliteDatabase {
         throw isBusy(error) ? error : makeFileError(file, error)
       }
     },
+    assertSame: () => handles.assertSame(),
     close: () => handles.close(),
   }
 }
@@ -108,11 +114,13 @@ class ConcurrentSqliteAdapter extends SqliteAdapter {
   }
 }
 
-function makeFile(file: string): void {
+/** Creates a file and its parent folders if they do not exist. Only the owner may read it. */
+export function createFile(file: string): void {
   try {
     mkdirSync(path.dirname(file), { recursive: true })
-    closeSync(openSync(file, 'a', 0o600))
+    closeSync(openSync(file, 'ax', 0o600)) // closing a file that SQLite has open would free its locks
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
     throw makeFileError(file, error)
   }
 }

@@ -6,12 +6,16 @@ import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqli
 import type { QueryResult } from 'kysely'
 import { messageOf } from '../../kit/index.ts'
 import { errors } from './errors.ts'
+import type { LogProgress } from './sqlite-identity.ts'
 import { jsonWeight, markCutOff, readMaxBytes, RowBytes } from './row-bytes.ts'
 import { bindSqliteValue, readerOf, readJson } from './sqlite-values.ts'
 
 const cachedStatements = 200
 /** The longest path that SQLite opens, beside which it makes files with longer names. */
 const maxPathBytes = 503
+
+const [major = 0, minor = 0] = process.versions['sqlite']!.split('.').map(Number)
+const hasNoop = major > 3 || (major === 3 && minor >= 51)
 
 /** Returns the primary result code of an error of SQLite; 0 for another error. */
 export function resultCode(error: unknown): number {
@@ -133,6 +137,7 @@ export class SqliteHandle {
   readonly #allowsQuotedTexts: boolean
   readonly #prepared = new Map<string, Prepared>()
   #schema: SQLOutputValue | undefined
+  #log: StatementSync | undefined
 
   constructor(file: string, options: HandleOptions) {
     this.#database = openDatabase(file, options)
@@ -171,6 +176,19 @@ export class SqliteHandle {
     const { statement, columns } = prepare(this.#database, sql, this.#allowsQuotedTexts) // not a cached statement: running it again would end this iteration
     for (const row of statement.iterate(...parameters.map(bindSqliteValue))) {
       yield readRow(columns, row as unknown as SQLOutputValue[])
+    }
+  }
+
+  /** Returns the state of the write-ahead log; undefined without one, and in SQLite before 3.51, which would copy pages. */
+  readLogProgress(): LogProgress | undefined {
+    if (!hasNoop) return undefined
+    this.#log ??= this.#database.prepare('pragma wal_checkpoint(noop)')
+    try {
+      const { log: pages, checkpointed: copied } = this.#log.get() as Record<'log' | 'checkpointed', number>
+      return pages < 0 ? undefined : { pages, copied }
+    } catch (error) {
+      if (isBusy(error)) return undefined
+      throw error
     }
   }
 

@@ -1,4 +1,5 @@
 import { errors } from './errors.ts'
+import { FileIdentity, type FileState } from './sqlite-identity.ts'
 import { Slots } from './slots.ts'
 import type { QueryResult } from 'kysely'
 import {
@@ -60,6 +61,7 @@ export class SqliteHandles {
   readonly #shared: Slot = { handle: undefined }
   readonly #scanThread: ScanThread
   readonly #scanners: Slots<ScanThread>
+  readonly #identity: FileIdentity
   #writingSince = 0
   #freeSince = 0
   #isClosed = false
@@ -68,6 +70,7 @@ export class SqliteHandles {
 
   constructor(options: SqliteHandlesOptions) {
     this.#options = options
+    this.#identity = new FileIdentity(options.file)
     const writer: Slot = { handle: undefined }
     const readers = Array.from({ length: options.readers }, (): Slot => ({ handle: undefined }))
     this.#slots = [this.#shared, ...readers, writer] // the writer closes last, because that empties the write-ahead log
@@ -88,10 +91,24 @@ export class SqliteHandles {
       writer.release()
     }
     await this.#handleOf(this.#shared, true, this.#deadline())
+    this.#compare() // not before: a file in an image's layer becomes another one when it is opened for writing
+  }
+
+  /**
+   * Checks that the file at the path is still the one that is open, with the content that SQLite gave it.
+   * @throws WP_STORE_REPLACED
+   */
+  assertSame(): void {
+    if (this.#shared.handle === undefined || this.#isClosed) return
+    const state = this.#compare()
+    const isOther =
+      state === 'replaced' || (state === 'changed' && this.#identity.changedMs > this.#options.busyLimitMs)
+    if (isOther) throw this.#replacedError()
   }
 
   /** Runs a single query. It sees everything committed before and waits for no writer. */
   async read<Value>(work: (handle: SqliteHandle) => Value): Promise<Awaited<Value>> {
+    if (this.#identity.isReplaced) throw this.#replacedError()
     const deadline = this.#deadline()
     const handle = this.#shared.handle ?? (await this.#handleOf(this.#shared, true, deadline))
     return this.retryWhileBusy(() => work(handle), deadline)
@@ -103,6 +120,7 @@ export class SqliteHandles {
    */
   async scan(statement: Statement): Promise<QueryResult<Row>> {
     if (this.#isClosed) throw this.#closedError()
+    this.assertSame()
     const { busyLimitMs, file } = this.#options
     const seconds = busyLimitMs / 1000
     const thread = await this.#scanners.acquire(busyLimitMs, () =>
@@ -165,7 +183,9 @@ export class SqliteHandles {
       clearTimeout(timer)
     }
     this.#scanThread.stop()
-    for (const slot of this.#slots) closeSlot(slot)
+    // The last one copies the write-ahead log to the file, unless it only reads.
+    const isSame = this.#shared.handle === undefined || this.#compare() === 'same'
+    for (const slot of isSame ? this.#slots : this.#slots.toReversed()) closeSlot(slot)
   }
 
   #endLease(): void {
@@ -177,20 +197,42 @@ export class SqliteHandles {
     if (this.#isClosed) throw this.#closedError()
     const slot = await slots.acquire(options.deadline - performance.now(), () => this.#busyError())
     this.#leases++
-    if (slots === this.#writers && performance.now() - this.#freeSince >= pauseMs)
-      this.#writingSince = performance.now()
+    const isWriter = slots === this.#writers
+    if (isWriter && performance.now() - this.#freeSince >= pauseMs) this.#writingSince = performance.now()
     const release = () => {
       // A transaction that is still open could not be rolled back. Only a new handle is certain to hold no lock.
       if (slot.handle?.isInTransaction) closeSlot(slot)
+      if (isWriter && this.#shared.handle !== undefined) this.#compare() // notes what a commit has copied
       this.#returnSlot(slots, slot)
       this.#endLease()
     }
     try {
+      if (isWriter) await this.#awaitSame(options.deadline)
       return { handle: await this.#handleOf(slot, options.readOnly, options.deadline), release }
     } catch (error) {
       release()
       throw error
     }
+  }
+
+  /** Waits while another process may be copying pages to the file. */
+  async #awaitSame(deadline: number): Promise<void> {
+    if (this.#shared.handle === undefined || this.#compare() === 'same') return
+    const changed = this.#replacedError()
+    await retry({
+      deadline,
+      isRetryable: (error) => error === changed,
+      onTimeout: () => changed,
+      maxPauseMs: 50,
+      attempt: () => {
+        const state = this.#compare()
+        if (state !== 'same') throw state === 'changed' ? changed : this.#replacedError()
+      },
+    })
+  }
+
+  #compare(): FileState {
+    return this.#identity.compare(() => this.#shared.handle?.readLogProgress())
   }
 
   // A process that writes continuously frees the lock only for moments, which another process that retries finds only
@@ -207,6 +249,7 @@ export class SqliteHandles {
 
   async #handleOf(slot: Slot, isReader: boolean, deadline: number): Promise<SqliteHandle> {
     if (this.#isClosed) throw this.#closedError()
+    if (slot.handle === undefined) this.assertSame()
     const { file, readOnly, ...options } = this.#options
     try {
       return await this.retryWhileBusy(
@@ -226,6 +269,10 @@ export class SqliteHandles {
   #busyError(cause?: unknown): Error {
     const seconds = this.#options.busyLimitMs / 1000
     return errors.WP_STORE_BUSY({ database: this.#options.file, seconds }, { cause, retryAfterSeconds: 1 })
+  }
+
+  #replacedError(): Error {
+    return errors.WP_STORE_REPLACED({ file: this.#options.file }, { retryAfterSeconds: 60 })
   }
 
   #closedError(): Error {
