@@ -37,8 +37,19 @@ export default class MigrateStatus extends WaypostCommand {
   #advise(migrations: readonly ListedMigration[]): void {
     const changed = migrations.find(({ state }) => state === 'edited' || state === 'unknown')
     const isPending = migrations.some(({ state }) => state === 'pending')
-    const next = changed === undefined ? isPending && 'npx waypost migrate' : changed.redo
-    if (next) this.note(`\n  Next    ${paint('cyan', next, process.stderr)}`)
+    const command = (text: string) => paint('cyan', text, process.stderr)
+    if (changed === undefined) {
+      if (isPending) this.note(`\n  Next    ${command('npx waypost migrate')}`)
+      return
+    }
+    if (changed.accept !== undefined)
+      this.note(
+        `\n  Next    If it still does what it did: ${command(changed.accept)}\n          Otherwise restore it and write a new one.`,
+      )
+    if (changed.redo !== undefined)
+      this.note(
+        `\n  In development, this reverts and reapplies it and deletes the rows of its tables:\n          ${command(changed.redo)}`,
+      )
   }
 }
 

@@ -89,7 +89,7 @@ export const errors = defineErrors({
   WP_BUILD_TABLES_EDITED: {
     ...user,
     message: '{migration} has changed since {file} was written',
-    hint: 'In development, revert and reapply it: npx waypost migrate:redo. Otherwise restore the file',
+    hint: 'If it was not applied or still does the same, update the file: npx waypost migrate. Otherwise restore the migration and write a new one',
   },
   WP_BUILD_SOURCE: {
     ...user,

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { TablesSnapshot } from '../contract/index.ts'
 import {
@@ -12,7 +12,9 @@ import {
 } from '../definition/index.ts'
 import { sha256, type Diagnostic } from '../kit/index.ts'
 import type { ManifestMigration } from '../release/index.ts'
+import { isCovered, parseSnapshot, type Snapshot } from '../tables/index.ts'
 import { compareText } from './compare-text.ts'
+import { compileMigrations } from './compile-migrations.ts'
 
 /** A file of `migrations/<Connection>/`. */
 export interface MigrationSource {
@@ -28,6 +30,8 @@ export interface MigrationSource {
   readonly checksum: string
   /** Whether it runs outside a transaction; of code, whether it seems so from its text. */
   readonly isOutside?: boolean
+  /** What a migration in code does, if it was compiled: see `ManifestMigration.code`. */
+  readonly code?: string | undefined
   /** Set if the file is YAML. */
   readonly declared?: DeclaredMigration
   /** Why the file could not be read. */
@@ -63,14 +67,33 @@ const otherExtension = { problem: 'refused', reason: 'the name of a declared mig
 /** Opens the migrations of a project; none if the folder does not exist. */
 export async function openMigrationFiles(root: string): Promise<MigrationFiles> {
   const project = openFolder(root)
-  return {
-    migrations: await loadMigrations(root),
-    read(file) {
-      if (project === undefined) return { problem: 'missing' }
-      const read = readProjectBytes(project, file, maxTablesBytes)
-      return 'bytes' in read ? { text: new TextDecoder().decode(read.bytes) } : read
-    },
+  const read: MigrationFiles['read'] = (file) => {
+    if (project === undefined) return { problem: 'missing' }
+    const found = readProjectBytes(project, file, maxTablesBytes)
+    return 'bytes' in found ? { text: new TextDecoder().decode(found.bytes) } : found
   }
+  return { migrations: await compileChanged(root, await loadMigrations(root), read), read }
+}
+
+/** Compiles the migrations whose text is not the one that `tables.json` covers: only their layout may have changed. */
+async function compileChanged(
+  root: string,
+  migrations: readonly MigrationSource[],
+  read: MigrationFiles['read'],
+): Promise<readonly MigrationSource[]> {
+  const covered = new Map<string, Snapshot['migrations']>()
+  for (const connection of new Set(migrations.map((one) => one.connection))) {
+    const found = read(`migrations/${connection}/tables.json`)
+    const parsed = 'text' in found ? parseSnapshot(found.text) : found
+    if ('migrations' in parsed) covered.set(connection, parsed.migrations)
+  }
+  const changed = migrations.filter((one) => {
+    const known = covered.get(one.connection)?.[one.name]
+    return one.declared === undefined && known !== undefined && !isCovered(known, one)
+  })
+  if (changed.length === 0) return migrations
+  const { codes } = await compileMigrations(await realpath(root), changed)
+  return migrations.map((one) => ({ ...one, code: codes.get(one.file) }))
 }
 
 /** The last results, by the texts they were made from. */
@@ -102,12 +125,13 @@ export function makeMigrationFiles(
   })
   const ofRelease = coded
     .filter(({ declared }) => declared === undefined)
-    .map(({ connection, name, checksum, outside }) => ({
+    .map(({ connection, name, checksum, code, outside }) => ({
       isOutside: outside === true,
       connection,
       name,
       file: `migrations/${connection}/${name}.ts`,
       checksum,
+      code,
     }))
   const migrations = [...found, ...ofRelease].sort(
     (a, b) => compareText(a.connection, b.connection) || compareText(a.file, b.file),

@@ -3,7 +3,7 @@ import type { TablesSnapshot } from '../contract/index.ts'
 import type { DeclaredMigration, Definition } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { ManifestPlugin } from '../release/index.ts'
-import { applySteps, parseSnapshot, revertSteps, type DatabaseKind, type Snapshot } from '../tables/index.ts'
+import { applySteps, isCovered, parseSnapshot, revertSteps, type DatabaseKind, type Snapshot } from '../tables/index.ts'
 import type { CompletedTables, MigrationFiles, MigrationSource } from './load-migrations.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
@@ -144,8 +144,7 @@ function completeSnapshot({
   const stepDiagnostics: Diagnostic[] = []
   let tables: TablesSnapshot = { tables: snapshot?.tables ?? {} }
   for (const { name, checksum, declared } of migrations) {
-    const isCovered = Object.hasOwn(covered, name) && checksum.startsWith(covered[name]!)
-    if (declared === undefined || isCovered) continue
+    if (declared === undefined || (Object.hasOwn(covered, name) && isCovered(covered[name]!, { checksum }))) continue
     const applied = applySteps(tables, declared.steps, { kind, isPartial })
     tables = applied.tables
     for (const { step, path: at, message, hint } of applied.problems) {
@@ -176,7 +175,7 @@ function findStale({ file, migrations, covered, rest }: Coverage): readonly Diag
   for (const [name, checksum] of Object.entries(covered)) {
     const migration = byName.get(name)
     if (migration === undefined) return [reportFile(file, `it covers the migration "${name}", which does not exist`)]
-    if (!migration.checksum.startsWith(checksum)) {
+    if (!isCovered(checksum, migration)) {
       const parameters = { file, migration: migration.file }
       return [makeDiagnostic('WP_BUILD_TABLES_EDITED', makePlace(migration.file, 1), { parameters })]
     }

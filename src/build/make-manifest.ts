@@ -74,7 +74,7 @@ function makeClass(use: ClassUse): ManifestClass {
 }
 
 function makeMigration(
-  { connection, name, checksum, file, declared, isOutside }: MigrationSource,
+  { connection, name, checksum, code, file, declared, isOutside }: MigrationSource,
   hashOf: HashOf,
 ): ManifestMigration {
   const breaking = declared === undefined ? [] : describeBreaking(declared.steps)
@@ -82,6 +82,7 @@ function makeMigration(
     connection,
     name,
     checksum,
+    ...(code !== undefined && { code }),
     artifact: hashOf(file),
     ...(isOutside && { outside: true as const }),
     ...(declared && { declared: breaking.length > 0 ? { breaking } : {} }),

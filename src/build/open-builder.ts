@@ -6,8 +6,10 @@ import { checkAssets, noAssets, pickAssets } from './collect-assets.ts'
 import { checkBundle } from './check-bundle.ts'
 import { checkErrors, checkWarnings } from './check-messages.ts'
 import { compareText } from './compare-text.ts'
+import { compileMigrations, type CompiledMigrations } from './compile-migrations.ts'
 import { errors } from './errors.ts'
 import { areStillValid, filesToBundle, findEntries, type Entries } from './find-entries.ts'
+import type { MigrationSource } from './load-migrations.ts'
 import { makeArtifacts, type OutputCache } from './make-artifacts.ts'
 import { sortDiagnostics } from './make-diagnostic.ts'
 import { makeManifest } from './make-manifest.ts'
@@ -86,6 +88,7 @@ class BuildSession {
   readonly #options: BuilderOptions
   readonly #written: OutputCache = new Map()
   #entries: { readonly of: Definition; readonly found: Entries } | undefined
+  #compiled: CompiledMigrations | undefined
   #bundler: { readonly files: string; readonly opened: Bundler } | undefined
 
   constructor(options: BuilderOptions) {
@@ -110,11 +113,34 @@ class BuildSession {
     diagnostics.push(...checkAssets(assetArtifacts))
     if (hasErrors(diagnostics)) return { assets: assets.names, diagnostics: sortDiagnostics(diagnostics) }
     const artifacts = bundle === undefined ? new Map<string, Artifact>() : makeArtifacts(root, bundle, this.#written)
+    const migrations = await this.#compile(root, entries.migrations, changed)
     return {
-      release: makeRelease(this.#options, definition, { entries, bundle, artifacts, assetArtifacts, plugins }),
+      release: makeRelease(this.#options, definition, {
+        entries: { ...entries, migrations },
+        bundle,
+        artifacts,
+        assetArtifacts,
+        plugins,
+      }),
       assets: assets.names,
       diagnostics: sortDiagnostics(diagnostics),
     }
+  }
+
+  async #compile(
+    root: string,
+    migrations: readonly MigrationSource[],
+    changed: ReadonlySet<string> | undefined,
+  ): Promise<readonly MigrationSource[]> {
+    const known = this.#compiled
+    const isKnown =
+      known !== undefined &&
+      changed !== undefined &&
+      ![...changed].some((file) => known.inputs.has(file)) &&
+      migrations.every(({ file, declared }) => declared !== undefined || known.codes.has(file))
+    const compiled = isKnown ? known : await compileMigrations(root, migrations)
+    this.#compiled = compiled
+    return migrations.map((one) => ({ ...one, code: compiled.codes.get(one.file) }))
   }
 
   async close(): Promise<void> {

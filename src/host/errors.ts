@@ -119,7 +119,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'Migrations of the release differ from those applied to the target: {names}',
-    hint: 'Restore the files as they were, and write a new migration for the change.',
+    hint: 'Restore the files as they were, and write a new migration for the change. If one still does what it did, accept it in the project folder with the WAYPOST_SYSTEM_URL of the target: waypost migrate:accept NAME',
   },
   WP_SERVER_MIGRATION_CONNECTION: {
     kind: 'user',

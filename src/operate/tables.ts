@@ -4,7 +4,7 @@ import { inspectDatabases, loadReleasePlugins, type Host } from '../host/index.t
 import { withDeadline } from '../kit/index.ts'
 import { listActivations, loadArtifacts, loadFiles, type Manifest, type ManifestMigration } from '../release/index.ts'
 import { planMigrations } from '../store/index.ts'
-import { applySteps, parseSnapshot } from '../tables/index.ts'
+import { applySteps, isCovered, parseSnapshot } from '../tables/index.ts'
 import { findActiveManifest, type FoundManifest } from './releases/describe-release.ts'
 
 /** A table of a connection, as the active release knows it. */
@@ -68,9 +68,9 @@ function loadTables({ connection, manifest, texts }: TableSources): {
   const content = texts.get(file)
   const parsed = content === undefined ? { tables: {}, migrations: {} } : parseSnapshot(content)
   if ('problem' in parsed) return { tables: {}, problems: [{ file, problem: parsed.problem }] }
-  const isCovered = ({ name, checksum }: ManifestMigration) =>
-    Object.hasOwn(parsed.migrations, name) && checksum.startsWith(parsed.migrations[name]!)
-  const rest = manifest.migrations.filter((one) => one.connection === connection && !isCovered(one))
+  const isInTables = (one: ManifestMigration) =>
+    Object.hasOwn(parsed.migrations, one.name) && isCovered(parsed.migrations[one.name]!, one)
+  const rest = manifest.migrations.filter((one) => one.connection === connection && !isInTables(one))
   const kind = kindOf(manifest, connection)
   const isPartial = rest.some(({ declared }) => declared === undefined)
   const problems: { file: string; problem: string }[] = []

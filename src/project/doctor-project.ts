@@ -62,11 +62,12 @@ export async function checkMigrations({ system }: Host, { manifest }: BuiltRelea
   const own = manifest.migrations.filter(({ connection }) => connection === 'System')
   const plan = await planMigrations(
     system.db,
-    own.map(({ name, checksum }) => ({ name, checksum, migration: onlyPlanned })),
+    own.map(({ name, checksum, code }) => ({ name, checksum, code, migration: onlyPlanned })),
   )
   const check = 'migrations'
   if (plan.edited.length > 0) {
-    const next = 'Restore the files, and write a new migration for the change.'
+    const next =
+      'Restore the files, and write a new migration for the change. If one still does what it did: waypost migrate:accept NAME'
     return {
       check,
       state: 'fail',

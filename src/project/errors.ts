@@ -142,6 +142,12 @@ export const errors = defineErrors({
     message: '"{name}" is not a valid name for a migration',
     hint: 'Use letters, digits and dashes, for example create-order.',
   },
+  WP_PROJECT_ACCEPT: {
+    kind: 'user',
+    status: 500,
+    message: 'The migration "{name}" is not one that has changed since it was applied',
+    hint: '{hint}',
+  },
   WP_PROJECT_REDO: {
     kind: 'user',
     status: 500,

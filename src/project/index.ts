@@ -12,6 +12,7 @@ import type { DevServer } from './dev.ts'
 import type { BundledPackage, DoctorOptions, DoctorReport } from './doctor.ts'
 import type { MigrateOptions, MigrationReport } from './migrate.ts'
 import type { MigrationStatus } from './migration-status.ts'
+import type { AcceptOptions, AcceptReport } from './accept-migration.ts'
 import type { RevertOptions, RevertReport } from './revert-migrations.ts'
 import type { TestProject } from './test-project.ts'
 import type { OpenApi } from '../runtime/index.ts'
@@ -28,6 +29,7 @@ export type { MigrateOptions, MigrationReport } from './migrate.ts'
 export type { AppliedMigration } from '../host/index.ts'
 export type { ServerOutcome } from '../release/index.ts'
 export type { ListedMigration, MigrationState, MigrationStatus } from './migration-status.ts'
+export type { AcceptOptions, AcceptReport } from './accept-migration.ts'
 export type { RevertOptions, RevertPlan, RevertReport } from './revert-migrations.ts'
 export type { TestConnection } from './isolate-connections.ts'
 export type { TestProject } from './test-project.ts'
@@ -85,6 +87,10 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
 
 export async function revertProjectMigrations(options: RevertOptions): Promise<RevertReport | undefined> {
   return (await import('./revert-migrations.ts')).revertProjectMigrations(options)
+}
+
+export async function acceptMigration(options: AcceptOptions): Promise<AcceptReport | undefined> {
+  return (await import('./accept-migration.ts')).acceptMigration(options)
 }
 
 export async function redoMigrations(options: RevertOptions): Promise<RevertReport | undefined> {

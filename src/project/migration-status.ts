@@ -13,7 +13,9 @@ export interface ListedMigration {
   readonly state: MigrationState
   /** ISO timestamp. */
   readonly applied_at?: string
-  /** The command that reverts and reapplies it, if it was edited or its file is missing. */
+  /** The command that accepts its text, if it was edited. */
+  readonly accept?: string
+  /** The command that reverts and reapplies it, which deletes the rows of its tables, if it was edited or its file is missing. */
   readonly redo?: string
 }
 
@@ -36,8 +38,10 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
     })
     const target = await describeHost(options, { host, built, isMigrated: pending.length === 0 })
     await inspectDatabases({ ...built, host: target }, names, async (name, database) => {
-      const redo = commandFor('migrate:redo', name, modules)
-      listed.push(...listPlan({ connection: name, redo }, await planMigrations(database?.db, modules.get(name) ?? [])))
+      const commandOf = (command: string) => commandFor(command, name, modules)
+      listed.push(
+        ...listPlan({ connection: name, commandOf }, await planMigrations(database?.db, modules.get(name) ?? [])),
+      )
     })
     return { target: host?.system.target, migrations: listed }
   } finally {
@@ -47,11 +51,13 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
 
 /** Ordered by name. */
 function listPlan(
-  { connection, redo }: { readonly connection: string; readonly redo: string },
+  { connection, commandOf }: { readonly connection: string; commandOf(command: string): string },
   { applied, pending, edited, unknown }: MigrationPlan,
 ): ListedMigration[] {
   const ran = applied.map(({ name, applied_at }): ListedMigration => {
-    if (edited.includes(name)) return { connection, name, state: 'edited', applied_at, redo }
+    const redo = commandOf('migrate:redo')
+    const accept = commandOf(`migrate:accept ${name}`)
+    if (edited.includes(name)) return { connection, name, state: 'edited', applied_at, accept, redo }
     if (unknown.includes(name)) return { connection, name, state: 'unknown', applied_at, redo }
     return { connection, name, state: 'applied', applied_at }
   })

@@ -131,8 +131,14 @@ export interface ManifestMigration {
   readonly connection: string
   /** The file name without its extension, for example `20261120-create-app-todo`. */
   readonly name: string
-  /** The SHA-256 of the source file. An applied migration with another checksum was edited. */
+  /** The SHA-256 of the source file. */
   readonly checksum: string
+  /**
+   * What a migration in code does: a hash of its compiled form with what it imports from the project, after the beginning of
+   * that of the compiler's version. An applied migration with another code, or if that cannot be compared with another
+   * checksum, was edited.
+   */
+  readonly code?: string
   readonly artifact: string
   /** Set if it runs outside a transaction. Of a migration in code, this is only shown: its code decides. */
   readonly outside?: true

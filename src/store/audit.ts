@@ -57,6 +57,7 @@ export const auditActions = [
   'variable.set',
   'variable.unset',
   'system.restore',
+  'migration.accept',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

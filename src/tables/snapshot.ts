@@ -2,17 +2,33 @@ import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot, TablesSnapshot 
 
 /** The content of a `tables.json`. */
 export interface Snapshot extends TablesSnapshot {
-  /** The migrations that it covers: the beginning of the checksum by name. */
+  /** The migrations that it covers, by name: the beginning of the checksum, and of the code of one in code after a dot. */
   readonly migrations: Readonly<Record<string, string>>
 }
 
-/** The number of characters of a checksum that a snapshot keeps. */
-const checksumLength = 12
+/** The number of characters of a checksum, and of a code, that a snapshot keeps. */
+const keptLengths = [12, 16]
+
+/** Whether a snapshot covers a migration with this text or, if it is known, with code that does the same. */
+export function isCovered(
+  covered: string,
+  { checksum, code }: { readonly checksum: string; readonly code?: string | undefined },
+): boolean {
+  const [ofText = '', ofCode] = covered.split('.')
+  return checksum.startsWith(ofText) || (ofCode !== undefined && code?.startsWith(ofCode) === true)
+}
+
+function shorten(checksum: string): string {
+  return checksum
+    .split('.')
+    .map((part, index) => part.slice(0, keptLengths[index]))
+    .join('.')
+}
 
 /** Returns the text of a `tables.json`. Equal tables have equal texts. */
 export function writeSnapshot({ migrations, tables }: Snapshot): string {
   const covered = sortEntries(Object.entries(migrations)).map(
-    ([name, checksum]) => `${write(name)}: ${write(checksum.slice(0, checksumLength))}`,
+    ([name, checksum]) => `${write(name)}: ${write(shorten(checksum))}`,
   )
   const written = Object.entries(sortTables({ tables }).tables).map(
     ([name, table]) => `${write(name)}: ${writeTable(table)}`,

@@ -187,10 +187,17 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual([migrated.code, deployed.code], [1, 1])
       assert.match(
         migrated.stderr,
-        /Error: Migrations changed after they were applied: "20261122-half"\n {2}.*: npx waypost migrate:redo --connection Orders\. /,
+        /Error: Migrations changed after they were applied: "20261122-half"\n {2}Restore [^]*deletes\s+the\s+rows\s+of\s+their\s+tables:\s+npx waypost migrate:redo --connection Orders\n/,
       )
       const [status, redo] = [await project.run('migrate:status', { env }), await project.run('migrate:redo', { env })]
-      assert.match(status.stderr, /Next {4}npx waypost migrate:redo --connection Orders\n/)
+      assert.match(
+        status.stderr,
+        /still does what it did: npx waypost migrate:accept 20261122-half --connection Orders\n/,
+      )
+      assert.match(
+        status.stderr,
+        /deletes the rows of its tables:\n {10}npx waypost migrate:redo --connection Orders\n/,
+      )
       assert.match(
         redo.stderr,
         /migrations: Orders, System\n {2}Choose one:\n( {4}npx waypost migrate:redo --connection (Orders|System)\n){2}/,

@@ -72,6 +72,21 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       await project.ok('migrate')
     })
 
+    it('one may be formatted, and its text accepted if it was changed', async () => {
+      await project.write(file, `// The notes.\n${migration('note').replaceAll("'", '"')}`)
+      await project.ok('migrate')
+      await project.write(file, `${migration('note')}\nexport const more = 1\n`)
+      const { code, stderr } = await project.run('migrate')
+      assert.deepEqual([code, /migrate:accept NAME[^]*deletes the rows/.test(stderr)], [1, true])
+      assert.match((await project.run('migrate:accept 20261121-nte --yes')).stderr, /Did you mean "20261121-note"\?/)
+      assert.equal((await project.run(`migrate:accept ${note}`)).code, 2)
+      assert.match(await project.ok(`migrate:accept ${note} --yes`), /^ {2}Accepted {4}System\/20261121-note\n/)
+      assert.match(await project.ok('audit:list --action migration.accept --json'), /"System\/20261121-note"/)
+      await project.ok('migrate')
+      await project.write(file, migration('note'))
+      await project.ok(`migrate:accept ${note} --yes`)
+    })
+
     it('names one that was edited, and does it again', async () => {
       await setOrigin('development')
       await project.write(file, migration('remark'))

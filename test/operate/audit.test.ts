@@ -250,6 +250,7 @@ for (const kind of chooseKinds('postgresql')) {
         'client.change',
         'cronjob.run',
         'delivery.test',
+        'migration.accept',
         'subscription.add',
         'subscription.change',
         'subscription.secret',

@@ -102,6 +102,27 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     )
   })
 
+  test('those with code are compared by what they do, if that is known, and by their text otherwise', async () => {
+    const { db, apply } = await openMigrating()
+    const one = createTable('1-one')
+    const code = (tag: string, what: string) => tag + what.padEnd(40, '0')
+    const editedWith = async (changes: Partial<ProjectMigration>) =>
+      (await planMigrations(db, [{ ...one, ...changes }])).edited
+    const stored = async () =>
+      (await sql<{ checksum: string }>`select checksum from waypost_migration`.execute(db)).rows[0]!.checksum
+    await apply([one])
+    assert.equal(await stored(), one.checksum, 'as an earlier version does it')
+    assert.deepEqual(await editedWith({ code: code('aaaa', '1') }), [])
+    assert.deepEqual(await editedWith({ checksum: 'formatted', code: code('aaaa', '1') }), ['1-one'])
+    await apply([{ ...one, code: code('aaaa', '1') }])
+    assert.equal(await stored(), `${one.checksum}.${code('aaaa', '1')}`)
+    assert.deepEqual(await editedWith({ checksum: 'formatted', code: code('aaaa', '1') }), [])
+    assert.deepEqual(await editedWith({ code: code('aaaa', '2') }), ['1-one'], 'a helper has changed')
+    assert.deepEqual(await editedWith({ code: code('bbbb', '3') }), [], 'another version of the compiler')
+    assert.deepEqual(await editedWith({ checksum: 'formatted', code: code('bbbb', '3') }), ['1-one'])
+    assert.deepEqual(await editedWith({}), [])
+  })
+
   test('edited ones that were already applied are named, and none runs', async () => {
     const { apply, tables } = await openMigrating()
     await apply([createTable('1-one'), createTable('2-two')])

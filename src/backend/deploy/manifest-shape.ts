@@ -110,6 +110,7 @@ const migration = strictObject({
   connection: name,
   name: Type.String({ pattern: '^[^/\\\\\\u0000-\\u001f]{1,200}$' }),
   checksum: hash,
+  code: Type.Optional(Type.String({ pattern: '^[0-9a-f]{44}$' })),
   artifact: hash,
   outside: Type.Optional(Type.Literal(true)),
   declared: Type.Optional(strictObject({ breaking: Type.Optional(Type.Array(text, { maxItems: 1000 })) })),

@@ -24,10 +24,10 @@ export async function loadMigrationModules(
   registerArtifacts(release.artifacts)
   const byConnection = new Map<string, ProjectMigration[]>()
   for (const one of chosen) {
-    const { connection, name, checksum, artifact } = one
+    const { connection, name, checksum, code, artifact } = one
     const migration = await loadMigration(fileOfMigration(one), artifact, imports)
     const list = byConnection.get(connection) ?? []
-    byConnection.set(connection, [...list, { name, checksum, migration }])
+    byConnection.set(connection, [...list, { name, checksum, code, migration }])
   }
   return byConnection
 }

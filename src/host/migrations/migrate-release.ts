@@ -76,7 +76,7 @@ function addApplied(
 ): readonly ProjectMigration[] {
   const pending = new Set(loaded.map(({ name }) => name))
   const others = manifest.migrations.filter(({ connection, name }) => connection === of && !pending.has(name))
-  return [...loaded, ...others.map(({ name, checksum }) => ({ name, checksum, migration: alreadyApplied }))]
+  return [...loaded, ...others.map(({ name, checksum, code }) => ({ name, checksum, code, migration: alreadyApplied }))]
 }
 
 const alreadyApplied: Migration = {

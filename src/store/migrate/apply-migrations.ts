@@ -2,10 +2,18 @@ import { isWaypostError, safeMessageOf, nearest, type Clock } from '../../kit/in
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import type { WithLock } from '../sql/lock.ts'
 import { errors } from './errors.ts'
-import { compareNames, ensureMigrationTable, onMigrationTable, type AnyDatabase } from './migration-table.ts'
+import {
+  compareNames,
+  ensureMigrationTable,
+  onMigrationTable,
+  updateChecksum,
+  writeChecksum,
+  type AnyDatabase,
+} from './migration-table.ts'
 import { runMigration, runOutside, runsOutside, TransactionEnded } from './migration-transaction.ts'
 import {
   assertConsistent,
+  isComparable,
   planMigrations,
   quote,
   type MigrationPlan,
@@ -64,6 +72,7 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
   return options.withLock('migrate', async () => {
     const plan = await planMigrations(options.db, options.migrations)
     const chosen = chooseMigrations(plan, options)
+    await addCodes(plan, options)
     if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
     const applied: AppliedMigration[] = []
     for (const [index, one] of chosen.entries()) {
@@ -103,6 +112,16 @@ export function chooseMigrations(
   throw errors.WP_MIGRATE_TARGET({ name: to, guess: guess === undefined ? '' : `Did you mean "${guess}"?` })
 }
 
+/** Stores the codes of migrations that another version has applied with the same text. */
+async function addCodes({ applied }: MigrationPlan, { db, migrations }: ApplyMigrationsOptions): Promise<void> {
+  const byName = new Map(migrations.map((one) => [one.name, one]))
+  for (const row of applied) {
+    const one = byName.get(row.name)
+    if (one?.code === undefined || isComparable(row, one) || row.checksum !== one.checksum) continue
+    await updateChecksum(db, one)
+  }
+}
+
 async function apply(one: ProjectMigration, { db, kind, clock, signal }: ApplyMigrationsOptions): Promise<void> {
   const up = (on: AnyDatabase) => one.migration.up(on, columnTypes(kind))
   if (runsOutside(one.migration, kind)) {
@@ -118,10 +137,10 @@ async function apply(one: ProjectMigration, { db, kind, clock, signal }: ApplyMi
 /** Writes the row of an applied migration. */
 export async function recordApplied(
   db: AnyDatabase,
-  { name, checksum }: Pick<ProjectMigration, 'name' | 'checksum'>,
+  one: Pick<ProjectMigration, 'name' | 'checksum' | 'code'>,
   clock: Pick<Clock, 'now'>,
 ): Promise<void> {
-  const row = { name, checksum, applied_at: new Date(clock.now()).toISOString() }
+  const row = { name: one.name, checksum: writeChecksum(one), applied_at: new Date(clock.now()).toISOString() }
   await onMigrationTable(db).insertInto('waypost_migration').values(row).execute()
 }
 

@@ -59,13 +59,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Migrations changed after they were applied: {names}',
-    hint: 'In development, revert and reapply: {redo}. Otherwise restore the file and write a new migration.',
+    hint: 'Restore the files and write a new migration. If one still does what it did: npx waypost migrate:accept NAME. In development, this reverts and reapplies them and deletes the rows of their tables: {redo}',
   },
   WP_MIGRATE_UNKNOWN: {
     kind: 'user',
     status: 500,
     message: 'Migrations applied to the database, but missing from the project: {names}',
-    hint: 'Update the project or restore the file. In development, revert the migration: {redo}',
+    hint: 'Update the project or restore the file. In development, this reverts them and deletes the rows of their tables: {redo}',
   },
   WP_MIGRATE_NO_DOWN: {
     kind: 'user',

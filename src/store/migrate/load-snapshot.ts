@@ -4,7 +4,7 @@ import type { Snapshot } from '../../tables/index.ts'
 import type { DatabaseKind } from '../sql/column-types.ts'
 import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
 import { formOfNow, loadTimeForms, type FoundForm } from './time-forms.ts'
-import { existingTables, loadApplied, type AnyDatabase } from './migration-table.ts'
+import { existingTables, loadApplied, writeChecksum, type AnyDatabase } from './migration-table.ts'
 
 /**
  * Returns the tables of a database and the migrations that were applied to it.
@@ -43,7 +43,7 @@ export async function loadSnapshot(
     }
   }
   return {
-    migrations: Object.fromEntries(applied.map(({ name, checksum }) => [name, checksum])),
+    migrations: Object.fromEntries(applied.map((row) => [row.name, writeChecksum(row)])),
     tables: Object.fromEntries(tables.map((table) => [table.name, makeSnapshot(table)])),
   }
 }

@@ -2,16 +2,28 @@ import { sql, type Kysely } from 'kysely'
 import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
 import { errors } from './errors.ts'
 
-/** The row of an applied migration. */
+/** An applied migration. */
 export interface MigrationRow {
   readonly name: string
   readonly checksum: string
+  /** Missing for a declared one, and for one that an earlier version has applied. */
+  readonly code?: string | undefined
   readonly applied_at: string
 }
 
 /** The table that migrations add to the database of a connection. */
 export interface MigrationTable {
-  waypost_migration: MigrationRow
+  waypost_migration: {
+    name: string
+    /** The checksum, and after a dot the code. */
+    checksum: string
+    applied_at: string
+  }
+}
+
+/** Returns what identifies a migration as its row stores it. */
+export function writeChecksum({ checksum, code }: Pick<MigrationRow, 'checksum' | 'code'>): string {
+  return code === undefined ? checksum : `${checksum}.${code}`
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the tables of a connection are the project's
@@ -21,6 +33,17 @@ const table = 'waypost_migration'
 
 export function onMigrationTable(db: AnyDatabase): Kysely<MigrationTable> {
   return db as Kysely<MigrationTable>
+}
+
+/** Replaces what the row of an applied migration says about its text and its code. */
+export async function updateChecksum(
+  db: AnyDatabase,
+  one: Pick<MigrationRow, 'name' | 'checksum' | 'code'>,
+): Promise<void> {
+  const update = onMigrationTable(db)
+    .updateTable(table)
+    .set({ checksum: writeChecksum(one) })
+  await update.where('name', '=', one.name).execute()
 }
 
 /**
@@ -40,7 +63,12 @@ export async function existingTables(db: AnyDatabase, names: readonly string[]):
 export async function loadApplied(db: AnyDatabase): Promise<readonly MigrationRow[]> {
   if ((await existingTables(db, [table])).length === 0) return []
   const rows = await onMigrationTable(db).selectFrom(table).selectAll().execute()
-  return rows.toSorted((a, b) => compareNames(a.name, b.name))
+  return rows
+    .map(({ name, checksum: stored, applied_at }): MigrationRow => {
+      const [checksum = '', code] = stored.split('.')
+      return { name, checksum, ...(code !== undefined && { code }), applied_at }
+    })
+    .toSorted((a, b) => compareNames(a.name, b.name))
 }
 
 /**

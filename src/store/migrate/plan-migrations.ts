@@ -8,11 +8,13 @@ export interface ProjectMigration {
   readonly name: string
   /** Checksum of the source, at most 128 characters. */
   readonly checksum: string
+  /** What it does, of a migration in code: see `ManifestMigration.code`. */
+  readonly code?: string | undefined
   readonly migration: Migration
 }
 
 /** The parts of a migration that identify it. */
-export type NamedMigration = Pick<ProjectMigration, 'name' | 'checksum'>
+export type NamedMigration = Pick<ProjectMigration, 'name' | 'checksum' | 'code'>
 
 /** A project's migrations compared with those applied to its database. Names are sorted. */
 export interface MigrationPlan<One extends NamedMigration = ProjectMigration> {
@@ -20,7 +22,7 @@ export interface MigrationPlan<One extends NamedMigration = ProjectMigration> {
   readonly pending: readonly One[]
   /** Pending migrations that sort before an applied one: allowed, but worth a warning. */
   readonly outOfOrder: readonly string[]
-  /** Applied migrations whose text has changed. */
+  /** Applied migrations that no longer do the same; without comparable codes, those whose text has changed. */
   readonly edited: readonly string[]
   /** Applied migrations that the project does not contain. */
   readonly unknown: readonly string[]
@@ -32,20 +34,32 @@ export async function planMigrations<One extends NamedMigration>(
   migrations: readonly One[],
 ): Promise<MigrationPlan<One>> {
   const applied = db === undefined ? [] : await loadApplied(db)
-  const checksums = new Map(applied.map((row) => [row.name, row.checksum]))
+  const rows = new Map(applied.map((row) => [row.name, row]))
   const ordered = migrations.toSorted((a, b) => compareNames(a.name, b.name))
   const names = new Set(ordered.map(({ name }) => name))
-  const pending = ordered.filter(({ name }) => !checksums.has(name))
+  const pending = ordered.filter(({ name }) => !rows.has(name))
   const last = applied.at(-1)?.name
   return {
     applied,
     pending,
     outOfOrder: pending.flatMap(({ name }) => (last !== undefined && compareNames(name, last) < 0 ? [name] : [])),
-    edited: ordered.flatMap(({ name, checksum }) =>
-      checksums.has(name) && checksums.get(name) !== checksum ? [name] : [],
-    ),
+    edited: ordered.flatMap((one) => {
+      const row = rows.get(one.name)
+      return row === undefined || isSame(row, one) ? [] : [one.name]
+    }),
     unknown: applied.flatMap(({ name }) => (names.has(name) ? [] : [name])),
   }
+}
+
+function isSame(row: MigrationRow, one: NamedMigration): boolean {
+  return isComparable(row, one) ? row.code === one.code : row.checksum === one.checksum
+}
+
+const tagLength = 4
+
+/** Whether the codes of both are known and were written by the same version of the compiler. */
+export function isComparable(row: MigrationRow, { code }: NamedMigration): boolean {
+  return row.code !== undefined && code?.slice(0, tagLength) === row.code.slice(0, tagLength)
 }
 
 /**

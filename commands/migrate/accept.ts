@@ -1,0 +1,39 @@
+import { Args, Flags, HostCommand, migrationFlags, nameOfUser, printDiagnostics } from '../../bin/cli/index.ts'
+import { readEnvironment } from '../../src/kit/index.ts'
+
+export default class MigrateAccept extends HostCommand {
+  static override summary = 'Accept the changed text of an applied migration'
+  static override description =
+    'Records the current text as the one that was applied. Runs nothing and changes no table: use it if the migration still does the same. Changes of comments and layout need no acceptance.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %> 20261121-note',
+    '<%= config.bin %> <%= command.id %> 20261121-note --connection Orders --yes',
+  ]
+  static override enableJsonFlag = true
+  static override args = { name: Args.string({ description: 'The name of the migration', required: true }) }
+  static override flags = {
+    connection: migrationFlags.connection,
+    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
+  }
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(MigrateAccept)
+    const folder = process.cwd()
+    const { acceptMigration } = await import('../../src/project/index.ts')
+    const report = await acceptMigration({
+      folder,
+      variables: readEnvironment(folder),
+      name: args.name,
+      connection: flags.connection,
+      actor: { how: 'command', name: nameOfUser() },
+      onTarget: (target) => this.note(`  Target      ${target}`),
+      onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+      confirm: (name) =>
+        this.confirmChange(`Does ${name} still do what it did when it was applied?`, { isConfirmed: flags.yes }),
+    })
+    if (report === undefined) return { accepted: null, written: [] }
+    this.print(`  Accepted    ${report.accepted}`)
+    for (const file of report.written) this.print(`  Wrote       ${file}`)
+    return report
+  }
+}
