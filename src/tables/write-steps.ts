@@ -92,10 +92,14 @@ function writeTable(
   { columns, key, unique = [] }: Extract<Step, { step: 'create_table' }>,
   kind: DatabaseKind,
 ): string {
-  const ids = Object.keys(columns).filter((name) => columns[name]!.type === 'id')
+  const keys = key ?? Object.keys(columns).filter((name) => columns[name]!.type === 'id')
+  // Without it, SQLite would give the id of a deleted row again. It belongs to the column.
+  const numbered = kind === 'sqlite' && keys.length === 1 && columns[keys[0]!]?.type === 'id' ? keys[0] : undefined
   const lines = [
-    ...Object.entries(columns).map(([name, column]) => writeColumn(name, column, kind)),
-    `primary key ${quoteList(key ?? ids)}`,
+    ...Object.entries(columns).map(([name, column]) => {
+      return writeColumn(name, column, kind) + (name === numbered ? ' primary key autoincrement' : '')
+    }),
+    ...(numbered === undefined ? [`primary key ${quoteList(keys)}`] : []),
     ...unique.map((list) => `unique ${quoteList(list)}`),
   ]
   return lines.map((line) => `  ${line}`).join(',\n')

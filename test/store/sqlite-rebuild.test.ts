@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Kysely, sql } from 'kysely'
+import type { ColumnTypes, Migration } from '../../src/contract/index.ts'
 import type { Clock } from '../../src/kit/index.ts'
 import { applyMigrations } from '../../src/store/migrate/apply-migrations.ts'
+import { makeDeclaredMigration } from '../../src/store/migrate/declared-migration.ts'
+import { loadSnapshot } from '../../src/store/migrate/load-snapshot.ts'
 import { revertMigrations } from '../../src/store/migrate/revert-migrations.ts'
 import { openSqlite } from '../../src/store/sql/sqlite-dialect.ts'
 import type { AnyTables } from './each-database.ts'
@@ -159,5 +162,75 @@ describe('a migration that builds a table again', () => {
     )
     await migrate('create table other (id integer)', 'alter table album add column year integer', 'drop view broken')
     assert.equal((await rows('select year from album')).length, 2)
+  })
+})
+
+describe('the id of a deleted row', () => {
+  const columns = { id: { type: 'id' }, title: { type: 'text' }, count: { type: 'integer', default: 0 } } as const
+  const declared = makeDeclaredMigration([{ step: 'create_table', table: 'note', columns }])
+  const inCode: Migration = {
+    async up(db, type) {
+      await db.schema
+        .createTable('note')
+        .addColumn('id', type.id, (column) => column.primaryKey())
+        .addColumn('title', 'text', (column) => column.notNull())
+        .addColumn('count', 'integer', (column) => column.notNull().defaultTo(0))
+        .execute()
+    },
+  }
+  const withLock = <Value>(_name: string, work: () => Promise<Value>) => work()
+
+  for (const [how, migration] of [
+    ['a declared migration', declared],
+    ['a migration in code', inCode],
+  ] as const)
+    test(`is not given again in a table of ${how}, also after the table was built again`, async (t) => {
+      const { db, run, rows } = await open(t)
+      const first = { name: '1-note', checksum: '', migration }
+      const apply = (...migrations: readonly (typeof first)[]) =>
+        applyMigrations({ db, kind: 'sqlite', migrations: [first, ...migrations], withLock, clock })
+      await apply()
+      const { note } = (await loadSnapshot(db, 'sqlite')).tables
+      assert.deepEqual(
+        [note!.columns['id'], note!.columns['count'], note!.key],
+        [{ type: 'id' }, { type: 'integer', default: true }, ['id']],
+      )
+      const add = async () => (await rows("insert into note (title) values ('a') returning id"))[0]!['id']
+      assert.deepEqual([await add(), await add()], [1, 2])
+      await run('delete from note where id = 2')
+      assert.equal(await add(), 3)
+      await run('delete from note')
+      const up = async (database: Kysely<unknown>, type: ColumnTypes) => {
+        await database.schema
+          .createTable('note_new')
+          .addColumn('id', type.id, (column) => column.primaryKey())
+          .addColumn('title', 'text')
+          .execute()
+        await sql`insert into note_new select id, title from note; drop table note; alter table note_new rename to note`.execute(
+          database,
+        )
+      }
+      await apply({ name: '2-again', checksum: '', migration: { up } })
+      assert.equal(await add(), 4)
+      await run('delete from note')
+      await apply(
+        { name: '2-again', checksum: '', migration: { up } },
+        {
+          name: '3-changed',
+          checksum: '',
+          migration: makeDeclaredMigration([
+            { step: 'alter_column', table: 'note', column: 'title', change: { type: 'text', length: 9 } },
+          ]),
+        },
+      )
+      assert.equal(await add(), 5)
+    })
+
+  test('may be given again in a table that was there before, which stays as it is', async (t) => {
+    const { run, rows, migrate } = await open(t)
+    await run('create table old (id INTEGER primary key, a text)', "insert into old (a) values ('a'), ('b')")
+    await migrate('alter table old add column b text', 'create table keep (id integer primary key autoincrement)')
+    await run('delete from old where id = 2')
+    assert.deepEqual(await rows("insert into old (a) values ('c') returning id"), [{ id: 2 }])
   })
 })

@@ -135,7 +135,8 @@ async function loadColumns(db: AnyDatabase, { name: table, type, text, wr }: Sql
  * too, but only on SQLite, so projects must not rely on it. Only the text of the table distinguishes the two.
  */
 function isPlainInteger(tableText: string, name: string): boolean {
-  return tableText.includes(`"${name.replaceAll('"', '""')}" integer`) && !/\bautoincrement\b/i.test(tableText)
+  const start = tableText.indexOf(`"${name.replaceAll('"', '""')}" integer`)
+  return start !== -1 && !/^[^,]*\bautoincrement\b/i.test(tableText.slice(start))
 }
 
 /**

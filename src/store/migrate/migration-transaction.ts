@@ -5,6 +5,7 @@ import type { DatabaseKind } from '../sql/column-types.ts'
 import { withoutForeignKeys } from '../sql/sqlite-driver.ts'
 import { errors } from './errors.ts'
 import type { AnyDatabase } from './migration-table.ts'
+import { idsAreNotReused, keepLastIds, loadLastIds } from './sqlite-ids.ts'
 
 /** Runs code of a migration, and checks that it leaves the transaction as it was. */
 export type Guard = (run: () => Promise<void>) => Promise<void>
@@ -83,7 +84,7 @@ export async function runOutside(
   { kind, signal }: RunOptions,
   work: (connection: AnyDatabase) => Promise<void>,
 ): Promise<void> {
-  if (kind === 'sqlite') return work(db)
+  if (kind === 'sqlite') return work(db.withPlugin(idsAreNotReused))
   await db.connection().execute(async (connection) => {
     const limit = await sql<{ value: string }>`select current_setting('statement_timeout') as value`.execute(connection)
     const setLimit = (value: string) => sql`select set_config('statement_timeout', ${value}, false)`.execute(connection)
@@ -103,7 +104,7 @@ export async function runOutside(
  *
  * On SQLite, a table is changed by building it again, and dropping the old one would delete the rows that refer to it.
  * So foreign keys are not enforced meanwhile, as https://www.sqlite.org/lang_altertable.html describes, and checked
- * before the commit. Neither does SQLite protect views and triggers, as PostgreSQL does, so they are checked too.
+ * before the commit, and tables keep the last ids that they gave. Neither does SQLite protect views and triggers, as PostgreSQL does, so they are checked too.
  *
  * @throws WP_MIGRATE_FOREIGN_KEY, WP_MIGRATE_BREAKS; nothing is committed then
  */
@@ -123,7 +124,9 @@ export async function runMigration<Value>(
   }
   return withoutForeignKeys(db, async (transaction) => {
     const before = await readState(transaction)
-    const result = await work(transaction, await makeGuard(transaction, kind))
+    const lastIds = await loadLastIds(transaction)
+    const result = await work(transaction.withPlugin(idsAreNotReused), await makeGuard(transaction, kind))
+    await keepLastIds(transaction, lastIds)
     const after = await readState(transaction)
     // `db` still sees the database as it was: only what is new is the migration's fault.
     if (after.schema !== before.schema) await assertNothingBroken(transaction, db)
