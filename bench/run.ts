@@ -12,6 +12,7 @@ import { measureDraft } from './draft.ts'
 import { measureEdits } from './edits.ts'
 import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
+import { measureGrowth } from './growth.ts'
 import { measureLargeFiles } from './large-files.ts'
 import { measureLocked } from './locked.ts'
 import { measureLogins } from './logins.ts'
@@ -54,7 +55,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   pages: measureDeliveryPages,
 }
 /** Only run if named. */
-const byHand: typeof parts = { million: measureMillion }
+const byHand: typeof parts = { million: measureMillion, growth: measureGrowth }
 const all = { ...parts, ...byHand }
 
 const words = process.argv.slice(2)

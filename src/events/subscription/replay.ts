@@ -146,13 +146,18 @@ function diedAt({ event, subscription }: DeadFilter): RawBuilder<unknown> {
 
 function fromDead(filter: DeadFilter): RawBuilder<unknown> {
   const { since, event, subscription } = filter
-  return sql`from waypost_delivery d
-    join waypost_message m on m.id = d.message_id
-    join waypost_subscription s on s.id = d.subscription_id
-    where d.status = 'dead' and ${diedAt(filter)} >= ${since} and s.status <> 'disabled'
+  const [deliveries, subscriptions] = [sql`waypost_delivery d`, sql`waypost_subscription s`]
+  const isByDeath = event === undefined && subscription === undefined
+  // SQLite joins in this order, and PostgreSQL in its own.
+  const first = isByDeath
+    ? sql`${deliveries} cross join ${subscriptions}`
+    : sql`${subscriptions} cross join ${deliveries}`
+  return sql`from ${first} cross join waypost_message m
+    where d.status = 'dead' and ${diedAt(filter)} >= ${since} and d.subscription_id = s.id and s.status <> 'disabled'
+      and m.id = d.message_id
       ${event === undefined ? sql`` : sql`and m.event = ${event}`}
       ${event === undefined || event === testEvent ? sql`` : sql`and s.event = ${event}`}
-      ${subscription === undefined ? sql`` : sql`and d.subscription_id = ${subscription}`}`
+      ${subscription === undefined ? sql`` : sql`and s.id = ${subscription}`}`
 }
 
 /** Resets the finished deliveries whose ids a query selects. */

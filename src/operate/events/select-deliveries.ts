@@ -56,6 +56,9 @@ interface Request extends Omit<DeliveryFilter, 'since'> {
   readonly sort: DeliverySort
 }
 
+/** Between a server and the database. */
+const maxClockDifferenceMs = 600_000
+
 /** Reads one page. With two orders, the list continues in the second one. */
 export async function selectDeliveries(
   system: System,
@@ -150,10 +153,12 @@ function matches({ state, from, subscription, sort, cursor }: Request, table = '
   if (state === 'retrying') conditions.push(sql`${column('failures')} > 0`)
   else if (state !== undefined && state !== 'pending') conditions.push(sql`${column('status')} = ${sql.lit(state)}`)
   if (from === undefined) return sql.join(conditions, sql` and `)
-  conditions.push(sql`${column('created_at')} >= ${from}`)
-  // Ids begin with the time of the dispatch. What was dispatched since then also died since then.
-  if (first === 'id') conditions.push(sql`${column('id')} >= ${sortedIdPrefix('dlv_', from)}`)
-  if (first === 'message_id') conditions.push(sql`${column('message_id')} >= ${sortedIdPrefix('msg_', from)}`)
+  // Ids begin with the time of the dispatch: by the database's clock those of deliveries, by the server's those of messages.
+  conditions.push(sql`${column('created_at')} >= ${from}`, sql`${column('id')} >= ${sortedIdPrefix('dlv_', from)}`)
+  if (first === 'message_id') {
+    conditions.push(sql`${column('message_id')} >= ${sortedIdPrefix('msg_', Math.max(0, from - maxClockDifferenceMs))}`)
+  }
+  // What was dispatched since then also died since then.
   if (first === 'finished_at') conditions.push(sql`${column('finished_at')} >= ${from}`)
   return sql.join(conditions, sql` and `)
 }
@@ -183,7 +188,7 @@ function isOfEvent({ event }: Request, table: string): RawBuilder<unknown> {
 
 /**
  * Merges the lists of the chosen subscriptions: a page of 50 is in the 51 lists whose next delivery is newest. So it reads one
- * entry of an index for each subscription, and 51 deliveries of each of these.
+ * entry of an index for each subscription, and the deliveries of these 51 down to the oldest of the 51 newest ones.
  */
 async function selectOfChosen(
   system: System,
@@ -192,23 +197,23 @@ async function selectOfChosen(
 ): Promise<readonly DeliveryRow[]> {
   const size = request.limit + 1
   const isWanted = sql`${matches({ ...request, subscription: undefined }, 'x')} and ${isOfEvent(request, 'x')}`
-  const { rows: heads } = await sql<{ id: string }>`
-    select id from (
+  const { rows: heads } = await sql<{ id: string; head: string }>`
+    select id, head from (
       select s.id, (
         select x.message_id from waypost_delivery x where x.subscription_id = s.id and ${isWanted}
         order by x.message_id desc limit 1
       ) as head from ${chosenBy(request)}
     ) as heads where head is not null order by head desc, id desc limit ${size}`.execute(db)
   if (heads.length === 0) return []
-  const [ids, id] = [
-    jsonRows(
-      system,
-      heads.map((head) => [head.id]),
-    ),
-    sql`entry.value ->> 0`,
-  ]
+  const ids = jsonRows(
+    system,
+    heads.map((head) => [head.id]),
+  )
+  const id = sql`entry.value ->> 0`
+  // The newest deliveries of the lists fill a page, so nothing older is on it.
+  const isOnPage = heads.length < size ? sql`true` : sql`x.message_id >= ${heads.at(-1)!.head}`
   const list = (columns: RawBuilder<unknown>) => sql`
-    select ${columns} from waypost_delivery x where x.subscription_id = ${id} and ${isWanted}
+    select ${columns} from waypost_delivery x where x.subscription_id = ${id} and ${isOnPage} and ${isWanted}
     order by x.message_id desc limit ${size}`
   return run(db, request, listEach(system, ids, list))
 }
