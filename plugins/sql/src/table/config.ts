@@ -19,6 +19,8 @@ export interface TableConfig {
   readonly sort?: readonly string[]
   readonly sortable?: readonly string[]
   readonly filter?: readonly string[]
+  /** Lists may be sorted and filtered by these columns without an index. */
+  readonly unindexed?: readonly string[]
   readonly limit?: { readonly default?: number; readonly max?: number; readonly max_bytes?: number }
   readonly json?: Readonly<Record<string, JsonLimits>>
 }
@@ -182,6 +184,10 @@ export const tableConfigSchema = {
     filter: {
       ...columns,
       description: 'The columns that callers can filter by; by default the key and the first columns of indexes',
+    },
+    unindexed: {
+      ...columns,
+      description: 'The columns by which lists are sorted or filtered without an index, for tables that stay small',
     },
     limit: {
       type: 'object',

@@ -72,28 +72,93 @@ function resolveFilters(table: TableUse, { columns }: Writing): ListPlan['filter
   return Object.fromEntries(filters.filter(([, operators]) => operators.length > 0))
 }
 
+/** Rows that a list reads, and in which order, as an index must have them. */
+interface Reading {
+  readonly at: string
+  /** What reads them, for the message. */
+  readonly what: string
+  /** The columns with one value for each request, in any order at the beginning of the index. */
+  readonly compared: readonly string[]
+  /** The columns that follow. */
+  readonly sort: readonly string[]
+  /** The columns of which one must be in `unindexed` to accept that no index serves it. */
+  readonly names: readonly string[]
+}
+
 /**
  * Whether an index has the columns that all requests compare, followed by those of the order; otherwise warns. The columns
- * that complete the order may be missing: few rows are equal in all others.
+ * that complete the order may be missing: few rows are equal in all others. Also warns about the orders and filters that
+ * callers choose.
  */
-function hasIndex({ table, config, key, report }: TableUse, writing: Writing, plan: ListPlan): boolean {
-  if (table.view) return false
-  const compared = [...new Set([...Object.keys(writing.where), ...(writing.owner ? [writing.owner.column] : [])])]
+function hasIndex(table: TableUse, writing: Writing, plan: ListPlan): boolean {
+  if (table.table.view) return false
+  const { config } = table
+  const { owner } = writing
+  const fixed = Object.keys(writing.where)
+  const own = [...new Set([...fixed, ...(owner ? [owner.column] : [])])]
   const sort = (plan.sort.length === 0 ? completeSort([], plan.unique) : plan.sort).map(({ column }) => column)
-  const indexes = [key, ...(table.unique ?? []), ...(table.index ?? [])]
-  const serves = (index: readonly string[]) => {
+  const what = 'this list'
+  const [at, names] = ['/table', sort.slice(0, 1)]
+  const list: Reading = { at, what, compared: own, sort, names }
+  const readings = [
+    ...(owner?.unless === undefined || owner.parent !== undefined
+      ? []
+      : [{ ...list, what: `${what} for callers with the scope "${owner.unless}"`, compared: fixed }]),
+    ...plan.sortable.map((name, index) => ({
+      at: `/sortable/${index}`,
+      what: `${what} with ?sort=${name}`,
+      compared: own,
+      sort: [name],
+      names: [name],
+    })),
+    // By default, callers filter by the first columns of indexes.
+    ...(config.filter ?? []).map((name, index) => ({
+      at: `/filter/${index}`,
+      what: `${what} with ?${name}=`,
+      compared: [...new Set([...own, name])],
+      sort: [],
+      names: [name],
+    })),
+  ]
+  const isServed = isReadingServed(table, writing, list)
+  const missing = [...(isServed ? [] : [list]), ...readings.filter((one) => !isReadingServed(table, writing, one))]
+  checkUnindexed(table, missing)
+  for (const one of missing) if (!one.names.some((name) => isAccepted(table, name))) warnAboutScan(table, plan, one)
+  return isServed
+}
+
+function isReadingServed({ table, key }: TableUse, { owner, where }: Writing, { compared, sort }: Reading): boolean {
+  const unique = [key, ...(table.unique ?? [])].filter((columns) => columns.length > 0)
+  if (unique.some((columns) => columns.every((name) => compared.includes(name)))) return true
+  return [...unique, ...(table.index ?? [])].some((index) => {
     const before = new Set(index.slice(0, compared.length))
     const isFull = compared.every((name) => before.has(name))
     // The rows of a user are those of several parents, so they are sorted after they were found.
-    if (isFull && writing.owner?.parent !== undefined && !Object.hasOwn(writing.where, writing.owner.column))
-      return true
+    if (isFull && owner?.parent !== undefined && !Object.hasOwn(where, owner.column)) return true
     return isFull && sort.every((name, position) => index[compared.length + position] === name)
-  }
-  if (indexes.some(serves)) return true
-  const needed = [...new Set([...compared, ...sort, ...plan.unique])].join(', ')
-  report('/table', `No index of "${config.table}" serves this list, so each request reads many rows`, {
-    severity: 'warning',
-    hint: `Add an index: [${needed}]`,
   })
-  return false
+}
+
+function isAccepted({ config }: TableUse, name: string): boolean {
+  return config.unindexed?.includes(name) === true
+}
+
+function checkUnindexed({ config, table, report }: TableUse, missing: readonly Reading[]): void {
+  for (const [index, name] of (config.unindexed ?? []).entries()) {
+    const at = `/unindexed/${index}`
+    if (!checkColumn(name, table, report, at) || missing.some(({ names }) => names.includes(name))) continue
+    report(at, `Indexes serve all lists that are sorted or filtered by "${name}"`, {
+      severity: 'warning',
+      hint: 'Remove it',
+    })
+  }
+}
+
+function warnAboutScan({ config, report }: TableUse, { unique }: ListPlan, { at, what, ...reading }: Reading): void {
+  const { compared, sort, names } = reading
+  const needed = [...new Set([...compared, ...sort, ...(sort.length === 0 ? [] : unique)])].join(', ')
+  report(at, `No index of "${config.table}" serves ${what}, so each request reads many rows`, {
+    severity: 'warning',
+    hint: `Add an index: [${needed}], or accept it: unindexed: [${names.join(', ')}]`,
+  })
 }

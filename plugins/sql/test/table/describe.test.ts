@@ -50,6 +50,7 @@ const orders = {
   sort: ['-insert_date', '-id'],
   sortable: ['insert_date', 'total'],
   filter: ['status'],
+  unindexed: ['total'],
 } satisfies TableConfig
 
 function run(
@@ -362,11 +363,41 @@ describe('problems', () => {
     assert.deepEqual(found, ['/write PATCH /order/:id cannot write any column'])
   })
 
-  test('warnings: a list without an index, and numbers that lose digits', () => {
-    assert.deepEqual(problemsOf(run({ ...orders, columns: [...orders.columns, 'price'], sort: ['total'] })), [
-      'warning /table No index of "app_order" serves this list, so each request reads many rows',
-      'warning /columns/5 "price" has the type numeric(12,2), whose values lose digits as JSON numbers',
+  test('warnings: orders and filters without an index, unless they are accepted', () => {
+    const table = {
+      ...orders,
+      unindexed: undefined,
+      sort: ['-insert_date'],
+      sortable: ['insert_date', 'total'],
+      filter: ['total', 'id'],
+    }
+    const accept = (...unindexed: string[]) => problemsOf(run({ ...table, unindexed }))
+    const [sorted, filtered] = [
+      'warning /sortable/1 No index of "app_order" serves this list with ?sort=total, so each request reads many rows',
+      'warning /filter/0 No index of "app_order" serves this list with ?total=, so each request reads many rows',
+    ]
+    assert.deepEqual(problemsOf(run(table)), [sorted, filtered])
+    assert.deepEqual(accept('total'), [])
+    assert.deepEqual(accept('total', 'id'), [
+      'warning /unindexed/1 Indexes serve all lists that are sorted or filtered by "id"',
     ])
+    assert.match(accept('totals').join(), /^\/unindexed\/0 Unknown column "totals"/)
+    const all =
+      'warning /table No index of "app_order" serves this list for callers with the scope "order.all", so each request reads many rows'
+    const shared = { ...table, owner: { column: 'user_id', unless: 'order.all' } }
+    assert.deepEqual(problemsOf(run(shared)), [all, sorted, filtered])
+    assert.deepEqual(problemsOf(run({ ...shared, unindexed: ['insert_date', 'total'] })), [])
+  })
+
+  test('warnings: a list without an index, and numbers that lose digits', () => {
+    const filters = { sortable: undefined, filter: undefined, unindexed: undefined }
+    assert.deepEqual(
+      problemsOf(run({ ...orders, ...filters, columns: [...orders.columns, 'price'], sort: ['total'] })),
+      [
+        'warning /table No index of "app_order" serves this list, so each request reads many rows',
+        'warning /columns/5 "price" has the type numeric(12,2), whose values lose digits as JSON numbers',
+      ],
+    )
     assert.deepEqual(problemsOf(run({ table: 'app_line', columns: ['number', 'order_id'] })), [])
   })
 })
