@@ -19,7 +19,7 @@ export { endAllWorkers } from './lanes/member.ts'
 export { allLanes } from './lanes/shares.ts'
 export { latencyBounds } from './worker/record.ts'
 export type { Summary } from './worker/recorder.ts'
-export type { Terms as EventTerms } from './lanes/read.ts'
+export { isFreshOf, type Terms as EventTerms } from './lanes/read.ts'
 export { loadAttemptTotals, measureEvents } from './measure.ts'
 export {
   countDead,

@@ -99,6 +99,24 @@ function nextSubscription(lane: RawBuilder<unknown>, after: RawBuilder<unknown>)
     order by d.subscription_id limit 1)`
 }
 
+/**
+ * Whether a delivery of a table is of a subscription, after a message, so that PostgreSQL uses the index of fresh deliveries. With
+ * `subscription_id = …` it would prefer that of all deliveries of the subscription, and read those that were delivered
+ * in years. The order must begin with the lane.
+ */
+export function isFreshOf(
+  system: System,
+  table: string,
+  { lane, subscription, after }: Readonly<Record<'lane' | 'subscription' | 'after', RawBuilder<unknown>>>,
+): RawBuilder<boolean> {
+  const columns = ['lane', 'subscription_id', 'message_id'].map((name) => sql.ref(`${table}.${name}`))
+  const [ofLane, ofSubscription, message] = columns
+  return system.kind === 'sqlite'
+    ? sql<boolean>`(${ofLane} = ${lane} and ${ofSubscription} = ${subscription} and ${message} > ${after})`
+    : sql<boolean>`((${sql.join(columns)}) > (${lane}, ${subscription}, ${after})
+        and (${ofLane}, ${ofSubscription}) <= (${lane}, ${subscription}))`
+}
+
 /** The most fresh deliveries of a subscription that is not in memory. */
 const maxFirst = 125
 
@@ -125,6 +143,7 @@ async function readFresh(
   const wantedSize = sql`cast(${size} as bigint)`
   const mostWanted = Math.max(size, maxFirst, ...loaded.map(({ take }) => take))
   // On SQLite, a limit cannot depend on the row around it.
+  const heads = { lane: sql`heads.lane`, subscription: sql`heads.id`, after: sql`heads.after` }
   const [limit, number, isWanted] =
     system.kind === 'sqlite'
       ? [
@@ -155,9 +174,8 @@ async function readFresh(
       select heads.lane, heads.id, (
         select ${gather(system)} from (
           select d.id, d.message_id, d.turn, d.failures, d.lost${number} from waypost_delivery d
-          where d.status = 'pending' and d.due_at = 0 and d.lane = heads.lane and d.subscription_id = heads.id
-            and d.message_id > heads.after and ${isUndisturbed}
-          order by d.message_id limit ${limit}
+          where d.status = 'pending' and d.due_at = 0 and ${isFreshOf(system, 'd', heads)} and ${isUndisturbed}
+          order by d.lane, d.subscription_id, d.message_id limit ${limit}
         ) as one ${isWanted}
       ) as found from heads
     )

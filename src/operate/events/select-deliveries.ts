@@ -12,7 +12,7 @@ import {
   type System,
   type SystemTables,
 } from '../../store/index.ts'
-import { allLanes, testEvent } from '../../events/index.ts'
+import { allLanes, isFreshOf, testEvent } from '../../events/index.ts'
 import { resolveSince } from './messages.ts'
 
 // A page of deliveries costs the same whatever their number: each filter has an index. An index of deliveries by event or
@@ -197,13 +197,15 @@ async function selectOfChosen(
 ): Promise<readonly DeliveryRow[]> {
   const size = request.limit + 1
   const isWanted = sql`${matches({ ...request, subscription: undefined }, 'x')} and ${isOfEvent(request, 'x')}`
-  const { rows: heads } = await sql<{ id: string; head: string }>`
+  // Without a condition on `head`, for which PostgreSQL would search each list twice.
+  const { rows: found } = await sql<{ id: string; head: string | null }>`
     select id, head from (
       select s.id, (
         select x.message_id from waypost_delivery x where x.subscription_id = s.id and ${isWanted}
         order by x.message_id desc limit 1
       ) as head from ${chosenBy(request)}
-    ) as heads where head is not null order by head desc, id desc limit ${size}`.execute(db)
+    ) as heads order by head desc nulls last, id desc limit ${size}`.execute(db)
+  const heads = found.flatMap(({ id, head }) => (head === null ? [] : [{ id, head }]))
   if (heads.length === 0) return []
   const ids = jsonRows(
     system,
@@ -271,10 +273,11 @@ async function selectPending(
         request,
         sql`(${read(sql`x.lane in (select lane from ${chosen}) and x.subscription_id in (select id from ${chosen}) and ${isOf}`)}) as d`,
       )
+    const ofChosen = { lane: sql`chosen.lane`, subscription: sql`chosen.id`, after: sql`''` }
     const list = (columns: RawBuilder<unknown>) => sql`
       select ${columns} from waypost_delivery x
-      where ${isPending('x')} and x.lane = chosen.lane and x.subscription_id = chosen.id and ${isOf}
-      order by x.message_id limit ${limit + 1}`
+      where ${isPending('x')} and ${isFreshOf(system, 'x', ofChosen)} and ${isOf}
+      order by x.lane, x.subscription_id, x.message_id limit ${limit + 1}`
     return run(db, request, listEach(system, chosen, list))
   }
   const lanes = allLanes.map((lane) => sql`select * from (${read(sql`x.lane = ${sql.lit(lane)}`)}) as lane`)
