@@ -9,6 +9,7 @@ import {
   issueTokens,
   loadUserScopes,
   lockUser,
+  lockToken,
   loginClientId,
   nothingEnded,
   openKeyRing,
@@ -32,7 +33,13 @@ const maxLifetimeMs = 365 * 86_400_000
 /** Issues an access token for a user, without a refresh token. */
 export async function issueHostToken(
   host: ActingHost,
-  request: { user: string; scopes: readonly string[] | undefined; expires: string | undefined },
+  request: {
+    user: string
+    scopes: readonly string[] | undefined
+    expires: string | undefined
+    /** A token of the user with whose family the new one ends. */
+    endsWith?: string | undefined
+  },
 ): Promise<{ access_token: string; jti: string; expires_in: number; scope: string }> {
   const lifetimeMs = request.expires === undefined ? undefined : parseDuration(request.expires)
   if (request.expires !== undefined && (lifetimeMs === undefined || lifetimeMs < 1000 || lifetimeMs > maxLifetimeMs)) {
@@ -50,11 +57,17 @@ export async function issueHostToken(
   const { settings } = await loadTerms(host)
   const keys = await openKeyRing(host.system, secrets)
   await keys.prepare(settings.token_algorithm)
+  const { endsWith: other } = request
   return changeSystem(host, async (system, audit) => {
+    const endsWith = other === undefined ? null : await lockFamily({ system, issuer }, { userId: user.id, jti: other })
     const issued = await issueTokens(
       openTokenIssuer({ system, keys, clock: host.clock, secrets, issuer, settings: () => settings }),
       { userId: user.id, clientId: loginClientId, scopes },
-      { refresh: false, ...(lifetimeMs === undefined ? {} : { lifetimeMs }) },
+      {
+        refresh: false,
+        endsWith,
+        ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
+      },
     )
     const { accessToken, jti, expiresIn } = issued
     const expires = new Date(host.clock.now() + expiresIn * 1000).toISOString()
@@ -65,18 +78,30 @@ export async function issueHostToken(
 
 /**
  * Issues a token of 15 minutes for a user to try the routes of the active release: with the scopes of its methods that the
- * user has, and never with those of administration.
+ * user has, and never with those of administration. It ends when the user signs out.
+ * @param jti the token of the page
  */
 export async function issueTryToken(
   host: ActingHost,
-  user: string,
+  { user, jti }: { readonly user: string; readonly jti: string | undefined },
 ): Promise<Awaited<ReturnType<typeof issueHostToken>>> {
   const release = await loadActiveRelease(host.system)
   const needed = new Set(release?.manifest.routes.flatMap(({ methods }) => methods.flatMap(({ scopes }) => scopes)))
   const { id } = await resolveUser(host.system, user)
   const owned = await loadUserScopes(host.system.db, id)
   const scopes = owned.filter((scope) => needed.has(scope) && !isBackendScope(scope))
-  return issueHostToken(host, { user, scopes, expires: '15m' })
+  return issueHostToken(host, { user, scopes, expires: '15m', endsWith: jti })
+}
+
+/** Locks a token that may be revoked meanwhile. @throws WP_AUTH_TOKEN */
+async function lockFamily(
+  server: { readonly system: System; readonly issuer: string },
+  { userId, jti }: { readonly userId: string; readonly jti: string },
+): Promise<string | null> {
+  return server.system.transaction(async (trx) => {
+    await lockUser(server.system, trx, userId)
+    return lockToken(server, trx, jti)
+  })
 }
 
 /** The tokens to revoke. Exactly one property must be set. */

@@ -26,6 +26,7 @@ import { PortalClient } from './migrations/0020-portal-client.ts'
 import { SuccessInDelivery } from './migrations/0021-success-in-delivery.ts'
 import { Lanes } from './migrations/0022-lanes.ts'
 import { GrowingLists } from './migrations/0023-growing-lists.ts'
+import { SignIns } from './migrations/0024-sign-ins.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -53,6 +54,7 @@ const classes = [
   SuccessInDelivery,
   Lanes,
   GrowingLists,
+  SignIns,
 ]
 
 /**

@@ -3,10 +3,11 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { addUser, backendScopes } from '../../src/auth/index.ts'
 import { installation } from '../../src/kit/index.ts'
 import { until } from '../support/until.ts'
 import { checkLooks, checkPage, goTo } from './backend-world.ts'
-import { logIn, openPortal, openPortalWorld, origin, root, type PortalWorld } from './portal-world.ts'
+import { logIn, openPortal, openPortalWorld, origin, password, root, type PortalWorld } from './portal-world.ts'
 
 describe('the portal', { timeout: 600_000 }, () => {
   let world: PortalWorld
@@ -56,6 +57,35 @@ describe('the portal', { timeout: 600_000 }, () => {
     await page.goto(`${origin}${root}/`)
     await page.getByRole('banner').getByRole('button', { name: 'Sign in' }).waitFor()
     assert.deepEqual(complaints, [])
+  })
+
+  test('signing out in one window ends the access of the others, also of the backend, which keep what was typed', async () => {
+    const scopes = ['consumer', 'todo', ...backendScopes]
+    await addUser(world.server.host.system, { name: 'ann', password, scopes })
+    await using opened = await world.open()
+    const { page: portal } = opened
+    await openPortal(portal, '/', 'ann')
+    const backend = await portal.context().newPage()
+    await backend.goto(`${origin}/backend/ui/users`)
+    await backend.getByRole('button', { name: 'New user' }).click()
+    const name = backend.getByRole('dialog').getByLabel('Name', { exact: true })
+    await name.fill('mallory')
+    await portal.getByRole('button', { name: 'Account' }).click()
+    await portal.getByRole('menuitem', { name: 'Sign out' }).click()
+    const ended = backend.getByRole('dialog', { name: 'You are signed out' })
+    await ended.waitFor()
+    await backend.keyboard.press('Escape')
+    await backend.mouse.click(5, 5)
+    await ended.waitFor()
+    // It covers everything else, once it has faded in.
+    const style = `(({ opacity, backgroundColor }) => opacity + ' ' + backgroundColor)(
+      getComputedStyle([...document.querySelectorAll('.mantine-Modal-overlay')].at(-1)))`
+    await until('the page is hidden', async () => (await backend.evaluate(style)) === '1 color(srgb 1 1 1)')
+    const opening = backend.context().waitForEvent('page')
+    await ended.getByRole('button', { name: 'Sign in' }).click()
+    await logIn(await opening, 'ann')
+    await ended.waitFor({ state: 'detached' })
+    assert.equal(await name.inputValue(), 'mallory')
   })
 
   test('keeps what was entered when the tokens have ended: a window signs in, and the request is repeated', async () => {

@@ -25,6 +25,9 @@ export const strings = {
   signIn: {
     expired: 'Your session has expired',
     expiredText: 'Sign in again to continue. Nothing on this page is lost.',
+    ended: 'You are signed out',
+    endedText:
+      'You signed out in another window, or your access has ended. Sign in again to continue. What you typed is kept.',
     password: 'Enter your password again',
     passwordText:
       'This change needs a password that was entered within the last 15 minutes. Nothing on this page is lost.',

@@ -13,20 +13,25 @@ import { readQuery } from './query-parameters.ts'
 import { renderError } from './pages/error-page.ts'
 import { isOwnPages } from '../account/clients.ts'
 import { maxTypedLength } from '../account/passwords.ts'
-import { beginSession, endSession, findSession, type Session } from './session.ts'
-import { answerRequest, restartRequest, redirectToClient, readPageForm, withoutLogin, type Visit } from './visit.ts'
+import { findSession, type Session } from './session.ts'
+import {
+  answerRequest,
+  restartRequest,
+  redirectToClient,
+  readPageForm,
+  signIn,
+  signOut,
+  withoutLogin,
+  type Visit,
+} from './visit.ts'
 
 /** Handles `GET /authorization/authorize`: shows a page or redirects to the client. */
 export async function authorize(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   return answerRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
-    const cookie = cookies.session(request)
     // The backend and the portal ask for another account when the user signs out.
-    if (cookie !== undefined && isOwnPages(checked.client.id) && checked.prompts.has('select_account')) {
-      await endSession(issuer, cookie)
-      cookies.clearSession(visit.reply)
-    }
-    const session = await findSession(issuer, cookie)
+    if (isOwnPages(checked.client.id) && checked.prompts.has('select_account')) await signOut(visit)
+    const session = await findSession(issuer, cookies.session(request))
     const step = await decideStep(issuer, checked, session)
     if (step.next === 'login') return sendLogin(visit, checked, { reason: step.reason, user: session?.userName })
     if (step.next === 'consent') return sendConsent(visit, checked, step)
@@ -36,7 +41,7 @@ export async function authorize(visit: Visit): Promise<FastifyReply> {
 
 /** Handles `POST /authorization/login`: starts a session and restarts the request. */
 export async function handleLogin(visit: Visit): Promise<FastifyReply> {
-  const { issuer, cookies, request, reply } = visit
+  const { issuer, request, reply } = visit
   const { fields, query } = readPageForm(visit)
   return answerRequest(visit, query, async (checked) => {
     const { username: user = '', password = '' } = fields
@@ -45,8 +50,7 @@ export async function handleLogin(visit: Visit): Promise<FastifyReply> {
     if (user === '' || password === '') return showProblem(400, 'Enter your username and password.')
     if (user.length > 64 || password.length > 2 * maxTypedLength) return showProblem(401, wrongCredentials)
     try {
-      const found = await verifyAttempt(issuer, { name: user, password, address: request.ip })
-      cookies.setSession(reply, await beginSession(issuer, found, cookies.session(request)))
+      await signIn(visit, await verifyAttempt(issuer, { name: user, password, address: request.ip }))
     } catch (error) {
       if (!isWaypostError(error) || error.status >= 500) throw error
       if (error.status !== 429) return showProblem(error.status, wrongCredentials)
@@ -68,7 +72,7 @@ export async function showRegistration(visit: Visit): Promise<FastifyReply> {
 
 /** Handles `POST /authorization/register`: creates a user, starts a session and restarts the request. */
 export async function handleRegistration(visit: Visit): Promise<FastifyReply> {
-  const { issuer, cookies, request, reply } = visit
+  const { issuer, request, reply } = visit
   assertRegistration(visit)
   const { fields, query } = readPageForm(visit)
   return answerRequest(visit, query, async (checked) => {
@@ -80,8 +84,7 @@ export async function handleRegistration(visit: Visit): Promise<FastifyReply> {
     if (name === '' || password === '') return showProblem(400, 'Enter a username and a password.')
     try {
       await registerUser(issuer, { name, password, address })
-      const user = await verifyAttempt(issuer, { name, password, address })
-      cookies.setSession(reply, await beginSession(issuer, user, cookies.session(request)))
+      await signIn(visit, await verifyAttempt(issuer, { name, password, address }))
     } catch (error) {
       if (!isWaypostError(error) || error.status >= 500) throw error
       if (error.status === 429) reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
@@ -125,11 +128,9 @@ export async function handleConsent(visit: Visit): Promise<FastifyReply> {
 
 /** Handles `POST /authorization/logout`: ends the session and restarts the request, so that another user can log in. */
 export async function handleLogout(visit: Visit): Promise<FastifyReply> {
-  const { issuer, cookies, request, reply } = visit
-  const cookie = cookies.session(request)
-  const { query } = readPageForm(visit, cookie ?? noSession)
-  if (cookie !== undefined) await endSession(issuer, cookie)
-  cookies.clearSession(reply)
+  const { cookies, request, reply } = visit
+  const { query } = readPageForm(visit, cookies.session(request) ?? noSession)
+  await signOut(visit)
   if (query !== '') return restartRequest(visit, query)
   return sendPage(reply, renderError({ title: 'You are signed out', detail: 'You can close this page.' }))
 }

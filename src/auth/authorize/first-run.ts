@@ -6,8 +6,7 @@ import { PageError } from '../errors.ts'
 import { makeFormToken } from './cookies.ts'
 import { renderFirstRun } from './pages/first-run-page.ts'
 import { sendPage } from './send-pages.ts'
-import { beginSession } from './session.ts'
-import { readPageForm, type Visit } from './visit.ts'
+import { readPageForm, signIn, type Visit } from './visit.ts'
 
 /** Handles `GET /authorization/first-run`: asks for the code that the server printed, and for the first administrator. */
 export async function showFirstRun(visit: Visit): Promise<FastifyReply> {
@@ -18,13 +17,12 @@ export async function showFirstRun(visit: Visit): Promise<FastifyReply> {
 
 /** Handles `POST /authorization/first-run`: creates the first administrator, starts a session and opens the backend. */
 export async function handleFirstRun(visit: Visit): Promise<FastifyReply> {
-  const { issuer, cookies, request, reply } = visit
+  const { issuer, request, reply } = visit
   const backend = backendOf(visit)
   const { code = '', username: name = '', password = '' } = readPageForm(visit).fields
   try {
     await createFirstAdministrator(issuer, { code, name, password, address: request.ip })
-    const user = await verifyAttempt(issuer, { name, password, address: request.ip })
-    cookies.setSession(reply, await beginSession(issuer, user, cookies.session(request)))
+    await signIn(visit, await verifyAttempt(issuer, { name, password, address: request.ip }))
   } catch (error) {
     if (!isWaypostError(error) || error.status >= 500) throw error
     if (error.status === 429) reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
@@ -36,7 +34,7 @@ export async function handleFirstRun(visit: Visit): Promise<FastifyReply> {
 
 /** Handles `GET /authorization/link`: signs in by a link of `dev`. A link that was used only opens the backend. */
 export async function handleLink(visit: Visit): Promise<FastifyReply> {
-  const { issuer, cookies, request, reply, signInLinks } = visit
+  const { issuer, request, reply, signInLinks } = visit
   const userId = signInLinks?.redeem((request.raw.url ?? '').split('?')[1] ?? '')
   if (userId !== undefined) {
     const row = await issuer.system.db
@@ -44,8 +42,7 @@ export async function handleLink(visit: Visit): Promise<FastifyReply> {
       .select(['id', 'name', 'email', 'status', 'password_hash'])
       .where('id', '=', userId)
       .executeTakeFirstOrThrow()
-    const user = { ...row, passwordCheck: sha256(row.password_hash ?? '') }
-    cookies.setSession(reply, await beginSession(issuer, user, cookies.session(request)))
+    await signIn(visit, { ...row, passwordCheck: sha256(row.password_hash ?? '') })
   }
   return reply.redirect(`${visit.base}/backend/ui/`, 303)
 }

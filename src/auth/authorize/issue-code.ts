@@ -40,6 +40,7 @@ export async function issueCode(
         expires_at: now + settings().code_lifetime,
         used_at: null,
         family_id: null,
+        sign_in: session.signIn,
       })
       .execute()
     return code

@@ -1,6 +1,9 @@
-import { makeSecret, sha256 } from '../../kit/index.ts'
+import type { Transaction } from 'kysely'
+import { makeSecret, makeUuid, sha256 } from '../../kit/index.ts'
+import type { SystemTables } from '../../store/index.ts'
 import { assertPasswordUnchanged } from '../access/login.ts'
 import type { VerifiedUser } from '../account/users.ts'
+import { endSignIn, type SignIn } from '../token/revoke.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 
 /** A user who is logged in on the pages. */
@@ -11,6 +14,8 @@ export interface Session {
   readonly userName: string
   /** When the password was last entered. */
   readonly passwordAt: number
+  /** The sign-in that its codes and tokens end with. */
+  readonly signIn: string | null
 }
 
 type Sessions = Pick<TokenIssuer, 'system' | 'clock'>
@@ -22,7 +27,8 @@ const maxIdleMs = 7 * day
 const minExpiryChangeMs = 3_600_000
 
 /**
- * Starts a session after a login. Always uses a new cookie value, to prevent session fixation.
+ * Starts a session after a login. Always uses a new cookie value, to prevent session fixation. It continues the sign-in of
+ * the browser's session if that is of the same user, and ends that of another user.
  * @returns the cookie's value; only its hash is stored
  * @throws WP_AUTH_LOGIN if the password was changed while it was verified
  */
@@ -35,7 +41,8 @@ export async function beginSession(
   const now = clock.now()
   await system.transaction(async (trx) => {
     await assertPasswordUnchanged(system, trx, user)
-    if (before !== undefined) await trx.deleteFrom('waypost_session').where('hash', '=', sha256(before)).execute()
+    const old = before === undefined ? undefined : await removeSession(trx, before)
+    const isSame = old?.user_id === user.id
     await trx
       .insertInto('waypost_session')
       .values({
@@ -45,8 +52,10 @@ export async function beginSession(
         created_at: now,
         password_at: now,
         expires_at: now + maxIdleMs,
+        sign_in: (isSame ? old.sign_in : null) ?? makeUuid(),
       })
       .execute()
+    if (old !== undefined && !isSame) await endSignIn(system, trx, { signIn: old, now })
   })
   return value
 }
@@ -60,6 +69,7 @@ export async function findSession(sessions: Sessions, value: string | undefined)
     .selectFrom('waypost_session as session')
     .innerJoin('waypost_user as user', 'user.id', 'session.user_id')
     .select(['session.created_at', 'session.password_at', 'session.expires_at', 'session.password_check'])
+    .select('session.sign_in')
     .select(['user.id', 'user.name', 'user.password_hash'])
     .where('session.hash', '=', hash)
     .where('session.expires_at', '>', clock.now())
@@ -71,9 +81,18 @@ export async function findSession(sessions: Sessions, value: string | undefined)
     const move = system.db.updateTable('waypost_session').set({ expires_at: expiresAt })
     await move.where('hash', '=', hash).execute()
   }
-  return { hash, userId: row.id, userName: row.name, passwordAt: row.password_at }
+  return { hash, userId: row.id, userName: row.name, passwordAt: row.password_at, signIn: row.sign_in }
 }
 
-export async function endSession({ system }: Sessions, value: string): Promise<void> {
-  await system.db.deleteFrom('waypost_session').where('hash', '=', sha256(value)).execute()
+/** Ends the sign-in of a cookie: its session, and every token that the pages of this browser got. */
+export async function endSession({ system, clock }: Sessions, value: string): Promise<void> {
+  await system.transaction(async (trx) => {
+    const session = await removeSession(trx, value)
+    if (session !== undefined) await endSignIn(system, trx, { signIn: session, now: clock.now() })
+  })
+}
+
+async function removeSession(trx: Transaction<SystemTables>, value: string): Promise<SignIn | undefined> {
+  const removal = trx.deleteFrom('waypost_session').where('hash', '=', sha256(value))
+  return removal.returning(['user_id', 'sign_in']).executeTakeFirst()
 }

@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readForm, type Form } from '../endpoint/client-authentication.ts'
 import type { SignInLinks } from '../access/sign-in-links.ts'
 import { OAuthError, PageError } from '../errors.ts'
+import type { VerifiedUser } from '../account/users.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
 import { isOwnPages } from '../account/clients.ts'
 import { resolveRedirect, type RedirectableRequest } from './resolve-redirect.ts'
 import { makeResponseUri } from './response-uri.ts'
 import { checkRequest, type CheckedRequest } from './check-request.ts'
 import { type Cookies, isFormToken } from './cookies.ts'
-import { findSession } from './session.ts'
+import { beginSession, endSession, findSession } from './session.ts'
 import { normalizeQuery, parseQuery, rewriteQuery } from './query-parameters.ts'
 
 /** What the pages need from their server. */
@@ -84,6 +85,21 @@ function toPage({ error, message }: OAuthError): PageError {
   return new PageError('The request of this app is not valid', `${message} (${error}).`, {
     hint: 'Go back to the app and start again. The app receives error details at its redirect URI only after you sign in.',
   })
+}
+
+/** Signs the browser in. Tokens of another user who was signed in there end. */
+export async function signIn({ issuer, cookies, request, reply }: Visit, user: VerifiedUser): Promise<void> {
+  cookies.setSession(reply, await beginSession(issuer, user, cookies.session(request)))
+  await issuer.applyChanges()
+}
+
+/** Signs the browser out, in every tab. */
+export async function signOut({ issuer, cookies, request, reply }: Visit): Promise<void> {
+  const cookie = cookies.session(request)
+  if (cookie === undefined) return
+  await endSession(issuer, cookie)
+  cookies.clearSession(reply)
+  await issuer.applyChanges()
 }
 
 /** Redirects the browser to the client. */

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import { sha256 } from '../../kit/index.ts'
 import type { SystemTables } from '../../store/index.ts'
-import { type ClientRecord, isOwnPages, loadGrantableScopes } from '../account/clients.ts'
+import { type ClientRecord, docsClientId, isOwnPages, loadGrantableScopes } from '../account/clients.ts'
 import { intersect, splitScopes } from '../account/scopes.ts'
 import { OAuthError } from '../errors.ts'
 import type { Caller } from '../token/caller.ts'
@@ -37,7 +37,8 @@ export async function grantAuthorizationCode(
   const passwordAt = isOwnPages(client.id) ? (code.password_at ?? undefined) : undefined
   const grantee = { userId: code.user_id, clientId: client.id, scopes, passwordAt }
   // Sign before the transaction, which locks the code's row.
-  const prepared = await prepareFamily(issuer, grantee, { refresh: client.grants.includes('refresh_token') })
+  const signIn = isOwnPages(client.id) || client.id === docsClientId ? code.sign_in : null
+  const prepared = await prepareFamily(issuer, grantee, { refresh: client.grants.includes('refresh_token'), signIn })
   const isFirst = await issuer.system.transaction(async (trx) => {
     const secretHash = client.secretHash ?? undefined
     await assertGranteeActive(issuer.system, trx, { userId: code.user_id, clientId: client.id, secretHash })

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
-import type { Transaction } from 'kysely'
-import type { System, SystemTables } from '../../store/index.ts'
+import type { System } from '../../store/index.ts'
 import { docsClientId } from '../account/clients.ts'
 import { errors, OAuthError } from '../errors.ts'
-import { endSessionOf, revokeInTransaction, type Revocation } from '../token/revoke.ts'
+import { endSignIn, findSignIn, revokeInTransaction, type Revocation } from '../token/revoke.ts'
 import { signAccessToken } from '../token/access-token.ts'
 import { lockToken } from '../token/lock-token.ts'
 import { assertGranteeActive, storeAccessToken, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
@@ -70,8 +69,15 @@ export async function listOwnTokens({ db }: System, page: TokenPage): Promise<re
 function selectTokens(db: System['db'], { userId, now, limit, after }: TokenPage) {
   return db
     .selectFrom('waypost_token')
-    .select(['jti as id', sql<string | null>`jti`.as('jti'), 'family_id', 'client_id'])
-    .select(['scope', 'created_at', 'expires_at', 'used_at'])
+    .select(['jti as id', sql<string | null>`jti`.as('jti')])
+    .select(({ selectFrom, ref }) =>
+      selectFrom('waypost_token_family as family')
+        .select('family.id')
+        .where('family.id', '=', ref('waypost_token.family_id'))
+        .where('family.client_id', '=', ref('waypost_token.client_id'))
+        .as('family_id'),
+    )
+    .select(['client_id', 'scope', 'created_at', 'expires_at', 'used_at'])
     .where('user_id', '=', userId)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
@@ -108,6 +114,7 @@ function selectFamilies(db: System['db'], { userId, now, after }: TokenPage) {
           selectFrom('waypost_token as token')
             .select('token.jti')
             .where('token.family_id', '=', ref('family.id'))
+            .where('token.client_id', '=', ref('family.client_id'))
             .where('token.revoked_at', 'is', null)
             .where('token.expires_at', '>', now),
         ),
@@ -132,30 +139,30 @@ export async function revokeOwnToken(
   }
   await system.transaction(async (trx) => {
     const { familyId } = which
-    if (familyId !== undefined && !(await isSameBrowser(trx, caller.jti, familyId))) await endSessionOf(trx, familyId)
+    const signIn = familyId === undefined ? undefined : await findSignIn(trx, familyId)
+    // Each load of a page begins a family, so one of this browser is usually that of a page that was closed.
+    const own = await findOwn(system, caller.id, caller.jti)
+    const isOwnBrowser = async () =>
+      own?.familyId !== undefined && (await findSignIn(trx, own.familyId))?.sign_in === signIn?.sign_in
+    if (signIn !== undefined && (own?.familyId === familyId || !(await isOwnBrowser())))
+      await endSignIn(system, trx, { signIn, now: clock.now() })
     await revokeInTransaction(system, trx, { which, now: clock.now() })
   })
   await issuer.applyChanges()
 }
 
-/** Whether the caller's token is of another family that came from the same session: each load of a page begins one. */
-async function isSameBrowser(trx: Transaction<SystemTables>, jti: string, familyId: string): Promise<boolean> {
-  const row = await trx
-    .selectFrom('waypost_token as token')
-    .innerJoin('waypost_token_family as own', 'own.id', 'token.family_id')
-    .innerJoin('waypost_token_family as other', 'other.password_at', 'own.password_at')
-    .select('own.id')
-    .where('token.jti', '=', jti)
-    .where('other.id', '=', familyId)
-    .whereRef('own.id', '!=', 'other.id')
-    .executeTakeFirst()
-  return row !== undefined
-}
-
+/** A token to try calls is revoked alone, although it also ends with the family of the page that got it. */
 async function findOwn({ db }: System, userId: string, id: string): Promise<Revocation | undefined> {
-  const tokens = db.selectFrom('waypost_token').select('family_id').where('jti', '=', id)
-  const token = await tokens.where('user_id', '=', userId).executeTakeFirst()
-  if (token !== undefined) return token.family_id === null ? { jti: id } : { familyId: token.family_id }
+  const token = await db
+    .selectFrom('waypost_token as token')
+    .leftJoin('waypost_token_family as family', (join) =>
+      join.onRef('family.id', '=', 'token.family_id').onRef('family.client_id', '=', 'token.client_id'),
+    )
+    .select('family.id as familyId')
+    .where('token.jti', '=', id)
+    .where('token.user_id', '=', userId)
+    .executeTakeFirst()
+  if (token !== undefined) return token.familyId === null ? { jti: id } : { familyId: token.familyId }
   const families = db.selectFrom('waypost_token_family').select('id as familyId').where('id', '=', id)
   return families.where('user_id', '=', userId).executeTakeFirst()
 }
@@ -183,8 +190,8 @@ export async function issueTryToken(
   try {
     await system.transaction(async (trx) => {
       await assertGranteeActive(system, trx, { ...grantee, secretHash: undefined })
-      await lockToken(issuer, trx, owner.jti)
-      await storeAccessToken(trx, token, { grantee, familyId: null, now: clock.now() })
+      const familyId = await lockToken(issuer, trx, owner.jti) // it ends with the sign-in of the page
+      await storeAccessToken(trx, token, { grantee, familyId, now: clock.now() })
     })
   } catch (error) {
     if (error instanceof OAuthError) throw errors.WP_AUTH_TRY_CLIENT({}, { cause: error })

@@ -69,35 +69,79 @@ export function changeOf(which: Revocation): Change {
 /**
  * Revokes a token of the client by its value (RFC 7009 §2.1). A refresh token is revoked with its family. Unknown and
  * expired tokens and those of other clients are ignored. A token of the backend or the portal is revoked by signing
- * out there, which also ends the session that it came from.
+ * out there, which ends the whole sign-in that it came from.
  */
 export async function revokeByValue(issuer: TokenIssuer, client: ClientRecord, token: string): Promise<void> {
   const { system, clock } = issuer
   const which = (await findFamily(system, client, token)) ?? (await findAccessToken(issuer, client, token))
   if (which === undefined) return
   await system.transaction(async (trx) => {
-    if (isOwnPages(client.id) && which.familyId !== undefined) await endSessionOf(trx, which.familyId)
+    const signIn = which.familyId === undefined ? undefined : await findSignIn(trx, which.familyId)
+    if (signIn !== undefined) await endSignIn(system, trx, { signIn, now: clock.now() })
     await revokeInTransaction(system, trx, { which, now: clock.now() })
   })
   await issuer.applyChanges()
 }
 
+/** A sign-in of a user on the pages of this server. */
+export interface SignIn {
+  readonly user_id: string
+  /** Null if it began on a server that did not record it. */
+  readonly sign_in: string | null
+}
+
 /**
- * Ends the session that a family came from: that of its user in which the password was entered at the same time. Only
- * families of the backend and the portal have one.
+ * Ends a sign-in: its session, its unredeemed codes, and all tokens of the backend, the portal and the API reference that
+ * came from it, in every tab. Clients to which the user granted access keep theirs. Must be the last step of a
+ * transaction.
  */
-export async function endSessionOf(trx: Transaction<SystemTables>, familyId: string): Promise<void> {
-  const family = await trx
-    .selectFrom('waypost_token_family')
-    .select(['user_id', 'password_at'])
-    .where('id', '=', familyId)
-    .executeTakeFirst()
-  if (family === undefined || family.password_at === null) return
+export async function endSignIn(
+  system: System,
+  trx: Transaction<SystemTables>,
+  { signIn, now }: { readonly signIn: SignIn; readonly now: number },
+): Promise<void> {
+  if (signIn.sign_in === null) return
+  const { user_id, sign_in } = signIn
+  const isOfIt = { user_id, sign_in }
   await trx
     .deleteFrom('waypost_session')
-    .where('user_id', '=', family.user_id)
-    .where('password_at', '=', family.password_at)
+    .where(({ and }) => and(isOfIt))
     .execute()
+  // Codes before families before tokens, as in `endAccess`.
+  await trx
+    .deleteFrom('waypost_code')
+    .where(({ and }) => and(isOfIt))
+    .where('used_at', 'is', null)
+    .execute()
+  await trx
+    .updateTable('waypost_token_family')
+    .set({ revoked_at: now })
+    .where(({ and }) => and(isOfIt))
+    .where('revoked_at', 'is', null)
+    .execute()
+  const families = trx.selectFrom('waypost_token_family').select('id')
+  await trx
+    .updateTable('waypost_token')
+    .set({ revoked_at: now })
+    .where(
+      'family_id',
+      'in',
+      families.where(({ and }) => and(isOfIt)),
+    )
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .execute()
+  await recordChanges(system, trx, [{ kind: 'user', subject: user_id }])
+}
+
+/** Finds the sign-in that a family of the backend or the portal came from. */
+export async function findSignIn(trx: Transaction<SystemTables>, familyId: string): Promise<SignIn | undefined> {
+  const family = await trx
+    .selectFrom('waypost_token_family')
+    .select(['user_id', 'sign_in', 'client_id'])
+    .where('id', '=', familyId)
+    .executeTakeFirst()
+  return family !== undefined && isOwnPages(family.client_id) ? family : undefined
 }
 
 async function findFamily(system: System, client: ClientRecord, token: string): Promise<Revocation | undefined> {
@@ -120,8 +164,10 @@ async function findAccessToken(
   const verified = await verifyAccessToken(issuer, token)
   if (!('jti' in verified)) return undefined
   const { jti } = verified
-  const query = issuer.system.db.selectFrom('waypost_token').select('jti').where('jti', '=', jti)
-  return query.where('client_id', '=', client.id).executeTakeFirst()
+  const query = issuer.system.db.selectFrom('waypost_token').select(['jti', 'family_id']).where('jti', '=', jti)
+  const found = await query.where('client_id', '=', client.id).executeTakeFirst()
+  if (found === undefined) return undefined
+  return isOwnPages(client.id) && found.family_id !== null ? { familyId: found.family_id } : { jti }
 }
 
 type TokenColumn = 'jti' | 'family_id' | 'user_id' | 'client_id'

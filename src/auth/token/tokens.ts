@@ -76,6 +76,8 @@ export interface IssueOptions {
   readonly lifetimeMs?: number
   /** The hash of the secret with which the client authenticated; undefined for a public client. */
   readonly secretHash?: string | undefined
+  /** A family of other tokens with which an access token ends. */
+  readonly endsWith?: string | null
 }
 
 /**
@@ -86,7 +88,7 @@ export interface IssueOptions {
 export async function issueTokens(
   issuer: TokenIssuer,
   grantee: Grantee,
-  { refresh, secretHash, lifetimeMs = issuer.settings().token_lifetime }: IssueOptions,
+  { refresh, secretHash, endsWith = null, lifetimeMs = issuer.settings().token_lifetime }: IssueOptions,
 ): Promise<IssuedTokens & { jti: string }> {
   if (refresh) {
     const prepared = await prepareFamily(issuer, grantee, { refresh: true })
@@ -97,7 +99,7 @@ export async function issueTokens(
     return prepared.issued
   }
   const token = await signAccessToken(issuer, grantee, lifetimeMs)
-  const row = toRow(token, { grantee, familyId: null, now: issuer.clock.now() })
+  const row = toRow(token, { grantee, familyId: endsWith, now: issuer.clock.now() })
   if (!(await issuer.writer.store({ token: row, secretHash }))) throw changedMeanwhile()
   return { accessToken: token.jwt, jti: token.jti, expiresIn: token.expiresIn, scopes: grantee.scopes }
 }
@@ -129,7 +131,7 @@ export async function assertGranteeActive(
 export async function prepareFamily(
   issuer: TokenIssuer,
   grantee: Grantee,
-  { refresh }: { refresh: boolean },
+  { refresh, signIn = null }: { refresh: boolean; signIn?: string | null },
 ): Promise<PreparedTokens> {
   const settings = issuer.settings()
   const now = issuer.clock.now()
@@ -148,7 +150,7 @@ export async function prepareFamily(
       ...(refreshToken === undefined ? {} : { refreshToken }),
     },
     async store(trx) {
-      await storeFamily(trx, grantee, { id: familyId, now, expiresAt: familyEnds })
+      await storeFamily(trx, grantee, { id: familyId, now, expiresAt: familyEnds, signIn })
       if (refreshToken !== undefined) {
         const expiresAt = Math.min(familyEnds, now + settings.refresh_lifetime)
         await storeRefreshToken(trx, refreshToken, { familyId, now, expiresAt })
@@ -169,7 +171,7 @@ function findSessionEnd({ clientId, passwordAt = Infinity }: Grantee, settings: 
 async function storeFamily(
   trx: Transaction<SystemTables>,
   grantee: Grantee,
-  family: { id: string; now: number; expiresAt: number },
+  family: { id: string; now: number; expiresAt: number; signIn: string | null },
 ): Promise<void> {
   await trx
     .insertInto('waypost_token_family')
@@ -182,6 +184,7 @@ async function storeFamily(
       created_at: family.now,
       expires_at: family.expiresAt,
       revoked_at: null,
+      sign_in: family.signIn,
     })
     .execute()
 }

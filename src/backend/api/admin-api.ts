@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { assertRecentPassword, type Guard } from '../../auth/index.ts'
+import { assertRecentPassword, readTokenId, type Guard } from '../../auth/index.ts'
 import { isWaypostError, parseAddress } from '../../kit/index.ts'
 import { makeProblemBody, problemTypeOf, type Endpoint, type Generation } from '../../runtime/index.ts'
 import type { Draft } from '../draft/draft.ts'
@@ -102,6 +102,7 @@ function makeCall(sources: AdminSources, request: FastifyRequest, reply: Fastify
     query: request.query,
     body: request.body,
     principal: request.principal!,
+    tokenId: readTokenId((request.headers.authorization ?? '').split(' ').at(-1)!),
     actor,
     acting: async () => ({ ...host, applyChanges, actor: await actor() }),
     assertRecentPassword: () => assertRecentPassword(request.headers.authorization, host.clock.now()),

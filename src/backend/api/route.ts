@@ -83,6 +83,8 @@ export interface AdminCall<Params, Query, Body> extends AdminSources {
   readonly query: Query
   readonly body: Body
   readonly principal: Principal
+  /** The id of the caller's token. */
+  readonly tokenId: string | undefined
   /** The caller, for the audit log. Reads the client's name from System. */
   actor(): Promise<KnownActor>
   /** The host with the caller as its actor, for audited changes. */

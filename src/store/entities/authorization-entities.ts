@@ -15,6 +15,8 @@ const Session = defineEntity({
     /** When the password was last entered. */
     password_at: time(),
     expires_at: time().index(),
+    /** The same for all sessions of a browser in which a user enters the password again; null in sessions of older servers. */
+    sign_in: p.text().nullable(),
   },
 })
 
@@ -41,6 +43,8 @@ const Code = defineEntity({
     password_at: time().nullable(),
     /** The token family for which it was exchanged. */
     family_id: p.text().nullable(),
+    /** That of its session. */
+    sign_in: p.text().nullable(),
   },
 })
 

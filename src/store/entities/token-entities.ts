@@ -49,6 +49,8 @@ const TokenFamily = defineEntity({
     revoked_at: time().nullable(),
     /** When a server last saw one of its tokens used; updated from time to time. */
     used_at: time().nullable(),
+    /** The sign-in with which it ends; set for the pages of the backend, the portal and the API reference. */
+    sign_in: p.text().nullable(),
   },
 })
 

@@ -23,4 +23,5 @@ export const systemMigrations: readonly string[] = [
   '0021-success-in-delivery',
   '0022-lanes',
   '0023-growing-lists',
+  '0024-sign-ins',
 ]

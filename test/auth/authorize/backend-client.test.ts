@@ -5,9 +5,18 @@ import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addUser, backendClientId, backendScopes } from '../../../src/auth/index.ts'
 import { assertRecentPassword } from '../../../src/auth/access/step-up.ts'
-import { issuer, type TestAnswer } from '../../support/server.ts'
+import { issuer } from '../../support/server.ts'
 import { openWorld, password, type World } from '../world.ts'
-import { makeVisitor, readAnswer, readCode, readPage, requestOf, verifier, type Visitor } from './visitor.ts'
+import {
+  backendRequestOf as request,
+  makeVisitor,
+  readAnswer,
+  readCode,
+  readPage,
+  redeemForBackend,
+  requestOf,
+  type Visitor,
+} from './visitor.ts'
 
 const redirectUri = `${issuer}/backend/ui/signed-in`
 const hour = 3_600_000
@@ -21,19 +30,13 @@ describe('the client of the backend', () => {
   })
   after(() => world.close())
 
-  const request = (change = {}) =>
-    requestOf({ id: backendClientId }, { redirect_uri: redirectUri, scope: undefined, ...change })
   const logIn = async () => {
     visitor = makeVisitor(world)
     return visitor.logIn(await visitor.authorize(request()), { username: 'root' })
   }
   const post = (form: Readonly<Record<string, string>>, path = 'token') =>
     world.send(`POST /authorization/${path}`, { form: { client_id: backendClientId, ...form } })
-  const redeem = async (answer: TestAnswer) => {
-    const code = { code: readCode(answer), code_verifier: verifier, redirect_uri: redirectUri }
-    const { body } = await post({ grant_type: 'authorization_code', ...code })
-    return body as { access_token: string; refresh_token: string; expires_in: number; scope: string }
-  }
+  const redeem = redeemForBackend.bind(undefined, { send: (...request) => world.send(...request) })
 
   test('gets the scopes of administration without a consent page, and nothing else', async () => {
     const before = world.clock.now()

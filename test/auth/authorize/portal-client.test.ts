@@ -2,16 +2,19 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { decodeJwt } from 'jose'
 import { addUser, backendScopes, loginClientId, portalClientId } from '../../../src/auth/index.ts'
 import { defaultKinds } from '../../support/forms.ts'
 import { bearer, issuer, type TestAnswer } from '../../support/server.ts'
 import { openWorld, password, type World } from '../world.ts'
 import {
+  backendRequestOf,
   makeVisitor,
   portalRequestOf as request,
   readAnswer,
   readCode,
   readPage,
+  redeemForBackend,
   redeemForPortal,
   writeQuery,
   type Visitor,
@@ -35,6 +38,8 @@ for (const kind of defaultKinds) {
     }
     const post = (form: Readonly<Record<string, string>>, path = 'token') =>
       world.send(`POST /authorization/${path}`, { form: { client_id: portalClientId, ...form } })
+    const logInAs = (username: string) => async () =>
+      visitor.logIn(await visitor.authorize(request({ prompt: 'login' })), { username })
     const redeem = (answer: TestAnswer) => redeemForPortal(world, answer)
     const send = (token: string, line: string, json?: unknown) =>
       world.send(line, { headers: bearer(token), ...(json === undefined ? {} : { json }) })
@@ -192,6 +197,54 @@ for (const kind of defaultKinds) {
       assert.equal((await visitor.authorize(request({ prompt: 'select_account' }))).status, 200)
       const silent = await visitor.authorize(request({ prompt: 'none' }))
       assert.equal(readAnswer(silent).parameters['error'], 'login_required')
+    })
+
+    test('signing out ends every token of the sign-in, also of the backend and from before the last password', async () => {
+      const other = await redeem(await logIn())
+      const tab = await redeem(await visitor.authorize(request({ prompt: 'none' })))
+      const tried = (await send(tab.access_token, 'POST /consumer/token')).body['access_token'] as string
+      world.clock.forward(1000)
+      await visitor.logIn(await visitor.authorize(request({ prompt: 'login' })), { username: 'root' })
+      const admin = await redeemForBackend(world, await visitor.authorize(backendRequestOf()))
+      const lent = (await send(admin.access_token, 'POST /backend/token/try')).body['access_token'] as string
+      const unused = readCode(await visitor.authorize(backendRequestOf()))
+      const elsewhere = makeVisitor(world)
+      await elsewhere.logIn(await elsewhere.authorize(request()), { username: 'root' })
+      const apart = await redeem(await elsewhere.authorize(request()))
+      const uses: readonly (readonly [string, string])[] = [
+        [other.access_token, 'GET /consumer/account'],
+        [tab.access_token, 'GET /consumer/account'],
+        [tried, 'GET /any'],
+        [admin.access_token, 'GET /backend/account'],
+        [lent, 'GET /any'],
+      ]
+      const statuses = () => Promise.all(uses.map(async ([token, line]) => (await send(token, line)).status))
+      assert.deepEqual(await statuses(), [200, 200, 200, 200, 200])
+      assert.equal((await post({ token: tab.refresh_token }, 'revoke')).status, 200)
+      assert.deepEqual(await statuses(), [401, 401, 401, 401, 401])
+      for (const { refresh_token: token } of [other, tab])
+        assert.equal((await post({ grant_type: 'refresh_token', refresh_token: token })).body.error, 'invalid_grant')
+      assert.equal((await redeemForBackend(world, unused)).access_token, undefined)
+      assert.equal((await send(apart.access_token, 'GET /consumer/account')).status, 200)
+    })
+
+    for (const [way, end] of [
+      ['asking for another account', () => visitor.authorize(request({ prompt: 'select_account' }))],
+      ['another user who logs in', logInAs('ann')],
+    ] as const)
+      test(`${way} ends every token of the sign-in in this browser`, async () => {
+        const { access_token: token } = await redeem(await logIn())
+        const admin = await redeemForBackend(world, await visitor.authorize(backendRequestOf()))
+        assert.equal((await end()).status < 400, true)
+        assert.equal((await send(token, 'GET /consumer/account')).status, 401)
+        assert.equal((await send(admin.access_token, 'GET /backend/account')).status, 401)
+      })
+
+    test('a token to try calls is revoked alone among the own tokens', async () => {
+      const { access_token: token } = await redeem(await logIn())
+      const tried = decodeJwt((await send(token, 'POST /consumer/token')).body['access_token']).jti
+      assert.equal((await send(token, `DELETE /consumer/token/${tried}`)).status, 204)
+      assert.equal((await send(token, 'GET /consumer/account')).status, 200)
     })
 
     test('gets no codes and no tokens while the portal is off', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { portalClientId } from '../../../src/auth/index.ts'
+import { backendClientId, portalClientId } from '../../../src/auth/index.ts'
 import { issuer, type TestAnswer } from '../../support/server.ts'
 import { password, type Credentials, type World } from '../world.ts'
 
@@ -75,6 +75,21 @@ const portalRedirectUri = `${issuer}/portal/signed-in`
 /** The parameters of a request of the portal's pages. */
 export function portalRequestOf(change: Parameters = {}): Parameters {
   return requestOf({ id: portalClientId }, { redirect_uri: portalRedirectUri, scope: undefined, ...change })
+}
+
+const backendRedirectUri = `${issuer}/backend/ui/signed-in`
+
+/** The parameters of a request of the backend's pages. */
+export function backendRequestOf(change: Parameters = {}): Parameters {
+  return requestOf({ id: backendClientId }, { redirect_uri: backendRedirectUri, scope: undefined, ...change })
+}
+
+/** Exchanges a code, or that in an answer, for tokens of the backend. */
+export async function redeemForBackend(world: Pick<World, 'send'>, answer: TestAnswer | string) {
+  const code = typeof answer === 'string' ? answer : readCode(answer)
+  const grant = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: backendRedirectUri }
+  const { body } = await world.send('POST /authorization/token', { form: { client_id: backendClientId, ...grant } })
+  return body as { access_token: string; refresh_token: string; expires_in: number; scope: string }
 }
 
 /** Exchanges the code in an answer for tokens of the portal. */

@@ -1,7 +1,7 @@
 // The transport: sends a request to the API of the pages with the token of the session. It renews the
 // token, asks the user to sign in again if necessary, and then repeats the request.
 import { apiPath } from '../config.ts'
-import { accessToken, askToSignIn } from '../session/session.ts'
+import { accessToken, askToSignIn, tellWindows } from '../session/session.ts'
 import { strings } from '../strings.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -75,8 +75,12 @@ export async function sendForResponse(method: Method, path: string, options: Sen
     response = await request(method, path, { ...options, token: await accessToken() })
   }
   if (!response.ok) throw new Problem(response.status, ((await readBody(response)) ?? {}) as Record<string, unknown>)
+  if (method !== 'GET' && endsAccess.test(path)) tellWindows()
   return response
 }
+
+/** Paths of changes after which other windows may have no access any more. */
+const endsAccess = /^\/?(user\/|account\/password|token\/(?!try|find))/
 
 async function needsPassword(response: Response): Promise<boolean> {
   const body = (await readBody(response.clone())) as { type?: unknown } | undefined

@@ -1,5 +1,6 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { createContext, useMemo, useRef, useState, type ReactNode } from 'react'
+import { signInRequest } from '../session/session.ts'
 import { strings } from '../strings.ts'
 import { useFocusReturn } from './use-focus-return.ts'
 
@@ -11,6 +12,8 @@ interface DialogProps {
   readonly isModalOnly?: boolean
   /** Whether it is over other dialogs. */
   readonly isTop?: boolean
+  /** Whether nothing else can be seen, and only its buttons close it. */
+  readonly hidesPage?: boolean
   onClose(): void
 }
 
@@ -25,12 +28,13 @@ interface DialogForm {
 export const DialogContext = createContext<DialogForm | undefined>(undefined)
 
 /** A dialog over the page. Render it only while it is open. Unlike that of `Modal`, its title is not a landmark. */
-export function Dialog({ title, children, size = 440, isModalOnly = false, isTop = false, onClose }: DialogProps) {
+export function Dialog({ title, children, size = 440, isTop = false, onClose, ...props }: DialogProps) {
+  const { hidesPage = false, isModalOnly = hidesPage } = props
   useFocusReturn()
   const hasChanges = useRef(false)
   const [isAsking, setAsking] = useState(false)
   const close = () => {
-    if (isAsking) return // Escape reaches both dialogs
+    if (isAsking || (!isTop && signInRequest.get() !== undefined)) return // Escape reaches all dialogs
     if (hasChanges.current) setAsking(true)
     else onClose()
   }
@@ -54,7 +58,7 @@ export function Dialog({ title, children, size = 440, isModalOnly = false, isTop
       closeOnEscape={!isModalOnly}
       zIndex={isTop ? 400 : 200}
     >
-      <Modal.Overlay />
+      <Modal.Overlay {...(hidesPage ? { color: 'var(--mantine-color-body)', backgroundOpacity: 1 } : {})} />
       <Modal.Content>
         <div className="dialog-header">
           <Modal.Title>{title}</Modal.Title>

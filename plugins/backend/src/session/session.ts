@@ -17,7 +17,7 @@ interface Tokens {
 }
 
 /** Why the user must sign in again. */
-export type SignInReason = 'expired' | 'password'
+export type SignInReason = 'expired' | 'ended' | 'password'
 
 /** The result of starting: signed in, or what the page shows instead of the app. */
 export type Started =
@@ -138,6 +138,7 @@ let cancelSignIn: (() => void) | undefined
  * @throws SignInCancelled
  */
 export function askToSignIn(reason: SignInReason): Promise<void> {
+  if (signingIn !== undefined && reason === 'ended') signInRequest.set(reason)
   signingIn ??= new Promise<void>((resolve, reject) => {
     cancelSignIn = () => reject(new SignInCancelled())
     const stop = sessionStore.listen(() => resolve())
@@ -229,7 +230,34 @@ async function redeem(code: string, verifier: string): Promise<void> {
   const before = sessionStore.get()
   // What is on the page belongs to the other user.
   if (before !== undefined && before.user.id !== user.id) return location.replace(`${uiPath}/`)
+  endings ??= followEndings()
   return sessionStore.set({ user, scopes: scope.split(' ') })
+}
+
+/** Connects the windows of the backend and of the portal in this browser, if they have one origin. */
+let endings: BroadcastChannel | undefined
+
+/**
+ * Checks this window's access when another one may have ended it. Scripts of user routes can send this message too, but
+ * nothing follows from it unless the server rejects the tokens.
+ */
+function followEndings(): BroadcastChannel {
+  const channel = new BroadcastChannel('waypost-endings')
+  channel.addEventListener('message', () => void checkAccess())
+  return channel
+}
+
+/** Makes the other windows check whether they still have access. */
+export function tellWindows(): void {
+  endings?.postMessage('')
+}
+
+async function checkAccess(): Promise<void> {
+  if (tokens === undefined) return
+  const authorization = `Bearer ${tokens.access}`
+  const answer = await fetch(`${issuer}/authorization/whoami`, { headers: { authorization } }).catch(() => undefined)
+  if (answer?.status !== 401 || (await refresh().catch(() => true))) return
+  await askToSignIn('ended').catch(() => undefined)
 }
 
 interface TokenResponse {
@@ -275,25 +303,31 @@ export async function accessToken(rejected?: string): Promise<string> {
 }
 
 async function renew(): Promise<void> {
-  const refresh = tokens?.refresh
-  if (refresh !== undefined) {
-    try {
-      return await requestTokens({ grant_type: 'refresh_token', refresh_token: refresh })
-    } catch (error) {
-      if (!(error instanceof TokenError)) throw error // the server cannot be reached
-      tokens = undefined
-    }
-  }
-  return askToSignIn('expired')
+  if (!(await refresh())) await askToSignIn('expired')
 }
 
-/** Signs out here and at the authorization endpoint. */
+/** @returns whether there are new tokens @throws an error of the network */
+async function refresh(): Promise<boolean> {
+  const token = tokens?.refresh
+  if (token === undefined) return false
+  try {
+    await requestTokens({ grant_type: 'refresh_token', refresh_token: token })
+    return true
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error // the server cannot be reached
+    tokens = undefined
+    return false
+  }
+}
+
+/** Signs out at the authorization endpoint, here, and in the other windows of this browser. */
 export async function signOut(): Promise<void> {
   const token = tokens?.refresh ?? tokens?.access
   tokens = undefined
   if (token !== undefined) {
     const body = new URLSearchParams({ token, client_id: config.clientId })
     await fetch(`${issuer}/authorization/revoke`, { method: 'POST', body }).catch(() => undefined)
+    tellWindows()
   }
   await leave(`${uiPath}/`, { prompt: 'select_account' })
 }

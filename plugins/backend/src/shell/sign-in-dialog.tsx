@@ -21,16 +21,19 @@ function SignIn({ reason }: { readonly reason: SignInReason }) {
     stop.current = openSignIn(reason, (problem) => setState({ isWaiting: false, problem }))
   }
   const { signIn: texts } = strings
+  const hidesPage = reason === 'ended' // whoever is at the screen now may be another person
   return (
-    <Dialog title={texts[reason]} isTop onClose={cancelAsking}>
-      <Text>{reason === 'expired' ? texts.expiredText : texts.passwordText}</Text>
+    <Dialog title={texts[reason]} isTop hidesPage={hidesPage} onClose={cancelAsking}>
+      <Text>{texts[`${reason}Text`]}</Text>
       <Text role="status" c={state.problem === undefined ? 'dimmed' : 'error'} mt="xs" mih={20}>
         {state.problem ?? (state.isWaiting ? texts.waiting : '')}
       </Text>
       <Group justify="flex-end" mt="md" gap="xs">
-        <Button variant="default" onClick={cancelAsking}>
-          {strings.confirm.cancel}
-        </Button>
+        {hidesPage ? null : (
+          <Button variant="default" onClick={cancelAsking}>
+            {strings.confirm.cancel}
+          </Button>
+        )}
         <Button onClick={open} data-autofocus>
           {texts.button}
         </Button>

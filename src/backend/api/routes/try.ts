@@ -12,9 +12,12 @@ const tryToken = defineRoute({
   path: '/token/try',
   scopes: ['backend.read'],
   answer: record({ access_token: text, expires_in: Type.Integer(), scopes: Type.Array(text) }),
-  async handle({ principal, acting }) {
+  async handle({ principal, tokenId, acting }) {
     if (principal.client.id !== backendClientId) throw errors.WP_BACKEND_TRY_CLIENT()
-    const { access_token, expires_in, scope } = await issueTryToken(await acting(), principal.user.name)
+    const { access_token, expires_in, scope } = await issueTryToken(await acting(), {
+      user: principal.user.name,
+      jti: tokenId,
+    })
     return { access_token, expires_in, scopes: scope === '' ? [] : scope.split(' ') }
   },
 })
