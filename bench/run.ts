@@ -9,6 +9,7 @@ import { measureBackend } from './backend.ts'
 import { measureDeliveryPages } from './delivery-pages.ts'
 import { measureDeploy } from './deploy.ts'
 import { measureDraft } from './draft.ts'
+import { measureEditors } from './editors.ts'
 import { measureEdits } from './edits.ts'
 import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
@@ -37,6 +38,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   validate: measureValidate,
   files: measureLargeFiles,
   edits: measureEdits,
+  editors: measureEditors,
   draft: measureDraft,
   waits: measureWaits,
   attacks: measureAttacks,

@@ -30,6 +30,8 @@ interface Choice {
 }
 
 const filterFrom = 10
+/** How many are shown of a group, besides those that are or were selected. */
+const maxShown = 100
 
 /** Checkboxes for all scopes with their descriptions. The server decides what may be granted. */
 export function ScopePicker(props: ScopePickerProps) {
@@ -91,6 +93,8 @@ function Group({ title, choices, value, before, onChange, hasAll = false }: Grou
   const mayGrant = (scope: string) => !isBackendScope(scope) || own.includes(scope)
   const grantable = choices.map(({ name }) => name).filter(mayGrant)
   const selected = choices.filter(({ name }) => value.includes(name)).length
+  const isKept = ({ name }: Choice) => value.includes(name) || before?.includes(name)
+  const visible = choices.filter((one, index) => index < maxShown || isKept(one))
   const toggle = (scopes: readonly string[], isOn: boolean) =>
     onChange(isOn ? [...new Set([...value, ...scopes])] : value.filter((one) => !scopes.includes(one)))
   return (
@@ -106,7 +110,7 @@ function Group({ title, choices, value, before, onChange, hasAll = false }: Grou
           />
         ) : null}
       </p>
-      {choices.map(({ name, description }) => {
+      {visible.map(({ name, description }) => {
         const isOn = value.includes(name)
         const change = before === undefined || before.includes(name) === isOn ? undefined : isOn ? 'added' : 'removed'
         return (
@@ -122,6 +126,7 @@ function Group({ title, choices, value, before, onChange, hasAll = false }: Grou
           </div>
         )
       })}
+      {visible.length < choices.length ? <p className="soft">{texts.more(choices.length - visible.length)}</p> : null}
     </div>
   )
 }

@@ -2,6 +2,7 @@ import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@ma
 import { useState, type ReactNode } from 'react'
 import { editing } from '../strings/editing.ts'
 import type { DraftEdit } from './draft.ts'
+import { useChoices } from './choices.tsx'
 import { isEqual } from './values.ts'
 
 const { field: texts } = editing
@@ -107,16 +108,17 @@ interface SelectFieldProps extends FieldProps {
 export function SelectField({ options, isMono = false, ...field }: SelectFieldProps) {
   const { edit, at, isRequired } = field
   const value = edit.get(at)
-  const known = options.map((one) => (typeof one === 'string' ? { value: one, label: one } : one))
   const current = value === undefined || value === null ? null : describeValue(value)
-  const isKnown = current === null || known.some((one) => one.value === current)
+  const known = options.find((one) => (typeof one === 'string' ? one : one.value) === current)
+  const chosen = current === null ? [] : [known ?? { value: current, label: texts.unknown(current) }]
+  const choices = useChoices(() => (known === undefined ? [...options, ...chosen] : options), chosen)
   return (
     <Select
       placeholder={texts.unset}
       {...inputProps(field)}
-      data={isKnown ? known : [...known, { value: current, label: texts.unknown(current) }]}
+      {...choices}
       value={current}
-      searchable={known.length > 6}
+      searchable={options.length > 6}
       clearable={isRequired !== true}
       nothingFoundMessage={texts.noOptions}
       className={isMono ? 'mono-input' : ''}
@@ -133,13 +135,14 @@ interface ListFieldProps extends FieldProps {
 /** A list of texts; without any, the key is removed unless it is required. */
 export function ListField({ options = [], ...field }: ListFieldProps) {
   const { edit, at } = field
+  const choices = useChoices(() => options)
   if (typeof edit.get(at) === 'string') return <TextField {...field} />
   const { list, change } = listOf(field)
   return (
     <TagsInput
       {...inputProps(field)}
       {...(list.length > 0 ? { placeholder: '' } : {})}
-      data={[...options]}
+      {...choices}
       value={[...list]}
       onChange={change}
     />

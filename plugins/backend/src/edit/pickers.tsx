@@ -11,6 +11,7 @@ import { editing } from '../strings/editing.ts'
 import { useServerDraft } from './draft.ts'
 import { NameEntry } from './entry-dialogs.tsx'
 import { inputProps, ListField, listOf, SelectField, type FieldProps } from './fields.tsx'
+import { useChoices } from './choices.tsx'
 import { isMap, keysOf, pointerOf } from './values.ts'
 
 const { picker: texts } = editing
@@ -115,17 +116,17 @@ export function ScopesPicker(field: FieldProps) {
   const { edit, at } = field
   const [isAdding, setAdding] = useState(false)
   const known = useNames('scope')
+  const { list, change } = listOf(field)
+  const choices = useChoices(() => [...new Set([...known, ...list])], list)
   // A list may also be written as one text, with commas or a variable.
   if (typeof edit.get(at) === 'string') return <ListField {...field} />
-  const { list, change } = listOf(field)
-  const options = [...new Set([...known, ...list])]
   return (
     <div className="with-button">
       <MultiSelect
         {...inputProps(field)}
         {...(list.length > 0 ? { placeholder: '' } : {})}
         className="grow"
-        data={options}
+        {...choices}
         value={[...list]}
         searchable
         nothingFoundMessage={editing.field.noOptions}

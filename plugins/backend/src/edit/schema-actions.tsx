@@ -113,7 +113,29 @@ function remove(editor: Editor, row: Row): void {
 }
 
 /** The menu of a row. */
-export function Actions({ row, title }: { readonly row: Row; readonly title: string }) {
+export function Actions({ row, title }: ActionsProps) {
+  const editor = useEditor()
+  return (
+    <Menu width={260} returnFocus={false}>
+      <Menu.Target>
+        <ActionIcon aria-label={texts.of.actions(title)} id={editor.idOf(row, 'actions')}>
+          <Ellipsis size={16} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Items row={row} title={title} />
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+interface ActionsProps {
+  readonly row: Row
+  readonly title: string
+}
+
+/** Rendered only while the menu is open. */
+function Items({ row, title }: ActionsProps) {
   const editor = useEditor()
   const parent = parentOf(editor.tree, row)!
   const siblings = parent.children.filter(({ role }) => role === row.role)
@@ -130,26 +152,19 @@ export function Actions({ row, title }: { readonly row: Row; readonly title: str
     [texts.actions.out(parent.name), canLeave, () => outdent(editor, row), 'Alt+Shift+←'],
   ]
   return (
-    <Menu width={260} returnFocus={false}>
-      <Menu.Target>
-        <ActionIcon aria-label={texts.of.actions(title)} id={editor.idOf(row, 'actions')}>
-          <Ellipsis size={16} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {items.map(([label, isShown, run, keys]) =>
-          isShown ? (
-            <Menu.Item key={label} onClick={run} rightSection={keys === undefined ? null : <Keys>{keys}</Keys>}>
-              {label}
-            </Menu.Item>
-          ) : null,
-        )}
-        <Menu.Divider />
-        <Menu.Item color="var(--bad)" onClick={() => remove(editor, row)}>
-          {texts.actions.remove(isField ? row.name : title)}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      {items.map(([label, isShown, run, keys]) =>
+        isShown ? (
+          <Menu.Item key={label} onClick={run} rightSection={keys === undefined ? null : <Keys>{keys}</Keys>}>
+            {label}
+          </Menu.Item>
+        ) : null,
+      )}
+      <Menu.Divider />
+      <Menu.Item color="var(--bad)" onClick={() => remove(editor, row)}>
+        {texts.actions.remove(isField ? row.name : title)}
+      </Menu.Item>
+    </>
   )
 }
 

@@ -13,6 +13,8 @@ export interface Editor {
   readonly opened: ReadonlySet<string>
   idOf(row: Pick<Row, 'id'>, part: string): string
   errorOf(row: Row): string | undefined
+  /** The id of the row that is about to get the focus. */
+  readonly focused: string | undefined
   /** Changes the schema and moves the focus. */
   change(schema: unknown, focus?: Focus): void
   toggle(id: string, isOpen: boolean): void
@@ -31,10 +33,14 @@ export function useEditor(): Editor {
 }
 
 /** What a row is called in labels: its name with those around it. */
-export function titleOf(editor: Pick<Editor, 'tree' | 'label' | 'named'>, row: Row): string {
+export function titleOf(
+  editor: Pick<Editor, 'tree' | 'label' | 'named'>,
+  row: Row,
+  known?: { readonly parent: Row; readonly title: string },
+): string {
   if (row.role === 'root') return editor.label
-  const parent = parentOf(editor.tree, row)
-  const around = parent === undefined || parent.role === 'root' ? '' : `${titleOf(editor, parent)}.`
+  const parent = known?.parent ?? parentOf(editor.tree, row)
+  const around = parent === undefined || parent.role === 'root' ? '' : `${known?.title ?? titleOf(editor, parent)}.`
   if (row.role === 'field') return around + row.name
   return around + (row.role === 'other' ? texts.other : nameOfVariant(editor, row, parent))
 }

@@ -1,7 +1,8 @@
 import { Checkbox } from '@mantine/core'
 import { Plus, SlidersHorizontal } from 'lucide-react'
-import { useEffect, useId, useRef, useState } from 'react'
+import { memo, useEffect, useId, useRef, useState } from 'react'
 import { describeLimits } from '../components/schema-words.ts'
+import { useNear } from '../components/use-near.ts'
 import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import { changeRequired, renameField } from './change-fields.ts'
 import { canBeNull, changeKeyword, changeNull } from './change-type.ts'
@@ -9,7 +10,15 @@ import { Actions, addFieldTo, addVariantTo, onNameKey } from './schema-actions.t
 import { EditorContext, nameOfVariant, titleOf, update, useEditor, type Editor, type Focus } from './schema-context.ts'
 import { formats } from './schema-limit.tsx'
 import { LimitsPanel } from './schema-limits.tsx'
-import { listMoreKeywords, parentOf, readRows, toKeywords, type NamedSchemas, type Row } from './schema-rows.ts'
+import {
+  listMoreKeywords,
+  parentOf,
+  readRows,
+  toKeywords,
+  type KnownRows,
+  type NamedSchemas,
+  type Row,
+} from './schema-rows.ts'
 import { TypeInputs } from './schema-types.tsx'
 import { pointerOf, valueAt } from './values.ts'
 
@@ -30,6 +39,7 @@ export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: Sc
   const base = useId()
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const focus = useRef<Focus>(undefined)
+  const known = useRef<KnownRows>(new WeakMap())
   const idOf: Editor['idOf'] = ({ id }, part) => `${base}${id}-${part}`
   useEffect(() => {
     const next = focus.current
@@ -39,14 +49,15 @@ export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: Sc
     input?.focus()
     if (next.isNew === true && input instanceof HTMLInputElement) input.select()
   })
-  const tree = readRows(schema)
-  const editor: Editor = {
+  const tree = readRows(schema, known.current)
+  const current: Editor = {
     schema,
     named,
     label,
     at,
     tree,
     opened,
+    focused: focus.current?.id,
     idOf,
     errorOf: (row) => (at === undefined ? undefined : errorOf?.(at + pointerOf(...row.at))),
     change(next, nextFocus) {
@@ -60,6 +71,9 @@ export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: Sc
       setOpened(next)
     },
   }
+  // One object for all renderings: a row is rendered again only if it has changed, and what it does reads the latest values.
+  const editor = useRef(current).current
+  Object.assign(editor, current)
   return (
     <EditorContext value={editor}>
       <div className="fields-frame">
@@ -72,8 +86,8 @@ export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: Sc
             <span className="field-description">{texts.columns.description}</span>
             <span className="field-limits">{texts.columns.limits}</span>
           </div>
-          <FieldRow row={tree} />
-          <Children row={tree} />
+          <FieldRow {...propsOf(editor, tree, label)} />
+          {hasChildren(tree) ? <Children row={tree} title={label} /> : null}
         </div>
         <p className="fields-keys soft">{texts.keys}</p>
       </div>
@@ -81,24 +95,47 @@ export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: Sc
   )
 }
 
+interface FieldRowProps {
+  readonly row: Row
+  readonly title: string
+  /** What a row without an input for its name is called. */
+  readonly name: string
+  readonly isOpen: boolean
+  /** Whether it is about to get the focus. */
+  readonly isFocused: boolean
+  readonly error: string | undefined
+  /** Only of open rows, whose panel needs them. */
+  readonly named: NamedSchemas | undefined
+}
+
+function propsOf(editor: Editor, row: Row, title: string, parent?: Row): FieldRowProps {
+  const name = row.role === 'variant' ? nameOfVariant(editor, row, parent) : row.role === 'other' ? texts.other : title
+  const isOpen = editor.opened.has(row.id)
+  const isFocused = editor.focused === row.id
+  return { isFocused, row, title, name, isOpen, error: editor.errorOf(row), named: isOpen ? editor.named : undefined }
+}
+
+const hasChildren = ({ types }: Row) => ['object', 'union'].includes(types.at(-1)!.kind)
+
 /** The rows inside of a row, and the button that adds one. */
-function Children({ row }: { readonly row: Row }) {
+function Children({ row, title }: { readonly row: Row; readonly title: string }) {
   const editor = useEditor()
   const { kind } = row.types.at(-1)!
-  if (kind !== 'object' && kind !== 'union') return null
-  const title = titleOf(editor, row)
   const [text, name, add] =
     kind === 'object'
       ? [texts.add, texts.addTo(title), () => addFieldTo(editor, row)]
       : [texts.addVariant, texts.addVariantTo(title), () => addVariantTo(editor, row)]
   return (
     <ul className="field-children" aria-label={texts.fields(title)}>
-      {row.children.map((child) => (
-        <li key={child.id}>
-          <FieldRow row={child} />
-          <Children row={child} />
-        </li>
-      ))}
+      {row.children.map((child) => {
+        const childTitle = titleOf(editor, child, { parent: row, title })
+        return (
+          <li key={child.id}>
+            <FieldRow {...propsOf(editor, child, childTitle, row)} />
+            {hasChildren(child) ? <Children row={child} title={childTitle} /> : null}
+          </li>
+        )
+      })}
       <li>
         <button type="button" className="field-add" id={editor.idOf(row, 'add')} aria-label={name} onClick={add}>
           <Plus size={14} aria-hidden /> {text}
@@ -108,15 +145,17 @@ function Children({ row }: { readonly row: Row }) {
   )
 }
 
-function FieldRow({ row }: { readonly row: Row }) {
+/** Rendered again only if its row, or what is shown of it, has changed. */
+const FieldRow = memo(function FieldRow({ row, title, name, isOpen, isFocused, error, named = {} }: FieldRowProps) {
   const editor = useEditor()
-  const title = titleOf(editor, row)
-  const isOpen = editor.opened.has(row.id)
-  const error = editor.errorOf(row)
+  const [element, isNear] = useNear<HTMLDivElement>('#content, .sheet')
+  const isShown = useRef(false)
+  isShown.current ||= isNear || isFocused || isOpen || row.role === 'root'
   const description = toKeywords(row.schema)['description']
   return (
     <div
       className="field"
+      ref={element}
       data-open={isOpen || undefined}
       data-described={description === undefined ? undefined : true}
       data-root={row.role === 'root' || undefined}
@@ -127,7 +166,7 @@ function FieldRow({ row }: { readonly row: Row }) {
         aria-label={row.role === 'root' ? texts.self(title) : title}
         data-at={editor.at === undefined ? undefined : editor.at + pointerOf(...row.at)}
       >
-        <Cells row={row} title={title} />
+        {isShown.current ? <Cells row={row} title={title} name={name} /> : <FarCells row={row} name={name} />}
         <div className="field-limits">
           <button
             type="button"
@@ -140,7 +179,9 @@ function FieldRow({ row }: { readonly row: Row }) {
             <Summary row={row} />
           </button>
         </div>
-        <div className="field-actions">{row.role === 'root' ? null : <Actions row={row} title={title} />}</div>
+        <div className="field-actions">
+          {row.role === 'root' || !isShown.current ? null : <Actions row={row} title={title} />}
+        </div>
       </div>
       {error === undefined ? null : (
         <p className="field-error" role="alert">
@@ -151,21 +192,28 @@ function FieldRow({ row }: { readonly row: Row }) {
         <LimitsPanel
           row={row}
           title={title}
-          named={editor.named}
+          named={named}
           onChange={(change) => editor.change(change(editor.schema))}
         />
       ) : null}
     </div>
   )
+})
+
+/** What can be found in a row that is far from the part of the page that is shown. */
+function FarCells({ row, name }: Pick<FieldRowProps, 'row' | 'name'>) {
+  return (
+    <>
+      <span className="field-name mono">{row.role === 'field' ? row.name : name}</span>
+      <span className="field-type">{row.types.map((part) => part.name ?? texts.kinds[part.kind]).join(' ')}</span>
+    </>
+  )
 }
 
-interface CellsProps {
-  readonly row: Row
-  readonly title: string
-}
+type CellsProps = Pick<FieldRowProps, 'row' | 'title' | 'name'>
 
 /** What is said in the line of a row: its name, type and description, and whether it is required and may be null. */
-function Cells({ row, title }: CellsProps) {
+function Cells({ row, title, name }: CellsProps) {
   const editor = useEditor()
   const description = toKeywords(row.schema)['description']
   const change = (next: (schema: unknown) => unknown) => editor.change(update(editor, row, next))
@@ -176,11 +224,7 @@ function Cells({ row, title }: CellsProps) {
           <NameInput row={row} title={title} />
         ) : (
           <span className={row.role === 'root' ? 'strong' : 'soft'} dir="auto">
-            {row.role === 'root'
-              ? title
-              : row.role === 'other'
-                ? texts.other
-                : nameOfVariant(editor, row, parentOf(editor.tree, row))}
+            {name}
           </span>
         )}
       </div>
@@ -231,8 +275,9 @@ function NameInput({ row, title }: { readonly row: Row; readonly title: string }
   const [typed, setTyped] = useState<{ readonly of: string; readonly text: string }>()
   const before = useRef(row.name)
   const shown = typed?.of === row.name ? typed.text : row.name
-  const siblings = parentOf(editor.tree, row)?.children ?? []
-  const isTaken = shown !== row.name && siblings.some(({ role, name }) => role === 'field' && name === shown)
+  const isTaken =
+    shown !== row.name &&
+    parentOf(editor.tree, row)?.children.some(({ role, name }) => role === 'field' && name === shown)
   const error = shown === '' ? texts.names.empty : isTaken ? texts.names.taken(shown) : undefined
   const errorId = editor.idOf(row, 'name-error')
   return (

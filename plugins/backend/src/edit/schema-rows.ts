@@ -129,21 +129,42 @@ function kindWithoutType(schema: Json): Kind {
   return ['allOf', 'not', 'if', 'oneOf', 'anyOf', 'prefixItems'].some((keyword) => keyword in schema) ? 'other' : 'any'
 }
 
-/** Returns the row of a schema with the rows inside of it. */
-export function readRows(schema: unknown): Row {
-  return readRow(schema, { id: '0', at: [], role: 'root', name: '', isRequired: false })
+/** The rows of an earlier reading, by their schemas. */
+export type KnownRows = WeakMap<object, Row>
+
+/**
+ * Returns the row of a schema with the rows inside of it.
+ * @param known makes rows that have not changed the same objects as before, so that only others are rendered again
+ */
+export function readRows(schema: unknown, known: KnownRows = new WeakMap()): Row {
+  return readRow(schema, { id: '0', at: [], role: 'root', name: '', isRequired: false }, known)
 }
 
-function readRow(schema: unknown, place: Omit<Row, 'schema' | 'types' | 'children'>): Row {
+type Place = Omit<Row, 'schema' | 'types' | 'children'>
+
+function readRow(schema: unknown, place: Place, known: KnownRows): Row {
+  const before = isMap(schema) ? known.get(schema) : undefined
+  if (before !== undefined && isSamePlace(before, place)) return before
+  const row = makeRow(schema, place, known)
+  if (isMap(schema)) known.set(schema, row)
+  return row
+}
+
+function isSamePlace(one: Place, other: Place): boolean {
+  const isAtSame = one.at.length === other.at.length && one.at.every((key, index) => key === other.at[index])
+  return isAtSame && one.id === other.id && one.role === other.role && one.isRequired === other.isRequired
+}
+
+function makeRow(schema: unknown, place: Place, known: KnownRows): Row {
   const types = readTypes(schema)
   const { kind, inner } = types.at(-1)!
   const at = [...place.at, ...inner]
   const core = toKeywords(valueAt(schema, inner))
   const children =
     kind === 'object'
-      ? fieldsOf(core, { at, id: place.id })
+      ? fieldsOf(core, { at, id: place.id }, known)
       : kind === 'union'
-        ? variantsOf(core, { at, id: place.id })
+        ? variantsOf(core, { at, id: place.id }, known)
         : []
   return { ...place, schema, types, children }
 }
@@ -153,40 +174,48 @@ interface Around {
   readonly id: string
 }
 
-function fieldsOf(schema: Json, { at, id }: Around): readonly Row[] {
+function fieldsOf(schema: Json, { at, id }: Around, known: KnownRows): readonly Row[] {
   const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
   const listed = Object.entries(toKeywords(schema['properties']))
   // A required name that is not listed may have any value.
   const others = required.filter((name) => typeof name === 'string' && listed.every(([one]) => one !== name))
   const all = [...listed, ...others.map((name) => [name as string, true] as const)]
   const fields = all.map(([name, field], index) =>
-    readRow(field, {
-      id: `${id}.${index}`,
-      at: [...at, 'properties', name],
-      role: 'field',
-      name,
-      isRequired: required.includes(name),
-    }),
+    readRow(
+      field,
+      {
+        id: `${id}.${index}`,
+        at: [...at, 'properties', name],
+        role: 'field',
+        name,
+        isRequired: required.includes(name),
+      },
+      known,
+    ),
   )
   const other = schema['additionalProperties']
   if (!isMap(other)) return fields
   const place = { at: [...at, 'additionalProperties'], role: 'other', name: '', isRequired: false } as const
-  return [...fields, readRow(other, { ...place, id: `${id}.other` })]
+  return [...fields, readRow(other, { ...place, id: `${id}.other` }, known)]
 }
 
-function variantsOf(schema: Json, { at, id }: Around): readonly Row[] {
+function variantsOf(schema: Json, { at, id }: Around, known: KnownRows): readonly Row[] {
   const keyword = unionKeywordOf(schema)!
   return (schema[keyword] as readonly unknown[]).flatMap((variant, index) =>
     isNullSchema(variant)
       ? []
       : [
-          readRow(variant, {
-            id: `${id}.${index}`,
-            at: [...at, keyword, String(index)],
-            role: 'variant',
-            name: '',
-            isRequired: false,
-          }),
+          readRow(
+            variant,
+            {
+              id: `${id}.${index}`,
+              at: [...at, keyword, String(index)],
+              role: 'variant',
+              name: '',
+              isRequired: false,
+            },
+            known,
+          ),
         ],
   )
 }
@@ -198,7 +227,11 @@ export function flattenRows(row: Row): readonly Row[] {
 
 /** Returns the row around a row. */
 export function parentOf(root: Row, { id }: Pick<Row, 'id'>): Row | undefined {
-  return flattenRows(root).find((row) => row.children.some((child) => child.id === id))
+  // An id is that of the row around it, a dot, and more.
+  let row: Row | undefined = root
+  while (row !== undefined && !row.children.some((child) => child.id === id))
+    row = row.children.find((child) => id.startsWith(`${child.id}.`))
+  return row
 }
 
 /** The property by whose value the alternatives of a union are told apart: fixed, and different in each. */

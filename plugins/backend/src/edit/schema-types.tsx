@@ -5,6 +5,7 @@ import { changeType, type TypeChoice } from './change-type.ts'
 import { useEditor } from './schema-context.ts'
 import { formats } from './schema-limit.tsx'
 import { toKeywords, type Kind, type Row, type TypePart } from './schema-rows.ts'
+import { useChoices } from './choices.tsx'
 import { isMap, valueAt, withValueAt } from './values.ts'
 
 const chosenKinds: readonly Kind[] = [
@@ -48,17 +49,19 @@ function TypeInput({ row, part, title }: TypeInputProps) {
   const core = valueAt(row.schema, part.inner)
   const value = valueOf(part, core)
   const isFirst = part.outer.length === 0
+  const chosen = { value, schema: core, name: part.name }
+  const choices = useChoices(() => listTypes(chosen, Object.keys(editor.named)), [{ value, label: nameType(chosen) }])
   return (
     <Select
       {...(isFirst ? { id: editor.idOf(row, 'type') } : {})}
       className={part.kind === 'array' ? 'field-select field-list' : 'field-select'}
       aria-label={title}
       value={value}
-      data={listTypes({ value, schema: core, name: part.name }, Object.keys(editor.named))}
+      {...choices}
       searchable
       nothingFoundMessage={texts.noType}
       maxDropdownHeight={320}
-      comboboxProps={{ width: 240, position: 'bottom-start' }}
+      comboboxProps={{ ...choices.comboboxProps, width: 240, position: 'bottom-start' }}
       withCheckIcon={false}
       rightSectionWidth={20}
       onFocus={(event) => event.currentTarget.select()}
@@ -93,10 +96,22 @@ interface Chosen {
   readonly name: string | undefined
 }
 
+/** The label of the type that is chosen. */
+function nameType({ value, schema, name }: Chosen): string {
+  if (name !== undefined) return name
+  const { kind, ...rest } = choiceOf(value)
+  if ('format' in rest && rest.format !== undefined) return rest.format
+  return chosenKinds.some((one) => one === kind) ? texts.kinds[kind as keyof typeof texts.kinds] : describeOther(schema)
+}
+
+function describeOther(schema: unknown): string {
+  const reference = isMap(schema) ? schema['$ref'] : undefined
+  return typeof reference === 'string' ? reference : describeType(toKeywords(schema))
+}
+
 function listTypes({ value, schema, name }: Chosen, names: readonly string[]) {
   const isChosen = value === 'several' || value === 'other'
-  const reference = isMap(schema) ? schema['$ref'] : undefined
-  const current = typeof reference === 'string' ? reference : describeType(toKeywords(schema))
+  const current = describeOther(schema)
   const unknown = name !== undefined && !names.includes(name) ? [name] : []
   const types = chosenKinds.map((one) => ({ value: one satisfies string, label: texts.kinds[one] }))
   return [

@@ -10,6 +10,7 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { SaveForm } from '../components/save-form.tsx'
 import { DiffView } from '../edit/diff-view.tsx'
 import { lastSave, refreshDraft } from '../edit/draft.ts'
+import { ChoiceSelect, useChoices } from '../edit/choices.tsx'
 import { useNames } from '../edit/pickers.tsx'
 import { tableEditor } from '../strings/table-editor.ts'
 import type { Design } from './table-state.ts'
@@ -56,6 +57,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
   const queries = useQueryClient()
   const [state, setState] = useState(() => propose(design))
   const known = useNames('scope')
+  const scopeChoices = useChoices(() => known)
   const set = (part: Partial<ApiState>) => setState({ ...state, ...part })
   const isNewScope = state.scope !== '' && !known.includes(state.scope)
   const body = makeBody(state, { connection, table: design.name, known })
@@ -119,7 +121,7 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                 description={missing.scope ? texts.scopeMissing : texts.scopeText}
                 name="scope"
                 className="mono-input"
-                data={[...known]}
+                {...scopeChoices}
                 value={state.scope}
                 onChange={(scope) => set({ scope: scope.trim() })}
               />
@@ -174,16 +176,16 @@ export function TableApi({ connection, design, onClose, onSaved }: TableApiProps
                       value={state.event}
                       onChange={(event) => set({ event: event.currentTarget.value.trim() })}
                     />
-                    <NativeSelect
+                    <ChoiceSelect
                       label={texts.eventFor}
-                      data={[
+                      choices={[
                         { value: byDefault, label: state.owner === '' ? state.scope : `${state.scope}.events` },
                         ...(state.owner === '' ? [] : [{ value: ofScope, label: state.scope }]),
-                        ...known.filter((name) => name !== state.scope),
+                        ...known.filter((name) => name !== state.scope).map((name) => ({ value: name, label: name })),
                         { value: anyToken, label: texts.everyone },
                       ]}
                       value={state.holders}
-                      onChange={(event) => set({ holders: event.currentTarget.value })}
+                      onChange={(holders) => set({ holders })}
                     />
                   </div>
                 ) : null}

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Checkbox, MultiSelect, NativeSelect, TextInput } from '@mantine/core'
 import { Plus, RotateCcw, X } from 'lucide-react'
 import { useId, useRef } from 'react'
+import { ChoiceSelect } from '../edit/choices.tsx'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import {
   columnTypes,
@@ -102,6 +103,12 @@ export function Columns({
       </div>
     </section>
   )
+}
+
+/** The tables that a column can refer to, also one that is not there. */
+function listTables({ references }: Row, tables: readonly ReferencedTable[]) {
+  const names = new Set([...tables.map((one) => one.name), ...(references === '' ? [] : [references])])
+  return [...names].map((name) => ({ value: name, label: name }))
 }
 
 interface ColumnRowProps {
@@ -218,16 +225,13 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
       </div>
       <div role="cell" className="column-reference" data-head={texts.references}>
         {isId ? null : (
-          <NativeSelect
+          <ChoiceSelect
             aria-label={texts.referencesOf(name)}
-            data={[
-              { value: '', label: texts.noReference },
-              ...new Set([...tables.map((one) => one.name), ...(row.references === '' ? [] : [row.references])]),
-            ]}
+            choices={[{ value: '', label: texts.noReference }, ...listTables(row, tables)]}
             value={row.references}
             disabled={isLocked}
             {...markOf('references')}
-            onChange={(event) => onChange(withReference(row, event.currentTarget.value, tables))}
+            onChange={(next) => onChange(withReference(row, next, tables))}
           />
         )}
         {row.references === '' ? null : (
@@ -273,6 +277,7 @@ export function Keys({ state, isNew, onChange, errorOf }: PartProps) {
       placeholder={value.length === 0 ? texts.chooseColumns : ''}
       disabled={isFixed}
       hidePickedOptions
+      comboboxProps={{ keepMounted: false }}
       onChange={(ids) => set(ids.map(Number))}
     />
   )

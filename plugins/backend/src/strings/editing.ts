@@ -225,6 +225,7 @@ export const editing = {
     variable: 'Insert a variable',
     newVariable: 'New variable…',
     noVariables: 'No variables yet',
+    moreChoices: (count: number) => `${count} more. Type to find them.`,
     noOptions: 'Nothing found',
     unknown: (name: string) => `${name} (unknown)`,
     kinds: { list: 'List', object: 'Settings', text: 'Text', number: 'Number', flag: 'Yes or no' },

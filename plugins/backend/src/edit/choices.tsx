@@ -1,0 +1,73 @@
+import {
+  defaultOptionsFilter,
+  Select,
+  type ComboboxItem,
+  type ComboboxItemGroup,
+  type ComboboxParsedItem,
+  type OptionsFilter,
+  type SelectProps,
+} from '@mantine/core'
+import { useState } from 'react'
+import { editing } from '../strings/editing.ts'
+
+export type Choices = readonly (string | ComboboxItem | ComboboxItemGroup<string | ComboboxItem>)[]
+
+/** How many choices are shown at once. The others are found by typing. */
+const maxShown = 100
+
+/**
+ * The properties of an input of Mantine with a list of choices: the list is made, and rendered, only while it is open. A
+ * page with hundreds of inputs would otherwise contain all names of the project as often.
+ * @param list makes the choices
+ * @param chosen what the closed input shows
+ */
+export function useChoices(list: () => Choices, chosen: Choices = []) {
+  const [isOpen, setOpen] = useState(false)
+  return {
+    data: [...(isOpen ? list() : chosen)],
+    filter,
+    comboboxProps: { keepMounted: false },
+    onDropdownOpen: () => setOpen(true),
+    onDropdownClose: () => setOpen(false),
+  }
+}
+
+interface ChoiceSelectProps extends Omit<SelectProps, 'data' | 'value' | 'onChange'> {
+  readonly choices: readonly ComboboxItem[]
+  readonly value: string
+  onChange(value: string): void
+}
+
+/** One of choices that a project may have very many of, such as its tables. */
+export function ChoiceSelect({ choices, value, onChange, ...props }: ChoiceSelectProps) {
+  const chosen = choices.filter((one) => one.value === value)
+  return (
+    <Select
+      {...props}
+      {...useChoices(() => choices, chosen)}
+      value={value}
+      searchable={choices.length > 6}
+      nothingFoundMessage={editing.field.noOptions}
+      onFocus={({ currentTarget }) => currentTarget.select()}
+      onChange={(next) => onChange(next ?? value)}
+    />
+  )
+}
+
+const filter: OptionsFilter = (input) => {
+  const found = defaultOptionsFilter({ ...input, limit: Infinity }) as ComboboxParsedItem[]
+  let left = maxShown
+  let more = 0
+  const take = <Item,>(items: Item[]): Item[] => {
+    const taken = items.slice(0, left)
+    left -= taken.length
+    more += items.length - taken.length
+    return taken
+  }
+  const shown = found.flatMap((one): ComboboxParsedItem[] => {
+    if (!('items' in one)) return take([one])
+    const items = take(one.items)
+    return items.length === 0 ? [] : [{ ...one, items }]
+  })
+  return more === 0 ? found : [...shown, { value: '', label: editing.field.moreChoices(more), disabled: true }]
+}
