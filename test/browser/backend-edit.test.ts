@@ -23,6 +23,35 @@ describe('editing in dev', { timeout: 600_000 }, () => {
   })
   after(() => world[Symbol.asyncDispose]())
 
+  test('code that cannot be loaded and the answer of a proxy keep what was typed, and say what happened', async () => {
+    await world.start()
+    const { draft, page } = world
+    await world.open('/events/todo_created')
+    await page.getByLabel('Description').fill('Kept while it is loaded')
+    await page.route('**/assets/code-mirror*', (route) => route.abort())
+    await page.route('**/backend/ui/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>newer</p>' }))
+    await page.getByRole('tab', { name: 'YAML' }).click()
+    const problem = page.getByRole('alert').filter({ hasText: 'A part of this page could not be loaded.' })
+    await problem.getByText('The server has been updated since you opened this page.').waitFor()
+    await page.unrouteAll()
+    await problem.getByRole('button', { name: 'Try again' }).click()
+    await page.locator('.cm-editor').waitFor()
+    await page.getByRole('tab', { name: 'Form' }).click()
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Kept while it is loaded')
+
+    const gateway = { status: 502, contentType: 'text/html', body: '<html><h1>502 Bad Gateway</h1></html>' }
+    await page.route('**/backend/draft**', (route) =>
+      route.request().method() === 'GET' ? route.continue() : route.fulfill(gateway),
+    )
+    await page.keyboard.press('Control+S')
+    await page.getByRole('alert').getByText('The proxy answered 502').waitFor()
+    assert.equal(await page.getByText('<html>').count(), 0)
+    await page.unrouteAll()
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    assert.match(await draft.read(main), /Kept while it is loaded/)
+  })
+
   test('an event is added, described, restricted to a new scope, undone and deleted; its file keeps comments', async () => {
     const before = `# The to-do API
 ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new to-do\n')}`

@@ -62,7 +62,7 @@ export async function sendForAnswer<Value>(
   options: SendOptions = {},
 ): Promise<Answer<Value>> {
   const response = await sendForResponse(method, path, options)
-  return { data: (await readBody(response)) as Value, etag: response.headers.get('etag') ?? undefined }
+  return { data: (await readData(response)) as Value, etag: response.headers.get('etag') ?? undefined }
 }
 
 /** Like `send`, for an answer that is read while it arrives. */
@@ -74,7 +74,7 @@ export async function sendForResponse(method: Method, path: string, options: Sen
     await askToSignIn('password')
     response = await request(method, path, { ...options, token: await accessToken() })
   }
-  if (!response.ok) throw new Problem(response.status, ((await readBody(response)) ?? {}) as Record<string, unknown>)
+  if (!response.ok) throw new Problem(response.status, await readProblem(response))
   if (method !== 'GET' && endsAccess.test(path)) tellWindows()
   return response
 }
@@ -83,8 +83,8 @@ export async function sendForResponse(method: Method, path: string, options: Sen
 const endsAccess = /^\/?(user\/|account\/password|token\/(?!try|find))/
 
 async function needsPassword(response: Response): Promise<boolean> {
-  const body = (await readBody(response.clone())) as { type?: unknown } | undefined
-  return textOf(body?.type)?.endsWith('#WP_AUTH_STEP_UP') === true
+  const { type } = await readProblem(response.clone())
+  return textOf(type)?.endsWith('#WP_AUTH_STEP_UP') === true
 }
 
 async function request(
@@ -107,14 +107,23 @@ async function request(
   })
 }
 
-async function readBody(response: Response): Promise<unknown> {
+/** @throws Problem if a proxy answers with a page, for example to log in there */
+async function readData(response: Response): Promise<unknown> {
+  const { proxyPage: title, proxyHint: hint } = strings.problem
   const text = await response.text()
   if (text === '') return undefined
   try {
     return JSON.parse(text)
   } catch {
-    return { detail: text.slice(0, 500) }
+    throw new Problem(response.status, { title, hint })
   }
+}
+
+/** Reads a problem document. Waypost sends nothing else, so another body is from a proxy, usually HTML. */
+export async function readProblem(response: Response): Promise<Record<string, unknown>> {
+  const body: unknown = await response.json().catch(() => undefined)
+  if (typeof body === 'object' && body !== null) return body as Record<string, unknown>
+  return { title: strings.problem.proxy(response.status), hint: strings.problem.proxyHint }
 }
 
 function readField(error: unknown): FieldProblem {

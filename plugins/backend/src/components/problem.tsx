@@ -1,14 +1,32 @@
 import { Button } from '@mantine/core'
+import { useEffect, useState } from 'react'
 import { Problem } from '../api/send.ts'
+import { uiPath } from '../config.ts'
 import { strings } from '../strings.ts'
 
 /** Returns the text of an error, and what to do about it. */
 export function describeProblem(error: unknown): { readonly message: string; readonly hint?: string | undefined } {
   if (error instanceof Problem && error.code === 'WP_BACKEND_CHANGED') return { message: strings.problem.changed }
   if (error instanceof Problem) return { message: error.message, hint: error.hint }
+  if (isOfModule(error)) return { message: strings.problem.part }
   if (error instanceof TypeError && /fetch|network|load failed/i.test(error.message))
     return { message: strings.problem.network }
   return { message: error instanceof Error ? error.message : String(error) }
+}
+
+/** Whether code of the pages could not be loaded. Each browser has its own words. */
+function isOfModule(error: unknown): boolean {
+  return error instanceof Error && /import(ed|ing) (a )?module|preload CSS/i.test(error.message)
+}
+
+/** Finds out why code of the pages could not be loaded: browsers do not say it. */
+async function explainModule(): Promise<string> {
+  const page = await fetch(`${uiPath}/`, { cache: 'no-store' }).catch(() => undefined)
+  if (page === undefined) return strings.problem.network
+  if (!page.ok) return endSentence(strings.problem.proxy(page.status))
+  const own = document.querySelector('script[type=module][src]')?.getAttribute('src')
+  const isNewer = typeof own === 'string' && !(await page.text()).includes(own)
+  return isNewer ? strings.problem.newer : strings.problem.partAgain
 }
 
 /** Adds a full stop if the text has none. */
@@ -24,7 +42,13 @@ interface ProblemAlertProps {
 
 /** Shows why something failed, next to where it was started. */
 export function ProblemAlert({ error, onRetry }: ProblemAlertProps) {
-  const { message, hint } = describeProblem(error)
+  const { message, hint: known } = describeProblem(error)
+  const [reason, setReason] = useState<string>()
+  useEffect(() => {
+    setReason(undefined)
+    if (isOfModule(error)) void explainModule().then(setReason)
+  }, [error])
+  const hint = reason ?? known
   return (
     <div role="alert" className="problem">
       <p dir="auto">{message}</p>

@@ -1,12 +1,13 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { portal } from '../portal/config.ts'
 import { givenToken } from '../portal/reference/given-token.ts'
 import { docs as texts } from '../portal/strings/docs.ts'
 import { useStore } from '../session/store.ts'
 import type { PageBase } from '../shell/page-router.tsx'
 
-const TokenForm = lazy(async () => ({ default: (await import('../portal/reference/token-form.tsx')).TokenForm }))
+const TokenForm = lazyPart(() => import('../portal/reference/token-form.tsx'), 'TokenForm')
 
 /** Shows a page, or asks for a token if the reference is private. */
 export function gate(page: PageBase) {

@@ -1,13 +1,14 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Search, SunMoon } from 'lucide-react'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { docs as texts } from '../portal/strings/docs.ts'
 import { SchemeItems } from '../shell/account-menu.tsx'
 import { Frame } from '../shell/frame.tsx'
 import { Navigation } from './navigation.tsx'
 
-const OperationSearch = lazy(async () => ({ default: (await import('./search.tsx')).OperationSearch }))
+const OperationSearch = lazyPart(() => import('./search.tsx'), 'OperationSearch')
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
 

@@ -1,4 +1,5 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import type { CompletionNames } from './complete-yaml.ts'
 import type { Diagnostic } from './draft.ts'
 import type { Json } from './values.ts'
@@ -31,7 +32,7 @@ export interface CodeEditorProps {
   readonly at?: string
 }
 
-const CodeMirror = lazy(async () => ({ default: (await import('./code-mirror.tsx')).CodeMirror }))
+const CodeMirror = lazyPart(() => import('./code-mirror.tsx'), 'CodeMirror')
 
 /** An editor for YAML and JSON. It is loaded when it is shown first. */
 export function CodeEditor(props: CodeEditorProps) {

@@ -1,12 +1,13 @@
 import { useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { uiPath } from '../config.ts'
 import { editing } from '../strings/editing.ts'
 import { isOneOf, pageOfPointer } from './describe-save.ts'
 import { useDraft, type Diagnostic } from './draft.ts'
 
 /** Loaded only if there are warnings, because every page shows its own. */
-const Warnings = lazy(async () => ({ default: (await import('./warnings.tsx')).Warnings }))
+const Warnings = lazyPart(() => import('./warnings.tsx'), 'Warnings')
 
 /** Other pages than that of its place on which a warning is shown: where its cause may be. */
 const causes: Readonly<Record<string, readonly string[]>> = {

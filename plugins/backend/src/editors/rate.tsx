@@ -60,6 +60,7 @@ function RateFields({ value, errorOf, onChange }: RateFieldsProps) {
         name="connection"
         placeholder={build.settings.eachServer}
         data={connections}
+        comboboxProps={{ keepMounted: false }}
         clearable
         value={typeof value['connection'] === 'string' ? value['connection'] : null}
         onChange={(next) => onChange('connection', next ?? undefined)}

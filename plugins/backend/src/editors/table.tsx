@@ -1,7 +1,8 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { Suspense, useState, type ReactNode } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { call } from '../api/call.ts'
 import { definitionQuery, tablesQuery } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
@@ -15,7 +16,7 @@ import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Consequences, TableDesigner, Uses, writeProblem } from './table-designer.tsx'
 import type { ColumnType, ReferencedTable } from './table-state.ts'
 
-const TableApi = lazy(async () => ({ default: (await import('./table-api.tsx')).TableApi }))
+const TableApi = lazyPart(() => import('./table-api.tsx'), 'TableApi')
 
 function useDraftTable(connection: string, table?: string) {
   return useQuery({

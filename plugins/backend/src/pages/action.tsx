@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { Json } from '../components/copy.tsx'
 import { Source, Users } from '../components/definition-parts.tsx'
 import { DefinitionPage } from '../components/definition-page.tsx'
@@ -10,7 +10,7 @@ import { build } from '../strings/build.ts'
 
 const { actions: texts } = build
 
-const ActionEditor = lazy(async () => ({ default: (await import('../editors/action.tsx')).ActionEditor }))
+const ActionEditor = lazyPart(() => import('../editors/action.tsx'), 'ActionEditor')
 
 export function Page() {
   const { name = '' } = useParams({ strict: false })

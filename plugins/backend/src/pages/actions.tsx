@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { DataTable } from '../components/data-table.tsx'
 import { Source, Users } from '../components/definition-parts.tsx'
@@ -16,7 +17,7 @@ import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
 
 const { actions: texts } = build
-const NewAction = lazy(async () => ({ default: (await import('../editors/action.tsx')).NewAction }))
+const NewAction = lazyPart(() => import('../editors/action.tsx'), 'NewAction')
 type Action = Definition['actions'][number]
 
 const lists = {

@@ -1,13 +1,11 @@
 import { useParams } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { strings } from '../strings.ts'
 import { editing } from '../strings/editing.ts'
 
-const ConnectionEditor = lazy(async () => ({
-  default: (await import('../editors/connection.tsx')).ConnectionEditor,
-}))
+const ConnectionEditor = lazyPart(() => import('../editors/connection.tsx'), 'ConnectionEditor')
 
 /** Only where it can be edited: the list shows all there is to a connection. */
 export function Page() {

@@ -1,7 +1,8 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Entry } from '../api/call.ts'
 import { Source } from '../components/definition-parts.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -19,7 +20,7 @@ import { editing } from '../strings/editing.ts'
 const { connections: texts } = build
 type Connection = Entry<'GET /connection'>
 
-const NewConnection = lazy(async () => ({ default: (await import('../editors/connection.tsx')).NewConnection }))
+const NewConnection = lazyPart(() => import('../editors/connection.tsx'), 'NewConnection')
 
 export function Page() {
   const canEdit = useCanEdit()

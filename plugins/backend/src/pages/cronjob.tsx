@@ -1,7 +1,8 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { lazy, useState } from 'react'
+import { useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Entry } from '../api/call.ts'
 import { State, type Tone } from '../components/badge.tsx'
 import { CopyText } from '../components/copy.tsx'
@@ -21,7 +22,7 @@ const { cronjobs: texts, none } = strings.operate
 const refreshMs = 3000
 const tones: Readonly<Record<Run['status'], Tone>> = { running: 'info', done: 'good', failed: 'bad', lost: 'bad' }
 
-const CronjobEditor = lazy(async () => ({ default: (await import('../editors/cronjob.tsx')).CronjobEditor }))
+const CronjobEditor = lazyPart(() => import('../editors/cronjob.tsx'), 'CronjobEditor')
 
 export function Page() {
   const { name = '' } = useParams({ strict: false })

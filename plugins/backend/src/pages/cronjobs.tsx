@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Entry } from '../api/call.ts'
 import { definitionId, definitionQuery } from '../api/definition.ts'
 import { State } from '../components/badge.tsx'
@@ -49,7 +50,7 @@ const lists = {
   },
 }
 
-const NewCronjob = lazy(async () => ({ default: (await import('../editors/cronjob.tsx')).NewCronjob }))
+const NewCronjob = lazyPart(() => import('../editors/cronjob.tsx'), 'NewCronjob')
 
 export function Page() {
   const [asked, setAsked] = useState<string>()

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { Source, Users } from '../components/definition-parts.tsx'
 import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -10,7 +10,7 @@ import { build } from '../strings/build.ts'
 
 const { events: texts } = build
 
-const EventEditor = lazy(async () => ({ default: (await import('../editors/event.tsx')).EventEditor }))
+const EventEditor = lazyPart(() => import('../editors/event.tsx'), 'EventEditor')
 
 export function Page() {
   const { name = '' } = useParams({ strict: false })

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { DataTable } from '../components/data-table.tsx'
 import { Users } from '../components/definition-parts.tsx'
@@ -16,7 +17,7 @@ import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
 
 const { events: texts } = build
-const NewEvent = lazy(async () => ({ default: (await import('../editors/event.tsx')).NewEvent }))
+const NewEvent = lazyPart(() => import('../editors/event.tsx'), 'NewEvent')
 type Event = Definition['events'][number]
 
 const lists = {

@@ -1,7 +1,7 @@
 import { Skeleton, Tabs } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Answer } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { definitionId, definitionQuery, nameOf } from '../api/definition.ts'
@@ -22,7 +22,7 @@ type Method = Answer<'GET /release/:id/method'>
 
 const tabs = ['method', 'try', 'definition', 'traffic'] as const
 
-const RouteEditor = lazy(async () => ({ default: (await import('../editors/route.tsx')).RouteEditor }))
+const RouteEditor = lazyPart(() => import('../editors/route.tsx'), 'RouteEditor')
 
 export function Page() {
   const { route: name = '' } = useParams({ strict: false })

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, nameOf, type Route } from '../api/definition.ts'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
@@ -16,7 +17,7 @@ import { build } from '../strings/build.ts'
 import { routeEditor } from '../strings/route-editor.ts'
 
 const { routes: texts } = build
-const NewRoute = lazy(async () => ({ default: (await import('../editors/new-route.tsx')).NewRoute }))
+const NewRoute = lazyPart(() => import('../editors/new-route.tsx'), 'NewRoute')
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { Users, Source } from '../components/definition-parts.tsx'
 import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -9,7 +9,7 @@ import { build } from '../strings/build.ts'
 
 const { schemas: texts } = build
 
-const SchemaPage = lazy(async () => ({ default: (await import('../editors/schema.tsx')).SchemaPage }))
+const SchemaPage = lazyPart(() => import('../editors/schema.tsx'), 'SchemaPage')
 
 export function Page() {
   const { name = '' } = useParams({ strict: false })

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { DataTable } from '../components/data-table.tsx'
 import { Source } from '../components/definition-parts.tsx'
@@ -17,7 +18,7 @@ import { build } from '../strings/build.ts'
 import { editing } from '../strings/editing.ts'
 
 const { schemas: texts } = build
-const NewSchema = lazy(async () => ({ default: (await import('../editors/new-schema.tsx')).NewSchema }))
+const NewSchema = lazyPart(() => import('../editors/new-schema.tsx'), 'NewSchema')
 
 type Schema = Definition['schemas'][number]
 

@@ -1,11 +1,11 @@
 import { useParams } from '@tanstack/react-router'
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { strings } from '../strings.ts'
 import { editing } from '../strings/editing.ts'
 
-const ScopeEditor = lazy(async () => ({ default: (await import('../editors/scope.tsx')).ScopeEditor }))
+const ScopeEditor = lazyPart(() => import('../editors/scope.tsx'), 'ScopeEditor')
 
 /** Only where it can be edited: the list shows all there is to a scope. */
 export function Page() {

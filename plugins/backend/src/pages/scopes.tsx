@@ -1,7 +1,8 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Entry } from '../api/call.ts'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { State } from '../components/badge.tsx'
@@ -15,7 +16,7 @@ import { isMap } from '../edit/values.ts'
 import { strings } from '../strings.ts'
 import { editing } from '../strings/editing.ts'
 
-const NewScope = lazy(async () => ({ default: (await import('../editors/scope.tsx')).NewScope }))
+const NewScope = lazyPart(() => import('../editors/scope.tsx'), 'NewScope')
 
 type Scope = Entry<'GET /scope'>
 

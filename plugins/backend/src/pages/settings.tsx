@@ -1,6 +1,6 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, type Definition } from '../api/definition.ts'
 import { State } from '../components/badge.tsx'
 import { Users } from '../components/definition-parts.tsx'
@@ -19,7 +19,7 @@ const { settings: texts } = build
 type Setting = Definition['settings'][number]
 type Rate = Definition['rates'][number]
 
-const SettingsEditor = lazy(async () => ({ default: (await import('../editors/settings.tsx')).SettingsEditor }))
+const SettingsEditor = lazyPart(() => import('../editors/settings.tsx'), 'SettingsEditor')
 
 export function Page() {
   return useCanEdit() ? <SettingsEditor /> : <SettingsView />

@@ -1,7 +1,8 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import type { Entry } from '../api/call.ts'
 import { tablesQuery } from '../api/definition.ts'
 import { State } from '../components/badge.tsx'
@@ -16,11 +17,11 @@ import { build } from '../strings/build.ts'
 
 const { tables: texts } = build
 
-const TableEditor = lazy(async () => ({ default: (await import('../editors/table.tsx')).TableEditor }))
+const TableEditor = lazyPart(() => import('../editors/table.tsx'), 'TableEditor')
 type Table = Entry<'GET /table'>
 type Column = Table['columns'][number]
 
-const NewTable = lazy(async () => ({ default: (await import('../editors/table.tsx')).NewTable }))
+const NewTable = lazyPart(() => import('../editors/table.tsx'), 'NewTable')
 
 export function Page() {
   const { name: full = '' } = useParams({ strict: false })

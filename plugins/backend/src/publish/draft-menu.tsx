@@ -1,5 +1,6 @@
 import { Menu } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { MoreMenu } from '../components/more-menu.tsx'
 import { announce } from '../components/announce.tsx'
 import { describeProblem } from '../components/problem.tsx'
@@ -7,7 +8,7 @@ import { useHasDraft, type Draft } from '../edit/draft.ts'
 import { publish } from '../strings/publish.ts'
 
 const { more: texts } = publish
-const Import = lazy(async () => ({ default: (await import('./import-files.tsx')).ImportFiles }))
+const Import = lazyPart(() => import('./import-files.tsx'), 'ImportFiles')
 
 /** Import and download of the definition files. */
 export function DraftMenu({ draft }: { readonly draft: Draft }) {

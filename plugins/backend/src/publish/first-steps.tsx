@@ -2,7 +2,8 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Check, Circle, FileUp, Route, Table2, type LucideIcon } from 'lucide-react'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { Suspense, useState, type ReactNode } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { call } from '../api/call.ts'
 import { activeQuery, definitionQuery, nameOf, tablesQuery } from '../api/definition.ts'
 import { CommandHint } from '../components/copy.tsx'
@@ -12,8 +13,8 @@ import { useHasScope } from '../shell/scope-gate.tsx'
 import { publish } from '../strings/publish.ts'
 
 const { start: texts } = publish
-const Import = lazy(async () => ({ default: (await import('./import-files.tsx')).ImportFiles }))
-const NewRoute = lazy(async () => ({ default: (await import('../editors/new-route.tsx')).NewRoute }))
+const Import = lazyPart(() => import('./import-files.tsx'), 'ImportFiles')
+const NewRoute = lazyPart(() => import('../editors/new-route.tsx'), 'NewRoute')
 
 /** Three ways to begin an API on a server without one. */
 export function NoApi() {

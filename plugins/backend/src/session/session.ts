@@ -271,7 +271,9 @@ interface TokenResponse {
 async function requestTokens(form: Record<string, string>): Promise<void> {
   const body = new URLSearchParams({ ...form, client_id: config.clientId })
   const response = await fetch(`${issuer}/authorization/token`, { method: 'POST', body })
-  const answer = (await response.json()) as TokenResponse
+  // A proxy may answer instead of Waypost.
+  const answer = (await response.json().catch(() => undefined)) as TokenResponse | undefined
+  if (answer === undefined) throw new Error(strings.problem.proxy(response.status))
   if (!response.ok) throw new TokenError(answer.error ?? '', answer.error_description ?? strings.start.failed)
   const expiresAt = Date.now() + answer.expires_in * 1000
   tokens = { access: answer.access_token, refresh: answer.refresh_token, expiresAt }

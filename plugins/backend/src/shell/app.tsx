@@ -19,7 +19,7 @@ const queries = new QueryClient({
 })
 
 function isUnavailable(error: Error): boolean {
-  return error instanceof Problem && error.status === 503
+  return error instanceof Problem && [502, 503, 504].includes(error.status)
 }
 
 /** @param makeRouter makes the router of all pages */

@@ -2,11 +2,12 @@ import { ActionIcon } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon, type LucideIcon } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react'
+import { Suspense, useEffect, useRef, type ReactNode } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { strings } from '../strings.ts'
 import { Breadcrumbs } from './breadcrumbs.tsx'
 
-const NavDrawer = lazy(async () => ({ default: (await import('./nav-drawer.tsx')).NavDrawer }))
+const NavDrawer = lazyPart(() => import('./nav-drawer.tsx'), 'NavDrawer')
 
 interface FrameProps {
   readonly navigation: ReactNode

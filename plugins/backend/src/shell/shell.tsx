@@ -1,7 +1,8 @@
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { config } from '../config.ts'
 import { draftQuery, useDraft } from '../edit/draft.ts'
 import { PageNotes } from '../components/page-header.tsx'
@@ -16,7 +17,7 @@ import { Rail } from './rail.tsx'
 import { SignInDialog } from './sign-in-dialog.tsx'
 
 /** Loaded only if there are errors. */
-const DraftErrors = lazy(async () => ({ default: (await import('../edit/draft-errors.tsx')).DraftErrors }))
+const DraftErrors = lazyPart(() => import('../edit/draft-errors.tsx'), 'DraftErrors')
 
 /** The frame of the backend, with its palette and its draft. */
 export function Shell() {

@@ -1,5 +1,6 @@
 // Gets a token for the client of the API reference: authorization code with PKCE, in a window, so that what was typed into
 // the page stays.
+import { strings } from '../../strings.ts'
 import { config, issuer, redirectUri } from '../../config.ts'
 import { makePkce, makeRandom } from '../../session/session.ts'
 import { docs } from '../strings/docs.ts'
@@ -36,7 +37,10 @@ export async function authorizeInWindow(): Promise<void> {
   if (answer.has('error')) throw new Error(answer.get('error_description') ?? texts.denied)
   const form = { grant_type: 'authorization_code', ...shared, code: answer.get('code') ?? '', code_verifier: verifier }
   const response = await fetch(`${issuer}/authorization/token`, { method: 'POST', body: new URLSearchParams(form) })
-  const body = (await response.json()) as { readonly access_token?: string; readonly error_description?: string }
+  const body = (await response.json().catch(() => ({ error_description: strings.problem.proxy(response.status) }))) as {
+    readonly access_token?: string
+    readonly error_description?: string
+  }
   if (body.access_token === undefined) throw new Error(body.error_description ?? texts.denied)
   await giveToken(body.access_token)
 }
