@@ -6,11 +6,16 @@ import type { AssetError } from './collect-assets.ts'
 import type { ModuleResourceWarning } from './find-module-resources.ts'
 import type { ProcessEnvWarning } from './find-process-env.ts'
 import type { RejectedFile } from './guard-sources.ts'
+import { loadTsconfig, type Tsconfig } from './load-tsconfig.ts'
 import { makeDiagnostic, makePlace, type Place } from './make-diagnostic.ts'
 import { isPackagePath, projectPath } from './project-path.ts'
 
 /** Converts esbuild errors to diagnostics. */
-export async function checkErrors(root: string, messages: readonly Message[]): Promise<Diagnostic[]> {
+export async function checkErrors(
+  root: string,
+  messages: readonly Message[],
+  { aliases }: Pick<Tsconfig, 'aliases'> = loadTsconfig(root),
+): Promise<Diagnostic[]> {
   return Promise.all(
     messages.map(async (message) => {
       const place = placeOf(root, message)
@@ -22,7 +27,7 @@ export async function checkErrors(root: string, messages: readonly Message[]): P
       if (other !== undefined)
         return makeDiagnostic('WP_BUILD_FILE_KIND', place, { parameters: { name: markedIn(place) ?? other } })
       if (name === undefined) return makeDiagnostic('WP_BUILD_SOURCE', place, { parameters: { text: message.text } })
-      const hint = await makeImportHint(root, place.file, name)
+      const hint = await makeImportHint(root, { importer: place.file, name, aliases })
       return makeDiagnostic('WP_BUILD_IMPORT_MISSING', place, { parameters: { name }, hint })
     }),
   )
@@ -73,17 +78,45 @@ function placeOf(root: string, { location }: Message): Place {
   })
 }
 
-async function makeImportHint(root: string, importer: string, name: string): Promise<string | undefined> {
+interface MissingImport {
+  readonly importer: string
+  readonly name: string
+  readonly aliases: readonly string[]
+}
+
+/** Never advises to install a name that a project may mean otherwise: it may be a package of a stranger. */
+async function makeImportHint(root: string, { importer, name, aliases }: MissingImport): Promise<string | undefined> {
   if (name.startsWith('.')) {
     const folder = path.posix.dirname(name)
     const near = nearest(path.posix.basename(name), await listFolder(path.join(root, path.dirname(importer), folder)))
     return near && `Did you mean "${folder}/${near}"?`
   }
-  if (/^[@~]\//.test(name)) return '"paths" in tsconfig.json is not supported: use a relative path'
+  const alias = aliases.find((pattern) => isMatch(pattern, name))
+  if (alias !== undefined) return `"${alias}" in "paths" of tsconfig.json leads to no such file`
+  if (/^[@~]\//.test(name)) return 'Use a relative path, or declare it in "paths" of tsconfig.json'
+  const [top = ''] = name.split('/', 1)
+  if ((await listFolder(root)).includes(top)) return `Use a relative path: "${relativeTo(importer, name)}"`
   const packageName = name.split('/', name.startsWith('@') ? 2 : 1).join('/')
   const near = nearest(packageName, await listDependencies(root))
   if (near !== undefined && near !== packageName) return `Did you mean "${near}"?`
-  return `Install it: npm install ${packageName}`
+  return `Is "${packageName}" a package? Then install it: npm install ${packageName}`
+}
+
+function isMatch(pattern: string, name: string): boolean {
+  const [start = '', end] = pattern.split('*')
+  return end === undefined ? name === pattern : name.startsWith(start) && name.endsWith(end)
+}
+
+function relativeTo(importer: string, name: string): string {
+  const to = path.posix.relative(path.posix.dirname(importer), name)
+  return to.startsWith('.') ? to : `./${to}`
+}
+
+/** Warns about options that change what code does for `tsc`, but not in a release. */
+export function checkTsconfig({ ignored }: Tsconfig): Diagnostic[] {
+  return ignored.map((name) =>
+    makeDiagnostic('WP_BUILD_TSCONFIG', makePlace('tsconfig.json', 1), { parameters: { name } }),
+  )
 }
 
 async function listFolder(folder: string): Promise<string[]> {

@@ -109,6 +109,11 @@ export const errors = defineErrors({
     message: '{opens} runs whenever this module is loaded: for each release on a server, and for each save in dev',
     hint: "Close what it opens: import { onClose } from 'waypost', or use a connection",
   },
+  WP_BUILD_TSCONFIG: {
+    ...user,
+    message: 'Releases are built without "{name}" of tsconfig.json',
+    hint: 'Remove it, and what depends on it: code would behave differently from what its types say',
+  },
   WP_BUILD_CLOSED: {
     kind: 'bug',
     status: 500,

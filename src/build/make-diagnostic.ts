@@ -19,6 +19,7 @@ const warnings: ReadonlySet<string> = new Set([
   'WP_BUILD_SOURCE_WARNING',
   'WP_BUILD_PROCESS_ENV',
   'WP_BUILD_MODULE_RESOURCE',
+  'WP_BUILD_TSCONFIG',
   'WP_BUILD_MIGRATION_EMPTY',
 ])
 

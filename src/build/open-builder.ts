@@ -4,7 +4,7 @@ import { hasErrors, sha256, type Diagnostic } from '../kit/index.ts'
 import type { Artifact, BuiltRelease } from '../release/index.ts'
 import { checkAssets, noAssets, pickAssets } from './collect-assets.ts'
 import { checkBundle } from './check-bundle.ts'
-import { checkErrors, checkWarnings } from './check-messages.ts'
+import { checkErrors, checkTsconfig, checkWarnings } from './check-messages.ts'
 import { compareText } from './compare-text.ts'
 import { compileMigrations, type CompiledMigrations } from './compile-migrations.ts'
 import { errors } from './errors.ts'
@@ -12,9 +12,11 @@ import { areStillValid, filesToBundle, findEntries, type Entries } from './find-
 import type { MigrationSource } from './load-migrations.ts'
 import { makeArtifacts, type OutputCache } from './make-artifacts.ts'
 import { sortDiagnostics } from './make-diagnostic.ts'
+import { loadTsconfig, type Tsconfig } from './load-tsconfig.ts'
 import { makeManifest } from './make-manifest.ts'
 import { nameEntries, openBundler, type Bundle, type Bundler } from './open-bundler.ts'
-import { openPartialBundler } from './open-partial-bundler.ts'
+import { fileOfInput, openPartialBundler } from './open-partial-bundler.ts'
+import { isPackagePath } from './project-path.ts'
 import { openPluginBuilder, type BuiltPlugin, type PluginBuilder } from './plugins/build-plugins.ts'
 
 export interface BuilderOptions {
@@ -34,6 +36,8 @@ export interface BuildResult {
   readonly release?: BuiltRelease
   /** Files referenced by the code, relative to the root, including missing files. */
   readonly assets: ReadonlySet<string>
+  /** Files outside of the project, relative to the root, on which its code depends: of linked packages and tsconfig.json. */
+  readonly outside: readonly string[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -89,6 +93,7 @@ class BuildSession {
   readonly #written: OutputCache = new Map()
   #entries: { readonly of: Definition; readonly found: Entries } | undefined
   #compiled: CompiledMigrations | undefined
+  #outside: readonly string[] = []
   #bundler: { readonly files: string; readonly opened: Bundler } | undefined
 
   constructor(options: BuilderOptions) {
@@ -99,19 +104,22 @@ class BuildSession {
     const root = await realpath(this.#options.root)
     const entries = await this.#findEntries(root, definition, { changed, plugins })
     const files = filesToBundle(entries)
-    const diagnostics = [...entries.diagnostics]
+    const tsconfig = loadTsconfig(root)
+    const diagnostics = [...entries.diagnostics, ...checkTsconfig(tsconfig)]
     let bundle: Bundle | undefined
     let assets = noAssets
     if (files.length === 0) await this.close()
     else {
-      const result = await (await this.#bundlerFor(root, files)).bundle(changed)
+      const result = await (await this.#bundlerFor(root, files, tsconfig)).bundle(changed)
       ;({ bundle, assets } = result)
-      diagnostics.push(...(await checkErrors(root, result.errors)), ...checkWarnings(root, result.warnings))
+      diagnostics.push(...(await checkErrors(root, result.errors, tsconfig)), ...checkWarnings(root, result.warnings))
       if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries)))
     }
     const assetArtifacts = bundle === undefined ? [] : pickAssets(bundle.metafile, assets)
     diagnostics.push(...checkAssets(assetArtifacts))
-    if (hasErrors(diagnostics)) return { assets: assets.names, diagnostics: sortDiagnostics(diagnostics) }
+    if (bundle !== undefined) this.#outside = findOutside(bundle, tsconfig)
+    const found = { assets: assets.names, outside: this.#outside, diagnostics: sortDiagnostics(diagnostics) }
+    if (hasErrors(diagnostics)) return found
     const artifacts = bundle === undefined ? new Map<string, Artifact>() : makeArtifacts(root, bundle, this.#written)
     const migrations = await this.#compile(root, entries.migrations, changed)
     return {
@@ -122,8 +130,7 @@ class BuildSession {
         assetArtifacts,
         plugins,
       }),
-      assets: assets.names,
-      diagnostics: sortDiagnostics(diagnostics),
+      ...found,
     }
   }
 
@@ -164,14 +171,21 @@ class BuildSession {
     return found
   }
 
-  async #bundlerFor(root: string, files: readonly string[]): Promise<Bundler> {
-    const key = JSON.stringify([root, files])
+  async #bundlerFor(root: string, files: readonly string[], { build }: Tsconfig): Promise<Bundler> {
+    const key = JSON.stringify([root, files, build])
     if (this.#bundler?.files === key) return this.#bundler.opened
     await this.close()
     const open = this.#options.isDevelopment === true ? openPartialBundler : openBundler
     this.#bundler = { files: key, opened: await open(root, nameEntries(files)) }
     return this.#bundler.opened
   }
+}
+
+/** Files that are installed change with `node_modules` only. */
+function findOutside({ metafile }: Bundle, { files }: Tsconfig): readonly string[] {
+  const inputs = Object.keys(metafile.inputs).map(fileOfInput)
+  const isOutside = (file: string) => file.startsWith('../') && !isPackagePath(file)
+  return [...new Set([...inputs, ...files].filter(isOutside))].sort(compareText)
 }
 
 interface BuiltOutput {

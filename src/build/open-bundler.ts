@@ -4,6 +4,7 @@ import { sha256 } from '../kit/index.ts'
 import type { Assets, AssetSink } from './collect-assets.ts'
 import { guardSources, type SourceResults } from './guard-sources.ts'
 import { artifactScheme } from './link-artifacts.ts'
+import { loadTsconfig, type Tsconfig } from './load-tsconfig.ts'
 
 /** The result of esbuild for a set of entries, before artifacts are named. */
 export interface Bundle {
@@ -100,8 +101,14 @@ function outputName(start: string, length: number): string {
   return start.padEnd(length, '_')
 }
 
-export function makeBundleOptions(root: string, entries: ReadonlyMap<string, string>): BuildOptions {
+/** @param tsconfig that of the project; a tsconfig.json above it does not change artifacts */
+export function makeBundleOptions(
+  root: string,
+  entries: ReadonlyMap<string, string>,
+  tsconfig: Tsconfig = loadTsconfig(root),
+): BuildOptions {
   return {
+    ...tsconfig.build,
     absWorkingDir: root,
     entryPoints: [...entries].map(([file, name]) => ({ in: path.join(root, file), out: name })),
     outdir: path.join(root, outputFolder),
@@ -117,8 +124,6 @@ export function makeBundleOptions(root: string, entries: ReadonlyMap<string, str
     nodePaths: [],
     // Native add-ons are found in the metafile. Without a loader they would be errors that do not name the import.
     loader: { '.node': 'empty' },
-    // Fixed, so that a tsconfig.json of the project or above it does not change artifacts.
-    tsconfigRaw: { compilerOptions: { target: 'esnext', useDefineForClassFields: true, verbatimModuleSyntax: true } },
     // Includes identifiers, because esbuild derives some from folder names.
     minify: true,
     keepNames: true,

@@ -72,7 +72,7 @@ function findPart(bundle: Bundle, changed: ReadonlySet<string>): string[] | unde
   const sources = [...changed].filter((file) => !/\.ya?ml$/.test(file))
   if (sources.length === 0) return []
   const { metafile, entries } = bundle
-  const inputsOf = Map.groupBy(Object.keys(metafile.inputs), fileOf)
+  const inputsOf = Map.groupBy(Object.keys(metafile.inputs), fileOfInput)
   if (!sources.every((file) => inputsOf.has(file))) return undefined // not imported before
   const groupOf = groupInputs(metafile.inputs)
   const inputOf = findInputs(bundle)
@@ -84,7 +84,7 @@ function findPart(bundle: Bundle, changed: ReadonlySet<string>): string[] | unde
 /**
  * Returns the file of an input. A file imported in several ways (`with { type: 'json' }`, `?raw`) is several inputs.
  */
-function fileOf(input: string): string {
+export function fileOfInput(input: string): string {
   return input.replace(/ with \{.*\}$/s, '').replace(/\?.*$/s, '')
 }
 

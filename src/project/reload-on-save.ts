@@ -76,6 +76,7 @@ export async function reloadOnSave(
       watching.release()
     }
     const { files } = await loadSettled(change, onServed)
+    watching.follow(last.assets)
     draft.reloaded(last)
     if (!('failed' in last)) await noteSnapshots(last.migration.written)
     const origin = findOrigin(files)
@@ -132,6 +133,7 @@ export async function reloadOnSave(
 
   const everything: Change = { files: [], isMove: true }
   const watching = await watchProject(folder, {
+    outside: first.assets,
     isUsed: (file) => last.assets.has(file),
     onChange: async (change) => {
       if (change.files.length === 0) return tryReload(everything, true)

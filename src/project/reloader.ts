@@ -40,7 +40,7 @@ export type ReloadResult = ReloadSuccess | ReloadFailure
 export interface ReloadSuccess {
   /** The files of the definition, relative to the root; also missing ones. */
   readonly files: readonly string[]
-  /** Files referenced by the code, including missing files. */
+  /** Files referenced by the code, including missing files, and files outside of the project that it contains. */
   readonly assets: ReadonlySet<string>
   readonly diagnostics: readonly Diagnostic[]
   readonly migration: MigrationReport
@@ -128,7 +128,8 @@ class Reloader {
     const mayBreak = takeBreaks() // `dev` answers requests while it reloads
     const built = await this.#options.builder.build(definition, { changed: this.#unbuilt, plugins })
     this.#unbuilt = new Set()
-    const { assets } = built
+    const outside = [...built.outside, ...loaded.pluginFiles.filter((file) => file.startsWith('../'))]
+    const assets = new Set([...built.assets, ...outside])
     this.assets = assets
     const diagnostics = [...loaded.diagnostics, ...built.diagnostics]
     const { release } = built

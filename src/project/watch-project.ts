@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { watch, type FSWatcher } from 'chokidar'
 import { messageOf } from '../kit/index.ts'
@@ -12,6 +12,8 @@ export interface ProjectWatcher {
   release(): void
   /** Returns a text that differs if a watched file has changed. */
   readState(): string
+  /** Also watches these files, relative to the root, if they are outside of it. */
+  follow(files: ReadonlySet<string>): void
   /** Stops and waits for running work. */
   close(): Promise<void>
 }
@@ -25,6 +27,8 @@ export interface Change {
 }
 
 export interface WatchOptions {
+  /** Files outside of the root that are watched, relative to it. */
+  readonly outside: ReadonlySet<string>
   /** Whether to watch a file that is neither code nor definition. */
   isUsed?(file: string): boolean
   /** Called with each change, one at a time. Errors are passed to `onError`. */
@@ -53,14 +57,16 @@ export async function watchProject(root: string, options: WatchOptions): Promise
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
-  const nameOf = (file: string) => path.relative(root, file).split(path.sep).join('/')
-  const isWatched = (name: string) => isProjectFile(name) || options.isUsed?.(name) === true
-  const watcher = watchFolder(root, {
-    isIgnored: (file) => isIgnored(nameOf(file)),
+  const outside = new OutsideFiles(root)
+  const nameOf = (file: string) => outside.nameOf(file)
+  const isMark = (name: string) => installMarks.some((mark) => name.endsWith(mark))
+  const isWatched = (name: string) => isProjectFile(name) || isMark(name) || options.isUsed?.(name) === true
+  const watcher = watchFolder([root, ...outside.add(findMarks(root)), ...outside.add(options.outside)], {
+    isIgnored: (file) => (outside.isOutside(file) ? !outside.has(file) : isIgnored(nameOf(file))),
     onEvent: (event, file) => {
       const name = nameOf(file)
-      if (!event.endsWith('Dir') && !isWatched(name)) return
-      saves.add(name, event !== 'change', () => options.onBegin(name))
+      if (outside.isOutside(file) ? event.endsWith('Dir') : !event.endsWith('Dir') && !isWatched(name)) return
+      saves.add(name, event !== 'change' || isMark(name), () => options.onBegin(name))
       clearTimeout(timer)
       timer = setTimeout(() => void run(workOff), settleMs)
     },
@@ -93,6 +99,7 @@ export async function watchProject(root: string, options: WatchOptions): Promise
     run,
     takeChange: () => saves.take(),
     release: () => saves.release(),
+    follow: (files) => watcher.add(outside.add(files)),
     readState() {
       const stamps: string[] = []
       for (const [folder, names] of Object.entries(watcher.getWatched())) {
@@ -122,7 +129,8 @@ interface FolderEvents {
 }
 
 /** Watches a folder whatever happens: errors are warnings, and if the system watches no more files, they are polled. */
-function watchFolder(root: string, events: FolderEvents) {
+function watchFolder(roots: readonly string[], events: FolderEvents) {
+  const all = [...roots]
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
   let isReady = false
   void ready.then(() => (isReady = true))
@@ -134,7 +142,7 @@ function watchFolder(root: string, events: FolderEvents) {
   function open({ usePolling }: { readonly usePolling: boolean }): FSWatcher {
     const pace = { backend: 'polling', interval: pollMs, binaryInterval: pollMs } as const
     const options = { ignoreInitial: true, ignored: events.isIgnored, ...(usePolling ? pace : {}) }
-    const watcher = watch(root, options)
+    const watcher = watch([...all], options)
     watcher.on('all', events.onEvent)
     watcher.once('ready', becomeReady)
     watcher.on('error', (error) => {
@@ -170,10 +178,61 @@ function watchFolder(root: string, events: FolderEvents) {
   return {
     ready,
     getWatched: () => current.getWatched(),
+    add(folders: readonly string[]) {
+      all.push(...folders)
+      if (folders.length > 0) current.add([...folders])
+    },
     async close() {
       clearTimeout(reporting)
       await current.close()
     },
+  }
+}
+
+/** The files that npm, pnpm and Yarn write when they have installed packages. */
+const installMarks = ['node_modules/.package-lock.json', 'node_modules/.modules.yaml', 'node_modules/.yarn-state.yml']
+
+/** Returns those of the root, and of the folders above it: packages of a workspace may be installed there. */
+function findMarks(root: string): ReadonlySet<string> {
+  const marks: string[] = []
+  for (let up = ''; ; up += '../') {
+    marks.push(...installMarks.map((mark) => up + mark).filter((mark) => existsSync(path.join(root, mark))))
+    const folder = path.resolve(root, up)
+    if (folder === path.dirname(folder)) return new Set(marks)
+  }
+}
+
+/** Files outside of a root, such as those of linked packages. Their folders are watched, because editors replace files. */
+class OutsideFiles {
+  readonly #root: string
+  readonly #realRoot: string
+  /** Files and their folders. */
+  readonly #known = new Set<string>()
+
+  constructor(root: string) {
+    this.#root = root
+    this.#realRoot = realpathSync(root)
+  }
+
+  /** @returns the folders that are new */
+  add(names: ReadonlySet<string>): string[] {
+    const files = [...names].filter((name) => name.startsWith('../')).map((name) => path.resolve(this.#realRoot, name))
+    const folders = new Set(files.map((file) => path.dirname(file)).filter((folder) => !this.#known.has(folder)))
+    for (const file of [...files, ...folders]) this.#known.add(file)
+    return [...folders]
+  }
+
+  has(file: string): boolean {
+    return this.#known.has(file)
+  }
+
+  isOutside(file: string): boolean {
+    return path.relative(this.#root, file).startsWith('..')
+  }
+
+  nameOf(file: string): string {
+    const from = this.isOutside(file) ? this.#realRoot : this.#root
+    return path.relative(from, file).split(path.sep).join('/')
   }
 }
 
@@ -214,6 +273,7 @@ function stampOf(file: string): string {
 
 /** Migrations write `tables.ts` together with `tables.json`, whose changes are reported. */
 function isIgnored(name: string): boolean {
+  if (name === 'node_modules' || installMarks.includes(name)) return false
   return ignoredFolders.has(name.split('/')[0]!) || /^migrations\/[^/]+\/tables\.ts$/.test(name)
 }
 

@@ -187,7 +187,7 @@ test('a project without code has a release without artifacts', async () => {
   assert.deepEqual(release!.manifest.artifacts, {})
 })
 
-test('a tsconfig.json above or in the project changes no artifact', async () => {
+test('a tsconfig.json above the project changes no artifact, nor does one without options for code', async () => {
   const source = actionReturning('this.x', 'import type { Nothing } from "nowhere"')
   await using project = await makeProject({ 'src/a.ts': source.replace('async', 'x = 1\n  async') })
   const build = () => buildRelease({ ...built, root: project.root, definition: defineActions('src/a.ts') })
@@ -195,7 +195,8 @@ test('a tsconfig.json above or in the project changes no artifact', async () => 
   const config = {
     compilerOptions: { target: 'es2015', useDefineForClassFields: false, paths: { '*': ['./other/*'] } },
   }
-  await project.write('tsconfig.json', JSON.stringify(config))
   await project.write('../tsconfig.json', JSON.stringify(config))
+  assert.deepEqual(await build(), before)
+  await project.write('tsconfig.json', '{ "compilerOptions": { "strict": true } }')
   assert.deepEqual(await build(), before)
 })

@@ -84,11 +84,11 @@ test('imports that cannot be resolved are marked at their location, with a hint'
     ],
     [
       `import '@scope/gone/sub'`,
-      `src/a.ts:1:8 <'@scope/gone/sub'> | The import "@scope/gone/sub" cannot be resolved | Install it: npm install @scope/gone | WP_BUILD_IMPORT_MISSING`,
+      `src/a.ts:1:8 <'@scope/gone/sub'> | The import "@scope/gone/sub" cannot be resolved | Is "@scope/gone" a package? Then install it: npm install @scope/gone | WP_BUILD_IMPORT_MISSING`,
     ],
     [
       `import '@/todo/helper.ts'`,
-      `src/a.ts:1:8 <'@/todo/helper.ts'> | The import "@/todo/helper.ts" cannot be resolved | "paths" in tsconfig.json is not supported: use a relative path | WP_BUILD_IMPORT_MISSING`,
+      `src/a.ts:1:8 <'@/todo/helper.ts'> | The import "@/todo/helper.ts" cannot be resolved | Use a relative path, or declare it in "paths" of tsconfig.json | WP_BUILD_IMPORT_MISSING`,
     ],
   ]
   for (const [line, shown] of rows) {
@@ -110,7 +110,7 @@ test('an import that a package lacks is shown in the package', async () => {
   const [diagnostic] = await diagnose(project.root, defineActions('src/a.ts'))
   assert.equal(
     show(diagnostic!),
-    'node_modules/p/index.js:2:26 <"gone"> | The import "gone" cannot be resolved | Install it: npm install gone | WP_BUILD_IMPORT_MISSING',
+    'node_modules/p/index.js:2:26 <"gone"> | The import "gone" cannot be resolved | Is "gone" a package? Then install it: npm install gone | WP_BUILD_IMPORT_MISSING',
   )
 })
 

@@ -58,14 +58,21 @@ interface Report {
 
 describe('dev', () => {
   let root: string
+  /** A package beside the project, relative to it. */
+  let linked: string
   let server: DevServer
   let reports: Report[] = []
 
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'waypost-hot-'))
+    linked = `../${path.basename(root)}-linked`
     for (const [file, text] of Object.entries(files)) await write(file, text)
     await mkdir(path.join(root, 'node_modules'))
     await symlink(checkout, path.join(root, 'node_modules/waypost'))
+    await write(`${linked}/package.json`, '{ "name": "linked", "type": "module", "exports": "./src/linked.ts" }')
+    await write(`${linked}/src/linked.ts`, "export { linked } from './value.ts'\n")
+    await write(`${linked}/src/value.ts`, 'export const linked = 0\n')
+    await symlink(path.join(root, linked), path.join(root, 'node_modules/linked'))
     const console = new Proxy({} as DevConsole, {
       get: (_, what: string) => (about: Record<string, unknown>) => {
         if (what !== 'answered') reports.push({ what, about })
@@ -80,6 +87,7 @@ describe('dev', () => {
   after(async () => {
     await server.close()
     await rm(root, { recursive: true })
+    await rm(path.join(root, linked), { recursive: true })
   })
 
   /** Replaces the file, so that the watcher reports one change. */
@@ -205,6 +213,38 @@ describe('dev', () => {
     assert.equal(await slow, 1)
     assert.equal(await valueOf('/slow'), 2)
     await save(() => write('waypost.yml', files['waypost.yml']))
+    takeReports()
+  })
+
+  test('saves of a linked package, also new files of it, and installed packages are visible in the next request', async () => {
+    await save(() =>
+      write(
+        'src/count.ts',
+        `import { linked } from 'linked'\nexport default class Count { handle() { return { value: linked } } }\n`,
+      ),
+    )
+    assert.equal(await valueOf('/count'), 0)
+    takeReports()
+    await save(() => write(`${linked}/src/value.ts`, 'export const linked = 1\n'))
+    assert.deepEqual([await valueOf('/count'), takeReports()], [1, [`reloaded ${linked}/src/value.ts`]])
+    await save(() => write(`${linked}/src/value.ts`, "export { linked } from './more.ts'\n"))
+    assert.deepEqual(takeReports(), [`reloadFailed ${linked}/src/value.ts WP_BUILD_IMPORT_MISSING`])
+    await save(async () => {
+      await write(`${linked}/src/more.ts`, 'export const linked = 2\n')
+      await write(`${linked}/src/value.ts`, "export { linked } from './more.ts'; //\n")
+    })
+    assert.equal(await valueOf('/count'), 2)
+    await save(() => writeFile(path.join(root, linked, 'src/more.ts'), 'export const linked = 3\n'))
+    await shows('/count', 3)
+    await waitForReports()
+    takeReports()
+    await rm(path.join(root, 'node_modules/linked'))
+    await mkdir(path.join(root, 'node_modules/linked'))
+    await write('node_modules/linked/package.json', '{ "name": "linked", "type": "module", "exports": "./index.js" }')
+    await write('node_modules/linked/index.js', 'export const linked = 4\n')
+    await save(() => write('node_modules/.package-lock.json', '{}'))
+    assert.equal(await valueOf('/count'), 4)
+    await save(() => write('src/count.ts', files['src/count.ts']))
     takeReports()
   })
 
