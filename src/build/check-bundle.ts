@@ -2,10 +2,11 @@ import type { Metafile } from 'esbuild'
 import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import type { Entries } from './find-entries.ts'
+import { findOwnPaths } from './find-own-paths.ts'
 import { makePathFilter } from './guard-sources.ts'
 import { loadImportPlace } from './load-place.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
-import { findNativePackages } from './native-packages.ts'
+import { findNativeCode, findNativePackages } from './native-packages.ts'
 import { outputNameOf, type Bundle } from './open-bundler.ts'
 import { isOwnInput, projectPath } from './project-path.ts'
 
@@ -15,7 +16,12 @@ type Import = Input['imports'][number]
 /** Checks what only the bundle reveals: default exports, files outside the project, native add-ons. */
 export async function checkBundle(root: string, bundle: Bundle, entries: Entries): Promise<Diagnostic[]> {
   const { inputs } = bundle.metafile
-  return [...checkExports(bundle, entries), ...(await checkOutside(root, inputs)), ...(await checkNative(root, inputs))]
+  return [
+    ...checkExports(bundle, entries),
+    ...(await checkOutside(root, inputs)),
+    ...(await checkNative(root, inputs)),
+    ...(await checkOwnPaths(root, bundle)),
+  ]
 }
 
 function checkExports(bundle: Bundle, { actions, migrations }: Entries): Diagnostic[] {
@@ -64,6 +70,34 @@ async function checkNative(root: string, inputs: Metafile['inputs']): Promise<Di
       return makeDiagnostic('WP_BUILD_NATIVE', place, { parameters: { name: original, reason } })
     }),
   )
+}
+
+/** Checks for code that reads files at its own path: of the project, and the first place of each package. */
+async function checkOwnPaths(root: string, bundle: Bundle): Promise<Diagnostic[]> {
+  const { inputs } = bundle.metafile
+  const diagnostics: Diagnostic[] = []
+  const packages = new Set<string>()
+  for (const { file, line, column, lineText, text } of findOwnPaths(root, bundle)) {
+    const input = path.relative(root, file).split(path.sep).join('/')
+    const name = projectPath(root, file)
+    if (isOwnInput(input)) {
+      const place = makePlace(name, line, { column, length: text.length, source: lineText })
+      // Files that are named by new URL are part of the release; the others were replaced before.
+      if (text !== 'import.meta.url')
+        diagnostics.push(makeDiagnostic('WP_BUILD_OWN_PATH', place, { parameters: { text } }))
+      continue
+    }
+    const owner = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name.slice(name.lastIndexOf('node_modules/')))?.[1] ?? name
+    if (packages.has(owner)) continue
+    const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]
+    if (folder !== undefined && findNativeCode(folder) !== undefined) continue // reported, or optional
+    packages.add(owner)
+    const { importer, original } = findOwnImport(inputs, input)
+    const place = await loadImportPlace(root, importer, original)
+    const parameters = { name: owner, text, place: `${name}:${line}` }
+    diagnostics.push(makeDiagnostic('WP_BUILD_PACKAGE_PATH', place, { parameters }))
+  }
+  return diagnostics
 }
 
 /** Finds the project's own import that caused a file to be bundled, breadth first. */

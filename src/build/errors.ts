@@ -114,6 +114,16 @@ export const errors = defineErrors({
     message: 'Releases are built without "{name}" of tsconfig.json',
     hint: 'Remove it, and what depends on it: code would behave differently from what its types say',
   },
+  WP_BUILD_OWN_PATH: {
+    ...user,
+    message: '"{text}" is not defined in a release, which has no folder',
+    hint: "Name a file of the project in place: new URL('./NAME', import.meta.url)",
+  },
+  WP_BUILD_PACKAGE_PATH: {
+    ...user,
+    message: 'The package "{name}" reads files at its own path ({text} in {place}), which a release does not contain',
+    hint: 'Import a build of it that needs no files, use another package, or call a service that does the work',
+  },
   WP_BUILD_CLOSED: {
     kind: 'bug',
     status: 500,

@@ -20,6 +20,8 @@ const warnings: ReadonlySet<string> = new Set([
   'WP_BUILD_PROCESS_ENV',
   'WP_BUILD_MODULE_RESOURCE',
   'WP_BUILD_TSCONFIG',
+  'WP_BUILD_OWN_PATH',
+  'WP_BUILD_PACKAGE_PATH',
   'WP_BUILD_MIGRATION_EMPTY',
 ])
 

@@ -250,13 +250,13 @@ test('a package that looks for its native code when it is loaded is named with t
     ['3:15', 'store', 'store', 'prebuilds'],
     ['4:15', 'album', 'deep', '"gypfile" in its package.json'],
   ]
-  assert.deepEqual(
-    (await diagnose(project.root, defineActions('src/a.ts'))).map(show),
-    refused.map(
+  assert.deepEqual((await diagnose(project.root, defineActions('src/a.ts'))).map(show), [
+    ...refused.map(
       ([at, name, native, what]) =>
         `src/a.ts:${at} <'${name}'> | "${name}" cannot be part of a release: the package "${native}" has native code (${what}) | ${withoutNative} | WP_BUILD_NATIVE`,
     ),
-  )
+    `src/a.ts:6:15 <'built'> | The package "built" reads files at its own path (__dirname in node_modules/built/lib/index.js:1), which a release does not contain | Import a build of it that needs no files, use another package, or call a service that does the work | WP_BUILD_PACKAGE_PATH`,
+  ])
 })
 
 test('a file that is not code is named with its import', async () => {
@@ -401,6 +401,37 @@ test('timers, pools and servers that a module opens while it is loaded are warni
     [
       'src/a.ts:2:29 warning WP_BUILD_MODULE_RESOURCE new pg.Pool',
       'src/a.ts:7:1 warning WP_BUILD_MODULE_RESOURCE setInterval',
+    ],
+  )
+})
+
+test('code that asks for its own path is a warning, in packages at the import that leads to it', async () => {
+  await using project = await makeProject({
+    'src/a.ts': actionReturning(
+      '[read(), pure, unused]',
+      `import { read, pure } from 'reads'\nimport guarded from 'guarded'\nconst unused = guarded`,
+    ),
+    'src/b.ts': actionReturning(
+      '[__dirname, import.meta.dirname, new URL("./b.ts", import.meta.url).href, "__filename"]',
+      '// __dirname',
+    ),
+    'node_modules/reads/package.json': '{ "name": "reads", "main": "index.js" }',
+    'node_modules/reads/index.js': `const fs = require("fs")\nexports.pure = "__dirname"\nexports.read = () => fs.readFileSync(__dirname + "/data.txt")\nexports.again = () => require.resolve("./data.txt")\n`,
+    'node_modules/guarded/index.js': 'module.exports = typeof __dirname === "undefined" ? "" : __dirname\n',
+    'node_modules/shaken/index.js': 'export const used = 1\nexport const gone = () => import.meta.dirname\n',
+    'node_modules/shaken/package.json': '{ "type": "module", "sideEffects": false, "exports": "./index.js" }',
+    'src/c.ts': actionReturning('used', `import { used } from 'shaken'`),
+  })
+  const found = await diagnose(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts'))
+  assert.deepEqual(
+    found.map(
+      ({ file, code, severity, message, range: { start } }) =>
+        `${file}:${start.line}:${start.column} ${severity} ${code} ${message.split(', which')[0]}`,
+    ),
+    [
+      'src/a.ts:1:28 warning WP_BUILD_PACKAGE_PATH The package "reads" reads files at its own path (__dirname in node_modules/reads/index.js:3)',
+      'src/b.ts:4:13 warning WP_BUILD_OWN_PATH "__dirname" is not defined in a release',
+      'src/b.ts:4:24 warning WP_BUILD_OWN_PATH "import.meta.dirname" is not defined in a release',
     ],
   )
 })
