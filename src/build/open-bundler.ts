@@ -110,7 +110,8 @@ export function makeBundleOptions(
   return {
     ...tsconfig.build,
     absWorkingDir: root,
-    entryPoints: [...entries].map(([file, name]) => ({ in: path.join(root, file), out: name })),
+    // Relative: a * in the path of the project would be a pattern.
+    entryPoints: [...entries].map(([file, name]) => ({ in: path.isAbsolute(file) ? file : `./${file}`, out: name })),
     outdir: path.join(root, outputFolder),
     entryNames: '[name]',
     chunkNames: `${outputName('chunk', nameLength - chunkHashLength)}-[hash]`,

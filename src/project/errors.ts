@@ -68,6 +68,12 @@ export const errors = defineErrors({
     message: '{folder} has no waypost.yml, but already contains {file}',
     hint: 'Pull into an empty folder: waypost pull NEW-FOLDER',
   },
+  WP_PROJECT_BACKSLASH: {
+    kind: 'user',
+    status: 500,
+    message: 'The path of the project contains a backslash: {folder}',
+    hint: 'Rename the folder.',
+  },
   WP_PROJECT_NO_FOLDER: {
     kind: 'user',
     status: 500,

@@ -12,9 +12,11 @@ export interface Project {
 
 /**
  * Returns the project in a folder.
- * @throws WP_PROJECT_NONE
+ * @throws WP_PROJECT_NONE, WP_PROJECT_BACKSLASH
  */
 export function findProject(folder: string): Project {
+  // esbuild and Node read it as the separator of Windows.
+  if (path.sep === '/' && folder.includes('\\')) throw errors.WP_PROJECT_BACKSLASH({ folder })
   if (!existsSync(path.join(folder, 'waypost.yml'))) throw errors.WP_PROJECT_NONE({ folder })
   return { root: folder, label: readName(folder) ?? path.basename(folder) }
 }

@@ -116,7 +116,7 @@ test('a change changes the names of its module and of its importers, and no othe
 })
 
 test('source maps name the files of the project and of packages alike wherever they lie', async () => {
-  await using project = await makeProject({ ...files, ...packages, 'src/ä #?.ts': actionReturning('1') }, 'a')
+  await using project = await makeProject({ ...files, ...packages, 'src/ä #?.ts': actionReturning('1') }, 'z*w')
   await makeLinked(project.outer, project.root)
   const { release } = await buildRelease({
     root: project.root,

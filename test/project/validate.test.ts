@@ -6,6 +6,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import type { Variables } from '../../src/kit/index.ts'
 import { validateProject } from '../../src/project/index.ts'
+import { makeProject } from '../build/project.ts'
 
 /** Returns the problems of a project of the given files, and whether its types were written. */
 async function validate(files: Readonly<Record<string, string>>, variables?: Variables) {
@@ -24,6 +25,11 @@ async function validate(files: Readonly<Record<string, string>>, variables?: Var
 }
 
 const sound = 'export default class A { handle() { return 1 } }\n'
+
+test('a folder with a backslash in its path is refused', async () => {
+  await using project = await makeProject({ 'waypost.yml': 'routes: {}\n' }, 'back\\slash')
+  await assert.rejects(validateProject(project.root), { code: 'WP_PROJECT_BACKSLASH' })
+})
 
 test('problems of the definition, of sources and of migrations are reported in one run, each once', async () => {
   const found = await validate({
