@@ -82,10 +82,17 @@ export default class Dev extends WaypostCommand {
     const { initProject, isUnusedFolder } = await import('../src/project/index.ts')
     if (!this.isInteractive() || !(await isUnusedFolder(folder))) return false
     if (!(await confirm('There is no project in this folder. Create one?', { isDefault: true }))) return false
-    this.note('Creating the project and installing waypost with npm ...')
-    const { files, installProblem } = await initProject({ folder, template: 'empty', force: false, install: true })
+    this.note('Creating the project and installing waypost ...')
+    const { files, manager, installProblem } = await initProject({
+      folder,
+      template: 'empty',
+      force: false,
+      install: true,
+      onWait: (message) => this.note(message),
+    })
     this.note(`Created ${plural(files.length, 'file')}.`)
-    if (installProblem !== undefined) this.note(`Nothing was installed: ${installProblem}. Run npm install later.`)
+    if (installProblem !== undefined)
+      this.note(`Nothing was installed: ${installProblem}. Run ${manager} install later.`)
     return true
   }
 }

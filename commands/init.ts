@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Args, Flags, WaypostCommand, listFlag, paint, plural, wrap } from '../bin/cli/index.ts'
-import { nearest } from '../src/kit/index.ts'
+import { nearest, spellCommands } from '../src/kit/index.ts'
 import type { InitReport } from '../src/project/index.ts'
 
 export default class Init extends WaypostCommand {
@@ -24,7 +24,7 @@ export default class Init extends WaypostCommand {
       description: 'Deployment files to add to a new or existing project: docker, github, gitlab, kubernetes, systemd',
     }),
     force: Flags.boolean({ description: 'Write missing files into a folder that is not empty' }),
-    install: Flags.boolean({ description: 'Install the dependencies with npm', default: true, allowNo: true }),
+    install: Flags.boolean({ description: 'Install the dependencies', default: true, allowNo: true }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   }
 
@@ -34,7 +34,14 @@ export default class Init extends WaypostCommand {
     const { initProject, listParts } = await import('../src/project/index.ts')
     const { template, with: parts = [], force, install } = flags
     this.#assertParts(parts, await listParts())
-    const report = await initProject({ folder, template, parts, force, install })
+    const report = await initProject({
+      folder,
+      template,
+      parts,
+      force,
+      install,
+      onWait: (message) => process.stderr.write(`  ${wrap(message, 2, process.stderr)}\n`),
+    })
     const name = path.relative('.', folder) || '.'
     this.print()
     if (report.template !== undefined) {
@@ -47,7 +54,8 @@ export default class Init extends WaypostCommand {
     this.#printList('Added', report.added)
     this.#printList('Kept', report.left, ' (already exists)')
     this.print('\n  Next')
-    for (const command of nextSteps(report, { name, parts })) this.print(`    ${paint('cyan', command)}`)
+    for (const command of nextSteps(report, { name, parts }))
+      this.print(`    ${paint('cyan', spellCommands(command, report.manager))}`)
     this.print()
   }
 
@@ -65,9 +73,10 @@ export default class Init extends WaypostCommand {
 }
 
 function describeInstall(report: InitReport, name: string): string {
-  if (report.installedMs !== undefined) return `waypost with npm, ${(report.installedMs / 1000).toFixed(1)} s`
+  if (report.installedMs !== undefined)
+    return `waypost with ${report.manager}, ${(report.installedMs / 1000).toFixed(1)} s`
   if (report.installProblem === undefined) return 'skipped'
-  return `nothing: ${report.installProblem}. Run npm install in ${name}/ later.`
+  return `nothing: ${report.installProblem}. Run ${report.manager} install in ${name}/ later.`
 }
 
 async function describeCheck(folder: string): Promise<string> {

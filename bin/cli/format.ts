@@ -1,5 +1,12 @@
 import { styleText } from 'node:util'
-import { readEnvironment, shortId, variable, type Variables } from '../../src/kit/index.ts'
+import {
+  findPackageManager,
+  readEnvironment,
+  shortId,
+  spellCommands,
+  variable,
+  type Variables,
+} from '../../src/kit/index.ts'
 
 /** The only colours in Waypost's output: `red` for "error", `yellow` for "warning", `cyan` for commands to copy. */
 export type Colour = 'red' | 'yellow' | 'green' | 'cyan' | 'dim' | 'bold'
@@ -21,6 +28,12 @@ function isForced(variables: Variables): boolean {
 export function hasColour(stream: NodeJS.WriteStream): boolean {
   if (process.argv.includes('--no-color')) return false
   return stream.isTTY ? stream.hasColors() : isForced(readEnvironment())
+}
+
+/** Returns a text whose commands for npm are those of the package manager of the working directory. */
+export function spellForFolder(text: string): string {
+  if (!/\bnp[mx]\b/.test(text)) return text
+  return spellCommands(text, findPackageManager(process.cwd(), variable(readEnvironment(), 'npm_config_user_agent')))
 }
 
 /** Shortens a Git commit for display: `1a2b3c4d`, or `1a2b3c4d-dirty` if files had been changed since. */

@@ -7,7 +7,7 @@ import {
   readEnvironment,
   variable,
 } from '../../src/kit/index.ts'
-import { hasColour } from './format.ts'
+import { hasColour, spellForFolder } from './format.ts'
 import { existsSync, realpathSync } from 'node:fs'
 
 /** Enough for several screens. */
@@ -17,10 +17,15 @@ const maxShown = 100
 export function printDiagnostics(diagnostics: readonly Diagnostic[], stream: NodeJS.WriteStream): void {
   if (diagnostics.length === 0) return
   const width = widthOf(stream)
-  const shown = diagnostics.slice(0, maxShown)
+  const shown = diagnostics.slice(0, maxShown).map(withCommands)
   stream.write(`${formatDiagnostics(shown, { colour: hasColour(stream), width }).trimEnd()}\n\n`)
   const rest = diagnostics.length - shown.length
   if (rest > 0) stream.write(`And ${rest} more. List all problems with waypost validate --json.\n\n`)
+}
+
+function withCommands(diagnostic: Diagnostic): Diagnostic {
+  const { hint } = diagnostic
+  return hint === undefined ? diagnostic : { ...diagnostic, hint: spellForFolder(hint) }
 }
 
 /** Returns the output width: that of the terminal, at most 120; 100 without a terminal. */

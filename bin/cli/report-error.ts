@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { messageOf, type WaypostError, isWaypostError } from '../../src/kit/index.ts'
-import { paint } from './format.ts'
+import { paint, spellForFolder } from './format.ts'
 import { describeUsage } from './describe-usage.ts'
 import { errors } from './errors.ts'
 
@@ -8,7 +8,7 @@ import { errors } from './errors.ts'
 export function formatError(error: WaypostError, verbose: boolean): string {
   const lines = [`${paint('red', 'Error', process.stderr)}: ${error.message}`]
   for (const cause of causesOf(error)) lines.push(`  ${cause}`)
-  if (error.hint !== undefined) lines.push(`  ${error.hint.replaceAll('\n', '\n  ')}`)
+  if (error.hint !== undefined) lines.push(`  ${spellForFolder(error.hint).replaceAll('\n', '\n  ')}`)
   if (verbose) lines.push('', `${error.code}  ${inspect(error.kind === 'bug' ? (error.cause ?? error) : error)}`)
   return lines.join('\n')
 }

@@ -61,6 +61,7 @@ export { hasEnded, identifyProcess, isRunning, type ProcessIdentity } from './pr
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'
 export { findReservedPath, isJsonType } from './http.ts'
 export { nearest } from './nearest.ts'
+export { findPackageManager, spellCommands, type PackageManager } from './package-manager.ts'
 export { isReservedName } from './reserved-names.ts'
 export { type SettingProblem } from './parse-setting.ts'
 export {

@@ -29,6 +29,56 @@ test('a new project has deployment files with its own name', async () => {
   assert.doesNotMatch(compose, /project>/)
 })
 
+test('init uses the package manager that called it or that manages the folder, with its settings', async () => {
+  const bin = path.join(home, 'bin')
+  await mkdir(bin)
+  // Notes what it was called with, and installs into the workspace, as npm does.
+  const program = `#!/bin/sh\necho "$(basename "$0") $1" > called\nmkdir -p ../node_modules/waypost && touch ../node_modules/waypost/waypost.schema.json\n`
+  for (const name of ['npm', 'pnpm', 'yarn', 'bun']) await writeFile(path.join(bin, name), program, { mode: 0o755 })
+  const { PATH, npm_config_user_agent: agent, HTTPS_PROXY: proxy } = process.env
+  const rows: [agent: string, files: Record<string, string>, called: string][] = [
+    ['pnpm/12.21.0 npm/? node/v26', {}, 'pnpm install'],
+    [
+      'npm/11.0.0 node/v26',
+      { 'package.json': '{ "packageManager": "yarn@4.9.1" }', 'package-lock.json': '' },
+      'yarn install',
+    ],
+    ['', { 'bun.lock': '' }, 'bun install'],
+    ['npm/11.0.0 node/v26', {}, 'npm install'],
+  ]
+  try {
+    for (const [index, [by, around, called]] of rows.entries()) {
+      const outer = path.join(home, `managed${index}`)
+      await mkdir(outer)
+      for (const [file, text] of Object.entries(around)) await writeFile(path.join(outer, file), text)
+      const folder = path.join(outer, 'api')
+      Object.assign(process.env, {
+        PATH: `${bin}:${PATH}`,
+        npm_config_user_agent: by,
+        HTTPS_PROXY: 'http://127.0.0.1:1',
+      })
+      const report = await initProject({ ...options, install: true, template: 'empty', folder })
+      assert.deepEqual(
+        [(await readFile(path.join(folder, 'called'), 'utf8')).trim(), report.manager],
+        [called, called.split(' ')[0]],
+      )
+      const settings = await readFile(path.join(folder, 'pnpm-workspace.yaml'), 'utf8').catch(() => undefined)
+      assert.equal(
+        settings !== undefined && (parse(settings) as { allowBuilds: object }).allowBuilds !== undefined,
+        index === 0,
+      )
+      const [comment] = (await readFile(path.join(folder, 'waypost.yml'), 'utf8')).split('\n')
+      assert.equal(comment, '# yaml-language-server: $schema=../node_modules/waypost/waypost.schema.json')
+    }
+  } finally {
+    Object.assign(process.env, { PATH })
+    for (const [name, value] of Object.entries({ npm_config_user_agent: agent, HTTPS_PROXY: proxy })) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+})
+
 test('each part can be added to an existing project without changing its files', async () => {
   const folder = path.join(home, 'there')
   await mkdir(folder)

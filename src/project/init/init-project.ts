@@ -1,8 +1,15 @@
 import { existsSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
-import { readdir, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { installation, nearest } from '../../kit/index.ts'
+import {
+  findPackageManager,
+  installation,
+  nearest,
+  readEnvironment,
+  variable,
+  type PackageManager,
+} from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { copyFiles } from './copy-files.ts'
 import { fillPackage, packageName } from './fill-package.ts'
@@ -18,10 +25,14 @@ export interface InitOptions {
   /** Write missing files into a folder that is not empty. */
   readonly force: boolean
   readonly install: boolean
+  /** Called with a sentence if the registry does not respond. */
+  onWait?(message: string): void
 }
 
 export interface InitReport extends InstallResult {
   readonly folder: string
+  /** The one that called `init`, or that manages the folder. */
+  readonly manager: PackageManager
   /** Undefined if only parts were added. */
   readonly template: string | undefined
   /** Written files of the template, relative to the folder. */
@@ -39,19 +50,57 @@ const templates = path.join(installation, 'templates')
  * @throws WP_PROJECT_TEMPLATE, WP_PROJECT_NOT_EMPTY, WP_PROJECT_NO_FOLDER
  */
 export async function initProject(options: InitOptions): Promise<InitReport> {
-  const { folder, parts = [] } = options
+  const { folder, parts = [], onWait } = options
+  const manager = findPackageManager(folder, variable(readEnvironment(), 'npm_config_user_agent'))
   if (parts.length > 0 && options.template === undefined && usesWaypost(folder)) {
     const { files: added, left } = await addParts(folder, parts)
-    return { folder, template: undefined, files: [], added, left, installedMs: undefined }
+    return { folder, manager, template: undefined, files: [], added, left, installedMs: undefined }
   }
   const template = options.template ?? 'todo'
   const source = await findTemplate(template)
   await assertUsable(options)
   const { files } = await copyFiles({ source, folder, fill: (target, text) => fill(target, text, folder) })
-  const written = template === 'host' && parts.length === 0 ? await writeHostEnvironment(folder) : []
+  const written: string[] = template === 'host' && parts.length === 0 ? [...(await writeHostEnvironment(folder))] : []
   const { files: added, left } = await addParts(folder, parts)
-  const installed = options.install ? await install(folder) : { installedMs: undefined }
-  return { folder, template, files: [...written, ...files], added, left, ...installed }
+  if (manager === 'pnpm') written.push(...(await writePnpmSettings(folder)))
+  const how = { manager, ...(onWait && { onWait }) }
+  const installed = options.install ? await install(folder, how) : { installedMs: undefined }
+  await findHoistedSchema(folder)
+  return { folder, manager, template, files: [...written, ...files], added, left, ...installed }
+}
+
+/**
+ * Says that esbuild needs no install script, because the package of its platform contains the program. Without that,
+ * pnpm fails. A workspace has its own settings.
+ */
+async function writePnpmSettings(folder: string): Promise<readonly string[]> {
+  const file = 'pnpm-workspace.yaml'
+  if (findAbove(folder, file) !== undefined) return []
+  const text =
+    '# esbuild works without its install script.\nallowBuilds:\n  esbuild: false\nignoredBuiltDependencies:\n  - esbuild\n'
+  await writeFile(path.join(folder, file), text, { flag: 'wx' })
+  return [file]
+}
+
+const schemaFile = 'node_modules/waypost/waypost.schema.json'
+
+/** In a workspace, npm may install Waypost above the project: then the comment for editors in `waypost.yml` names that. */
+async function findHoistedSchema(folder: string): Promise<void> {
+  const found = findAbove(folder, schemaFile)
+  const definition = path.join(folder, 'waypost.yml')
+  if (found === undefined || found === path.join(folder, schemaFile) || !existsSync(definition)) return
+  const text = await readFile(definition, 'utf8')
+  const hoisted = path.relative(folder, found).split(path.sep).join('/')
+  const changed = text.replace(`$schema=./${schemaFile}`, () => `$schema=${hoisted}`)
+  if (changed !== text) await writeFile(definition, changed)
+}
+
+/** Returns the file of a name in a folder or the nearest one above it. */
+function findAbove(folder: string, name: string): string | undefined {
+  const file = path.join(folder, name)
+  if (existsSync(file)) return file
+  const above = path.dirname(folder)
+  return above === folder ? undefined : findAbove(above, name)
 }
 
 /** Writes the files around a definition that a project needs: those that are missing. */
