@@ -54,6 +54,7 @@ export function makeTypes(definition: Definition, options: TypesOptions): string
     ...makeEnv(definition),
   ]
   return [
+    '/* eslint-disable */',
     '// Written by waypost from the project. Do not edit it, do not commit it.',
     "import type { Kysely } from 'waypost'\n",
     ...(aliases.size === 0 ? [] : [makeSchemas('Schema', definition.schemas, { ...scope, prefix: '' })]),

@@ -37,9 +37,14 @@ export async function writeTablesOf({ folder, name, database, onDiagnostics }: T
   return written
 }
 
+/** What a formatter does not change: a file that it has formatted stays as it is. */
+function withoutFormat(text: string): string {
+  return text.replaceAll(/[\s,;'"]/g, '')
+}
+
 async function writeIfChanged(file: string, text: string): Promise<boolean> {
   const before = await readFile(file, 'utf8').catch(() => undefined)
-  if (before === text) return false
+  if (before !== undefined && withoutFormat(before) === withoutFormat(text)) return false
   await mkdir(path.dirname(file), { recursive: true })
   await writeFile(file, text)
   return true

@@ -18,7 +18,8 @@ test('the text is one that people can read', () => {
   const definition = { ...todoDefinition, routes: todoDefinition.routes.slice(0, 1) }
   assert.equal(
     makeTypes(definition, system),
-    `// Written by waypost from the project. Do not edit it, do not commit it.
+    `/* eslint-disable */
+// Written by waypost from the project. Do not edit it, do not commit it.
 import type { Kysely } from 'waypost'
 
 export declare namespace Schema {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -71,6 +71,29 @@ cronjob: { tidy: { schedule: "0 4 * * *", action: src/tidy.ts } }
     const schema = yml.replace('public: true, ', 'public: true, response: None, ')
     await writeFiles(folder, { 'waypost.yml': schema })
     await assert.rejects(migrateProject({ folder, variables: {} }), { code: 'WP_PROJECT_BROKEN' })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('tables.ts and tables.json stay as a formatter wrote them until the tables change', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-migration-'))
+  try {
+    await writeFiles(folder, {
+      'package.json': '{ "type": "module" }',
+      'waypost.yml': 'routes: {}\n',
+      'migrations/System/20261128-a.yml': 'create_table: { app_a: { columns: { id: id, title: text } } }\n',
+    })
+    const files = ['tables.ts', 'tables.json'].map((name) => path.join(folder, 'migrations/System', name))
+    const migrate = async () => (await migrateProject({ folder, variables: {} })).written.length
+    assert.equal(await migrate(), 2)
+    for (const file of files) {
+      const text = await readFile(file, 'utf8')
+      await writeFile(file, text.replaceAll('; ', ';\n    ').replaceAll("'", '"').replaceAll(/^ {2}/gm, '\t'))
+    }
+    assert.equal(await migrate(), 0)
+    await writeFiles(folder, { 'migrations/System/20261129-b.yml': 'add_column: { app_a: { done: { type: boolean, null: true } } }\n' })
+    assert.equal(await migrate(), 2)
   } finally {
     await rm(folder, { recursive: true })
   }
