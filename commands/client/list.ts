@@ -9,7 +9,11 @@ export default class ClientList extends HostCommand {
     '<%= config.bin %> <%= command.id %> --json',
   ]
   static override enableJsonFlag = true
-  static override flags = { user: Flags.string({ description: 'Only clients of this user' }), limit: limitFlag }
+  static override flags = {
+    user: Flags.string({ description: 'Only clients of this user' }),
+    search: Flags.string({ description: 'Only clients whose name contains this text' }),
+    limit: limitFlag,
+  }
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(ClientList)

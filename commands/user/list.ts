@@ -6,11 +6,13 @@ export default class UserList extends HostCommand {
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --scope backend.admin',
+    '<%= config.bin %> <%= command.id %> --search ann',
     '<%= config.bin %> <%= command.id %> --json',
   ]
   static override enableJsonFlag = true
   static override flags = {
     scope: Flags.string({ description: 'Only users with this scope' }),
+    search: Flags.string({ description: 'Only users whose name or email contains this text' }),
     limit: limitFlag,
   }
 
@@ -20,7 +22,7 @@ export default class UserList extends HostCommand {
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const { entry: users, next } = await listHostUsers(host, flags)
-      this.#show(users, flags.scope)
+      this.#show(users, flags)
       if (next !== undefined) this.note(`\nShowing the first ${flags.limit}; use --limit to show more.`)
       return {
         users: users.map(({ createdAt, ...user }) => ({ ...user, created: new Date(createdAt).toISOString() })),
@@ -28,13 +30,17 @@ export default class UserList extends HostCommand {
     })
   }
 
-  #show(users: readonly ListedUser[], scope: string | undefined): void {
-    if (users.length === 0) {
+  #show(
+    users: readonly ListedUser[],
+    { scope, search }: { scope?: string | undefined; search?: string | undefined },
+  ): void {
+    if (users.length === 0 && search !== undefined) this.note(`No user has "${search}" in the name or email`)
+    else if (users.length === 0) {
       const what = scope === undefined ? 'No users yet' : `No user has the scope ${scope}`
       const next = scope === undefined ? 'waypost user:add NAME' : `waypost user:scopes NAME --add ${scope}`
       this.note(`${what}: ${next}`)
-      return
     }
+    if (users.length === 0) return
     const cells = (of: (user: ListedUser) => string) => users.map(of)
     this.printTable([
       { title: 'NAME', cells: cells(({ name }) => name), narrow: 'wrap', order: 2, minWidth: 12 },

@@ -98,6 +98,11 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
       ],
     )
     assert.equal((await json('user:list --limit 1')).users.length, 1)
+    const found = (await json('user:list --search bob@')).users as { name: string }[]
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      ['bob'],
+    )
   })
 
   it('scopes of administration require --admin, and are never a default of clients', async () => {

@@ -56,11 +56,11 @@ export function describeWaiting(count: number): string {
 }
 
 function adviseCron(
-  { folder, variables }: Host,
+  { folder, environment }: Host,
   release: StoredRelease | undefined,
 ): Pick<Finding, 'next' | 'command'> {
   const own = ['WAYPOST_SYSTEM_URL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_DIRECT_URL']
-  const missing = findMissingForCron(folder, variables, [...own, ...Object.keys(release?.manifest.variables ?? {})])
+  const missing = findMissingForCron(folder, environment, [...own, ...Object.keys(release?.manifest.variables ?? {})])
   const put =
     missing.length === 0 ? '' : `Cron does not have the variables of this shell: put ${missing.join(', ')} into .env. `
   return {

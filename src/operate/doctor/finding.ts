@@ -39,10 +39,17 @@ function quote(word: string): string {
   return quoted.replaceAll('%', '\\%')
 }
 
-/** Returns the variables that are set in this shell but not in `.env`, where cron would find them. */
-export function findMissingForCron(folder: string, variables: Variables, names: readonly string[]): readonly string[] {
+/**
+ * Returns the variables that are set in this shell but not in `.env`, where cron would find them. It also finds those in
+ * System.
+ */
+export function findMissingForCron(
+  folder: string,
+  environment: Variables,
+  names: readonly string[],
+): readonly string[] {
   const file = readEnv(path.join(folder, '.env'))
-  return names.filter((name) => (variables[name] ?? '') !== '' && (file[name] ?? '') === '')
+  return names.filter((name) => (environment[name] ?? '') !== '' && (file[name] ?? '') === '')
 }
 
 function readEnv(file: string): Variables {
