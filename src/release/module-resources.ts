@@ -101,11 +101,12 @@ export async function closeModules(urls: ReadonlySet<string>): Promise<ClosedMod
   const own = closers.filter(({ owner }) => urls.has(owner)).toReversed()
   closers = closers.filter(({ owner }) => !urls.has(owner))
   const failed: Error[] = []
+  const end = performance.now() + closeMs // together, because a stopping server waits for them
   for (const { close, owner } of own) {
     const late = () => {
       throw errors.WP_RELEASE_CLOSE_WAITS({ file: describeModule(owner), seconds: closeMs / 1000 })
     }
-    await withDeadline((async () => close())(), closeMs, late).catch((cause: unknown) => {
+    await withDeadline((async () => close())(), Math.max(0, end - performance.now()), late).catch((cause: unknown) => {
       const isLate = (cause as { code?: unknown }).code === 'WP_RELEASE_CLOSE_WAITS'
       const failure = () =>
         errors.WP_RELEASE_CLOSE({ file: describeModule(owner), reason: messageOf(cause) }, { cause })
