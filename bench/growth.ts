@@ -49,7 +49,7 @@ const explained: Readonly<Record<string, string>> = {
   'deliveries, of a common event': 'subscriptions of the event',
   'lanes with work': 'subscriptions with waiting deliveries',
   'users with a common scope': 'users',
-  'pruning, nothing to delete': 'subscriptions and tokens',
+  'pruning, nothing to delete': 'not examined, once an hour',
   'queue for /metrics': 'subscriptions and what is waiting or dead',
   'users, a search without a match': 'users',
   'users, a search': 'users',
