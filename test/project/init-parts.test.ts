@@ -35,7 +35,7 @@ test('init uses the package manager that called it or that manages the folder, w
   // Notes what it was called with, and installs into the workspace, as npm does.
   const program = `#!/bin/sh\necho "$(basename "$0") $1" > called\nmkdir -p ../node_modules/waypost && touch ../node_modules/waypost/waypost.schema.json\n`
   for (const name of ['npm', 'pnpm', 'yarn', 'bun']) await writeFile(path.join(bin, name), program, { mode: 0o755 })
-  const { PATH, npm_config_user_agent: agent, HTTPS_PROXY: proxy } = process.env
+  const { PATH, npm_config_user_agent: agent } = process.env
   const rows: [agent: string, files: Record<string, string>, called: string][] = [
     ['pnpm/12.21.0 npm/? node/v26', {}, 'pnpm install'],
     [
@@ -55,7 +55,6 @@ test('init uses the package manager that called it or that manages the folder, w
       Object.assign(process.env, {
         PATH: `${bin}:${PATH}`,
         npm_config_user_agent: by,
-        HTTPS_PROXY: 'http://127.0.0.1:1',
       })
       const report = await initProject({ ...options, install: true, template: 'empty', folder })
       assert.deepEqual(
@@ -72,7 +71,7 @@ test('init uses the package manager that called it or that manages the folder, w
     }
   } finally {
     Object.assign(process.env, { PATH })
-    for (const [name, value] of Object.entries({ npm_config_user_agent: agent, HTTPS_PROXY: proxy })) {
+    for (const [name, value] of Object.entries({ npm_config_user_agent: agent })) {
       if (value === undefined) delete process.env[name]
       else process.env[name] = value
     }

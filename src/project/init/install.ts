@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
-import { readEnvironment, variable, type PackageManager, type Variables } from '../../kit/index.ts'
+import { execFile, spawn } from 'node:child_process'
+import { promisify } from 'node:util'
+import { readEnvironment, variable, type PackageManager } from '../../kit/index.ts'
 
 export interface InstallResult {
   /** How long it took, in milliseconds; undefined if nothing was installed. */
@@ -60,34 +59,43 @@ const silenceMs = 4000
 /** Says that the registry does not respond. Behind a proxy, only the package manager can know. */
 async function noteSilence(folder: string, installing: AbortSignal, onWait: (message: string) => void): Promise<void> {
   const variables = readEnvironment()
-  const proxies = ['https_proxy', 'http_proxy', 'npm_config_proxy', 'npm_config_https_proxy']
-  if (proxies.some((name) => (variable(variables, name) ?? variable(variables, name.toUpperCase())) !== undefined))
-    return
-  const { origin, pathname } = new URL(findRegistry(folder, variables)) // without a password
-  const registry = origin + pathname
+  const isProxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((name) => variable(variables, name))
+  const { registry, proxy, 'https-proxy': httpsProxy } = await readNpmConfig(folder)
+  if (registry === undefined || !URL.canParse(registry) || isProxied || proxy || httpsProxy) return
+  const { origin, pathname } = new URL(registry) // without a password
   try {
     await fetch(registry, { method: 'HEAD', signal: AbortSignal.any([installing, AbortSignal.timeout(silenceMs)]) })
-  } catch {
-    if (!installing.aborted)
-      onWait(`The registry ${registry} does not respond; still trying. --no-install leaves it out.`)
+  } catch (error) {
+    if (installing.aborted || !isUnreachable(error)) return
+    const message = `The registry ${origin}${pathname} does not respond; still trying. --no-install leaves it out.`
+    onWait(message)
   }
 }
 
-/** As package managers tell the commands that they start, or from the `.npmrc` of the folder or one above it. */
-function findRegistry(folder: string, variables: Variables): string {
-  const told = variable(variables, 'npm_config_registry')
-  if (told !== undefined && URL.canParse(told)) return told
-  for (let at = folder; ; at = path.dirname(at)) {
-    const found = /^registry\s*=\s*(\S+)/m.exec(readText(path.join(at, '.npmrc')))?.[1]
-    if (found !== undefined && URL.canParse(found)) return found
-    if (at === path.dirname(at)) return 'https://registry.npmjs.org/'
-  }
+/** A registry whose certificate only the package manager trusts does respond. */
+function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = (error.cause ?? {}) as { readonly code?: string }
+  return error.name === 'TimeoutError' || unreachable.has(code ?? '')
 }
 
-function readText(file: string): string {
+const unreachable = new Set(
+  'ENOTFOUND EAI_AGAIN ECONNREFUSED ECONNRESET ETIMEDOUT EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' '),
+)
+
+interface NpmConfig {
+  readonly registry?: string
+  readonly proxy?: string | null
+  readonly 'https-proxy'?: string | null
+}
+
+/** Of npm, which also reads the environment and the files of the user and of the machine. */
+async function readNpmConfig(folder: string): Promise<NpmConfig> {
+  const run = promisify(execFile)
+  const options = { cwd: folder, shell: process.platform === 'win32' }
   try {
-    return readFileSync(file, 'utf8')
+    return JSON.parse((await run('npm', ['config', 'list', '--json'], options)).stdout) as NpmConfig
   } catch {
-    return ''
+    return {}
   }
 }
