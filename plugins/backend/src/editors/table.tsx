@@ -12,6 +12,7 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft, useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { isMap, type Json } from '../edit/values.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
+import { build } from '../strings/build.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Consequences, TableDesigner, Uses, writeProblem } from './table-designer.tsx'
 import type { ColumnType, ReferencedTable } from './table-state.ts'
@@ -47,7 +48,7 @@ function useReferencedTables(connection: string): readonly ReferencedTable[] {
 }
 
 export function NewTable() {
-  useCrumbTitle(texts.newTable)
+  useCrumbTitle(build.newTable)
   const [connection, setConnection] = useState('System')
   const { data, error } = useDraftTable('System')
   const tables = useReferencedTables(connection)
@@ -56,7 +57,7 @@ export function NewTable() {
   if (error !== null) return <ProblemAlert error={error} />
   return (
     <>
-      <PageHeader title={texts.newTable} text={texts.newText[isServer ? 'server' : 'folder']} />
+      <PageHeader title={build.newTable} text={texts.newText[isServer ? 'server' : 'folder']} />
       {data === undefined ? (
         <Skeleton height={240} />
       ) : (

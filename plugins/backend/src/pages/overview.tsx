@@ -16,7 +16,6 @@ import { Checklist, NoApi, useFirstSteps } from '../publish/first-steps.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 import { build } from '../strings/build.ts'
-import { tableEditor } from '../strings/table-editor.ts'
 
 const { overview: texts, operate } = strings
 const refreshMs = 30_000
@@ -85,7 +84,7 @@ function Start() {
       </ol>
       <div>
         <Button renderRoot={(props) => <Link to="/tables/$name" params={{ name: 'new' }} {...props} />}>
-          {tableEditor.newTable}
+          {build.newTable}
         </Button>
         <Link to="/routes">{texts.start.route}</Link>
       </div>

@@ -14,7 +14,6 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useCanEdit, useServerDraft } from '../edit/draft.ts'
 import { strings } from '../strings.ts'
-import { tableEditor } from '../strings/table-editor.ts'
 import { build } from '../strings/build.ts'
 
 const { tables: texts } = build
@@ -39,7 +38,7 @@ export function Page() {
         action={
           canEdit ? (
             <Button renderRoot={(props) => <Link to="/tables/$name" params={{ name: 'new' }} {...props} />}>
-              {tableEditor.newTable}
+              {build.newTable}
             </Button>
           ) : undefined
         }

@@ -4,6 +4,7 @@ import { api, countOf } from './api.ts'
 const count = new Intl.NumberFormat('en')
 
 export const build = {
+  newTable: 'New table',
   none: 'none',
   noData: 'no data',
   search: 'Search',

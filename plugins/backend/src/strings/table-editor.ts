@@ -1,7 +1,6 @@
 // Texts of the table designer and of "Create routes".
 
 export const tableEditor = {
-  newTable: 'New table',
   newText: {
     folder: 'A table is described by a migration: a YAML file that dev writes and applies at once.',
     server: 'A table is described by a migration: a YAML file that runs when you publish.',
