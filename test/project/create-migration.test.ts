@@ -92,7 +92,9 @@ test('tables.ts and tables.json stay as a formatter wrote them until the tables 
       await writeFile(file, text.replaceAll('; ', ';\n    ').replaceAll("'", '"').replaceAll(/^ {2}/gm, '\t'))
     }
     assert.equal(await migrate(), 0)
-    await writeFiles(folder, { 'migrations/System/20261129-b.yml': 'add_column: { app_a: { done: { type: boolean, null: true } } }\n' })
+    await writeFiles(folder, {
+      'migrations/System/20261129-b.yml': 'add_column: { app_a: { done: { type: boolean, null: true } } }\n',
+    })
     assert.equal(await migrate(), 2)
   } finally {
     await rm(folder, { recursive: true })

@@ -5,6 +5,7 @@ import { type Host, listServers } from '../../host/index.ts'
 import { checkBaseUrl } from './check-base-url.ts'
 import { checkClock } from './check-clock.ts'
 import { checkCronjobs } from './check-cronjobs.ts'
+import { checkDatabases } from './check-databases.ts'
 import { checkEvents } from './check-events.ts'
 import { checkRelease, checkVariables } from './check-release.ts'
 import { checkSecret } from './check-secret.ts'
@@ -21,16 +22,17 @@ export async function checkHost(host: Host, clock: Clock = systemClock): Promise
     await runCheck('clock', () => checkClock(host.system, clock)),
     finding ?? checkRelease(release, servers, facts),
     ...(release === undefined ? [] : checkVariables(release, host.variables)),
+    ...(release === undefined ? [] : await runChecks('database', () => checkDatabases(host, release))),
     await runCheck('events', () => checkEvents(host, facts, release)),
-    ...(await runCronjobsCheck(host, facts, release)),
+    ...(await runChecks('cronjobs', () => checkCronjobs(host, facts, release))),
   ]
 }
 
-async function runCronjobsCheck(...about: Parameters<typeof checkCronjobs>): Promise<readonly Finding[]> {
+async function runChecks(check: string, work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   try {
-    return await checkCronjobs(...about)
+    return await work()
   } catch (error) {
-    return [failure('cronjobs', error)]
+    return [failure(check, error)]
   }
 }
 

@@ -71,7 +71,7 @@ export class FileIdentity {
       return 'changed'
     }
     this.#changedSince = undefined
-    const logInode = isUnchanged ? known!.logInode : inodeOf(logOf(this.#file))
+    const logInode = isUnchanged ? known.logInode : inodeOf(logOf(this.#file))
     this.#known = { device: found.dev, inode: found.ino, modified: found.mtimeNs, log, logInode }
     return 'same'
   }

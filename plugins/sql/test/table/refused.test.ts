@@ -13,6 +13,8 @@ import { findStatementProblems, makeQueryAction } from '../../src/query/run-quer
 import { findTableProblems } from '../../src/table/check.ts'
 import { describeTable } from '../../src/table/describe.ts'
 import { openPostgres, openSqlite } from '../../../../src/store/index.ts'
+import { systemClock } from '../../../../src/kit/index.ts'
+import { checkDatabases } from '../../../../src/operate/doctor/check-databases.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi } from '../../../../test/support/table-api.ts'
 
@@ -178,7 +180,26 @@ test('what a policy or a missing privilege does not allow is 403, and a deployme
     `The role "${role}" may not read "title" of "post"`,
     `The role "${role}" may not insert "title" of "post"`,
   ])
-  assert.deepEqual(await check('list'), [`The role "${role}" may not read "title" of "post"`])
+  const mayNotRead = `The role "${role}" may not read "title" of "post"`
+  assert.deepEqual(await check('list'), [mayNotRead])
+
+  const own = Object.assign(new URL(url), { username: role, password: 'x' }).href
+  const config = { table: 'post', columns: 'all' }
+  const method = {
+    method: 'GET',
+    action: { class: 'sql-table', config, plan: { ...describe('list'), connection: 'Shop' } },
+  }
+  const manifest = {
+    connections: { Shop: { class: 'postgresql', config: { url: own } } },
+    plugins: [],
+    artifacts: {},
+    migrations: [],
+    variables: {},
+    routes: [{ path: '/row', methods: [method] }],
+  }
+  const host = { system: { kind: 'postgresql', db: api.db }, folder: '.', variables: {}, clock: systemClock }
+  const findings = await checkDatabases(host as never, { id: 'r', manifest } as never)
+  assert.partialDeepStrictEqual(findings, [{ check: 'database', state: 'fail', message: `GET /row: ${mayNotRead}` }])
 })
 
 test('a connection that only reads on purpose is found by a check', async (t) => {
