@@ -8,6 +8,7 @@ import { Client } from 'pg'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { baseUrl, secret } from './serving.ts'
+import { until } from '../support/until.ts'
 import { longTest } from '../support/forms.ts'
 
 const first = '20261120-create-app-todo'
@@ -160,6 +161,36 @@ describe('with a PostgreSQL', () => {
       await client.end()
     },
   })
+})
+
+test('a signal cancels the statement of a migration in PostgreSQL, which is rolled back', async () => {
+  const postgres = await startPostgres()
+  const url = await postgres.createDatabase()
+  const project = await makeProject({ WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: baseUrl, WAYPOST_SECRET: secret })
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const countSleeping = async () => {
+    const { rows } = await client.query<{ n: number }>(`select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and state = 'active' and query like 'select pg_sleep%'`)
+    return rows[0]!.n
+  }
+  try {
+    const up = 'await sql`create table half_done (id integer)`.execute(db); await sql`select pg_sleep(600)`.execute(db)'
+    const text = `import { sql } from 'waypost'\nexport default { async up(db: any) { ${up} } }\n`
+    await project.write('migrations/System/20990101-slow.ts', text)
+    const running = project.start('migrate')
+    await until('it sleeps', async () => (await countSleeping()) === 1)
+    const { code, stderr } = await running.stop('SIGTERM')
+    assert.equal(code, 143)
+    assert.match(stderr, /Stopped at the migration "migrations\/System\/20990101-slow\.ts": it was rolled back/)
+    assert.equal(await countSleeping(), 0)
+    const { rows } = await client.query(`select 1 from pg_tables where tablename = 'half_done'`)
+    assert.deepEqual(rows, [])
+  } finally {
+    await client.end()
+    await project.remove()
+    await postgres.stop()
+  }
 })
 
 test('a plan creates no database, neither System nor that of a connection, and shows the state', async () => {
