@@ -8,13 +8,12 @@ import { after, before, test } from 'node:test'
 import { CompiledQuery } from 'kysely'
 import { Client } from 'pg'
 import type { TableSnapshot } from 'waypost'
+import { openPostgres, openSqlite } from 'waypost/sql'
 import { openKysely } from '../../src/open-kysely.ts'
 import { findStatementProblems, makeQueryAction } from '../../src/query/run-query.ts'
 import { findTableProblems } from '../../src/table/check.ts'
 import { describeTable } from '../../src/table/describe.ts'
-import { openPostgres, openSqlite } from '../../../../src/store/index.ts'
-import { systemClock } from '../../../../src/kit/index.ts'
-import { checkDatabases } from '../../../../src/operate/doctor/check-databases.ts'
+import { findDatabaseProblems } from '../../../../test/support/check-databases.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi } from '../../../../test/support/table-api.ts'
 
@@ -189,16 +188,7 @@ test('what a policy or a missing privilege does not allow is 403, and a deployme
     method: 'GET',
     action: { class: 'sql-table', config, plan: { ...describe('list'), connection: 'Shop' } },
   }
-  const manifest = {
-    connections: { Shop: { class: 'postgresql', config: { url: own } } },
-    plugins: [],
-    artifacts: {},
-    migrations: [],
-    variables: {},
-    routes: [{ path: '/row', methods: [method] }],
-  }
-  const host = { system: { kind: 'postgresql', db: api.db }, folder: '.', variables: {}, clock: systemClock }
-  const findings = await checkDatabases(host as never, { id: 'r', manifest } as never)
+  const findings = await findDatabaseProblems(api.db, { url: own, routes: [{ path: '/row', methods: [method] }] })
   assert.partialDeepStrictEqual(findings, [{ check: 'database', state: 'fail', message: `GET /row: ${mayNotRead}` }])
 })
 
