@@ -48,9 +48,9 @@ test('that run out: dev reloads everything once, because it may have missed save
   const watcher = await reloadOnSave(session, { first: await reloadFiles({ changed: undefined }), reloadFiles })
   try {
     await until('the first reload of all files', () => reloads.length === 2)
-    useWatch((() => {
+    useWatch(() => {
       throw Object.assign(new Error('no space left on device, watch'), { code: 'ENOSPC', syscall: 'watch' })
-    }) as unknown as typeof watch)
+    })
     await mkdir(path.join(folder, 'src/deep'))
     await until('the system watches no more', () => warnings.some((text) => text.includes('max_user_watches')))
     const isOfAll = ({ changed }: ReloadRequest) => changed === undefined
