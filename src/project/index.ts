@@ -15,7 +15,8 @@ import type { MigrationStatus } from './migration-status.ts'
 import type { AcceptOptions, AcceptReport } from './accept-migration.ts'
 import type { RevertOptions, RevertReport } from './revert-migrations.ts'
 import type { TestProject } from './test-project.ts'
-import type { OpenApi } from '../runtime/index.ts'
+import type { OpenApi, RequestExchange } from '../runtime/index.ts'
+export type { RequestExchange }
 
 export type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
 export type { DeployPlan, PlannedTarget, PlanOptions } from './deploy/make-plan.ts'
@@ -36,7 +37,7 @@ export type { TestProject } from './test-project.ts'
 import type { RunningDev } from './dev-server-file.ts'
 export type { RunningDev }
 export type { Pull, PullOptions } from './pull-project.ts'
-export { openContract, type Contract, type ContractPoint, type Exchange } from './contract/contract-points.ts'
+export { openContract, type Contract, type ContractPoint } from './contract/contract-points.ts'
 export {
   formatCoverage,
   formatLcov,

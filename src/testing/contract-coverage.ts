@@ -7,12 +7,12 @@ import {
   writeCoverageRecord,
   type Contract,
   type CoverageRecord,
-  type Exchange,
+  type RequestExchange,
 } from '../project/index.ts'
 
 /** Notes what the tests of this process touch. */
 export interface CoverageNotes {
-  exchange(exchange: Exchange): void
+  exchange(exchange: RequestExchange): void
   /** Notes an event or a cronjob. */
   note(kind: 'event' | 'cronjob', name: string): void
 }

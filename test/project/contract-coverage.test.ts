@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
-import { openContract, type Contract, type Exchange } from '../../src/project/contract/contract-points.ts'
+import { openContract, type Contract } from '../../src/project/contract/contract-points.ts'
 import { formatCoverage, formatLcov, joinCoverage } from '../../src/project/contract/report.ts'
+import type { RequestExchange } from '../../src/runtime/index.ts'
 import type { Manifest } from '../../src/release/index.ts'
 import { writeFiles } from '../support/project-server.ts'
 
@@ -88,7 +89,7 @@ before(async () => {
 })
 after(() => rm(root, { recursive: true, force: true }))
 
-const post: Exchange = {
+const post: RequestExchange = {
   method: 'POST',
   route: '/todo',
   status: 201,

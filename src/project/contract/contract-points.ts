@@ -1,6 +1,7 @@
 import { findPlaces, openEditing } from '../../definition/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../../release/index.ts'
+import type { RequestExchange } from '../../runtime/index.ts'
 
 /** Kinds of points, in the order of a report. */
 export const pointKinds = {
@@ -26,34 +27,19 @@ export interface ContractPoint {
   readonly place: string
 }
 
-/** A request and its response, as far as they are compared with points. */
-export interface Exchange {
-  readonly method: string
-  /** The path of the route: `/todo/:todo_id`. */
-  readonly route: string
-  readonly status: number
-  /** The scopes of the token. */
-  readonly scopes: readonly string[]
-  /** As they were sent, before defaults are set; a body that is not JSON is undefined. */
-  readonly query: object
-  readonly body: unknown
-  /** The JSON of the response; undefined for others. */
-  readonly result: unknown
-}
-
 type Keys = readonly string[]
 
 interface Candidate extends Omit<ContractPoint, 'place'> {
   /** The keys of entries of waypost.yml in which it may be written, the most likely ones first. */
   readonly keys: readonly Keys[]
-  isTouched(exchange: Exchange): boolean
+  isTouched(exchange: RequestExchange): boolean
 }
 
 /** The points of a project, by which the requests of its tests are judged. */
 export interface Contract {
   readonly points: readonly ContractPoint[]
   /** Returns the names of the points that an exchange touches. */
-  judge(exchange: Exchange): readonly string[]
+  judge(exchange: RequestExchange): readonly string[]
 }
 
 /** Lists what the definition of a project promises. Reads its files for the places. */
@@ -87,7 +73,7 @@ export function openContract(root: string, manifest: Manifest): Contract {
 function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod): readonly Candidate[] {
   const method = `${of.method} ${path}`
   const home = ['routes', path, 'methods', of.method]
-  const isAccepted = ({ status }: Exchange) => status < 400
+  const isAccepted = ({ status }: RequestExchange) => status < 400
   const point = (
     kind: PointKind,
     what: string,
@@ -113,7 +99,7 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
   const sent = (part: 'query' | 'body', schema: JsonSchema | undefined, keys: readonly Keys[]) =>
     properties(schema, keys, 'readOnly').flatMap((one) => {
       const name = `${part}.${nameOf(one)}`
-      const touches = (isIn: boolean) => (exchange: Exchange) =>
+      const touches = (isIn: boolean) => (exchange: RequestExchange) =>
         isAccepted(exchange) &&
         findParents(exchange[part], one.parents).some((parent) => Object.hasOwn(parent, one.name) === isIn)
       return [
