@@ -9,11 +9,14 @@ import type { Host } from './host.ts'
 /**
  * Loads the secrets of a System: from `.waypost/secret` if `dev` created it or it is embedded, otherwise from
  * `WAYPOST_SECRET`.
- * @throws WP_SERVER_SECRET_MISSING, WP_STORE_SECRET_CHANGED, WP_STORE_SECRET_SHORT
+ * @throws WP_SERVER_SECRET_MISSING, WP_STORE_SECRET_CHANGED, WP_STORE_SECRET_ROTATING, WP_STORE_SECRET_SHORT
  */
 export async function resolveSecrets(host: Host, facts: SystemFacts): Promise<Secrets> {
   const secrets = makeSecrets(await loadSecretText(host, facts))
   if (facts.secret_check !== undefined) assertSecret(host, secrets, facts.secret_check)
+  // Otherwise this process could not decrypt some values, and deliveries that need them would fail for good.
+  if (facts.secret_next !== undefined && !secrets.matches(facts.secret_next))
+    throw storeErrors.WP_STORE_SECRET_ROTATING({ target: host.system.target })
   return secrets
 }
 

@@ -4,6 +4,7 @@ import {
   loadFacts,
   lockFact,
   makeSecrets,
+  removeFact,
   replaceFact,
   resealAll,
   resealInBatches,
@@ -42,8 +43,8 @@ export interface SecretRotationOptions {
 
 /**
  * Binds a System to the first secret of `new,old`: re-encrypts all values in batches, then the rest and the binding in one
- * transaction; afterwards the old secret alone is rejected. If it is interrupted, System stays bound to the old secret, both
- * are needed, and the next call continues. If the folder has its own secret file, generates a new secret and keeps the
+ * transaction; afterwards the old secret alone is rejected, by processes that start also meanwhile. If it is interrupted,
+ * System stays bound to the old secret, both are needed, and the next call continues. If the folder has its own secret file, generates a new secret and keeps the
  * old one beside it until the end.
  * @throws WP_SERVER_SECRET_SINGLE, WP_SERVER_SECRET_BEHIND, WP_STORE_SECRET_CHANGED, WP_STORE_SEALED
  */
@@ -59,6 +60,7 @@ export async function rotateHostSecret(
     const pair = isOwn && !text.includes(',') ? await addSecret(host.folder, text) : text
     return { secrets: await assertRotatable(host, pair, { force }), stored }
   })
+  await replaceFact(host.system, 'secret_next', begun.secrets.checkValue)
   const total = await countOlderSealed(host.system, begun.secrets)
   const batches = await resealInBatches(host.system, {
     secrets: begun.secrets,
@@ -69,6 +71,7 @@ export async function rotateHostSecret(
   const rotated = await changeSystem(host, async (system, audit) => {
     const bound = await system.transaction((trx) => loadPair(host, trx, facts))
     text = bound.text
+    await removeFact(system, 'secret_next')
     // Another process, which shares the file, has completed the rotation.
     if (isOwn && !text.includes(',')) return { resealed: batches, changed: true }
     const secrets = await assertRotatable({ ...host, system }, text, { force })

@@ -31,6 +31,12 @@ export const errors = defineErrors({
     message: 'WAYPOST_SECRET is not the secret that System at {target} was set up with',
     hint: 'Set it to the current secret (the new one after secret:rotate). To change the secret, set WAYPOST_SECRET to "new,old" and run waypost secret:rotate.',
   },
+  WP_STORE_SECRET_ROTATING: {
+    kind: 'user',
+    status: 500,
+    message: 'System at {target} has values that are encrypted with a newer secret than WAYPOST_SECRET',
+    hint: 'waypost secret:rotate is running, or was interrupted. Set WAYPOST_SECRET to "new,old", and run waypost secret:rotate to complete it.',
+  },
   WP_STORE_SECRET_SHORT: {
     kind: 'user',
     status: 500,

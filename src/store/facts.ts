@@ -10,6 +10,8 @@ export interface SystemFacts {
   readonly issuer?: string
   /** Check value of `WAYPOST_SECRET`. */
   readonly secret_check?: string
+  /** Check value of the secret that `secret:rotate` is changing to, while it does. */
+  readonly secret_next?: string
   /** When `event:execute` last ran, by the database's clock: milliseconds since 1970. */
   readonly last_execute?: string
   /** When pruning last started, by the same clock. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cancelAllPending } from '../../src/events/index.ts'
 import { changeHostIssuer, resumeHostDeliveries, type ActingHost } from '../../src/operate/index.ts'
 import { loadFacts, replaceFact } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
@@ -72,6 +73,37 @@ onBothDatabases('a System that may be a copy', (world) => {
     await until('all are posted', async () => (await statesOf(world())).every((status) => status === 'delivered'))
     stop.abort()
     await run
+  })
+
+  test('cancels all that waits, also if others end some of it at the same time', async () => {
+    const { system } = world()
+    const receiver = await world().openReceiver((response) => void response.writeHead(500).end())
+    await world().subscribe(await world().addUser(), 'note', receiver.url)
+    await world().dispatch('note', 0)
+    await world().execute() // fails and is retried later
+    const [first] = await system.db.selectFrom('waypost_delivery').selectAll().execute()
+    const more = Array.from({ length: 1500 }, (_, index) => ({
+      ...first!,
+      id: `${first!.id}${index}`,
+      message_id: `msg_${index}`,
+    }))
+    for (let from = 0; from < more.length; from += 100)
+      await system.db
+        .insertInto('waypost_delivery')
+        .values(more.slice(from, from + 100))
+        .execute()
+    let ended: Promise<unknown> | undefined
+    const watched = refuseStatements(system, (text) => {
+      if (!/'cancelled'/.test(text)) return
+      ended ??= system.db
+        .updateTable('waypost_delivery')
+        .set({ status: 'cancelled' })
+        .where('id', 'like', `${first!.id}%9`)
+        .execute()
+    })
+    await cancelAllPending(watched)
+    await ended
+    assert.ok((await statesOf(world())).every((status) => status === 'cancelled'))
   })
 
   test('cancels all that waits, and delivers later messages', async () => {

@@ -12,7 +12,7 @@ import {
 } from '../../src/operate/index.ts'
 import { listServers, openIdentity, type Host } from '../../src/host/index.ts'
 import { reportServer } from '../../src/host/report-server.ts'
-import { loadFacts, replaceFact } from '../../src/store/index.ts'
+import { loadFacts, makeSecrets, replaceFact } from '../../src/store/index.ts'
 import { defaultKinds } from '../support/forms.ts'
 import { asCommand, issuer, startTestServer, type TestServer } from '../support/server.ts'
 
@@ -106,6 +106,19 @@ for (const kind of defaultKinds) {
       for (const { id, private_jwk: sealed } of keys) {
         assert.match(secrets.unseal(sealed, { table: 'waypost_key', row: id, column: 'private_jwk' }), /"d":/)
       }
+    })
+
+    test('while the secret is changing, a process that lacks the new one does not start', async () => {
+      const { system } = host
+      let during: ReturnType<typeof loadFacts> | undefined
+      await rotateHostSecret(asCommand(host), { force: false, onProgress: () => void (during ??= loadFacts(system)) })
+      const { secret_check: current } = await loadFacts(system)
+      assert.equal((await during)?.secret_next, current)
+      assert.equal((await loadFacts(system)).secret_next, undefined)
+      await replaceFact(system, 'secret_next', makeSecrets('n'.repeat(40)).checkValue)
+      await assert.rejects(openIdentity(host), { code: 'WP_STORE_SECRET_ROTATING', hint: /"new,old"/ })
+      await replaceFact(system, 'secret_next', current!)
+      await openIdentity(host)
     })
   })
 }

@@ -29,14 +29,18 @@ export async function cancelAllPending(system: System): Promise<number> {
   let cancelled = 0
   // Each condition is that of an index of pending deliveries.
   for (const isWaiting of [sql`due_at = 0`, sql`due_at > 0`])
-    for (let count = cancelChunk; count === cancelChunk; cancelled += count) {
+    for (;;) {
+      const { rows } = await sql<{ id: string }>`
+        select id from waypost_delivery where status = 'pending' and ${isWaiting} limit ${sql.lit(cancelChunk)}`.execute(
+        system.db,
+      )
+      if (rows.length === 0) break
+      // Others may end some of them at the same time, so the number of changed rows does not tell whether more wait.
+      const ids = rows.map(({ id }) => id)
       const { numAffectedRows = 0n } = await sql`
-        with chosen as materialized (
-          select id from waypost_delivery where status = 'pending' and ${isWaiting} limit ${sql.lit(cancelChunk)}
-        )
         update waypost_delivery set status = 'cancelled', finished_at = ${system.now()}, turn = turn + 1
-        where id in (select id from chosen) and status = 'pending'`.execute(system.db)
-      count = Number(numAffectedRows)
+        where ${isOneOf(system, sql`id`, ids)} and status || '' = 'pending'`.execute(system.db)
+      cancelled += Number(numAffectedRows)
     }
   return cancelled
 }
