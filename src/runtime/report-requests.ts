@@ -83,7 +83,7 @@ export interface RequestExchange {
 /** Reports each exchange of a route. Bodies are copied, so this is for tests only. */
 export function reportExchanges(app: FastifyInstance, report: (exchange: RequestExchange) => void): void {
   const sent = new WeakMap<FastifyRequest, unknown>()
-  app.addHook('preValidation', async (request) => void sent.set(request, structuredClone(request.body)))
+  app.addHook('preValidation', async (request) => void sent.set(request, copyOf(request.body)))
   app.addHook('onSend', async (request, reply, payload) => {
     const { url: route } = request.routeOptions
     if (route === undefined) return payload
@@ -96,10 +96,27 @@ export function reportExchanges(app: FastifyInstance, report: (exchange: Request
       scopes: request.principal?.scopes ?? [],
       query: Object.fromEntries(new URL(request.url, 'http://localhost').searchParams),
       body: sent.get(request),
-      result: isJson ? JSON.parse(payload) : undefined,
+      result: isJson ? parse(payload) : undefined,
     })
     return payload
   })
+}
+
+/** Copies a body, because validation may change it. Files and streams of plugins are left out. */
+function copyOf(body: unknown): unknown {
+  try {
+    return structuredClone(body)
+  } catch {
+    return undefined
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // an action sent another text as JSON
+  }
 }
 
 /** Whether a request is a call within this process; see `callOperation`. */

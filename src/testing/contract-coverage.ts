@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { readEnvironment, variable } from '../kit/index.ts'
 import {
@@ -15,11 +16,19 @@ export interface CoverageNotes {
   exchange(exchange: RequestExchange): void
   /** Notes an event or a cronjob. */
   note(kind: 'event' | 'cronjob', name: string): void
+  /** Must be called when an app is closed: runners of tests may kill this process before its end. */
+  save(): void
+}
+
+interface ProcessRecord {
+  readonly name: string
+  readonly contract: Contract
+  readonly hits: Record<string, number>
 }
 
 /** By the folder of the project. */
-const records = new Map<string, { readonly contract: Contract; readonly hits: Record<string, number> }>()
-let target: string | undefined
+const records = new Map<string, ProcessRecord>()
+let isReported = false
 
 /**
  * Starts to note what tests touch; once per project, because a process may open several apps.
@@ -30,27 +39,36 @@ export function noteCoverage(
   manifest: Parameters<typeof openContract>[1],
   wanted: string,
 ): CoverageNotes {
-  if (target === undefined) process.once('exit', finish)
-  target = wanted
-  const record = records.get(root) ?? {
-    contract: openContract(root, manifest),
-    hits: Object.create(null) as Record<string, number>,
-  }
+  const known = records.get(root)
+  const record = known ?? { name: randomUUID(), contract: openContract(root, manifest), hits: emptyHits() }
   records.set(root, record)
+  if (wanted === 'report' && !isReported) {
+    isReported = true
+    process.once('exit', printReport)
+  }
   const hit = (name: string) => void (record.hits[name] = (record.hits[name] ?? 0) + 1)
   return {
     exchange: (exchange) => record.contract.judge(exchange).forEach(hit),
     note: (kind, name) => hit(`${kind} ${name}`),
+    save() {
+      if (wanted !== 'report') writeCoverageRecord(path.resolve(wanted), record.name, toRecord(record))
+    },
   }
 }
 
-function finish(): void {
-  const all = [...records.values()].map(({ contract, hits }): CoverageRecord => ({ points: contract.points, hits }))
-  if (target !== 'report') return all.forEach((record) => writeCoverageRecord(path.resolve(target!), record))
-  const coverage = joinCoverage(all)
+function emptyHits(): Record<string, number> {
+  return Object.create(null) as Record<string, number>
+}
+
+function toRecord({ contract, hits }: ProcessRecord): CoverageRecord {
+  return { points: contract.points, hits }
+}
+
+function printReport(): void {
+  const coverage = joinCoverage([...records.values()].map(toRecord))
   process.stdout.write(`${formatCoverage(coverage, process.stdout.columns ?? 100)}\n`)
   const min = Number(variable(readEnvironment(), 'WAYPOST_COVERAGE_MIN') ?? 0)
   if (coverage.percent >= min) return
-  process.stderr.write(`Contract coverage is below ${min}%\n`)
+  process.stderr.write(`Less than ${min}% of the definition is touched by tests\n`)
   process.exitCode = 1
 }

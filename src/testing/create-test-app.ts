@@ -89,6 +89,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const loadPlugins = async () => project.plugins
   const wanted = options.coverage ?? variable(readEnvironment(), 'WAYPOST_COVERAGE')
   const notes = wanted === undefined ? undefined : noteCoverage(folder, release.stored.manifest, wanted)
+  opened.defer(() => notes?.save())
   const logger = makeTestLog(host, (text) => process.stderr.write(text))
   const server = await startServer({
     host,

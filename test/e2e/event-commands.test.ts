@@ -30,12 +30,15 @@ describe('the commands of events', { concurrency: 1 }, () => {
     receiver = await openReceiver()
     const settings = '\nconfig: { delivery_delays: [0s, 0s, 0s] }\n'
     await project.write('waypost.yml', (await project.read('waypost.yml')) + settings)
-    dev = project.start('dev --no-deliver --port 0')
-    port = Number((await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/))[1])
-    headers = { authorization: `Bearer ${(await project.ok('token:issue --user dev')).trim()}` }
+    await startDev()
     const body = { event: 'todo_created', endpoint: `${receiver.url}?token=hush` }
     assert.equal((await send(port, { path: '/consumer/subscription', body, headers })).status, 201)
   })
+  async function startDev(): Promise<void> {
+    dev = project.start('dev --no-deliver --port 0')
+    port = Number((await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/))[1])
+    headers = { authorization: `Bearer ${(await project.ok('token:issue --user dev')).trim()}` }
+  }
   after(async () => {
     await dev?.stop()
     await receiver.close()
@@ -163,8 +166,18 @@ describe('the commands of events', { concurrency: 1 }, () => {
   it('doctor --restored holds all deliveries until event:resume sends or cancels them', async () => {
     const arrived = receiver.received.length
     await create()
-    const { code, stderr } = await project.run('doctor --restored --yes')
-    assert.equal(code, 0)
+    // The log of a file that is in use could be that of the file before it was restored.
+    const refused = await project.run('doctor --restored --yes')
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /system\.db-wal/)
+    const restore = async (words = '') => {
+      await dev.stop()
+      const { code, stderr } = await project.run(`doctor --restored${words} --yes`)
+      assert.equal(code, 0, stderr)
+      await startDev()
+      return stderr
+    }
+    const stderr = await restore()
     assert.match(
       stderr.replaceAll(/\n +/g, ' '),
       /Events {5}0 deliveries waiting, 1 message before its deliveries, to \S+ \(1 subscription\); held until waypost event:resume/,
@@ -175,7 +188,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       /Nothing is posted: deliveries are held since .*; 1 delivery waiting/,
     )
     assert.match(await project.ok('event:resume --cancel --yes'), /^ {2}Cancelled {2}1 delivery\n {2}Resumed/)
-    await project.ok('doctor --restored --deliveries hold --yes')
+    await restore(' --deliveries hold')
     await create()
     assert.equal(JSON.parse(await project.ok('event:execute --json')).attempted, 0)
     assert.equal((await project.run('event:resume')).code, 2, 'asks first')

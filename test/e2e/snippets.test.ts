@@ -53,7 +53,7 @@ describe('the snippets of the guides', () => {
 
   it('type-check in the to-do project, which accepts their definition', async () => {
     const code = readSnippets('docs/actions.md', 'ts')
-    assert.equal(code.length, 6)
+    assert.equal(code.length, 7)
     await project.write('src/snippets/report.pdf', 'x')
     for (const [index, text] of code.entries()) await project.write(`src/snippets/${index}.ts`, text)
     // The connection of the rate needs a plugin.

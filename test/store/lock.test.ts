@@ -18,8 +18,9 @@ after(() => rmSync(folder, { recursive: true }))
 
 function addressOf(database: SqliteDatabase | PostgresDatabase): string {
   if (database.kind === 'sqlite') return database.file
-  const { connectionString } = database.pool.options as { connectionString: string }
-  return connectionString
+  const { user, password, host, port, database: name } = database.pool.options
+  const address = new URL(`postgresql://${host}:${port}/${name}`)
+  return Object.assign(address, { username: user, password: password ?? '' }).href
 }
 
 function startHolder(database: SqliteDatabase | PostgresDatabase, task: string) {
@@ -89,8 +90,7 @@ describeEachDatabase('the lock', ({ kind, open }) => {
   if (kind !== 'postgresql') return
   test('holds back no index that is built concurrently, and outlasts limits on idle transactions', async () => {
     const { database, db } = await open()
-    const { options } = (database as PostgresDatabase).pool as { options: { connectionString: string } }
-    const url = Object.assign(new URL(options.connectionString), {
+    const url = Object.assign(new URL(addressOf(database)), {
       search: `?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=50')}`,
     })
     const impatient = openPostgres({ url: url.href })

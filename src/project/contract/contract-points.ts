@@ -95,7 +95,7 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
   const properties = (schema: JsonSchema | undefined, keys: readonly Keys[], without: 'readOnly' | 'writeOnly') =>
     schema === undefined
       ? []
-      : listProperties({ schemas: manifest.schemas, without }, { schema, keys, path: [], depth: 0 })
+      : listProperties({ schemas: manifest.schemas, without }, { schema, keys, path: [], around: [] })
   const sent = (part: 'query' | 'body', schema: JsonSchema | undefined, keys: readonly Keys[]) =>
     properties(schema, keys, 'readOnly').flatMap((one) => {
       const name = `${part}.${nameOf(one)}`
@@ -175,8 +175,8 @@ interface Walk {
   /** Where the properties of the schema may be written. */
   readonly keys: readonly Keys[]
   readonly path: readonly Step[]
-  /** Ends recursive schemas. */
-  readonly depth: number
+  /** The named schemas around it, so that recursive ones end. */
+  readonly around: readonly string[]
 }
 
 interface WalkOptions {
@@ -185,22 +185,26 @@ interface WalkOptions {
   readonly without: 'readOnly' | 'writeOnly'
 }
 
-const maxDepth = 4
+/** How deep named schemas are followed; they may refer to each other in many ways. */
+const maxNamed = 4
 const refPrefix = 'schema:///'
 
 /** Lists the properties of a schema and of the objects and arrays inside. */
-function listProperties(options: WalkOptions, { schema, keys, path, depth }: Walk): readonly Property[] {
-  if (typeof schema === 'boolean' || depth > maxDepth) return []
+function listProperties(options: WalkOptions, { schema, keys, path, around }: Walk): readonly Property[] {
+  if (typeof schema === 'boolean') return []
   const { $ref, properties = {}, required = [], items } = schema as SchemaParts
   const inner = (one: JsonSchema, more: Partial<Walk>) =>
-    listProperties(options, { schema: one, keys, path, depth: depth + 1, ...more })
+    listProperties(options, { schema: one, keys, path, around, ...more })
   const target =
     typeof $ref === 'string' && $ref.startsWith(refPrefix)
       ? decodeURIComponent($ref.slice(refPrefix.length))
       : undefined
-  const named = target === undefined ? undefined : options.schemas[target]
+  const named =
+    target === undefined || around.includes(target) || around.length >= maxNamed ? undefined : options.schemas[target]
   return [
-    ...(named === undefined ? [] : inner(named, { keys: [['schema', target!, 'properties']] })),
+    ...(named === undefined
+      ? []
+      : inner(named, { keys: [['schema', target!, 'properties']], around: [...around, target!] })),
     ...(['allOf', 'anyOf', 'oneOf'] as const).flatMap((word) =>
       ((schema as SchemaParts)[word] ?? []).flatMap((one, index) =>
         inner(one, { keys: keys.map((own) => [...own.slice(0, -1), word, String(index), 'properties']) }),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pointKinds, type ContractPoint, type PointKind } from './contract-points.ts'
@@ -20,9 +19,10 @@ export interface Coverage extends CoverageRecord {
   readonly missing: readonly (ContractPoint & { readonly more: number })[]
 }
 
-export function writeCoverageRecord(folder: string, record: CoverageRecord): void {
+/** Writes a record, or replaces the one with the same name. */
+export function writeCoverageRecord(folder: string, name: string, record: CoverageRecord): void {
   mkdirSync(folder, { recursive: true })
-  writeFileSync(path.join(folder, `${randomUUID()}.json`), JSON.stringify(record))
+  writeFileSync(path.join(folder, `${name}.json`), JSON.stringify(record))
 }
 
 export function readCoverageRecords(folder: string): readonly CoverageRecord[] {
@@ -64,13 +64,9 @@ export function formatCoverage({ points, touched, percent, kinds, missing }: Cov
   const lines = [...groups].flatMap(([file, own]) => [
     '',
     `  ${file}`,
-    ...own
-      .toSorted((one, other) => lineOf(one) - lineOf(other))
-      .map((one) => {
-        const more = one.more > 0 ? ` (and ${one.more} more)` : ''
-        const text = `${String(lineOf(one)).padStart(7)}  ${one.name}${more}`
-        return text.length > width ? `${text.slice(0, width - 1)}…` : text
-      }),
+    ...[...Map.groupBy(own, (one) => `${String(lineOf(one)).padStart(7)}  ${one.method || one.name}`)]
+      .toSorted(([, [one]], [, [other]]) => lineOf(one!) - lineOf(other!))
+      .flatMap(([start, some]) => wrapNames(start, some, width)),
   ])
   return [
     `Contract coverage  ${Math.floor(percent)}%  ${touched} of ${points.length}`,
@@ -79,6 +75,21 @@ export function formatCoverage({ points, touched, percent, kinds, missing }: Cov
     ...(missing.length === 0 ? [] : ['', 'Not touched by any test', ...lines]),
     '',
   ].join('\n')
+}
+
+/** Writes the points of one place and method, as lines of limited width. */
+function wrapNames(start: string, points: Coverage['missing'], width: number): readonly string[] {
+  const names = points
+    .filter(({ name, method }) => method !== '' && name !== method)
+    .map(({ name, method }) => name.slice(method.length + 1))
+  const more = points.find((one) => one.more > 0)?.more
+  const lines = [`${start}${more === undefined ? '' : ` (and ${more} more)`}${names.length === 0 ? '' : ':'}`]
+  for (const [index, name] of names.entries()) {
+    const text = ` ${name}${index < names.length - 1 ? ',' : ''}`
+    if (`${lines.at(-1)}${text}`.length > width) lines.push(`${' '.repeat(10)}${text}`)
+    else lines.push(`${lines.pop()}${text}`)
+  }
+  return lines
 }
 
 function lineOf({ place }: ContractPoint): number {
