@@ -58,7 +58,7 @@ interface Given {
 }
 
 function readWords(command: Command, words: readonly string[]): Given {
-  const left = [...words]
+  const left = words.includes('--') ? words.slice(0, words.indexOf('--')) : [...words] // then a command of others
   const args: string[] = []
   const flags: GivenFlag[] = []
   for (let next = left.shift(); next !== undefined; next = left.shift()) {

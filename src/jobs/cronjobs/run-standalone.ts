@@ -96,7 +96,8 @@ async function openStandalone(
         prepareConfig,
         registry,
         isDevelopment: false,
-        onClosed: (closed) => logClosed(closed, log),
+        // Timers end with this process.
+        onClosed: ({ errors }) => logClosed({ left: [], errors }, log),
       },
       { release, artifacts },
     )

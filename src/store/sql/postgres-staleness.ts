@@ -1,4 +1,3 @@
-
 /**
  * Finds connections that must be replaced, for example because they were opened before one of them was found to be
  * read-only: they may lead to the former primary. All pools of a database share one.

@@ -118,9 +118,10 @@ class ConcurrentSqliteAdapter extends SqliteAdapter {
 export function createFile(file: string): void {
   try {
     mkdirSync(path.dirname(file), { recursive: true })
-    closeSync(openSync(file, 'ax', 0o600)) // closing a file that SQLite has open would free its locks
+    if (existsSync(file)) return // closing a file that SQLite has open would free its locks
+    closeSync(openSync(file, 'ax', 0o600))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && existsSync(file)) return // another process created it
     throw makeFileError(file, error)
   }
 }
