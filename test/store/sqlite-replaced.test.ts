@@ -1,6 +1,6 @@
 // A file that is replaced or overwritten while it is open: SQLite would mix its content with that of the write-ahead log.
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -64,7 +64,14 @@ test(
   'a file that is overwritten is not written any more, and closing it copies nothing',
   { skip: !supportsCopied },
   async (t) => {
-    const { file, backup, database, write, start } = await open(t, 'copied.db')
+    const { file, backup, database, db, write, start } = await open(t, 'copied.db', 600)
+    // Since the backup, pages have changed of which the log has only some.
+    await db.schema.createIndex('item_text').on('item').column('text').execute()
+    const other = new DatabaseSync(file)
+    rmSync(backup)
+    other.exec(`vacuum into '${backup}'; update item set text = id || text; pragma wal_checkpoint(truncate)`)
+    other.close()
+    for (let count = 0; count < 3; count++) await write()
     copyFileSync(backup, file)
     await assert.rejects(write(), replaced)
     await assert.rejects(write(), replaced)
@@ -78,6 +85,43 @@ test(
     assert.equal(rows.length, content!['n'])
   },
 )
+
+test('a file that is overwritten while its log is empty is not written', { skip: !supportsCopied }, async (t) => {
+  const { file, backup, database, write } = await open(t, 'empty.db')
+  const other = new DatabaseSync(file)
+  t.after(() => other.close())
+  other.exec('pragma wal_checkpoint(truncate)')
+  database.assertSame()
+  copyFileSync(backup, file)
+  await assert.rejects(write(), replaced)
+  await assert.rejects(write(), replaced)
+})
+
+test('a program that writes and empties the log does not replace the file', async (t) => {
+  const { file, database, write } = await open(t, 'emptied.db')
+  const other = new DatabaseSync(file)
+  t.after(() => other.close())
+  for (const work of ["insert into item (text) values ('other')", 'vacuum']) {
+    other.exec('pragma wal_checkpoint(truncate)')
+    database.assertSame()
+    other.exec(`${work}; pragma wal_checkpoint(truncate)`)
+    await write()
+  }
+})
+
+test('an intact file of which only the time has changed is used again after a check', async (t) => {
+  const { file, database, db, write } = await open(t, 'touched.db', 20_000)
+  const other = new DatabaseSync(file)
+  t.after(() => other.close())
+  for (const before of ['pragma wal_checkpoint(truncate)', "insert into item (text) values ('in the log')"]) {
+    other.exec(before)
+    database.assertSame()
+    utimesSync(file, new Date(), new Date())
+    await write()
+    database.assertSame()
+  }
+  assert.equal((await db.selectFrom('item').select('id').execute()).length, 103)
+})
 
 test('a missing file is not written, and can be put back', async (t) => {
   const { file, write } = await open(t, 'away.db')

@@ -23,7 +23,7 @@ export const errors = defineErrors({
     kind: 'external',
     status: 503,
     message: 'The SQLite file "{file}" was replaced or overwritten while it was open, so it is no longer used',
-    hint: 'Stop all processes that use it and restore the file again: see "Backup and restore" in docs/operations.md.',
+    hint: 'Stop all processes that use it and check it with waypost doctor --restored. Only if it is damaged or another one, restore a backup: see "Backup and restore" in docs/operations.md.',
   },
   WP_STORE_DAMAGED: {
     kind: 'user',

@@ -138,6 +138,7 @@ export class SqliteHandle {
   readonly #prepared = new Map<string, Prepared>()
   #schema: SQLOutputValue | undefined
   #log: StatementSync | undefined
+  #version: StatementSync | undefined
 
   constructor(file: string, options: HandleOptions) {
     this.#database = openDatabase(file, options)
@@ -183,13 +184,22 @@ export class SqliteHandle {
   readLogProgress(): LogProgress | undefined {
     if (!hasNoop) return undefined
     this.#log ??= this.#database.prepare('pragma wal_checkpoint(noop)')
+    this.#version ??= this.#database.prepare('pragma data_version')
     try {
+      const version = this.#version.get()?.['data_version']
       const { log: pages, checkpointed: copied } = this.#log.get() as Record<'log' | 'checkpointed', number>
-      return pages < 0 ? undefined : { pages, copied }
+      return pages < 0 ? undefined : { pages, copied, version }
     } catch (error) {
       if (isBusy(error)) return undefined
       throw error
     }
+  }
+
+  /** Commits what is stored already, so that all handles of all processes read the pages again that they have cached. */
+  renew(): void {
+    this.command('begin immediate')
+    const version = this.#database.prepare('pragma user_version').get()?.['user_version']
+    this.command(`pragma user_version = ${String(version)}; commit`)
   }
 
   /** Runs a command without values and rows, such as `begin`. */

@@ -40,6 +40,9 @@ interface Slot {
 const maxWritingMs = 50
 const pauseMs = 3
 
+/** After this time, or a tenth of the busy limit, a changed file is checked. Another process copies pages in less. */
+const maxMomentMs = 250
+
 const readOnly = 8
 const full = 13
 
@@ -67,6 +70,8 @@ export class SqliteHandles {
   #isClosed = false
   #leases = 0
   #allReturned: (() => void) | undefined
+  #checking: ScanThread | undefined
+  #rejected: bigint | undefined
 
   constructor(options: SqliteHandlesOptions) {
     this.#options = options
@@ -183,6 +188,7 @@ export class SqliteHandles {
       clearTimeout(timer)
     }
     this.#scanThread.stop()
+    this.#checking?.stop()
     // The last one copies the write-ahead log to the file, unless it only reads.
     const isSame = this.#shared.handle === undefined || this.#compare() === 'same'
     for (const slot of isSame ? this.#slots : this.#slots.toReversed()) closeSlot(slot)
@@ -215,7 +221,7 @@ export class SqliteHandles {
     }
   }
 
-  /** Waits while another process may be copying pages to the file. */
+  /** Waits while another process may be copying pages to the file, and while a changed file is checked. */
   async #awaitSame(deadline: number): Promise<void> {
     if (this.#shared.handle === undefined || this.#compare() === 'same') return
     const changed = this.#replacedError()
@@ -232,7 +238,44 @@ export class SqliteHandles {
   }
 
   #compare(): FileState {
-    return this.#identity.compare(() => this.#shared.handle?.readLogProgress())
+    const state = this.#identity.compare(() => this.#shared.handle?.readLogProgress())
+    const momentMs = Math.min(this.#options.busyLimitMs / 10, maxMomentMs)
+    if (state === 'changed' && this.#identity.changedMs > momentMs) void this.#check()
+    return state
+  }
+
+  /**
+   * Accepts a changed file if it is intact. Nothing is written before, because handles have cached pages of the file as it
+   * was.
+   */
+  async #check(): Promise<void> {
+    const found = this.#identity.acceptable
+    if (this.#isClosed || this.#checking !== undefined || found === undefined || found === this.#rejected) return
+    const thread = new ScanThread(this.#options) // with a handle that has cached nothing
+    this.#checking = thread
+    try {
+      const { rows } = await thread.run({ sql: 'pragma integrity_check(1)', parameters: [] })
+      const isIntact = rows[0]?.['integrity_check'] === 'ok'
+      if (isIntact && !this.#options.readOnly) await this.retryWhileBusy(() => this.#renew(found))
+      if (isIntact && found === this.#identity.acceptable) this.#identity.accept(found)
+      if (!isIntact) this.#rejected = found
+    } catch (error) {
+      if (!isBusy(error)) this.#rejected = found
+    } finally {
+      thread.stop()
+      this.#checking = undefined
+    }
+  }
+
+  #renew(found: bigint): void {
+    if (this.#isClosed || this.#compare() !== 'changed' || this.#identity.acceptable !== found) return
+    const { file, ...options } = this.#options
+    const handle = new SqliteHandle(file, options)
+    try {
+      handle.renew()
+    } finally {
+      handle.close()
+    }
   }
 
   // A process that writes continuously frees the lock only for moments, which another process that retries finds only
