@@ -20,6 +20,8 @@ export interface CompiledMigrations {
 const tagLength = 4
 const hashLength = 40
 
+const options = { splitting: false, packages: 'external', keepNames: false, sourcemap: false, banner: {} } as const
+
 /**
  * Compiles migrations in code, each with what it imports from the project, without comments, layout, types and the names of
  * variables. Packages do not count. What does not compile has no code; the build reports why.
@@ -31,16 +33,12 @@ export async function compileMigrations(root: string, all: readonly MigrationFil
   const inputs = new Set<string>()
   if (files.length === 0) return { codes, inputs }
   const { build, version } = await import('esbuild')
-  const tag = sha256(version).slice(0, tagLength) // another version may write the same code in another way
+  const tag = makeTag(version)
   const entries = new Map(files.map((file, index) => [file, `migration${index}`]))
   try {
     const { outputFiles, metafile } = await build({
       ...makeBundleOptions(root, entries),
-      splitting: false,
-      packages: 'external',
-      keepNames: false,
-      sourcemap: false,
-      banner: {},
+      ...options,
       plugins: [guardSources(root, { names: new Set(), artifacts: new Map() })],
       write: false,
       metafile: true,
@@ -55,4 +53,10 @@ export async function compileMigrations(root: string, all: readonly MigrationFil
     // the bundle of the release has the same errors
   }
   return { codes, inputs }
+}
+
+/** Another version of the compiler, or other options, may write the same code in another way. */
+function makeTag(version: string): string {
+  const all = { ...makeBundleOptions('/', new Map(), { build: {} }), ...options }
+  return sha256(JSON.stringify([version, all])).slice(0, tagLength)
 }

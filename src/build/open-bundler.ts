@@ -105,7 +105,7 @@ function outputName(start: string, length: number): string {
 export function makeBundleOptions(
   root: string,
   entries: ReadonlyMap<string, string>,
-  tsconfig: Tsconfig = loadTsconfig(root),
+  tsconfig: Pick<Tsconfig, 'build'> = loadTsconfig(root),
 ): BuildOptions {
   return {
     ...tsconfig.build,

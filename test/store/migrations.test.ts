@@ -121,6 +121,8 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     assert.deepEqual(await editedWith({ code: code('bbbb', '3') }), [], 'another version of the compiler')
     assert.deepEqual(await editedWith({ checksum: 'formatted', code: code('bbbb', '3') }), ['1-one'])
     assert.deepEqual(await editedWith({}), [])
+    await apply([{ ...one, checksum: 'formatted', code: code('aaaa', '1') }])
+    assert.deepEqual(await editedWith({ checksum: 'formatted', code: code('bbbb', '3') }), [], 'formatted before')
   })
 
   test('edited ones that were already applied are named, and none runs', async () => {

@@ -72,7 +72,7 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
   return options.withLock('migrate', async () => {
     const plan = await planMigrations(options.db, options.migrations)
     const chosen = chooseMigrations(plan, options)
-    await addCodes(plan, options)
+    await updateRows(plan, options)
     if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
     const applied: AppliedMigration[] = []
     for (const [index, one] of chosen.entries()) {
@@ -112,13 +112,17 @@ export function chooseMigrations(
   throw errors.WP_MIGRATE_TARGET({ name: to, guess: guess === undefined ? '' : `Did you mean "${guess}"?` })
 }
 
-/** Stores the codes of migrations that another version has applied with the same text. */
-async function addCodes({ applied }: MigrationPlan, { db, migrations }: ApplyMigrationsOptions): Promise<void> {
+/**
+ * Stores the codes of migrations that another version has applied with the same text, and the texts of those whose code is
+ * the same: the next version of the compiler makes their codes incomparable.
+ */
+async function updateRows({ applied }: MigrationPlan, { db, migrations }: ApplyMigrationsOptions): Promise<void> {
   const byName = new Map(migrations.map((one) => [one.name, one]))
   for (const row of applied) {
     const one = byName.get(row.name)
-    if (one?.code === undefined || isComparable(row, one) || row.checksum !== one.checksum) continue
-    await updateChecksum(db, one)
+    if (one?.code === undefined) continue
+    const [isSameText, isSameCode] = [row.checksum === one.checksum, row.code === one.code]
+    if (isComparable(row, one) ? isSameCode && !isSameText : isSameText) await updateChecksum(db, one)
   }
 }
 
