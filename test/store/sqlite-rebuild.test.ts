@@ -226,6 +226,40 @@ describe('the id of a deleted row', () => {
       assert.equal(await add(), 5)
     })
 
+  test('is not given again in a table that was built again beside a temporary one', async (t) => {
+    const { run, rows, migrate } = await open(t)
+    const create = (name: string) => `create ${name} (id integer primary key autoincrement, a text)`
+    await run(create('table old'), "insert into old (a) values ('a'), ('b')", 'delete from old where id = 2')
+    await migrate(
+      create('temp table scratch'),
+      create('table old_new'),
+      'insert into old_new select * from old; drop table old; alter table old_new rename to old',
+    )
+    assert.deepEqual(await rows("insert into old (a) values ('c') returning id"), [{ id: 3 }])
+  })
+
+  test('matters neither to temporary tables nor to those without row ids', async (t) => {
+    const { db, rows } = await open(t)
+    const up: Migration['up'] = async (database, type) => {
+      const create = (name: string) =>
+        database.schema.createTable(name).addColumn('id', type.id, (column) => column.primaryKey())
+      await create('bare')
+        .modifyEnd(sql`without rowid`)
+        .execute()
+      await create('scratch').temporary().execute()
+    }
+    await applyMigrations({
+      db,
+      kind: 'sqlite',
+      migrations: [{ name: '1', checksum: '', migration: { up } }],
+      withLock,
+      clock,
+    })
+    assert.deepEqual(await rows("select name from sqlite_schema where name in ('bare', 'sqlite_sequence')"), [
+      { name: 'bare' },
+    ])
+  })
+
   test('may be given again in a table that was there before, which stays as it is', async (t) => {
     const { run, rows, migrate } = await open(t)
     await run('create table old (id INTEGER primary key, a text)', "insert into old (a) values ('a'), ('b')")

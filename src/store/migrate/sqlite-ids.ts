@@ -1,5 +1,7 @@
 import {
+  CreateTableNode,
   OperationNodeTransformer,
+  RawNode,
   sql,
   type ColumnDefinitionNode,
   type KyselyPlugin,
@@ -16,9 +18,15 @@ import type { AnyDatabase } from './migration-table.ts'
  */
 export const idsAreNotReused: KyselyPlugin = {
   transformQuery: ({ node, queryId }: PluginTransformQueryArgs): RootOperationNode => {
-    return node.kind === 'CreateTableNode' ? new IdTransformer().transformNode(node, queryId) : node
+    return CreateTableNode.is(node) && mayAutoIncrement(node) ? new IdTransformer().transformNode(node, queryId) : node
   },
   transformResult: async ({ result }) => result,
+}
+
+/** A temporary table keeps its ids apart, and one without row ids has none. */
+function mayAutoIncrement({ temporary, endModifiers = [] }: CreateTableNode): boolean {
+  const end = endModifiers.filter(RawNode.is).flatMap(({ sqlFragments }) => sqlFragments)
+  return temporary !== true && !/\bwithout\s+rowid\b/i.test(end.join(' '))
 }
 
 const idType = JSON.stringify(columnTypes('sqlite').id.toOperationNode())
@@ -34,11 +42,11 @@ class IdTransformer extends OperationNodeTransformer {
 /** The last id that each table has given, by name. */
 export type LastIds = ReadonlyMap<string, number>
 
-/** SQLite creates its table of them with the first table that auto-increments. */
+/** SQLite creates its table of them with the first table that auto-increments; temporary tables have another one. */
 export async function loadLastIds(db: AnyDatabase): Promise<LastIds> {
-  const exists = sql<{ one: number }>`select 1 as one from sqlite_schema where name = 'sqlite_sequence'`
+  const exists = sql<{ one: number }>`select 1 as one from main.sqlite_schema where name = 'sqlite_sequence'`
   if ((await exists.execute(db)).rows.length === 0) return new Map()
-  const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(db)
+  const { rows } = await sql<{ name: string; seq: number }>`select name, seq from main.sqlite_sequence`.execute(db)
   return new Map(rows.map(({ name, seq }) => [name, seq]))
 }
 
@@ -48,11 +56,11 @@ export async function keepLastIds(db: AnyDatabase, before: LastIds): Promise<voi
   const after = await loadLastIds(db)
   for (const [name, last] of before) {
     if ((after.get(name) ?? 0) >= last) continue
-    await sql`update sqlite_sequence set seq = ${last} where name = ${name}`.execute(db)
+    await sql`update main.sqlite_sequence set seq = ${last} where name = ${name}`.execute(db)
     if (after.has(name)) continue
     // A table without rows has no entry yet, and one that does not auto-increment must not have one.
     await sql`
-      insert into sqlite_sequence (name, seq) select name, ${last} from sqlite_schema
+      insert into main.sqlite_sequence (name, seq) select name, ${last} from main.sqlite_schema
       where type = 'table' and name = ${name} and lower(sql) glob '*autoincrement*'`.execute(db)
   }
 }
