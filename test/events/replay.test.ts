@@ -109,6 +109,19 @@ onBothDatabases('a replay', (world) => {
     assert.ok((await world().deliveries()).every(({ status }) => status === 'pending'))
   })
 
+  test('says that more are left if another transaction has locked some', async (t) => {
+    const { system } = world()
+    if (system.kind === 'sqlite') return t.skip('there, it waits for the other transaction')
+    const receiver = await world().openReceiver(500)
+    const [locked = ''] = await makeDead(world(), receiver.url, 3)
+    const filter = { since: 0, limit: 10 }
+    await system.transaction(async (trx) => {
+      await trx.selectFrom('waypost_delivery').select('id').where('id', '=', locked).forUpdate().execute()
+      assert.deepEqual(await replayDead(system, filter), { replayed: 2, more: true })
+    })
+    assert.deepEqual(await replayDead(system, filter), { replayed: 1, more: false })
+  })
+
   test('selects only those of an event or of a subscription on request', async () => {
     const { system } = world()
     const receiver = await world().openReceiver(500)

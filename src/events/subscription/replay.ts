@@ -104,21 +104,27 @@ export async function replayDead(
         : replayRows(joined, joined.db, sql`select id from waypost_delivery where ${isOneOf(joined, sql`id`, ids)}`)
     })
     replayed += count
-    if (found.ids < size) return { replayed, more: false }
+    if (found.ids < size) break
     // The next chunk begins where this one ended: otherwise each would pass the dead deliveries of all other events again.
     since = found.last
   }
-  return { replayed, more: (await countDead(system, { ...filter, since }, 1)) > 0 }
+  // From the beginning: chunks pass over deliveries that others have locked.
+  return { replayed, more: (await countDead(system, filter, { limit: 1, until: now })) > 0 }
 }
 
 /** Counts stop here by default, so that they cost little. */
 export const maxCounted = 10_000
 
-/** Returns how many dead deliveries can be replayed; `limit` if there are more. */
-export async function countDead(system: System, filter: DeadFilter, limit = maxCounted): Promise<number> {
+/** Returns how many dead deliveries can be replayed that died until a time; `limit` if there are more. */
+export async function countDead(
+  system: System,
+  filter: DeadFilter,
+  { limit = maxCounted, until }: { readonly limit?: number; readonly until?: number } = {},
+): Promise<number> {
+  const isUntil = until === undefined ? sql`` : sql`and d.finished_at <= ${until}`
   const { rows } = await readInIndexOrder(system, (db) =>
     sql<{ count: number }>`
-      select count(*) as count from (select d.id ${fromDead(filter)} limit ${limit}) as counted`.execute(db),
+      select count(*) as count from (select d.id ${fromDead(filter)} ${isUntil} limit ${limit}) as counted`.execute(db),
   )
   return rows[0]!.count
 }
