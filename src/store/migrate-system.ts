@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { errors } from './errors.ts'
-import { assertMayCreate, existingTables } from './migrate/migration-table.ts'
+import { assertMayCreate, existingTables, type AnyDatabase } from './migrate/migration-table.ts'
+import { runOutside } from './migrate/migration-transaction.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -38,26 +39,36 @@ export async function migrateSystem(
 ): Promise<readonly string[]> {
   const pending = await pendingSystemMigrations(system)
   if (pending.length === 0) return []
-  if (system.kind === 'postgresql' && pending[0] === growingLists) await buildIndexes(system)
   const schema = system.kind === 'postgresql' ? await assertMayCreate(system.db, system.target) : undefined
   const { openOrm } = await import('./orm.ts') // loaded only if needed, because it is the heaviest dependency
-  const orm = await openOrm(system, table, schema)
-  try {
-    orm.migrator.on('migrated', ({ name }) => onApplied(name))
-    const done = await orm.migrator.up()
-    return done.map((migration) => migration.name)
-  } finally {
-    await orm.close()
-    // MikroORM ends with "reset search_path", which is not that of the address.
-    if (system.database.kind === 'postgresql') system.database.staleness.replaceAll()
+  const done: string[] = []
+  const up = async (to?: string) => {
+    const orm = await openOrm(system, table, schema)
+    try {
+      orm.migrator.on('migrated', ({ name }) => onApplied(name))
+      const applied = await orm.migrator.up(to === undefined ? undefined : { to })
+      done.push(...applied.map((migration) => migration.name))
+    } finally {
+      await orm.close()
+      // MikroORM ends with "reset search_path", which is not that of the address.
+      if (system.database.kind === 'postgresql') system.database.staleness.replaceAll()
+    }
   }
+  const isNew = pending.length === systemMigrations.length
+  if (system.kind === 'postgresql' && !isNew && pending.includes(growingLists)) {
+    const before = pending[pending.indexOf(growingLists) - 1]
+    if (before !== undefined) await up(before)
+    await runOutside(system.db, { kind: system.kind }, buildIndexes)
+  }
+  await up()
+  return done
 }
 
 /**
  * Builds the indexes of the migration beforehand, which a transaction cannot do without blocking writes. Of millions of
  * rows it takes seconds, in which servers continue.
  */
-async function buildIndexes({ db }: System): Promise<void> {
+async function buildIndexes(db: AnyDatabase): Promise<void> {
   const { growingIndexes } = await import('./migrations/0023-growing-lists.ts') // loads MikroORM
   const names = growingIndexes.map((index) => index.split('"')[1]!)
   const { rows: failed } = await sql<{ name: string }>`
