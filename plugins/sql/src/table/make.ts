@@ -27,7 +27,6 @@ import {
   type ChangeCondition,
   type Input,
   type RowCondition,
-  type Statement,
   type StatementWriter,
 } from './statements.ts'
 
@@ -148,20 +147,26 @@ interface Removal {
 
 /**
  * Returns a function that deletes a row. If a rule of PostgreSQL replaces the statement, it returns no row and counts none,
- * so the row is compared: many rules mark it as deleted instead.
+ * so the row is compared: many rules mark it as deleted instead. What a rule that leaves the row as it was does is rolled back.
  */
 function makeRemoval() {
   let isReplaced: boolean | undefined
   return async (database: TableDatabase, { key, change, input }: Removal): Promise<readonly Row[]> => {
-    const run = (name: string, write: (writer: StatementWriter) => Statement) =>
-      database.run(`${name} ${key}`, write, input)
     isReplaced ??= database.kind === 'postgresql' && isTrue((await findRefusals(database, input))[ruleAlias])
-    if (!isReplaced) return run('delete', (writer) => writer.delete(change))
-    const [before] = await run('digest', (writer) => writer.digest(change))
-    if (before === undefined) return []
-    await run('delete', (writer) => writer.delete(change, true))
-    const [after] = await run('after', (writer) => writer.digest({ access: change.access }))
-    return after?.[digestAlias] === before[digestAlias] ? [] : [before]
+    if (!isReplaced) return database.run(`delete ${key}`, (writer) => writer.delete(change), input)
+    const unchanged = new Error('The row is as it was')
+    const replacing = database.transaction(async ({ run }) => {
+      const [before] = await run(`digest ${key}`, (writer) => writer.digest(change), input)
+      if (before === undefined) return []
+      await run(`delete ${key}`, (writer) => writer.delete(change, true), input)
+      const [after] = await run(`after ${key}`, (writer) => writer.digest({ access: change.access }), input)
+      if (after?.[digestAlias] === before[digestAlias]) throw unchanged
+      return [before]
+    })
+    return replacing.catch((error: unknown) => {
+      if (error === unchanged) return []
+      throw error
+    })
   }
 }
 

@@ -27,6 +27,8 @@ export interface TableDatabase {
    * empty row if it changed any. @throws a problem with status 400, 403 or 409
    */
   run(key: string, write: (writer: StatementWriter) => Statement, input: Input): Promise<readonly Row[]>
+  /** Runs statements in one transaction, which an error rolls back. */
+  transaction<Value>(work: (database: TableDatabase) => Promise<Value>): Promise<Value>
 }
 
 interface Prepared {
@@ -52,8 +54,7 @@ export function makeDatabaseOpener(plan: TablePlan): (context: Context) => Table
     if (known.size < maxTexts) known.set(key, prepared)
     return prepared
   }
-  return (context) => {
-    const client = context.connection(plan.connection as never) as Client
+  const open = (client: Client, context: Context): TableDatabase => {
     kind ??= kindOf(client)
     const run: TableDatabase['run'] = async (key, write, input) => {
       const { compiled, values, isFromCaller } = prepare(key, write)
@@ -68,8 +69,11 @@ export function makeDatabaseOpener(plan: TablePlan): (context: Context) => Table
         throw explain(named, context, isFromCaller && !isOwnFault(error))
       }
     }
-    return { kind, run }
+    const transaction: TableDatabase['transaction'] = (work) =>
+      client.transaction().execute((joined) => work(open(joined, context)))
+    return { kind, run, transaction }
   }
+  return (context) => open(context.connection(plan.connection as never) as Client, context)
 }
 
 const cutOff = Symbol.for('waypost.rows-cut-off')
