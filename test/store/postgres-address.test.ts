@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { rootCertificates } from 'node:tls'
+import { createServer, rootCertificates } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
 import { sql, Kysely } from 'kysely'
 import { Client } from 'pg'
@@ -53,7 +55,13 @@ test('what pg uses is only what the address was read as', () => {
     ['sslmode=verify-full', verified],
     ['ssl=true', verified],
     ['ssl=1&sslmode=verify-full', verified],
-    ['ssl=true&sslmode=require', unverified],
+    ['ssl=true&sslmode=require', verified],
+    ['ssl=1&sslmode=prefer', verified],
+    ['ssl=true&sslmode=allow', verified],
+    ['ssl=true&sslmode=no-verify', verified],
+    ['ssl=true&sslmode=verify-ca', verified],
+    ['ssl=no-verify&sslmode=verify-full', verified],
+    ['ssl=no-verify&sslmode=allow', unverified],
     ['ssl=no-verify', unverified],
     ['ssl=false', false],
     ['sslmode=require&sslnegotiation=direct', unverified, 'direct'],
@@ -157,19 +165,68 @@ test('a certificate is read again for each connection; while it cannot be read, 
   assert.equal(read(), 'second')
 })
 
-test('with channel_binding=require, a connection ends before it sends a password in another way', () => {
-  const address = parsePostgresAddress(`${base}?sslmode=require&channel_binding=require`)
-  for (const [event, message, isEnded] of [
-    ['authenticationCleartextPassword', {}, true],
-    ['authenticationMD5Password', {}, true],
-    ['authenticationOk', {}, true],
-    ['authenticationSASL', { mechanisms: ['SCRAM-SHA-256'] }, true],
-    ['authenticationSASL', { mechanisms: ['SCRAM-SHA-256-PLUS', 'SCRAM-SHA-256'] }, false],
-  ] as const) {
-    const { connection } = new (makeClientClass(address))({})
-    connection.stream.on('error', () => undefined)
-    connection.emit(event, message)
-    assert.equal(connection.stream.destroyed, isEnded, event)
+test('with channel_binding=require, a server that does not prove the binding gets no password and no statement', async () => {
+  const message = (type: string, code?: number, text = '') => {
+    const body = Buffer.concat([code === undefined ? Buffer.alloc(0) : Buffer.from([0, 0, 0, code]), Buffer.from(text)])
+    const head = Buffer.from(`${type}0000`)
+    head.writeInt32BE(body.length + 4, 1)
+    return Buffer.concat([head, body])
+  }
+  const ready = message('Z', undefined, 'I')
+  const entered = [message('R', 0), ready]
+  const sasl = (...mechanisms: string[]) => message('R', 10, `${mechanisms.join('\0')}\0\0`)
+  const [plus, plain] = ['SCRAM-SHA-256-PLUS', 'SCRAM-SHA-256'] as const
+  const goOn = (received: string) =>
+    message('R', 11, `r=${/,r=(.*)$/.exec(received)![1]}x,s=${Buffer.from('salt').toString('base64')},i=1`)
+  type Step = (received: string) => readonly Buffer[]
+  const ways: Readonly<Record<string, readonly Step[]>> = {
+    'a password in clear': [() => [message('R', 3), ...entered]],
+    'an MD5 password': [() => [message('R', 5, 'salt'), ...entered]],
+    'no password': [() => entered],
+    'no login': [() => [ready]],
+    'an unbound login': [() => [sasl(plain)], (received) => [goOn(received)]],
+    'a password after an offer': [() => [sasl(plus, plain)], () => [message('R', 3)], () => entered],
+    'an MD5 password after an offer': [() => [sasl(plus, plain)], () => [message('R', 5, 'salt')], () => entered],
+    'an unbound login after an offer': [() => [sasl(plus)], () => [sasl(plain)], (received) => [goOn(received)]],
+    'no password after an offer': [() => [sasl(plus, plain)], () => entered],
+    'no login after an offer': [() => [sasl(plus, plain)], () => [ready]],
+    'an end without a beginning': [() => [message('R', 12, 'v=AAAA'), ...entered]],
+    'an end without a middle': [() => [sasl(plus)], () => [message('R', 12, 'v=AAAA'), ...entered]],
+    'no signature': [() => [sasl(plus)], (received) => [goOn(received)], () => entered],
+    'a wrong signature': [
+      () => [sasl(plus)],
+      (received) => [goOn(received)],
+      () => [message('R', 12, 'v=AAAA'), ...entered],
+    ],
+  }
+  for (const [way, steps] of Object.entries(ways)) {
+    const received: string[] = []
+    const server = createServer({ ...selfSigned, ALPNProtocols: ['postgresql'] }, (socket) => {
+      socket.on('error', () => undefined)
+      socket.on('data', (data) => {
+        received.push(data.toString('latin1'))
+        const step = steps[received.length - 1]
+        if (step !== undefined) socket.write(Buffer.concat(step(received.at(-1)!)))
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const options = 'sslmode=require&sslnegotiation=direct&channel_binding=require'
+    const address = parsePostgresAddress(`postgresql://ann:s3cret@127.0.0.1:${port}/app?${options}`)
+    const client = new (makeClientClass(address))({})
+    const ended = new Promise<void>((resolve) => client.once('end', resolve))
+    client.on('error', () => undefined)
+    const result = await client.connect().then(
+      () => 'connected',
+      () => 'refused',
+    )
+    if (result === 'connected') await client.end()
+    await ended
+    server.close()
+    await once(server, 'close')
+    assert.equal(result, 'refused', way)
+    const passwords = received.slice(1).filter((text) => text.startsWith('p') && !/SCRAM|,p=/.test(text))
+    assert.deepEqual([passwords, received.length <= steps.length], [[], true], way)
   }
 })
 

@@ -42,15 +42,21 @@ export function makeClientClass(
   }
 }
 
-/** Ends a connection before it sends a password, unless the login is bound to the certificate of the server. */
-function requireBinding({ connection }: Client): void {
-  let isBound = false
-  const events = ['CleartextPassword', 'MD5Password', 'SASL', 'Ok'].map((name) => `authentication${name}`)
-  for (const event of events)
-    connection.on(event, ({ mechanisms = [] }: { readonly mechanisms?: readonly string[] }) => {
-      isBound ||= mechanisms.includes('SCRAM-SHA-256-PLUS')
-      if (!isBound) connection.stream.destroy(new Error('its login does not have channel_binding=require'))
-    })
+/**
+ * Ends a connection before it sends a password or a statement, unless the login is bound to the certificate of the server
+ * and the server has proved with its signature that it took part.
+ */
+function requireBinding(client: Client): void {
+  const { connection } = client
+  // pg assigns null after it has checked the signature. These listeners are called before those of pg.
+  const isProven = () => (client as { readonly saslSession?: unknown }).saslSession === null
+  const refuse = () => connection.emit('error', new Error('its login does not have channel_binding=require'))
+  connection.on('error', () => connection.stream.destroy())
+  for (const event of ['authenticationCleartextPassword', 'authenticationMD5Password']) connection.on(event, refuse)
+  connection.on('authenticationSASL', ({ mechanisms }: { readonly mechanisms: readonly string[] }) => {
+    if (!mechanisms.includes('SCRAM-SHA-256-PLUS')) refuse()
+  })
+  for (const event of ['authenticationOk', 'readyForQuery']) connection.on(event, () => void (isProven() || refuse()))
 }
 
 export interface ClientPlace {

@@ -69,14 +69,18 @@ export function takeTlsOptions(query: URLSearchParams, host: string | undefined)
   return { mode, load: () => ({ ...Object.fromEntries(readers.map(([name, read]) => [name, read()])), ...fixed }) }
 }
 
-/** `ssl` is what JDBC and `pg` call it: both verify the server. */
+/** From the least safe one. `require` is safer than `no-verify`, because it verifies the server with `sslrootcert`. */
+const byStrictness = ['allow', 'prefer', 'no-verify', 'require', 'verify-ca', 'verify-full']
+
+/** `ssl` is what JDBC and `pg` call it: both verify the server. Of two modes, the stricter one applies. */
 function joinModes(mode: string | undefined, ssl: string | undefined): string | undefined {
   if (ssl === undefined) return mode
   const same = { true: 'verify-full', 1: 'verify-full', false: 'disable', 0: 'disable', 'no-verify': 'no-verify' }[ssl]
   if (same === undefined) throw wrong('ssl', ssl, 'use sslmode')
   const isContradiction = mode !== undefined && (same === 'disable') !== (mode === 'disable')
   if (isContradiction) throw wrong('ssl', ssl, `sslmode is "${mode}"`)
-  return mode ?? same
+  if (mode !== undefined && !byStrictness.includes(mode)) return mode
+  return byStrictness.indexOf(same) > byStrictness.indexOf(mode ?? '') ? same : (mode ?? same)
 }
 
 /**
