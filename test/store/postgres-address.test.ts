@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createServer, rootCertificates } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
 import { sql, Kysely } from 'kysely'
 import { Client } from 'pg'
-import { openPostgres } from '../../src/store/index.ts'
+import { messageOf } from '../../src/kit/index.ts'
+import { openPostgres, redactUrl } from '../../src/store/index.ts'
 import { parsePostgresAddress, withSearchPathOf } from '../../src/store/sql/postgres-address.ts'
 import { makeClientClass, setUpClient } from '../../src/store/sql/postgres-connect.ts'
 import { selfSigned } from '../outbound/self-signed.ts'
@@ -39,6 +41,7 @@ test('options of an address that cannot be are refused, and the file of a certif
     ['port=x', /port="x"/],
     ['target_session_attrs=read-write', /target_session_attrs="read-write".*one server.*primary/],
     ['host=a,b', /host="a,b".*one server/],
+    ['pgbouncers=true&connection_limits=1', /pgbouncers="…".*does not know it/],
   ] as const)
     assert.throws(() => parsePostgresAddress(`${base}?${query}`), { code: 'WP_STORE_URL_OPTION', message })
   assert.throws(() => parsePostgresAddress('postgresql://ann:secret@a:1,b:2/app?sslmode=disable'), {
@@ -63,6 +66,7 @@ test('what pg uses is only what the address was read as', () => {
     ['ssl=no-verify&sslmode=verify-full', verified],
     ['ssl=no-verify&sslmode=allow', unverified],
     ['ssl=no-verify', unverified],
+    ['pgbouncer=true&connection_limit=1&pool_timeout=0&statement_cache_size=0&supa=base-pooler.x', false],
     ['ssl=false', false],
     ['sslmode=require&sslnegotiation=direct', unverified, 'direct'],
     ['sslmode=verify-full&sslnegotiation=direct', verified, 'direct'],
@@ -91,6 +95,12 @@ test('an address may name a socket, also with a user and without a host, as Clou
       { host: '/cloudsql/a:b:c', database: 'shop' },
     ],
     ['postgresql://%2Frun%2Fpg/shop', { host: '/run/pg', database: 'shop' }, { host: '/run/pg', database: 'shop' }],
+    [
+      'postgresql://:secret@db/shop',
+      { host: 'db', password: 'secret', database: 'shop' },
+      { host: 'db', database: 'shop' },
+    ],
+    ['postgresql://:secret@/shop', { password: 'secret', database: 'shop' }, { host: 'localhost', database: 'shop' }],
     ['postgresql:///shop', { database: 'shop' }, { host: 'localhost', database: 'shop' }],
     ['postgres://ann@:5433', { port: 5433, user: 'ann', database: 'ann' }, { host: 'localhost:5433', database: 'ann' }],
     [
@@ -111,6 +121,40 @@ test('an address may name a socket, also with a user and without a host, as Clou
     'postgres://ann:a,b/c@host/x',
   ])
     assert.throws(() => parsePostgresAddress(url), { code: 'WP_STORE_URL_INVALID' }, url)
+})
+
+test('no part of a password is printed, wherever it stands and whatever it contains', () => {
+  const part = fc.stringMatching(/^[g-z]{6}$/)
+  const separator = fc.constantFrom('@', '/', '#', '?', ':', ',', '&', '=', '%', ' ', '\\', '[', '+')
+  const between = fc.array(separator, { minLength: 1, maxLength: 2 }).map((found) => found.join('1'))
+  const cut = (text: string) => text.split('#')[0]!
+  const anyWay = (first: string, between: string, last: string) => {
+    const secret = `${first}${between}${last}`
+    const addresses = ['postgresql://', 'postgres//', 'postgres:', '//', ''].flatMap((scheme) => [
+      `${scheme}ann:${secret}@db/app`,
+      `${scheme}ann:${secret}@db:5432/app?sslmode=require`,
+      `${scheme}:${secret}@db/app`,
+      `${scheme}ann:1${secret}@db`,
+      `${scheme}ann@db/app?password=${secret}`,
+      `${scheme}db/app?sslpassword=${secret}&sslmode=require`,
+      `${scheme}?host=/run/pg&password=${secret}`,
+    ])
+    // Without a host, what follows an "@" of the password is one.
+    if (!between.includes('@')) addresses.push(`postgresql://ann:${secret}`, `postgresql://ann:${secret}/app`)
+    for (const address of new Set([...addresses, ...addresses.map(cut)])) {
+      const texts = [redactUrl(address)]
+      try {
+        parsePostgresAddress(address)
+      } catch (error) {
+        texts.push(messageOf(error))
+      }
+      for (const text of texts) {
+        assert.ok(!text.includes(first) && !text.includes(last), `${address}: ${text}`)
+      }
+    }
+  }
+  fc.assert(fc.property(part, between, part, anyWay), { numRuns: 100 })
+  assert.equal(redactUrl('postgresql://ann:hunter'), 'postgresql://ann…')
 })
 
 test('a schema is the search path, by each name, and also that of the direct address', () => {

@@ -2,7 +2,7 @@ import { nearest } from '../../kit/index.ts'
 import type { ClientConfig } from 'pg'
 import { errors } from './errors.ts'
 import { isTlsFailure, takeTlsOptions, wrong, type TlsOptions } from './postgres-tls.ts'
-import { parsePostgresUrl, redactUrl, type PostgresTarget } from './postgres-url.ts'
+import { hidden, parsePostgresUrl, redactUrl, type PostgresTarget } from './postgres-url.ts'
 
 /** How to connect to an address. */
 export interface PostgresAddress {
@@ -42,6 +42,15 @@ const ownValues: ReadonlySet<string> = new Set([
   'tcp_user_timeout',
 ])
 
+/** Options of Prisma and Supabase for their own clients, which programs that share an address leave in it. */
+const ofOthers: ReadonlySet<string> = new Set([
+  'pgbouncer',
+  'connection_limit',
+  'pool_timeout',
+  'statement_cache_size',
+  'supa',
+])
+
 const onlyUtf8 = 'Waypost reads and writes UTF-8'
 const oneServer = 'Waypost connects to one server: use an address that always leads to the primary'
 const unsupported = 'the driver does not support it'
@@ -62,9 +71,6 @@ const possible: Readonly<Record<string, readonly [values: readonly string[], rea
 const read = 'user password host port dbname sslmode ssl sslrootcert sslcert sslkey options application_name'
 const known = [...read.split(' '), ...schemaOptions, ...ownValues, ...Object.keys(possible)]
 
-/** Shown instead of a value that may be a password. */
-const hidden = '…'
-
 /** How long a connection that needed another way than the first decides for others. */
 const otherWayMs = 60_000
 
@@ -84,7 +90,9 @@ export function parsePostgresAddress(url: string): PostgresAddress {
   }
   const tls = takeTlsOptions(query, host)
   const searchPath = takeSearchPath(query)
-  assertPossible(query)
+  // The name of an option may be a part of a password that contains "?" or "&", such as "?password=s3&cret".
+  const isUnclear = /[?&](ssl)?password=|\?.*@/s.test(url)
+  assertPossible(query, (name) => (isUnclear || query.get(name) === '' ? hidden : name))
   const get = (name: string) => query.get(name) ?? undefined
   const isDirect = query.get('sslnegotiation') === 'direct'
   if (isDirect && isWeak(tls)) throw wrong('sslnegotiation', 'direct', 'it requires sslmode=require or verify-full')
@@ -149,11 +157,14 @@ function isWeak({ mode }: TlsOptions): boolean {
 
 function assertOneHost(url: string): void {
   // An "@" behind it belongs to a password that is not written correctly.
-  const [, hosts = '', options = ''] =
-    /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^/?#@]*)[^?@]*(?:\?([^@]*))?$/.exec(url) ?? []
+  const [, user, hosts = '', options = ''] =
+    /^postgres(?:ql)?:\/\/([^/?#]*@)?([^/?#@]*)[^?@]*(?:\?([^@]*))?$/.exec(url) ?? []
   const query = new URLSearchParams(options)
   const several = [hosts, query.get('host'), query.get('port')].find((value) => value?.includes(','))
-  if (several) throw wrong('host', several, oneServer)
+  if (!several) return
+  // Without an "@" before it, "ann:s3,cret" may be a user and the beginning of a password.
+  const areHosts = user !== undefined && several.split(',').every((one) => /^[^:]*(:\d{1,5})?$/.test(one))
+  throw wrong('host', areHosts || !several.includes(':') ? several : hidden, oneServer)
 }
 
 function takeSearchPath(query: URLSearchParams): SearchPath | undefined {
@@ -165,13 +176,15 @@ function takeSearchPath(query: URLSearchParams): SearchPath | undefined {
   return { name, value }
 }
 
-function assertPossible(query: URLSearchParams): void {
+function assertPossible(query: URLSearchParams, show: (name: string) => string): void {
   for (const [name, value] of query) {
     const rule = Object.hasOwn(possible, name) ? possible[name] : undefined
     if (rule !== undefined && !rule[0].includes(value.toLowerCase())) throw wrong(name, value, rule[1])
-    if (known.includes(name)) continue
+    if (known.includes(name) || ofOthers.has(name)) continue
     const similar = nearest(name, known)
-    throw wrong(name, hidden, similar === undefined ? 'Waypost does not know it' : `did you mean "${similar}"?`)
+    throw similar === undefined
+      ? wrong(show(name), hidden, 'Waypost does not know it')
+      : wrong(name, hidden, `did you mean "${similar}"?`)
   }
 }
 

@@ -21,25 +21,32 @@ export interface PostgresUrl {
 
 /** `URL` parses an address without a host only if it has no user: `postgresql://ann:secret@/shop?host=/cloudsql/x`. */
 const noHost = 'no-host.invalid'
-const hostless = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=[:/?#]|$)/
+const hostless = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?![^/?#]*@)(?=[:/?#]|$)/
 
-/** Removes the password from a URL. */
+/** Options that never contain a secret, nor the rest of one with an "&". */
+const shownOptions: ReadonlySet<string> = new Set(['host', 'port', 'dbname', 'user', 'sslmode'])
+
+/** Shown instead of what may be a password. */
+export const hidden = '…'
+
+/** Removes the password from a URL, and what may be a part of it. */
 export function redactUrl(url: string): string {
   if (url.startsWith('sqlite:')) return url
-  const complete = url.replace(hostless, `$1${noHost}`)
-  if (URL.canParse(complete)) {
-    const parsed = new URL(complete)
-    if (!`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@'))
-      return withoutPassword(parsed).replace(noHost, '')
+  const parsed = /^\w+:\/\//.test(url) ? URL.parse(url.replace(hostless, `$1${noHost}`)) : null
+  if (parsed !== null && parsed.hash === '' && !`${parsed.pathname}${parsed.search}`.includes('@')) {
+    parsed.password = ''
+    const options = [...parsed.searchParams].filter(([name]) => shownOptions.has(name))
+    parsed.search = new URLSearchParams(options).toString()
+    return parsed.href.replace(noHost, '')
   }
-  // An invalid password may contain characters that should be written as %2F or %23, and the scheme may be misspelled.
-  return url.replaceAll(/([?&](?:ssl)?password=)[^&]*/g, '$1').replace(/^([\w+.-]*:?\/*[^:/?#@]*):.*@/s, '$1@')
-}
-
-function withoutPassword(url: URL): string {
-  url.password = ''
-  for (const name of ['password', 'sslpassword']) url.searchParams.delete(name)
-  return url.href
+  // A password may contain characters that should be written as %2F or %23, or be cut off at "#" in a file of variables,
+  // and the scheme may be misspelled.
+  const [, start = '', rest = ''] = /^([\w+.-]*:?\/\/)?(.*)$/s.exec(url)!
+  const [name] = /^[^:/?#@]*/.exec(rest)!
+  const at = rest.lastIndexOf('@')
+  if (at === -1) return /[:#]/.test(rest) ? `${start}${name}${hidden}` : `${start}${rest.replace(/\?.*/s, '')}`
+  const isInOption = /[?&]\w+=/.test(rest.slice(0, at))
+  return isInOption ? `${start}${name}${hidden}` : `${start}${name}@${rest.slice(at + 1).replace(/[?#].*/s, '')}`
 }
 
 /** Parses the parts of an address, or returns undefined if it is invalid. */
