@@ -83,8 +83,9 @@ export function makeAddressPolicy(options: AddressPolicyOptions): AddressPolicy 
 
 /** Adds a range such as `10.0.0.0/8`; ignores what is none. */
 export function addRange(list: BlockList, range: string): void {
-  const [address = '', bits] = range.split('/')
+  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(range) ?? []
   const version = isIP(address)
-  if (version === 0) return
-  list.addSubnet(address, Number(bits ?? (version === 4 ? 32 : 128)), version === 4 ? 'ipv4' : 'ipv6')
+  const maxBits = version === 4 ? 32 : 128
+  if (version === 0 || Number(bits ?? maxBits) > maxBits) return
+  list.addSubnet(address, Number(bits ?? maxBits), version === 4 ? 'ipv4' : 'ipv6')
 }

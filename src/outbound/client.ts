@@ -4,7 +4,7 @@ import { systemClock, type Clock, type Variables } from '../kit/index.ts'
 import { makeAddressPolicy, metadataRanges, privateRanges, type AddressPolicy } from './addresses.ts'
 import type { GuardedAgent } from './agent.ts'
 import { OpenPosts, parseTarget, postOnce, type Post, type PostResult, type Target } from './post-once.ts'
-import { makeResolver, shareLookups, type Lookup } from './resolve-names.ts'
+import { isUnknownName, makeResolver, shareLookups, type Lookup } from './resolve-names.ts'
 import { isIP } from 'node:net'
 import { errors } from './errors.ts'
 import { readProxies } from './read-proxies.ts'
@@ -98,6 +98,7 @@ export function openOutbound(options: OutboundOptions): Outbound {
 export async function loadFetch(variables: Variables): Promise<typeof globalThis.fetch> {
   const proxies = readProxies(variables)
   if (proxies === undefined) return globalThis.fetch
+  for (const variable of proxies.unusable.values()) throw errors.WP_OUTBOUND_PROXY({ variable })
   const [{ fetch }, { openProxyAgent }] = await Promise.all([import('undici'), import('./proxy-agent.ts')])
   const { agent: dispatcher } = openProxyAgent(proxies, {})
   return ((input: string, init?: RequestInit) => fetch(input, { ...init, dispatcher })) as typeof globalThis.fetch
@@ -171,7 +172,7 @@ export interface CheckOptions {
   readonly policy: AddressPolicy
   /** Finds all addresses of a name. */
   resolve(host: string): Promise<readonly string[]>
-  /** Whether a name that cannot be resolved is accepted, because a proxy may know it. */
+  /** Whether a name that this machine does not know is accepted, because a proxy may know it. */
   readonly mayBeUnknown?: boolean
 }
 
@@ -186,7 +187,7 @@ export async function checkUrl({ policy, resolve, mayBeUnknown = false }: CheckO
   }
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const acceptUnknown = (error: unknown) => {
-    if (mayBeUnknown && (error as { code?: unknown }).code === 'WP_OUTBOUND_HOST_UNKNOWN') return []
+    if (mayBeUnknown && isUnknownName((error as Error).cause)) return []
     throw error
   }
   const addresses = isIP(host) === 0 ? await resolve(host).catch(acceptUnknown) : [host]

@@ -1,7 +1,8 @@
-import { isIP } from 'node:net'
+import { lookup as lookUp } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
 import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici'
 import type { AddressPolicy } from './addresses.ts'
-import type { Lookup } from './resolve-names.ts'
+import { isUnknownName, type Lookup } from './resolve-names.ts'
 import { errors } from './errors.ts'
 import type { Proxies } from './read-proxies.ts'
 
@@ -22,9 +23,14 @@ export interface ProxyAgent {
  * left to the proxy.
  */
 export function openProxyAgent(proxies: Proxies, options: Agent.Options, guard?: ProxyGuard): ProxyAgent {
-  const { isDirect, ...settings } = proxies
+  const { isDirect, unusable, ...settings } = proxies
   const direct = new Agent(options)
-  const proxied = new EnvHttpProxyAgent({ ...options, ...settings })
+  const lookupProxy: LookupFunction = (host, lookupOptions, done) => {
+    const variable = unusable.get(host)
+    if (variable === undefined) lookUp(host, lookupOptions, done)
+    else done(errors.WP_OUTBOUND_PROXY({ variable }), '')
+  }
+  const proxied = new EnvHttpProxyAgent({ ...options, ...settings, proxyTls: { lookup: lookupProxy } as never })
   const check = guard === undefined ? undefined : makeCheck(guard)
   const agent = proxied.compose((dispatch) => (request, handler) => {
     const host = new URL(request.origin!).hostname.replace(/^\[|\]$/g, '')
@@ -45,7 +51,10 @@ export function openProxyAgent(proxies: Proxies, options: Agent.Options, guard?:
 const checkedMs = 10_000
 const maxChecked = 1000
 
-/** Makes a function that rejects hosts with addresses that are not allowed. Results are kept for 10 s. */
+/**
+ * Makes a function that rejects hosts with addresses that are not allowed, or that could not be looked up. That a host is
+ * allowed is kept for 10 s.
+ */
 function makeCheck({ policy, lookup, onOpened }: ProxyGuard): (host: string) => Promise<void> {
   const checked = new Map<string, { readonly until: number; readonly result: Promise<void> }>()
   const judge = (host: string, addresses: readonly string[]) => {
@@ -53,8 +62,12 @@ function makeCheck({ policy, lookup, onOpened }: ProxyGuard): (host: string) => 
     if (addresses.some((one) => policy.isOpened(one))) onOpened(host)
   }
   const find = (host: string) =>
-    new Promise<readonly string[]>((resolve) => {
-      lookup(host, { all: true }, (error, found) => resolve(error === null ? found.map((one) => one.address) : []))
+    new Promise<readonly string[]>((resolve, reject) => {
+      lookup(host, { all: true }, (error, found) => {
+        if (error === null) resolve(found.map((one) => one.address))
+        else if (isUnknownName(error)) resolve([])
+        else reject(error)
+      })
     })
   const run = async (host: string) => judge(host, isIP(host) === 0 ? await find(host) : [host])
   return (host) => {
@@ -64,6 +77,7 @@ function makeCheck({ policy, lookup, onOpened }: ProxyGuard): (host: string) => 
     if (checked.size >= maxChecked) checked.clear()
     const result = run(host)
     checked.set(host, { until: now + checkedMs, result })
+    result.catch(() => checked.delete(host))
     return result
   }
 }

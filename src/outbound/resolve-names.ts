@@ -8,6 +8,11 @@ export type Lookup = (
   done: (error: Error | null, found: LookupAddress[]) => void,
 ) => void
 
+/** Whether a lookup found that there is no such name. Other errors, such as a time limit, say nothing of the name. */
+export function isUnknownName(error: unknown): boolean {
+  return ['ENOTFOUND', 'ENODATA'].includes((error as { readonly code?: string } | undefined)?.code ?? '')
+}
+
 export interface ResolveOptions {
   /**
    * Maximum number of concurrent lookups. A lookup counts until it completes, even if its caller has stopped waiting.
@@ -54,7 +59,8 @@ export function makeResolver(
       lookup(host, { all: true }, (error, found) => {
         running--
         clearTimeout(timer)
-        if (error !== null || found.length === 0) fail(error)
+        if (error !== null) fail(error)
+        else if (found.length === 0) fail({ code: 'ENODATA' })
         else resolve(found.map((one) => one.address))
         startNext()
       })

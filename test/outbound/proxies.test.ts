@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { connect, type AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Lookup } from '../../src/outbound/resolve-names.ts'
+import { readProxies } from '../../src/outbound/read-proxies.ts'
 import { loadFetch, openOutbound, type Outbound } from '../../src/outbound/index.ts'
 import { openRemoteTarget } from '../../src/project/deploy/remote/open-remote-target.ts'
 import { makeGreeting } from '../backend/deployers.ts'
@@ -16,9 +17,12 @@ const names: Readonly<Record<string, string>> = {
   'direct.example': '127.0.0.1',
   localhost: '127.0.0.1',
 }
+/** Names for which the name server does not answer. */
+const unclear = new Set<string>()
 const lookup: Lookup = (host, _options, done) => {
   const address = names[host]
-  if (address === undefined) done(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }), [])
+  if (unclear.has(host)) done(Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' }), [])
+  else if (address === undefined) done(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }), [])
   else done(null, [{ address, family: 4 }])
 }
 
@@ -129,6 +133,22 @@ test('a name that this machine does not know is left to the proxy, also when a c
   assert.equal(asked.length, 1)
 })
 
+test('a host is refused while the name server does not answer, and only so long', async () => {
+  unclear.add('late.example')
+  await assert.rejects(outbound.checkUrl('http://late.example/hook'), { code: 'WP_OUTBOUND_HOST_UNKNOWN' })
+  assert.equal((await post('http://late.example/hook')).failure, 'EAI_AGAIN')
+  assert.equal(asked.length, 0)
+  unclear.clear()
+  await outbound.checkUrl('http://late.example/hook')
+  assert.equal((await post('http://late.example/hook')).status, 200)
+})
+
+test('what NO_PROXY names without being a range is ignored', () => {
+  const ranges = '10.0.0.0/255.0.0.0 192.168.1.1/999 10.0.0.0/ 10.0.0.0/-1 10.0.0.0/8/9 ::/129 172.16.0.0/12'
+  const { isDirect } = readProxies({ HTTP_PROXY: 'a:1', NO_PROXY: ranges })!
+  assert.deepEqual(['10.0.0.0', '192.168.1.1', '198.41.0.4', '::2', '172.16.0.1'].filter(isDirect), ['172.16.0.1'])
+})
+
 test('what NO_PROXY names, and this machine itself, is connected to directly', async () => {
   for (const host of ['direct.example', 'localhost', '127.0.0.1', '127.0.0.2']) {
     const { answer, failure } = await post(`http://${host}:${portOf(target)}/`)
@@ -160,13 +180,28 @@ test('a POST through a proxy that does not answer ends in time', async () => {
   silent.close()
 })
 
-test('a variable that is not the URL of a proxy is an error that does not repeat its value', async () => {
-  for (const value of ['socks5://ann:secret@a:1', 'http://ann:secret@:1', 'http://'])
-    assert.throws(
-      () => openOutbound({ allow: () => [], loopback: false, variables: { https_proxy: value } }),
-      (error: Error & { code: string }) =>
-        error.code === 'WP_OUTBOUND_PROXY' && /HTTPS_PROXY/.test(error.message) && !/secret/.test(error.message),
-    )
+test('with a variable that is not the URL of a proxy, only requests that need it fail, without its value', async () => {
+  const isRight = (error: unknown): boolean => {
+    const { code, message, cause } = error as Error & { code?: string }
+    if (code !== 'WP_OUTBOUND_PROXY') return isRight(cause)
+    return /HTTPS_PROXY/.test(message) && !/secret/.test(message)
+  }
+  for (const value of ['socks5://ann:secret@a:1', 'http://ann:secret@:1', 'http://']) {
+    const wrong = { ...variables, https_proxy: value }
+    await assert.rejects(loadFetch(wrong), isRight)
+    const partly = openOutbound({ allow: () => [], loopback: true, lookup, variables: wrong })
+    const send = (url: string) => partly.post({ url, headers: {}, body: '', timeoutMs: 20_000 })
+    assert.equal((await send('https://public.example/')).failure, 'WP_OUTBOUND_PROXY')
+    await assert.rejects(partly.fetch('https://public.example/'), isRight)
+    assert.equal((await send('http://public.example/')).status, 200)
+    assert.equal((await send(`https://direct.example:${portOf(secure)}/`)).failure, 'DEPTH_ZERO_SELF_SIGNED_CERT')
+    await partly.close()
+    const without = openOutbound({ allow: () => [], loopback: true, lookup, variables: { HTTP_PROXY: value } })
+    for (const url of ['http://public.example/', 'https://public.example/'])
+      assert.equal((await without.post({ url, headers: {}, body: '', timeoutMs: 20_000 })).failure, 'WP_OUTBOUND_PROXY')
+    await without.close()
+  }
+  assert.equal(asked.length, 3)
 })
 
 test('a deployment to a URL uses the proxy, except to this machine', async () => {
