@@ -20,11 +20,16 @@ export interface UseOptions {
 
 /** How many uses each artifact has. */
 const uses = new Map<string, number>()
+/** Artifacts without a use. Those whose modules were evaluated may import one that was closed after them. */
+const idle = new Set<string>()
 
 /** Registers artifacts until the use has ended. */
 export function useArtifacts(artifacts: readonly Artifact[], { isDevelopment }: UseOptions): ArtifactUse {
   const hashes = artifacts.map(({ hash }) => hash)
-  for (const hash of hashes) uses.set(hash, (uses.get(hash) ?? 0) + 1)
+  for (const hash of hashes) {
+    uses.set(hash, (uses.get(hash) ?? 0) + 1)
+    idle.delete(hash)
+  }
   registerArtifacts(artifacts, { isInUse: true })
   const stopWatching = isDevelopment ? watchResources() : undefined
   let ended: Promise<ClosedModules> | undefined
@@ -36,7 +41,11 @@ export function useArtifacts(artifacts: readonly Artifact[], { isDevelopment }: 
       return left === 0
     })
     const urls = new Set(unused.map(urlOfArtifact))
-    if (haveResources(urls)) reloadArtifacts(unused) // before anything waits: the next use must not get closed modules
+    for (const hash of unused) idle.add(hash)
+    if (haveResources(urls)) {
+      reloadArtifacts(idle) // before anything waits: the next use must not get closed modules
+      idle.clear()
+    }
     forgetArtifacts(unused)
     const closed = await closeModules(urls)
     stopWatching?.()

@@ -54,15 +54,41 @@ onClose(() => (state.isOpen = false))
   const importer = importing(shared, 'export default () => state.isOpen\n')
   const other = artifact(`evaluated.push('other')\nexport default 3\n`)
   const isOpen = async () => ((await importArtifact(importer.hash)) as { default: () => boolean }).default()
+  const lastingUse = useArtifacts([other], lasting)
   for (let round = 0; round < 2; round += 1) {
-    const use = useArtifacts([shared, importer], lasting)
+    const use = useArtifacts([shared, importer, other], lasting)
     assert.equal(await isOpen(), true)
-    await use.end()
-    const quiet = useArtifacts([other], lasting)
     await importArtifact(other.hash)
-    await quiet.end()
+    await use.end()
   }
+  await lastingUse.end()
   assert.deepEqual(done, ['shared', 'other', 'shared'])
+})
+
+test('a rollback over several releases evaluates importers again that were unused before the module was closed', async () => {
+  const pool = (version: string) =>
+    artifact(`import { onClose } from 'waypost'
+export const state = { isOpen: true, version: '${version}' }
+onClose(() => (state.isOpen = false))
+`)
+  const [first, second] = [pool('first'), pool('second')]
+  const release = (shared: Artifact, action: number) => {
+    const importer = importing(shared, `export default () => [state.isOpen, ${action}]\n`)
+    return { artifacts: [shared, importer], importer }
+  }
+  const releases = [release(first, 1), release(first, 2), release(second, 3)]
+  const serve = async ({ artifacts, importer }: (typeof releases)[number]) => {
+    const use = useArtifacts(artifacts, lasting)
+    return { use, action: ((await importArtifact(importer.hash)) as { default: () => unknown }).default }
+  }
+  let serving = await serve(releases[0]!)
+  for (const [index, next] of [releases[1]!, releases[2]!, releases[0]!, releases[1]!].entries()) {
+    const served = await serve(next)
+    await serving.use.end()
+    assert.deepEqual(served.action(), [true, [2, 3, 1, 2][index]])
+    serving = served
+  }
+  await serving.use.end()
 })
 
 test('timers that a module starts while it is loaded end with it, and are named', async () => {
