@@ -13,7 +13,7 @@ export interface LeftOpen {
   readonly kind: string
   /** The place of the project that opened it, such as `src/todo/insert.ts:8`. */
   readonly place: string
-  /** Whether Waypost has ended it: timers only. */
+  /** Whether Waypost has ended it: only timers that no module in use has helped to start. */
   readonly isEnded: boolean
 }
 
@@ -35,6 +35,8 @@ interface Resource {
   readonly of: WeakRef<object>
   /** The frames of the release, innermost first. */
   readonly frames: readonly Frame[]
+  /** The URLs of these frames whose modules are still in use. */
+  readonly users: Set<string>
 }
 
 interface Closer {
@@ -65,7 +67,8 @@ const hook = createHook({
     const kind = kinds[type]
     if (kind === undefined) return
     const frames = findFrames(kind)
-    if (frames.length > 0) resources.set(id, { kind, of: new WeakRef(resource), frames })
+    if (frames.length === 0) return
+    resources.set(id, { kind, of: new WeakRef(resource), frames, users: new Set(frames.map(({ url }) => url)) })
   },
   destroy: (id) => void resources.delete(id),
   trackPromises: false,
@@ -75,8 +78,9 @@ let watchers = 0
 /** Notes from now on what code of releases opens, until the returned function is called. */
 export function watchResources(): () => void {
   setCloseRegister((close) => {
-    const owner = ownerOf(findFrames())
-    if (owner !== undefined) closers.push({ owner, close })
+    // The module that calls it. Those that call the module may end while others use what it has opened.
+    const [frame] = findFrames()
+    if (frame !== undefined) closers.push({ owner: frame.url, close })
   })
   watchers += 1
   hook.enable()
@@ -88,15 +92,15 @@ export function watchResources(): () => void {
   }
 }
 
-/** Whether modules have opened something, or have given functions to `onClose`. */
+/** Whether modules have opened something without others, or have given functions to `onClose`. */
 export function haveResources(urls: ReadonlySet<string>): boolean {
   return (
     closers.some(({ owner }) => urls.has(owner)) ||
-    [...resources.values()].some((one) => urls.has(ownerOf(one.frames)!) && isOpen(one))
+    [...resources.values()].some((one) => [...one.users].every((url) => urls.has(url)) && isOpen(one))
   )
 }
 
-/** Calls what modules have given to `onClose`, the last one first, then ends their timers. */
+/** Calls what modules have given to `onClose`, the last one first, then ends timers that only they have started. */
 export async function closeModules(urls: ReadonlySet<string>): Promise<ClosedModules> {
   const own = closers.filter(({ owner }) => urls.has(owner)).toReversed()
   closers = closers.filter(({ owner }) => !urls.has(owner))
@@ -119,12 +123,16 @@ export async function closeModules(urls: ReadonlySet<string>): Promise<ClosedMod
 function endTimers(urls: ReadonlySet<string>): LeftOpen[] {
   const left: LeftOpen[] = []
   for (const [id, one] of resources) {
-    if (!urls.has(ownerOf(one.frames)!)) continue
-    resources.delete(id)
-    if (!isOpen(one)) continue
-    const isTimer = one.kind === 'timer'
-    if (isTimer) clearTimeout(one.of.deref() as NodeJS.Timeout)
-    left.push({ kind: one.kind, place: describePlace(one.frames), isEnded: isTimer })
+    const unused = [...one.users].filter((url) => urls.has(url))
+    if (unused.length === 0) continue
+    for (const url of unused) one.users.delete(url)
+    const isInUse = one.users.size > 0
+    if (!isInUse || !isOpen(one)) resources.delete(id)
+    // A module in use that closes what it has opened will close this too.
+    if (!isOpen(one) || closers.some(({ owner }) => one.users.has(owner))) continue
+    const isEnded = one.kind === 'timer' && !isInUse
+    if (isEnded) clearTimeout(one.of.deref() as NodeJS.Timeout)
+    left.push({ kind: one.kind, place: describePlace(one.frames), isEnded })
   }
   return left
 }
@@ -165,11 +173,6 @@ function mayOpen(script: string, kind: string): boolean {
   return kind === 'timer'
     ? /^node:(?:internal\/)?timers(?:\/promises)?$/.test(script)
     : script.startsWith('node:') && !script.includes('undici')
-}
-
-/** The outermost module: packages that it uses may be those of other modules too. */
-function ownerOf(frames: readonly Frame[]): string | undefined {
-  return frames.at(-1)?.url
 }
 
 function describePlace(frames: readonly Frame[]): string {

@@ -4,6 +4,7 @@ import { sha256 } from '../../src/kit/index.ts'
 import { useArtifacts } from '../../src/release/artifact-uses.ts'
 import { importArtifact, registerArtifacts } from '../../src/release/load-artifacts.ts'
 import type { Artifact } from '../../src/release/index.ts'
+import { until } from '../support/until.ts'
 
 function artifact(content: string): Artifact {
   return { hash: sha256(content), content }
@@ -101,6 +102,47 @@ clearInterval(ended)
   await importArtifact(ticking.hash)
   const { left } = await use.end()
   assert.deepEqual(left, [{ kind: 'timer', place: `waypost:///${ticking.hash}:1`, isEnded: true }])
+  const count = done.length
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.equal(done.length, count)
+})
+
+test('what a shared module opens on a call stays open until the module itself is unused', async () => {
+  const done = record('closedLate')
+  const shared = artifact(`import { createServer } from 'node:net'
+import { onClose } from 'waypost'
+let server
+export const state = () => (server ??= open())
+function open() {
+  onClose(() => (closedLate.push('closed'), server.close()))
+  return createServer().listen(0)
+}
+`)
+  const actions = [1, 2].map((number) =>
+    importing(shared, `export default () => state()\nexport const n = ${number}\n`),
+  )
+  const [first, second] = actions.map((action) => useArtifacts([shared, action], develops))
+  for (const { hash } of actions) ((await importArtifact(hash)) as { default: () => void }).default()
+  assert.deepEqual(first!.mustClose([shared, actions[1]!]), false)
+  assert.deepEqual([await first!.end(), done], [{ left: [], errors: [] }, []])
+  assert.deepEqual([await second!.end(), done], [{ left: [], errors: [] }, ['closed']])
+})
+
+test('a timer that a shared module starts for the first that calls it ends with the shared module', async () => {
+  const done = record('sweeps')
+  const shared = artifact(`let timer
+export const state = () => (timer ??= setInterval(() => sweeps.push('sweep'), 1))
+`)
+  const actions = [1, 2].map((number) => importing(shared, `state()\nexport default ${number}\n`))
+  const [first, second] = actions.map((action) => useArtifacts([shared, action], lasting))
+  for (const { hash } of actions) await importArtifact(hash)
+  const timer = { kind: 'timer', place: `waypost:///${shared.hash}:2` }
+  assert.equal(first!.mustClose([shared, actions[1]!]), false)
+  assert.deepEqual(await first!.end(), { left: [{ ...timer, isEnded: false }], errors: [] })
+  const before = done.length
+  await until('the timer runs again', () => done.length > before)
+  assert.equal(second!.mustClose([]), true)
+  assert.deepEqual(await second!.end(), { left: [{ ...timer, isEnded: true }], errors: [] })
   const count = done.length
   await new Promise((resolve) => setTimeout(resolve, 5))
   assert.equal(done.length, count)
