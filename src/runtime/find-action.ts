@@ -59,7 +59,12 @@ function makeOwnAction({ modules, loadLate }: ActionSources, { artifact, file }:
   let made: Promise<Action> | undefined
   return {
     async handle(request, context) {
-      made ??= loadLate(artifact, file).then((Class) => makeInstance(Class, file))
+      made ??= loadLate(artifact, file)
+        .then((Class) => makeInstance(Class, file))
+        .catch((error: unknown) => {
+          made = undefined // the next call may succeed, for example after a timeout
+          throw error
+        })
       return (await made).handle(request, context)
     },
   }

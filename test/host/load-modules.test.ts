@@ -32,6 +32,38 @@ test('of a save that changes many actions, only some are loaded at once, and the
   assert.equal(loaded.length, 12)
 })
 
+test('an action that could not be loaded on its first call is loaded again by the next', async () => {
+  const loads: PromiseWithResolvers<unknown>[] = []
+  const loadLate = () => {
+    const load = Promise.withResolvers<unknown>()
+    loads.push(load)
+    return load.promise
+  }
+  const [action] = await makeActions(
+    {
+      modules: new Map(),
+      loadLate,
+      classes: new Map(),
+      prepareConfig: () => assert.fail(),
+      services: () => assert.fail(),
+    },
+    [{ action: { artifact: 'hash', file: 'src/a.ts' } }],
+  )
+  const call = async () => action!.handle({} as never, {} as never)
+  const together = [call(), call()]
+  loads[0]!.reject(new Error('still waiting'))
+  for (const one of together) await assert.rejects(one, /still waiting/)
+  const again = call()
+  loads[1]?.resolve(
+    class {
+      handle = () => 'loaded'
+    },
+  )
+  assert.equal(await again, 'loaded')
+  assert.equal(await call(), 'loaded')
+  assert.equal(loads.length, 2)
+})
+
 test('all actions are loaded at once by a start, a deployment and a save that changes a few', async () => {
   const loaded: string[] = (world.loadedActions = [])
   const many = makeSave('all', 60)
