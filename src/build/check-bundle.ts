@@ -2,7 +2,7 @@ import type { Metafile } from 'esbuild'
 import path from 'node:path'
 import type { Diagnostic } from '../kit/index.ts'
 import type { Entries } from './find-entries.ts'
-import { findOwnPaths } from './find-own-paths.ts'
+import { findOwnPaths, type OwnPathCache } from './find-own-paths.ts'
 import { makePathFilter } from './guard-sources.ts'
 import { loadImportPlace } from './load-place.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
@@ -13,14 +13,23 @@ import { isOwnInput, projectPath } from './project-path.ts'
 type Input = Metafile['inputs'][string]
 type Import = Input['imports'][number]
 
-/** Checks what only the bundle reveals: default exports, files outside the project, native add-ons. */
-export async function checkBundle(root: string, bundle: Bundle, entries: Entries): Promise<Diagnostic[]> {
+/**
+ * Checks what only the bundle reveals: default exports, files outside the project, native add-ons, code that asks for its
+ * own path.
+ * @param ownPaths cache of the previous build
+ */
+export async function checkBundle(
+  root: string,
+  bundle: Bundle,
+  entries: Entries,
+  ownPaths?: OwnPathCache,
+): Promise<Diagnostic[]> {
   const { inputs } = bundle.metafile
   return [
     ...checkExports(bundle, entries),
     ...(await checkOutside(root, inputs)),
     ...(await checkNative(root, inputs)),
-    ...(await checkOwnPaths(root, bundle)),
+    ...(await checkOwnPaths(root, bundle, ownPaths)),
   ]
 }
 
@@ -73,11 +82,11 @@ async function checkNative(root: string, inputs: Metafile['inputs']): Promise<Di
 }
 
 /** Checks for code that reads files at its own path: of the project, and the first place of each package. */
-async function checkOwnPaths(root: string, bundle: Bundle): Promise<Diagnostic[]> {
+async function checkOwnPaths(root: string, bundle: Bundle, known?: OwnPathCache): Promise<Diagnostic[]> {
   const { inputs } = bundle.metafile
   const diagnostics: Diagnostic[] = []
   const packages = new Set<string>()
-  for (const { file, line, column, lineText, text } of findOwnPaths(root, bundle)) {
+  for (const { file, line, column, lineText, text } of findOwnPaths(root, bundle, known)) {
     const input = path.relative(root, file).split(path.sep).join('/')
     const name = projectPath(root, file)
     if (isOwnInput(input)) {

@@ -1,3 +1,4 @@
+import type { OutputFile } from 'esbuild'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { outputNameOf, resolveSource, type Bundle } from './open-bundler.ts'
 
@@ -15,33 +16,54 @@ export interface OwnPath {
 
 const asking = /\b__(?:dir|file)name\b|\bimport\.meta\.(?:dirname|filename|url)\b|\brequire\.resolve\(/g
 
-/** Finds where the code of a bundle asks for its own path. Code that was left out, strings and comments do not count. */
-export function findOwnPaths(root: string, { outputs, metafile }: Bundle): readonly OwnPath[] {
+/** What outputs ask for, by their content. Most do not change between builds. */
+export type OwnPathCache = Map<string, readonly OwnPath[]>
+
+/**
+ * Finds where the code of a bundle asks for its own path. Code that was left out, strings and comments do not count.
+ * @param found cache of the previous build; contains that of this build afterwards
+ */
+export function findOwnPaths(
+  root: string,
+  { outputs, metafile }: Bundle,
+  found: OwnPathCache = new Map(),
+): readonly OwnPath[] {
+  const before = new Map(found)
+  found.clear()
   const used = new Set(Object.keys(metafile.outputs).map(outputNameOf))
   return [...outputs].flatMap(([name, { code, map }]) => {
-    const matches = used.has(name) ? [...code.text.matchAll(asking)].filter((match) => !isOptional(match)) : []
-    if (matches.length === 0) return []
-    const payload = JSON.parse(map.text) as SourceMapPayload
-    const sources = new SourceMap(payload)
-    const starts = lineStarts(code.text)
-    return matches.flatMap(({ index, 0: text }) => {
-      const line = starts.findLastIndex((start) => start <= index)
-      const origin = sources.findEntry(line, index - starts[line]!)
-      if (!('originalLine' in origin)) return []
-      const content = payload.sourcesContent[payload.sources.indexOf(origin.originalSource)] ?? ''
-      const lineText = content.split(/\r?\n/)[origin.originalLine] ?? ''
-      if (!lineText.startsWith(text.slice(0, -1), origin.originalColumn)) return []
-      const file = resolveSource(root, decodeURIComponent(origin.originalSource))
-      return [
-        {
-          file,
-          line: origin.originalLine + 1,
-          column: origin.originalColumn + 1,
-          lineText,
-          text: text.replace('(', ''),
-        },
-      ]
-    })
+    if (!used.has(name)) return []
+    const key = `${code.hash} ${map.hash}`
+    const places = before.get(key) ?? findInOutput(root, code, map)
+    found.set(key, places)
+    return places
+  })
+}
+
+function findInOutput(root: string, code: OutputFile, map: OutputFile): OwnPath[] {
+  const written = code.text // decoded with each access
+  const matches = [...written.matchAll(asking)].filter((match) => !isOptional(match))
+  if (matches.length === 0) return []
+  const payload = JSON.parse(map.text) as SourceMapPayload
+  const sources = new SourceMap(payload)
+  const starts = lineStarts(written)
+  return matches.flatMap(({ index, 0: text }) => {
+    const line = starts.findLastIndex((start) => start <= index)
+    const origin = sources.findEntry(line, index - starts[line]!)
+    if (!('originalLine' in origin)) return []
+    const content = payload.sourcesContent[payload.sources.indexOf(origin.originalSource)] ?? ''
+    const lineText = content.split(/\r?\n/)[origin.originalLine] ?? ''
+    if (!lineText.startsWith(text.slice(0, -1), origin.originalColumn)) return []
+    const file = resolveSource(root, decodeURIComponent(origin.originalSource))
+    return [
+      {
+        file,
+        line: origin.originalLine + 1,
+        column: origin.originalColumn + 1,
+        lineText,
+        text: text.replace('(', ''),
+      },
+    ]
   })
 }
 

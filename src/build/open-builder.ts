@@ -9,6 +9,7 @@ import { compareText } from './compare-text.ts'
 import { compileMigrations, type CompiledMigrations } from './compile-migrations.ts'
 import { errors } from './errors.ts'
 import { areStillValid, filesToBundle, findEntries, type Entries } from './find-entries.ts'
+import type { OwnPathCache } from './find-own-paths.ts'
 import type { MigrationSource } from './load-migrations.ts'
 import { makeArtifacts, type OutputCache } from './make-artifacts.ts'
 import { sortDiagnostics } from './make-diagnostic.ts'
@@ -91,6 +92,7 @@ export function openBuilder(options: BuilderOptions): Builder {
 class BuildSession {
   readonly #options: BuilderOptions
   readonly #written: OutputCache = new Map()
+  readonly #ownPaths: OwnPathCache = new Map()
   #entries: { readonly of: Definition; readonly found: Entries } | undefined
   #compiled: CompiledMigrations | undefined
   #outside: readonly string[] = []
@@ -113,7 +115,7 @@ class BuildSession {
       const result = await (await this.#bundlerFor(root, files, tsconfig)).bundle(changed)
       ;({ bundle, assets } = result)
       diagnostics.push(...(await checkErrors(root, result.errors, tsconfig)), ...checkWarnings(root, result.warnings))
-      if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries)))
+      if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries, this.#ownPaths)))
     }
     const assetArtifacts = bundle === undefined ? [] : pickAssets(bundle.metafile, assets)
     diagnostics.push(...checkAssets(assetArtifacts))

@@ -1,8 +1,11 @@
+import type { OutputFile } from 'esbuild'
 import assert from 'node:assert/strict'
 import { rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { findOwnPaths, type OwnPathCache } from '../../src/build/find-own-paths.ts'
 import { buildRelease, openBuilder } from '../../src/build/index.ts'
+import { nameEntries, openBundler } from '../../src/build/open-bundler.ts'
 import { type BuiltRelease, importArtifact, registerArtifacts } from '../../src/release/index.ts'
 import { actionReturning, defineActions, makeProject } from './project.ts'
 
@@ -83,6 +86,34 @@ test('a development builder with known changes returns the same as a fresh build
   assert.deepEqual(await save({ 'migrations/System/2.ts': 'export default {}\n' }), [])
   assert.deepEqual(await save({ 'src/b.ts': action('6') }, defineActions('src/a.ts', 'src/b.ts')), [])
   await builder.close()
+})
+
+test('places that ask for their own path are looked for again only in outputs that changed', async (t) => {
+  const asking = (comment: string) => actionReturning('__dirname', comment)
+  await using project = await makeProject({ 'src/a.ts': asking('// a'), 'src/b.ts': asking('// b') })
+  const bundler = await openBundler(project.root, nameEntries(['src/a.ts', 'src/b.ts']))
+  t.after(() => bundler.close())
+  const known: OwnPathCache = new Map()
+  const find = async () => {
+    const bundle = (await bundler.bundle()).bundle!
+    let read = 0
+    const counting = (map: OutputFile): OutputFile => ({
+      ...map,
+      get text() {
+        read += 1
+        return map.text
+      },
+    })
+    const outputs = new Map([...bundle.outputs].map(([name, { code, map }]) => [name, { code, map: counting(map) }]))
+    const places = findOwnPaths(project.root, { ...bundle, outputs }, known)
+    return { read, places: places.map(({ file, line }) => `${path.relative(project.root, file)}:${line}`) }
+  }
+  assert.deepEqual(await find(), { read: 2, places: ['src/a.ts:4', 'src/b.ts:4'] })
+  const { size } = known
+  await project.write('src/b.ts', asking('// b\n// again'))
+  assert.deepEqual(await find(), { read: 1, places: ['src/a.ts:4', 'src/b.ts:5'] })
+  assert.deepEqual(await find(), { read: 0, places: ['src/a.ts:4', 'src/b.ts:5'] })
+  assert.equal(known.size, size)
 })
 
 test('a builder for development leaves packages in artifacts that an edit does not change', async () => {
