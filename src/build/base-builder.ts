@@ -73,7 +73,11 @@ export function openBaseBuilder({
   let artifacts: Promise<readonly Artifact[]> | undefined
   let listed: readonly PluginUse[] = []
 
-  const loadArtifacts = () => (artifacts ??= base?.loadArtifacts() ?? Promise.resolve([]))
+  const loadArtifacts = () =>
+    (artifacts ??= (base?.loadArtifacts() ?? Promise.resolve([])).catch((error: unknown) => {
+      artifacts = undefined // the next call may succeed
+      throw error
+    }))
 
   async function findPlugins(uses: readonly PluginUse[]) {
     const plugins: BuiltPlugin[] = []

@@ -148,6 +148,27 @@ test('the artifacts of a removed route are left out, with those that only they i
   assert.ok(!(own.artifact in manifest.artifacts))
 })
 
+test('code of the base that could not be loaded is loaded again by the next definition', async () => {
+  await using project = await makeProject({
+    'waypost.yml': 'routes: { /a: { methods: { GET: { public: true, action: src/a.ts } } } }\n',
+    'src/a.ts': 'export default class A { async handle() { return 1 } }\n',
+  })
+  const built = await build(project.root)
+  let loads = 0
+  const loadArtifacts = async () => {
+    loads += 1
+    if (loads === 1) throw new Error('not now')
+    return built.release.artifacts
+  }
+  const base = { manifest: built.release.manifest, loadArtifacts }
+  const builder = openBaseBuilder({ base, folder: templates })
+  after(() => builder.close())
+  await assert.rejects(link(builder, built.texts), /not now/)
+  assert.deepEqual(await link(builder, built.texts), built.release)
+  await link(builder, built.texts)
+  assert.equal(loads, 2)
+})
+
 test('code and plugins that the base does not have are problems, with the place', async () => {
   await using project = await makeProject(withCode)
   const built = await build(project.root)
