@@ -9,7 +9,7 @@ import {
   issueTokens,
   loadUserScopes,
   lockUser,
-  lockToken,
+  lockTokenFamily,
   loginClientId,
   nothingEnded,
   openKeyRing,
@@ -93,14 +93,14 @@ export async function issueTryToken(
   return issueHostToken(host, { user, scopes, expires: '15m', endsWith: jti })
 }
 
-/** Locks a token that may be revoked meanwhile. @throws WP_AUTH_TOKEN */
+/** Locks the family of a token that may be revoked meanwhile. @throws WP_AUTH_TOKEN */
 async function lockFamily(
   server: { readonly system: System; readonly issuer: string },
   { userId, jti }: { readonly userId: string; readonly jti: string },
 ): Promise<string | null> {
   return server.system.transaction(async (trx) => {
     await lockUser(server.system, trx, userId)
-    return lockToken(server, trx, jti)
+    return lockTokenFamily(server, trx, jti)
   })
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { sql } from 'kysely'
 import { addClient, addUser, type NewClient } from '../../src/auth/index.ts'
 import { recordChanges, type Change, type System, type SystemKind } from '../../src/store/index.ts'
 import { basic, startTestServer, type TestAnswer, type TestRequest, type TestServer } from '../support/server.ts'
@@ -105,4 +106,12 @@ export function setStatus(
       .where('id', '=', id)
       .execute(),
   )
+}
+
+/** Counts the statements on this database of PostgreSQL that wait for a lock. */
+export async function countWaiting({ system }: Pick<World, 'system'>): Promise<number> {
+  const { rows } = await sql<{ waiting: number }>`
+    select cast(count(*) as int) as waiting from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database()`.execute(system.db)
+  return rows[0]!.waiting
 }

@@ -4,7 +4,7 @@ import { docsClientId } from '../account/clients.ts'
 import { errors, OAuthError } from '../errors.ts'
 import { endSignIn, findSignIn, revokeInTransaction, type Revocation } from '../token/revoke.ts'
 import { signAccessToken } from '../token/access-token.ts'
-import { lockToken } from '../token/lock-token.ts'
+import { lockTokenFamily } from '../token/lock-token.ts'
 import { assertGranteeActive, storeAccessToken, type IssuedTokens, type TokenIssuer } from '../token/tokens.ts'
 import { isUuid } from '../../kit/index.ts'
 import { checkScopes, consumerScope, isBackendScope, splitScopes } from '../account/scopes.ts'
@@ -190,7 +190,7 @@ export async function issueTryToken(
   try {
     await system.transaction(async (trx) => {
       await assertGranteeActive(system, trx, { ...grantee, secretHash: undefined })
-      const familyId = await lockToken(issuer, trx, owner.jti) // it ends with the sign-in of the page
+      const familyId = await lockTokenFamily(issuer, trx, owner.jti) // it ends with the sign-in of the page
       await storeAccessToken(trx, token, { grantee, familyId, now: clock.now() })
     })
   } catch (error) {

@@ -3,10 +3,13 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { addUser, backendScopes, loginClientId, portalClientId } from '../../../src/auth/index.ts'
+import { sql, type Transaction } from 'kysely'
+import { addUser, backendClientId, backendScopes, loginClientId, portalClientId } from '../../../src/auth/index.ts'
 import { defaultKinds } from '../../support/forms.ts'
+import type { SystemTables } from '../../../src/store/index.ts'
 import { bearer, issuer, type TestAnswer } from '../../support/server.ts'
-import { openWorld, password, type World } from '../world.ts'
+import { until } from '../../support/until.ts'
+import { countWaiting, openWorld, password, type World } from '../world.ts'
 import {
   backendRequestOf,
   makeVisitor,
@@ -227,6 +230,57 @@ for (const kind of defaultKinds) {
       assert.equal((await redeemForBackend(world, unused)).access_token, undefined)
       assert.equal((await send(apart.access_token, 'GET /consumer/account')).status, 200)
     })
+
+    if (kind === 'postgresql')
+      for (const page of ['portal', 'backend'] as const) {
+        /** Holds a lock while both requests come, each when the one before waits. */
+        const race = async (
+          lock: (trx: Transaction<SystemTables>, jti: string) => Promise<unknown>,
+          order: readonly ['try' | 'end', 'try' | 'end'],
+        ) => {
+          const { refresh_token: refresh, access_token: portal } = await redeem(await logIn())
+          const { access_token: admin } = await redeemForBackend(world, await visitor.authorize(backendRequestOf()))
+          const ways = {
+            try: () =>
+              page === 'portal' ? send(portal, 'POST /consumer/token') : send(admin, 'POST /backend/token/try'),
+            end: () => post({ token: refresh }, 'revoke'),
+          }
+          const answers: Promise<TestAnswer>[] = []
+          await world.system.db.transaction().execute(async (trx) => {
+            await lock(trx, decodeJwt(page === 'portal' ? portal : admin).jti!)
+            for (const [index, one] of order.entries()) {
+              let isAnswered = false
+              answers.push(ways[one]().finally(() => (isAnswered = true)))
+              await until(`${one} waits`, async () => isAnswered || (await countWaiting(world)) > index)
+            }
+          })
+          const [first, second] = await Promise.all(answers)
+          return order[0] === 'try' ? { tried: first!, ended: second! } : { tried: second!, ended: first! }
+        }
+
+        test(`a token to try calls that the ${page} gets while its user signs out ends too`, async () => {
+          await sql`create function wait_for_test() returns trigger language plpgsql as $$
+            begin perform pg_advisory_xact_lock(1); return new; end $$`.execute(world.system.db)
+          await sql`create trigger wait_for_test before insert on waypost_token
+            for each row when (new.client_id not in (${sql.lit(portalClientId)}, ${sql.lit(backendClientId)}))
+            execute function wait_for_test()`.execute(world.system.db)
+          try {
+            const lock = (trx: Transaction<SystemTables>) => sql`select pg_advisory_xact_lock(1)`.execute(trx)
+            const { tried, ended } = await race(lock, ['try', 'end'])
+            assert.deepEqual([tried.status < 300, ended.status], [true, 200])
+            assert.equal((await send(tried.body.access_token, 'GET /any')).status, 401)
+          } finally {
+            await sql`drop function wait_for_test cascade`.execute(world.system.db)
+          }
+        })
+
+        test(`the ${page} gets no token to try calls after its user has begun to sign out`, async () => {
+          const lock = (trx: Transaction<SystemTables>, jti: string) =>
+            trx.selectFrom('waypost_token').select('jti').where('jti', '=', jti).forShare().execute()
+          const { tried, ended } = await race(lock, ['end', 'try'])
+          assert.deepEqual([tried.status, ended.status], [401, 200])
+        })
+      }
 
     for (const [way, end] of [
       ['asking for another account', () => visitor.authorize(request({ prompt: 'select_account' }))],

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { sql } from 'kysely'
 import { addUser, addUserScopes, loginClientId, removeUserScopes } from '../../../src/auth/index.ts'
 import { endAccess } from '../../../src/auth/access/end-access.ts'
 import { sha256 } from '../../../src/kit/index.ts'
 import { bearer, type TestAnswer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
-import { openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
+import { countWaiting, openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
 import {
   callback,
   makeVisitor,
@@ -332,11 +331,3 @@ test('a code has the lifetime that the release sets', async () => {
   world.clock.forward(60_000)
   assert.equal((await world.token(client, { ...form, code: second })).status, 400)
 })
-
-/** Counts the statements on this database that wait for a row lock. */
-async function countWaiting({ system }: World): Promise<number> {
-  const { rows } = await sql<{ waiting: number }>`
-    select cast(count(*) as int) as waiting from pg_stat_activity
-    where wait_event_type = 'Lock' and datname = current_database()`.execute(system.db)
-  return rows[0]!.waiting
-}
