@@ -141,7 +141,7 @@ export async function revokeOwnToken(
     const { familyId } = which
     const signIn = familyId === undefined ? undefined : await findSignIn(trx, familyId)
     // Each load of a page begins a family, so one of this browser is usually that of a page that was closed.
-    const own = await findOwn(system, caller.id, caller.jti)
+    const own = await findOwn({ db: trx }, caller.id, caller.jti)
     const isOwnBrowser = async () =>
       own?.familyId !== undefined && (await findSignIn(trx, own.familyId))?.sign_in === signIn?.sign_in
     if (signIn !== undefined && (own?.familyId === familyId || !(await isOwnBrowser())))
@@ -152,7 +152,7 @@ export async function revokeOwnToken(
 }
 
 /** A token to try calls is revoked alone, although it also ends with the family of the page that got it. */
-async function findOwn({ db }: System, userId: string, id: string): Promise<Revocation | undefined> {
+async function findOwn({ db }: Pick<System, 'db'>, userId: string, id: string): Promise<Revocation | undefined> {
   const token = await db
     .selectFrom('waypost_token as token')
     .leftJoin('waypost_token_family as family', (join) =>
