@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isWaypostError } from '../../kit/index.ts'
 import { verifyAttempt } from '../access/login.ts'
 import { OAuthError, PageError } from '../errors.ts'
@@ -29,14 +29,20 @@ import {
 export async function authorize(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   return answerRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
-    // The backend and the portal ask for another account when the user signs out.
-    if (isOwnPages(checked.client.id) && checked.prompts.has('select_account')) await signOut(visit)
+    // The backend and the portal ask for another account when the user signs out, after they have revoked their tokens.
+    if (isOwnPages(checked.client.id) && checked.prompts.has('select_account'))
+      await signOut(visit, { keepTokens: isFromOtherSite(request) })
     const session = await findSession(issuer, cookies.session(request))
     const step = await decideStep(issuer, checked, session)
     if (step.next === 'login') return sendLogin(visit, checked, { reason: step.reason, user: session?.userName })
     if (step.next === 'consent') return sendConsent(visit, checked, step)
     return sendCode(visit, checked, step)
   })
+}
+
+/** Whether a page of another origin sent the browser here. A link there must not end the work in every tab. */
+function isFromOtherSite({ headers }: FastifyRequest): boolean {
+  return !['same-origin', 'none', undefined].includes(headers['sec-fetch-site'])
 }
 
 /** Handles `POST /authorization/login`: starts a session and restarts the request. */

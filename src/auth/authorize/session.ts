@@ -84,11 +84,15 @@ export async function findSession(sessions: Sessions, value: string | undefined)
   return { hash, userId: row.id, userName: row.name, passwordAt: row.password_at, signIn: row.sign_in }
 }
 
-/** Ends the sign-in of a cookie: its session, and every token that the pages of this browser got. */
-export async function endSession({ system, clock }: Sessions, value: string): Promise<void> {
+/** Ends the sign-in of a cookie: its session, and by default every token that the pages of this browser got. */
+export async function endSession(
+  { system, clock }: Sessions,
+  value: string,
+  { keepTokens = false }: { readonly keepTokens?: boolean } = {},
+): Promise<void> {
   await system.transaction(async (trx) => {
     const session = await removeSession(trx, value)
-    if (session !== undefined) await endSignIn(system, trx, { signIn: session, now: clock.now() })
+    if (session !== undefined && !keepTokens) await endSignIn(system, trx, { signIn: session, now: clock.now() })
   })
 }
 

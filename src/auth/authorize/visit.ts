@@ -93,11 +93,14 @@ export async function signIn({ issuer, cookies, request, reply }: Visit, user: V
   await issuer.applyChanges()
 }
 
-/** Signs the browser out, in every tab. */
-export async function signOut({ issuer, cookies, request, reply }: Visit): Promise<void> {
+/** Signs the browser out, by default in every tab. */
+export async function signOut(
+  { issuer, cookies, request, reply }: Visit,
+  options?: Parameters<typeof endSession>[2],
+): Promise<void> {
   const cookie = cookies.session(request)
   if (cookie === undefined) return
-  await endSession(issuer, cookie)
+  await endSession(issuer, cookie, options)
   cookies.clearSession(reply)
   await issuer.applyChanges()
 }

@@ -6,7 +6,9 @@ import { decodeJwt } from 'jose'
 import { sql, type Transaction } from 'kysely'
 import { addUser, backendClientId, backendScopes, loginClientId, portalClientId } from '../../../src/auth/index.ts'
 import { defaultKinds } from '../../support/forms.ts'
-import type { SystemTables } from '../../../src/store/index.ts'
+import { revokeOwnToken } from '../../../src/auth/self-service/own-tokens.ts'
+import type { TokenIssuer } from '../../../src/auth/token/tokens.ts'
+import type { System, SystemTables } from '../../../src/store/index.ts'
 import { bearer, issuer, type TestAnswer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 import { countWaiting, openWorld, password, type World } from '../world.ts'
@@ -126,6 +128,29 @@ for (const kind of defaultKinds) {
       assert.equal(readAnswer(signedOut).parameters['error'], 'login_required')
     })
 
+    test('revoking an own token needs no second connection while it holds locks', async () => {
+      const { access_token: token } = await redeem(await logIn())
+      const other = await redeem(await visitor.authorize(request({ prompt: 'none' })))
+      const { sub: id = '', jti = '' } = decodeJwt(token)
+      let isInside = false
+      const system: System = {
+        ...world.system,
+        get db() {
+          assert.ok(!isInside, 'the transaction uses its own connection')
+          return world.system.db
+        },
+        transaction: (work) =>
+          world.system.transaction((trx) => {
+            isInside = true
+            return work(trx)
+          }),
+      }
+      const applyChanges = async () => {}
+      const parts: Pick<TokenIssuer, 'system' | 'clock' | 'applyChanges'> = { system, clock: world.clock, applyChanges }
+      await revokeOwnToken(parts as TokenIssuer, { id, jti }, decodeJwt(other.access_token).jti!)
+      assert.equal(isInside, true)
+    })
+
     test('its tokens end after eight hours; the session at the authorization endpoint goes on', async () => {
       const { refresh_token: token } = await redeem(await logIn())
       world.clock.forward(8 * hour)
@@ -166,6 +191,14 @@ for (const kind of defaultKinds) {
       assert.equal((await makeVisitor(world).authorize(login)).status, 400)
     })
 
+    const readCookies = () => [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    /** Asks for a code with headers that `fetch` does not send. */
+    const navigate = async (headers: Readonly<Record<string, string>>, parameters: ReturnType<typeof request>) => {
+      const sent = get(`${world.url}/authorization/authorize?${writeQuery(parameters)}`, { headers })
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      return answer.resume()
+    }
+
     test('the cookies of the login page reach nothing of the account', async () => {
       await logIn()
       assert.ok(visitor.cookies.size > 0)
@@ -176,13 +209,11 @@ for (const kind of defaultKinds) {
 
     test('codes are sent to windows, not to scripts or frames', async () => {
       await logIn()
-      const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+      const cookie = readCookies()
       const ask = async (mode: string, dest: string) => {
-        const headers = { cookie, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': mode, 'sec-fetch-dest': dest }
-        const sent = get(`${world.url}/authorization/authorize?${writeQuery(request())}`, { headers })
-        const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-        answer.resume()
-        return { status: answer.statusCode, location: answer.headers.location }
+        const site = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': mode, 'sec-fetch-dest': dest }
+        const { statusCode: status, headers } = await navigate({ cookie, ...site }, request())
+        return { status, location: headers.location }
       }
       assert.match((await ask('navigate', 'document')).location ?? '', /[?&]code=/)
       for (const [mode, dest] of [
@@ -292,6 +323,22 @@ for (const kind of defaultKinds) {
         assert.equal((await end()).status < 400, true)
         assert.equal((await send(token, 'GET /consumer/account')).status, 401)
         assert.equal((await send(admin.access_token, 'GET /backend/account')).status, 401)
+      })
+
+    for (const [site, status] of [
+      ['same-origin', 401],
+      ['none', 401],
+      ['same-site', 200],
+      ['cross-site', 200],
+    ] as const)
+      test(`asking for another account with a link of ${site} ends ${status === 200 ? 'only the session' : 'the sign-in'}`, async () => {
+        const { access_token: token } = await redeem(await logIn())
+        const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+        const answer = await navigate({ cookie: readCookies(), ...headers }, request({ prompt: 'select_account' }))
+        assert.equal(answer.statusCode, 200)
+        const silent = await visitor.authorize(request({ prompt: 'none' }))
+        assert.equal(readAnswer(silent).parameters['error'], 'login_required')
+        assert.equal((await send(token, 'GET /consumer/account')).status, status)
       })
 
     test('a token to try calls is revoked alone among the own tokens', async () => {
