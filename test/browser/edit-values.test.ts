@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findPlace, schemasAt } from '../../plugins/backend/src/edit/complete-yaml.ts'
 import { describeEdits, isOneOf } from '../../plugins/backend/src/edit/describe-save.ts'
+import { limitChoices } from '../../plugins/backend/src/edit/limit-choices.ts'
 import {
   isEqual,
   keysOf,
@@ -12,6 +13,19 @@ import {
   withValueAt,
 } from '../../plugins/backend/src/edit/values.ts'
 import { makeEditorSchema } from '../../src/definition/index.ts'
+
+test('a long list of choices ends with how many are left, which is not the choice of nothing', () => {
+  const choices = ['', ...Array.from({ length: 149 }, (_, index) => `t${index}`)].map((value) => ({
+    value,
+    label: value,
+  }))
+  const shown = limitChoices(choices, (count) => `${count} more`)
+  const last = shown.at(-1)!
+  assert.ok('value' in last)
+  assert.deepEqual([shown.length, last.label, last.disabled], [101, '50 more', true])
+  assert.equal(new Set(shown.map((one) => ('value' in one ? one.value : one.group))).size, 101)
+  assert.deepEqual(limitChoices(choices.slice(0, 100), String), choices.slice(0, 100))
+})
 
 describe('values of an edit', () => {
   test('pointers escape their keys', () => {

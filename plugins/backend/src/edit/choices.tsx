@@ -9,11 +9,9 @@ import {
 } from '@mantine/core'
 import { useState } from 'react'
 import { editing } from '../strings/editing.ts'
+import { limitChoices } from './limit-choices.ts'
 
 export type Choices = readonly (string | ComboboxItem | ComboboxItemGroup<string | ComboboxItem>)[]
-
-/** How many choices are shown at once. The others are found by typing. */
-const maxShown = 100
 
 /**
  * The properties of an input of Mantine with a list of choices: the list is made, and rendered, only while it is open. A
@@ -54,20 +52,5 @@ export function ChoiceSelect({ choices, value, onChange, ...props }: ChoiceSelec
   )
 }
 
-const filter: OptionsFilter = (input) => {
-  const found = defaultOptionsFilter({ ...input, limit: Infinity }) as ComboboxParsedItem[]
-  let left = maxShown
-  let more = 0
-  const take = <Item,>(items: Item[]): Item[] => {
-    const taken = items.slice(0, left)
-    left -= taken.length
-    more += items.length - taken.length
-    return taken
-  }
-  const shown = found.flatMap((one): ComboboxParsedItem[] => {
-    if (!('items' in one)) return take([one])
-    const items = take(one.items)
-    return items.length === 0 ? [] : [{ ...one, items }]
-  })
-  return more === 0 ? found : [...shown, { value: '', label: editing.field.moreChoices(more), disabled: true }]
-}
+const filter: OptionsFilter = (input) =>
+  limitChoices(defaultOptionsFilter({ ...input, limit: Infinity }) as ComboboxParsedItem[], editing.field.moreChoices)
