@@ -1,4 +1,14 @@
-import type { ComboboxParsedItem } from '@mantine/core'
+/** As those of Mantine, whose types need those of a browser. */
+interface Choice {
+  value: string
+  label: string
+  disabled?: boolean
+}
+
+interface ChoiceGroup {
+  group: string
+  items: Choice[]
+}
 
 /** How many choices are shown at once. The others are found by typing. */
 const maxShown = 100
@@ -7,7 +17,10 @@ const maxShown = 100
 const moreValue = '\0more'
 
 /** Leaves out the choices beyond the first ones, and says how many in a last one that cannot be chosen. */
-export function limitChoices(found: ComboboxParsedItem[], sayMore: (count: number) => string): ComboboxParsedItem[] {
+export function limitChoices(
+  found: (Choice | ChoiceGroup)[],
+  sayMore: (count: number) => string,
+): (Choice | ChoiceGroup)[] {
   let left = maxShown
   let more = 0
   const take = <Item>(items: Item[]): Item[] => {
@@ -16,7 +29,7 @@ export function limitChoices(found: ComboboxParsedItem[], sayMore: (count: numbe
     more += items.length - taken.length
     return taken
   }
-  const shown = found.flatMap((one): ComboboxParsedItem[] => {
+  const shown = found.flatMap((one): (Choice | ChoiceGroup)[] => {
     if (!('items' in one)) return take([one])
     const items = take(one.items)
     return items.length === 0 ? [] : [{ ...one, items }]
