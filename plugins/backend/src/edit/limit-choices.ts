@@ -1,13 +1,12 @@
-/** As those of Mantine, whose types need those of a browser. */
+/** A choice, or a group of them, as in Mantine, whose types would need those of a browser. */
 interface Choice {
-  value: string
-  label: string
-  disabled?: boolean
+  readonly value: string
+  readonly label: string
+  readonly disabled?: boolean
 }
 
 interface ChoiceGroup {
-  group: string
-  items: Choice[]
+  readonly items: Choice[]
 }
 
 /** How many choices are shown at once. The others are found by typing. */
@@ -17,10 +16,10 @@ const maxShown = 100
 const moreValue = '\0more'
 
 /** Leaves out the choices beyond the first ones, and says how many in a last one that cannot be chosen. */
-export function limitChoices(
-  found: (Choice | ChoiceGroup)[],
+export function limitChoices<One extends Choice | ChoiceGroup>(
+  found: One[],
   sayMore: (count: number) => string,
-): (Choice | ChoiceGroup)[] {
+): (One | Choice)[] {
   let left = maxShown
   let more = 0
   const take = <Item>(items: Item[]): Item[] => {
@@ -29,7 +28,7 @@ export function limitChoices(
     more += items.length - taken.length
     return taken
   }
-  const shown = found.flatMap((one): (Choice | ChoiceGroup)[] => {
+  const shown = found.flatMap((one): One[] => {
     if (!('items' in one)) return take([one])
     const items = take(one.items)
     return items.length === 0 ? [] : [{ ...one, items }]
