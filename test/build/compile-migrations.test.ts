@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { test } from 'node:test'
 import { compileMigrations } from '../../src/build/compile-migrations.ts'
 import { openMigrationFiles } from '../../src/build/load-migrations.ts'
@@ -84,4 +86,16 @@ test('tables.json covers a migration that was formatted, and one of an earlier v
     (await load()).map(({ code }) => code),
     ['WP_BUILD_TABLES_EDITED'],
   )
+})
+
+test('the template has the codes that this version gives, so that the first migrate of a project changes no file', async () => {
+  const root = path.join(import.meta.dirname, '../../templates/todo')
+  const file = 'migrations/System/20261120-create-app-todo.ts'
+  const { codes } = await compileMigrations(root, [{ file }])
+  const { migrations } = JSON.parse(await readFile(path.join(root, 'migrations/System/tables.json'), 'utf8')) as {
+    migrations: Readonly<Record<string, string>>
+  }
+  const [, code] = migrations['20261120-create-app-todo']!.split('.')
+  assert.equal(code, codes.get(file)!.slice(0, code!.length))
+  assert.equal(code!.length, 16)
 })
