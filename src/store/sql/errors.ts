@@ -22,8 +22,8 @@ export const errors = defineErrors({
   WP_STORE_REPLACED: {
     kind: 'external',
     status: 503,
-    message: 'The SQLite file "{file}" was replaced or overwritten while it was open, so it is no longer used',
-    hint: 'Stop all processes that use it and check it with waypost doctor --restored. Only if it is damaged or another one, restore a backup: see "Backup and restore" in docs/operations.md.',
+    message: 'The SQLite file "{file}" was replaced or overwritten while it was open, and is no longer used',
+    hint: 'Stop all processes that use it, then check it with waypost doctor --restored. Restore a backup only if the file is damaged or is not the expected one: see "Backup and restore" in docs/operations.md.',
   },
   WP_STORE_DAMAGED: {
     kind: 'user',

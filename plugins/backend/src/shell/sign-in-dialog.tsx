@@ -21,7 +21,7 @@ function SignIn({ reason }: { readonly reason: SignInReason }) {
     stop.current = openSignIn(reason, (problem) => setState({ isWaiting: false, problem }))
   }
   const { signIn: texts } = strings
-  const hidesPage = reason === 'ended' // whoever is at the screen now may be another person
+  const hidesPage = reason === 'ended' // someone else may be at the screen now
   return (
     <Dialog title={texts[reason]} isTop hidesPage={hidesPage} onClose={cancelAsking}>
       <Text>{texts[`${reason}Text`]}</Text>

@@ -86,7 +86,7 @@ export async function sendCall(request: CallRequest, tokens: TokenSource | undef
   return done
 }
 
-/** Returns the token, or nothing as soon as the call is stopped: somebody may be signing in, and is then not waited for. */
+/** Returns the token. If the call is stopped first, returns undefined without waiting for a sign-in to finish. */
 async function loadUnlessStopped(tokens: TokenSource, signal: AbortSignal): Promise<string | undefined> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<undefined>()
   const end = () => stop(undefined)
