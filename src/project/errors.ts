@@ -214,7 +214,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 400,
     message: 'No test that "{command}" runs has opened the project with createTestApp',
-    hint: 'Name the command that runs the tests: waypost coverage -- node --test.',
+    hint: 'Check its output, and name the command that runs the tests, such as waypost coverage -- node --test.',
   },
   WP_PROJECT_COVERAGE_START: {
     kind: 'user',

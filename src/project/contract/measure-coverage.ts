@@ -30,6 +30,10 @@ export async function measureCoverage(options: MeasureOptions): Promise<{ code: 
   }
 }
 
+function isMissing({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOENT'
+}
+
 function runTests({ command: [file = '', ...args], usesStderr }: MeasureOptions, folder: string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const child = spawn(file, args, {
@@ -38,7 +42,12 @@ function runTests({ command: [file = '', ...args], usesStderr }: MeasureOptions,
     shell: process.platform === 'win32', // npm is a script there
   })
   child.once('error', (cause) =>
-    reject(errors.WP_PROJECT_COVERAGE_START({ command: file, reason: cause.message }, { cause })),
+    reject(
+      errors.WP_PROJECT_COVERAGE_START(
+        { command: file, reason: isMissing(cause) ? 'command not found' : cause.message },
+        { cause },
+      ),
+    ),
   )
   child.once('exit', (code) => resolve(code ?? 1))
   return promise
