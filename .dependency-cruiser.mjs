@@ -32,7 +32,7 @@ const below = (...excluded) => Object.keys(rooms).filter((room) => !excluded.inc
 rooms.host = below()
 rooms.jobs = below()
 rooms.operate = below('jobs')
-rooms.consumer = ['kit', 'contract', 'auth', 'events']
+rooms.consumer = ['kit', 'contract', 'auth', 'events', 'runtime']
 rooms.backend = below('jobs', 'consumer')
 rooms.server = below()
 rooms.project = below()

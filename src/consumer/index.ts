@@ -1,6 +1,4 @@
 // consumer: the endpoints below /consumer: login, account, clients, grants, tokens, events and subscriptions
-// of a user. May
-// import kit, contract, auth and events.
-export { mountEvents, type DescribedData } from './event-endpoints.ts'
+// of a user, as a table of built-in endpoints. May import kit, contract, auth, events and runtime.
 export { mountConsumer } from './mount-consumer.ts'
-export { mountSubscriptions } from './subscription-endpoints.ts'
+export type { DescribedData } from './route.ts'

@@ -1,4 +1,5 @@
-import { Type } from 'typebox'
+import { Type, type TSchema } from 'typebox'
+import { record, text } from './route.ts'
 
 const defaultLimit = 50
 
@@ -9,6 +10,11 @@ export function pageFields(cursor: string) {
     limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|100)$' })),
     cursor: Type.Optional(Type.String({ pattern: cursor })),
   }
+}
+
+/** One page of a list. `next` is the cursor of the next page, if there is one. */
+export function pageOf<Entry extends TSchema>(entry: Entry) {
+  return record({ entry: Type.Array(entry), next: Type.Optional(text) })
 }
 
 /** The pattern of a cursor that is the id of the last entry. @param prefix of the ids */

@@ -11,6 +11,9 @@ export {
   type Logger,
   buildGeneration,
 } from './generation.ts'
+export { describeBuiltIn, linesType } from './built-in/describe.ts'
+export { mountBuiltIn } from './built-in/mount.ts'
+export type { BuiltInRoute, RouteInput } from './built-in/route.ts'
 export { makeDataCheck } from './check-dispatched.ts'
 export { makeActions, type ActionUser } from './find-action.ts'
 export { mountDocs, type DocsSources } from './docs/mount-docs.ts'

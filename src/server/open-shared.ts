@@ -9,7 +9,7 @@ import {
 } from '../backend/index.ts'
 import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer, type KeyRing } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
-import { mountConsumer, mountEvents, mountSubscriptions, type DescribedData } from '../consumer/index.ts'
+import { mountConsumer, type DescribedData } from '../consumer/index.ts'
 import { makeSubscriptions } from '../events/index.ts'
 import { defaultSettings } from '../kit/index.ts'
 import { openManualRuns, type ManualRuns } from '../jobs/index.ts'
@@ -177,9 +177,14 @@ export async function openShared(
         service,
         scopes: () => terms().scopes,
       }),
-      mountConsumer({ guard, issuer, scopes: () => terms().scopes }),
-      mountEvents({ guard, catalog: () => terms().catalog, describeData: (name) => describeEventData(terms(), name) }),
-      mountSubscriptions({ guard, subscriptions }),
+      mountConsumer({
+        guard,
+        issuer,
+        subscriptions,
+        scopes: () => terms().scopes,
+        catalog: () => terms().catalog,
+        describeData: (name) => describeEventData(terms(), name),
+      }),
       mountPortal({
         issuer: identity.issuer,
         isDevelopment: options.isDevelopment,

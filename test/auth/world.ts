@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
+import { describeConsumer } from '../../src/consumer/mount-consumer.ts'
 import { addClient, addUser, type NewClient } from '../../src/auth/index.ts'
 import { recordChanges, type Change, type System, type SystemKind } from '../../src/store/index.ts'
+import { makeAnswerCheck } from '../support/described-answers.ts'
 import { basic, startTestServer, type TestAnswer, type TestRequest, type TestServer } from '../support/server.ts'
 
 export const password = 'correct horse battery'
@@ -27,6 +29,9 @@ export interface World extends TestServer {
   logIn(request?: TestRequest): Promise<TestAnswer>
 }
 
+/** All responses to users are what `/consumer/openapi.json` describes. */
+const checkDescribed = makeAnswerCheck(describeConsumer())
+
 export async function openWorld(
   kind: SystemKind,
   options: Omit<Parameters<typeof startTestServer>[0], 'kind'> = {},
@@ -51,6 +56,8 @@ export async function openWorld(
     const send = async (line: string, request?: TestRequest) => {
       const answer = await server.send(line, request)
       assertDiscreet(answer, known)
+      const [method = '', path = ''] = line.split(' ')
+      checkDescribed({ ...answer, method, path, headers: Object.fromEntries(answer.headers) })
       return answer
     }
     const app = await add({})

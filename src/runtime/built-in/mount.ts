@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { linesType } from './describe.ts'
+import type { BuiltInRoute, RouteTable } from './route.ts'
+
+/** Mounts a table of built-in endpoints. Their responses are personal, so they must not be cached. */
+export function mountBuiltIn<Route extends BuiltInRoute>(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  table: RouteTable<Route>,
+): void {
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+  for (const route of routes) mountRoute(app, route, table)
+}
+
+function mountRoute<Route extends BuiltInRoute>(app: FastifyInstance, route: Route, table: RouteTable<Route>): void {
+  const { method, path, params, query, body, response, lines, status = 200, bodyLimit = table.bodyLimit } = route
+  const [usual] = typeof status === 'number' ? [status] : status
+  const authorize = async (request: FastifyRequest, reply: FastifyReply) => table.authorize(route, request, reply)
+  const strict = table.hasStrictQuery === true ? { type: 'object', additionalProperties: false } : undefined
+  const querystring = query ?? strict
+  app.route({
+    method,
+    url: path,
+    bodyLimit,
+    exposeHeadRoute: method === 'GET' && lines === undefined, // a stream would begin and never end
+    ...(table.config === undefined ? {} : { config: table.config }),
+    onRequest: authorize,
+    // A caller can send the body a minute later. Meanwhile, the token may have been revoked.
+    async preHandler(request, reply) {
+      return request.body === undefined ? undefined : authorize(request, reply)
+    },
+    schema: {
+      ...(params === undefined ? {} : { params }),
+      ...(querystring === undefined ? {} : { querystring }),
+      ...(body === undefined ? {} : { body }),
+    },
+    async handler(request, reply) {
+      const input = { params: request.params, query: request.query, body: request.body }
+      reply.code(response === undefined && lines === undefined ? 204 : usual)
+      try {
+        const result = await route.handle({ ...table.makeCall(request, reply), ...input } as never)
+        if (lines !== undefined) reply.type(linesType)
+        return await reply.send(result)
+      } catch (error) {
+        if (table.sendError === undefined) throw error
+        return table.sendError(route, error, reply)
+      }
+    },
+  })
+}
