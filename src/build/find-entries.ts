@@ -75,7 +75,13 @@ export function checkMigrations(
     diagnostics: [
       ...unique(problems).filter((problem) => problem !== undefined),
       ...migrations.flatMap((migration) => checkDeclared(migration, migrations)),
-      ...checkSteps(files, kindsOfConnections(definition, plugins)),
+      ...checkSteps(
+        files,
+        kindsOfConnections(
+          definition,
+          plugins.map(({ manifest }) => manifest),
+        ),
+      ),
     ],
   }
 }

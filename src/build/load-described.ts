@@ -71,7 +71,10 @@ function makeDescribe(
   },
 ): DescribeActions {
   return async (actions, definition) => {
-    const loaded = loadTables(await migrations(), kindsOfConnections(definition, sources.plugins))
+    const loaded = loadTables(
+      await migrations(),
+      kindsOfConnections(definition, sources.plugins?.map(({ manifest }) => manifest) ?? []),
+    )
     const { diagnostics, files } = loaded
     const tables = { ...loaded.tables, ...given }
     const { results, used } = await describeActions({ ...sources, tables }, actions)

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { TablesSnapshot } from '../contract/index.ts'
-import type { DeclaredMigration, Definition } from '../definition/index.ts'
+import type { DeclaredMigration } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { ManifestPlugin } from '../release/index.ts'
 import { applySteps, isCovered, parseSnapshot, revertSteps, type DatabaseKind, type Snapshot } from '../tables/index.ts'
@@ -10,16 +10,16 @@ import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 /** The database of each connection that may have migrations; undefined if it may be either. */
 export type ConnectionKinds = Readonly<Record<string, DatabaseKind | undefined>>
 
-/** Returns the connections of a project with their databases. */
+/** Returns the connections of a definition or release with their databases, which their classes declare. */
 export function kindsOfConnections(
-  definition: Definition,
-  plugins: readonly { readonly manifest: ManifestPlugin }[] = [],
+  { connections }: { readonly connections: Readonly<Record<string, { readonly class: string }>> },
+  plugins: readonly Pick<ManifestPlugin, 'catalog'>[],
 ): ConnectionKinds {
-  const classes = Object.assign({}, ...plugins.map(({ manifest }) => manifest.catalog.connections)) as Readonly<
+  const classes = Object.assign({}, ...plugins.map(({ catalog }) => catalog.connections)) as Readonly<
     Record<string, { readonly migrations?: DatabaseKind } | undefined>
   >
   const kindOf = (name: string) => (name === 'sqlite' || name === 'postgresql' ? name : classes[name]?.migrations)
-  const kinds = Object.entries(definition.connections).map(([name, use]) => [name, kindOf(use.class)])
+  const kinds = Object.entries(connections).map(([name, use]) => [name, kindOf(use.class)])
   return { ...Object.fromEntries(kinds), System: undefined }
 }
 

@@ -34,6 +34,11 @@ export function sha256(content: string | Uint8Array): string {
   return hash('sha256', content, 'hex')
 }
 
+/** Returns the strong ETag of a text. */
+export function etagOf(content: string): string {
+  return `"${sha256(content).slice(0, 32)}"`
+}
+
 /** Like `makeId`, but ids made later sort after earlier ones: 10 characters of time and 10 random ones. */
 export function makeSortedId(prefix: string, nowMs: number): string {
   return makeId(sortedIdPrefix(prefix, nowMs), 10)

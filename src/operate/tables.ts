@@ -1,3 +1,4 @@
+import { kindsOfConnections } from '../build/index.ts'
 import type { TableSnapshot, TablesSnapshot } from '../contract/index.ts'
 import { parseMigration } from '../definition/index.ts'
 import { inspectDatabases, loadReleasePlugins, type Host } from '../host/index.ts'
@@ -71,7 +72,7 @@ function loadTables({ connection, manifest, texts }: TableSources): {
   const isInTables = (one: ManifestMigration) =>
     Object.hasOwn(parsed.migrations, one.name) && isCovered(parsed.migrations[one.name]!, one)
   const rest = manifest.migrations.filter((one) => one.connection === connection && !isInTables(one))
-  const kind = kindOf(manifest, connection)
+  const kind = kindsOfConnections(manifest, manifest.plugins)[connection]
   const isPartial = rest.some(({ declared }) => declared === undefined)
   const problems: { file: string; problem: string }[] = []
   let tables: TablesSnapshot = { tables: parsed.tables }
@@ -84,11 +85,6 @@ function loadTables({ connection, manifest, texts }: TableSources): {
     problems.push(...applied.problems.map(({ message }) => ({ file: source, problem: message })))
   }
   return { tables: tables.tables, problems }
-}
-
-function kindOf({ connections }: Manifest, connection: string): 'sqlite' | 'postgresql' | undefined {
-  const of = connections[connection]?.class
-  return of === 'sqlite' || of === 'postgresql' ? of : undefined
 }
 
 function findUsers(

@@ -1,4 +1,4 @@
-import { sha256 } from '../../kit/index.ts'
+import { etagOf } from '../../kit/index.ts'
 import { escapeStep, unescapeStep } from '../../schema/index.ts'
 import { errors } from '../errors.ts'
 
@@ -15,7 +15,7 @@ export function pointerOf(keys: readonly string[]): string {
 
 /** Returns the strong ETag of a value: a hash that does not depend on the order of keys. */
 export function etagOfValue(value: unknown): string {
-  return `"${sha256(JSON.stringify(value, sortKeys)).slice(0, 32)}"`
+  return etagOf(JSON.stringify(value, sortKeys))
 }
 
 /** For `JSON.stringify`. */

@@ -35,6 +35,7 @@ import { inOneTransaction, type System } from '../../store/index.ts'
 import { logged } from '../deploy/actor.ts'
 import { errors, ProblemWith } from '../errors.ts'
 import type { DraftState } from '../draft/system/draft-versions.ts'
+import type { SystemDraft } from '../draft/system/system-draft.ts'
 import { planPublication, type PlannedRelease, type PlanSources, type PublicationPlan } from './plan-publication.ts'
 import {
   beginPublication,
@@ -48,6 +49,7 @@ import { loadStagedVariables } from '../draft/system/staged-variables.ts'
 import type { Publisher, PublishRequest, Publishing } from './publisher.ts'
 
 export interface PublisherSources extends Omit<PlanSources, 'loadActive'> {
+  readonly draft: SystemDraft
   readonly logger: Logger
 }
 
@@ -78,6 +80,7 @@ export function openPublisher(sources: PublisherSources): Publisher {
   }
   const planning = { ...sources, loadActive }
   return {
+    draft,
     async plan(changes) {
       const state = await draft.readState()
       const texts = await choose(sources, state, changes)

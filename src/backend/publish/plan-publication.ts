@@ -1,3 +1,4 @@
+import { kindsOfConnections, type ConnectionKinds } from '../../build/index.ts'
 import type { Texts } from '../../definition/index.ts'
 import {
   diagnoseActions,
@@ -113,7 +114,7 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
     accessWarnings: loaded.diagnostics.filter((one) => isAbout.has(`${one.code} ${one.subject}`)),
     migrations: await describeMigrations(sources, loaded, {
       pending: pendingMigrations.map((name) => manifest.migrations.find((one) => nameOfMigration(one) === name)!),
-      kindOf: (name) => kindOf(name, { host, manifest, plugins }),
+      kinds: { ...kindsOfConnections(manifest, manifest.plugins), System: host.system.kind },
     }),
     missingVariables: missing.map((one) => ({ ...one, uses: findVariableUses(manifest, one.name) })),
     newVariableUses: Object.keys(manifest.variables)
@@ -162,23 +163,12 @@ async function diagnoseFailing(
 async function describeMigrations(
   { draft }: PlanSources,
   { texts, release }: LoadedDraft,
-  {
-    pending,
-    kindOf: find,
-  }: { readonly pending: Manifest['migrations']; kindOf(connection: string): 'sqlite' | 'postgresql' | undefined },
+  { pending, kinds }: { readonly pending: Manifest['migrations']; readonly kinds: ConnectionKinds },
 ): Promise<readonly PlannedMigration[]> {
   if (pending.length === 0) return []
-  const wanted = pending.map(({ connection, name }) => ({ connection, name, kind: find(connection) }))
+  const wanted = pending.map(({ connection, name }) => ({ connection, name, kind: kinds[connection] }))
   const described = await draft.thread.ask('migrations', { texts, release, wanted })
   return pending.map((one, index) => ({ name: nameOfMigration(one), ...described[index]! }))
-}
-
-function kindOf(
-  name: string,
-  { host, manifest, plugins }: { readonly host: Host; readonly manifest: Manifest; readonly plugins: PluginSet },
-): 'sqlite' | 'postgresql' | undefined {
-  if (name === 'System') return host.system.kind
-  return plugins.connections.get(manifest.connections[name]?.class ?? '')?.class.migrations
 }
 
 function findNewUses(name: string, before: Manifest | undefined, after: Manifest): readonly string[] {

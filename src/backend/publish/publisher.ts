@@ -1,11 +1,13 @@
 import type { ActingHost } from '../../operate/index.ts'
 import type { KnownActor } from '../deploy/actor.ts'
+import type { SystemDraft } from '../draft/system/system-draft.ts'
 import type { PublicationPlan } from './plan-publication.ts'
 import type { Publication } from './publications.ts'
 import type { Texts } from '../../definition/index.ts'
 
 /** Publishes the draft of a server, or some of its changes. */
 export interface Publisher {
+  readonly draft: SystemDraft
   /**
    * Returns what publishing would change. Opens only connections that the active release has too.
    * @param changes the names of the changes to publish; all by default

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { docsClientId, docsRedirectPath, type Guard } from '../../auth/index.ts'
-import { sha256, type Settings } from '../../kit/index.ts'
+import { etagOf, type Settings } from '../../kit/index.ts'
 import type { Manifest } from '../../release/index.ts'
 import type { ApiRoute } from '../openapi/api.ts'
 import { addRoutes } from '../openapi/describe-plugin-route.ts'
@@ -58,7 +58,7 @@ function mountDocument(app: FastifyInstance, sources: DocsSources, authorize: Au
   const make = async (manifest: Manifest): Promise<DocumentBytes> => {
     const text = await writeOpenApi(addRoutes(manifest, sources.pluginRoutes), options)
     // Stored as bytes. From a string, each response would create its own copy and keep it until the caller has read it.
-    return { bytes: Buffer.from(text), etag: `"${sha256(text).slice(0, 32)}"` }
+    return { bytes: Buffer.from(text), etag: etagOf(text) }
   }
   app.get('/openapi.json', { onRequest: authorize }, async (request, reply) => {
     const manifest = sources.manifest()

@@ -5,7 +5,7 @@ import type { Draft } from '../../draft/draft.ts'
 import type { PlannedEdits } from '../../draft/plan-edits.ts'
 import { subtractKnown, type Planned, type SavedChange } from '../../draft/save-changes.ts'
 import type { TaskOutput } from '../../draft/thread/draft-tasks.ts'
-import { SystemDraft } from '../../draft/system/system-draft.ts'
+import type { SystemDraft } from '../../draft/system/system-draft.ts'
 import { errors, ProblemWith } from '../../errors.ts'
 import { type AdminSources } from '../route.ts'
 import { formatTime, type Diagnostic } from '../../../kit/index.ts'
@@ -107,10 +107,10 @@ export async function answerSaved(
 }
 
 /** @throws WP_BACKEND_DRAFT, WP_BACKEND_DRAFT_FOLDER */
-export function systemDraftOf(call: { readonly draft?: Draft | undefined }): SystemDraft {
-  const draft = draftOf(call)
-  if (!(draft instanceof SystemDraft)) throw errors.WP_BACKEND_DRAFT_FOLDER()
-  return draft
+export function systemDraftOf({ draft, publisher }: Pick<AdminSources, 'draft' | 'publisher'>): SystemDraft {
+  if (draft === undefined) throw errors.WP_BACKEND_DRAFT()
+  if (publisher === undefined) throw errors.WP_BACKEND_DRAFT_FOLDER()
+  return publisher.draft
 }
 
 /** @throws WP_BACKEND_DRAFT */

@@ -9,7 +9,7 @@ import type { DraftFiles } from '../../draft/file-change.ts'
 import { planRequested } from '../../draft/plan-requested.ts'
 import { invertFiles, listEdited, type RequestedEdits } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
-import { SystemDraft } from '../../draft/system/system-draft.ts'
+import type { SystemDraft } from '../../draft/system/system-draft.ts'
 import { isExceeded } from '../../draft/thread/draft-thread.ts'
 import { listStagedVariables } from '../../draft/system/staged-variables.ts'
 import { etagOfValue, keysOf, pointerOf } from '../../draft/values.ts'
@@ -122,7 +122,7 @@ const draft = defineRoute({
       is_served: isServed,
       served_at: formatMaybeTime(servedAt),
       history: history.map(({ by, at, ...change }) => ({ ...change, by: by ?? null, at: formatTime(at) })),
-      ...(own instanceof SystemDraft ? await describeServer(own, call.host) : nothingElse),
+      ...(call.publisher === undefined ? nothingElse : await describeServer(call.publisher.draft, call.host)),
     }
   },
 })

@@ -81,10 +81,7 @@ function openPlanner(context: TaskContext, { ran, now, ...draft }: TableTask): T
 
 function findKinds({ definition, partial = definition, plugins }: LoadedTexts): ConnectionKinds {
   if (partial === undefined) return { System: undefined }
-  const kinds = kindsOfConnections(
-    partial,
-    plugins.map((manifest) => ({ manifest })),
-  )
+  const kinds = kindsOfConnections(partial, plugins)
   return Object.fromEntries(Object.entries(kinds).filter(([name, kind]) => kind !== undefined || name === 'System'))
 }
 
