@@ -257,7 +257,7 @@ export default {
     parser: 'swc',
     doNotFollow: { path: ['node_modules', '(^|/)dist/'] },
     // The parser does not know JSX. The lint rule no-cycle checks the pages of the backend, which import no other folder.
-    exclude: { path: ['^plugins/backend/', '(^|/)coverage/', '^test/fixtures/', '(^|/)\\.waypost/'] },
+    exclude: { path: ['^src/backend/ui/', '(^|/)coverage/', '^test/fixtures/', '(^|/)\\.waypost/'] },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
   },
 }

@@ -13,8 +13,6 @@ import { writeConstants } from './build/write-constants.ts'
 import { writeVendor } from './build/vendor.ts'
 
 const root = path.dirname(import.meta.dirname)
-/** Whether no part may be missing: in CI, and before the package is packed. */
-const isComplete = process.env['CI'] === 'true' || process.argv.includes('--complete')
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 
 await compile('.', 'tsconfig.build.json', async (fresh) => {
@@ -22,10 +20,10 @@ await compile('.', 'tsconfig.build.json', async (fresh) => {
   const bundled = await bundle(fresh)
   await rollTypes(fresh)
   await writeVendor(root, path.join(fresh, 'vendor'), bundled)
-  await writeBackendUi(root, path.join(fresh, 'ui'), isComplete)
+  await writeBackendUi(root, path.join(fresh, 'ui'))
   writeBuildInfo(fresh)
 })
-for (const file of globSync('plugins/!(backend)/tsconfig.json', { cwd: root }))
+for (const file of globSync('plugins/*/tsconfig.json', { cwd: root }))
   await compile(path.dirname(file), 'tsconfig.json')
 writeEditorSchema()
 await writeManifest()

@@ -1,4 +1,4 @@
-// Writes plugins/backend/src/api/operations.ts, the types of the admin API: node bin/write-backend-client.ts
+// Writes src/backend/ui/api/operations.ts, the types of the admin API: node bin/write-backend-client.ts
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { adminRoutes, type AdminRoute } from '../src/backend/index.ts'
@@ -8,7 +8,7 @@ import type { JsonSchema } from '../src/contract/index.ts'
 const root = path.dirname(import.meta.dirname)
 
 /** The path of the file in the project. */
-export const clientFile = 'plugins/backend/src/api/operations.ts'
+export const clientFile = 'src/backend/ui/api/operations.ts'
 
 /** Returns the types of all operations, which the pages of the backend call. */
 export function makeClientTypes(): string {

@@ -1,4 +1,4 @@
-// Builds the pages of the backend, of the portal and of the API reference (plugins/backend) into dist/ui/: hashed files, each compressed with
+// Builds the pages of the backend, of the portal and of the API reference (src/backend/ui) into dist/ui/: hashed files, each compressed with
 // Brotli and gzip.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,47 +8,36 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { packagesOf } from './bundle.ts'
 import { describePackages } from './vendor.ts'
 
-const folder = 'plugins/backend'
+const folder = 'src/backend/ui'
+/** Where the built pages are kept from build to build. */
+const cache = 'node_modules/.cache/ui'
 
 /**
  * Copies the built pages to a folder. They are built only if their sources changed since the last build, because
  * building them takes longer than everything else.
- * @param isComplete fail if they cannot be built, instead of leaving them out
  */
-export async function writeBackendUi(root: string, target: string, isComplete: boolean): Promise<void> {
+export async function writeBackendUi(root: string, target: string): Promise<void> {
   const home = path.join(root, folder)
-  const built = path.join(home, 'dist')
+  const built = path.join(root, cache)
   const stamp = path.join(built, 'inputs')
   const inputs = hashInputs(root, home)
   const isFresh = existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs
-  if (!isFresh && !hasPackages(home)) {
-    const problem = `${folder}: packages not installed, run npm ci`
-    if (isComplete) throw new Error(problem)
-    console.error(problem)
-  } else if (!isFresh) {
+  if (!isFresh) {
     await buildPages(root, home, built)
     writeFileSync(stamp, inputs)
   }
-  if (existsSync(stamp)) cpSync(built, target, { recursive: true, filter: (file) => file !== stamp })
+  cpSync(built, target, { recursive: true, filter: (file) => file !== stamp })
 }
 
 function hashInputs(root: string, home: string): string {
   const hash = createHash('sha256')
-  const files = globSync(['src/**/*', '*.*'], { cwd: home, withFileTypes: true })
+  const files = globSync('**/*', { cwd: home, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
     .toSorted()
   for (const file of [...files, path.join(root, 'package-lock.json'), import.meta.filename])
     hash.update(`${path.relative(root, file)}\0`).update(readFileSync(file))
   return hash.digest('hex')
-}
-
-function hasPackages(home: string): boolean {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8'))
-  const names = Object.keys({ ...dependencies, ...devDependencies })
-  return names.every((name) =>
-    [home, path.resolve(home, '../..')].some((place) => existsSync(path.join(place, 'node_modules', name))),
-  )
 }
 
 async function buildPages(root: string, home: string, built: string): Promise<void> {
@@ -90,7 +79,7 @@ async function buildPages(root: string, home: string, built: string): Promise<vo
   describePackages(root, fresh, packages)
   for (const file of globSync('assets/*', { cwd: fresh })) compress(path.join(fresh, file))
   rmSync(built, { recursive: true, force: true })
-  mkdirSync(built)
+  mkdirSync(built, { recursive: true })
   cpSync(fresh, built, { recursive: true })
   rmSync(fresh, { recursive: true })
 }

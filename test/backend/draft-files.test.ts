@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { parse } from 'yaml'
-import { makeZip } from '../../plugins/backend/src/publish/make-zip.ts'
-import { readFolder } from '../../plugins/backend/src/publish/read-folder.ts'
-import { toYaml } from '../../plugins/backend/src/publish/to-yaml.ts'
+import { makeZip } from '../../src/backend/ui/publish/make-zip.ts'
+import { readFolder } from '../../src/backend/ui/publish/read-folder.ts'
+import { toYaml } from '../../src/backend/ui/publish/to-yaml.ts'
 
 /** Files as `<input webkitdirectory>` gives them. */
 function chooseFolder(texts: Readonly<Record<string, string>>): Parameters<typeof readFolder>[0] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findItems } from '../../plugins/backend/src/shell/find-items.ts'
+import { findItems } from '../../src/backend/ui/shell/find-items.ts'
 
 const items = [
   { group: 'Pages', label: 'Routes' },

@@ -1,8 +1,8 @@
 // What the schema editor of the backend's pages does with a JSON Schema.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { checkExample } from '../../plugins/backend/src/edit/check-example.ts'
-import { exampleOf, schemaOfExample, schemaOfTable } from '../../plugins/backend/src/edit/make-schema.ts'
+import { checkExample } from '../../src/backend/ui/edit/check-example.ts'
+import { exampleOf, schemaOfExample, schemaOfTable } from '../../src/backend/ui/edit/make-schema.ts'
 import {
   addDiscriminator,
   addField,
@@ -13,15 +13,15 @@ import {
   outdentField,
   removeRow,
   renameField,
-} from '../../plugins/backend/src/edit/change-fields.ts'
-import { changeKeyword, changeNull, changeType } from '../../plugins/backend/src/edit/change-type.ts'
+} from '../../src/backend/ui/edit/change-fields.ts'
+import { changeKeyword, changeNull, changeType } from '../../src/backend/ui/edit/change-type.ts'
 import {
   findDiscriminator,
   flattenRows,
   listMoreKeywords,
   readRows,
   type Row,
-} from '../../plugins/backend/src/edit/schema-rows.ts'
+} from '../../src/backend/ui/edit/schema-rows.ts'
 
 const order = {
   type: 'object',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { findPlace, schemasAt } from '../../plugins/backend/src/edit/complete-yaml.ts'
-import { describeEdits, isOneOf } from '../../plugins/backend/src/edit/describe-save.ts'
-import { limitChoices } from '../../plugins/backend/src/edit/limit-choices.ts'
+import { findPlace, schemasAt } from '../../src/backend/ui/edit/complete-yaml.ts'
+import { describeEdits, isOneOf } from '../../src/backend/ui/edit/describe-save.ts'
+import { limitChoices } from '../../src/backend/ui/edit/limit-choices.ts'
 import {
   isEqual,
   keysOf,
@@ -11,7 +11,7 @@ import {
   pointerOf,
   valueAt,
   withValueAt,
-} from '../../plugins/backend/src/edit/values.ts'
+} from '../../src/backend/ui/edit/values.ts'
 import { makeEditorSchema } from '../../src/definition/index.ts'
 
 test('a long list of choices ends with how many are left, which is not the choice of nothing', () => {

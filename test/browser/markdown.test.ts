@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { parseMarkdown, type Block } from '../../plugins/backend/src/markdown/parse-blocks.ts'
-import { parseInline, plainText, type Inline } from '../../plugins/backend/src/markdown/parse-inline.ts'
+import { parseMarkdown, type Block } from '../../src/backend/ui/markdown/parse-blocks.ts'
+import { parseInline, plainText, type Inline } from '../../src/backend/ui/markdown/parse-inline.ts'
 
 /** Blocks as short text. */
 function show(blocks: readonly Block[]): unknown[] {

@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { before, describe, test } from 'node:test'
-import { resolveSchema, type Schema } from '../../plugins/backend/src/components/named-schemas.ts'
-import { exampleOf } from '../../plugins/backend/src/edit/make-schema.ts'
+import { resolveSchema, type Schema } from '../../src/backend/ui/components/named-schemas.ts'
+import { exampleOf } from '../../src/backend/ui/edit/make-schema.ts'
 import {
   filterGroups,
   findOperation,
   readOpenApi,
   type Operation,
   type Reference,
-} from '../../plugins/backend/src/portal/reference/read-openapi.ts'
-import { sampleOf } from '../../plugins/backend/src/portal/reference/sample.ts'
-import { writeCode, writeTokenCode } from '../../plugins/backend/src/try/write-code.ts'
+} from '../../src/backend/ui/portal/reference/read-openapi.ts'
+import { sampleOf } from '../../src/backend/ui/portal/reference/sample.ts'
+import { writeCode, writeTokenCode } from '../../src/backend/ui/try/write-code.ts'
 import { makeOpenApi } from '../../src/runtime/index.ts'
 import { describeYaml } from '../runtime/openapi/document.ts'
 

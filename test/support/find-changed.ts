@@ -5,6 +5,7 @@ import path from 'node:path'
 /** Where the tests of a changed file are, by how its path begins. */
 const folders: readonly (readonly [start: RegExp, folders: readonly string[]])[] = [
   [/^src\/(\w+)\//, ['test/$1/']],
+  [/^src\/backend\/ui\//, ['test/browser/']],
   [/^plugins\/(\w+)\//, ['plugins/$1/test/']],
   [/^(bin|commands)\//, ['test/bin/', 'test/e2e/']],
   [/^(docs|templates)\/|^\w+\.md$/, ['test/repo/']],

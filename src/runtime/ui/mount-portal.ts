@@ -13,7 +13,7 @@ export interface PortalSources {
   service(): string
 }
 
-/** What the pages of the portal and of the API reference learn from the server. Read by plugins/backend/src/portal/config.ts. */
+/** What the pages of the portal and of the API reference learn from the server. Read by src/backend/ui/portal/config.ts. */
 export interface PortalConfig extends UiConfig {
   /** What the service is; empty if unknown. */
   readonly description: string

@@ -5,7 +5,7 @@ import { errors } from '../errors.ts'
 import { queryOf } from '../lead-to-page.ts'
 import type { UiFile, UiFiles } from './load-files.ts'
 
-/** What all pages learn from the server before they sign in. Read by plugins/backend/src/config.ts. */
+/** What all pages learn from the server before they sign in. Read by src/backend/ui/config.ts. */
 export interface UiConfig {
   /** The prefix of all paths of the server: empty, or for example `/api`. */
   readonly base: string
@@ -44,7 +44,7 @@ export interface UiOptions {
 }
 
 /**
- * Mounts pages of plugins/backend. Their files are loaded with the first request, so that they take no memory on a
+ * Mounts pages of src/backend/ui. Their files are loaded with the first request, so that they take no memory on a
  * server where they are not used.
  */
 export function mountUi(options: UiOptions): FastifyPluginAsync {
