@@ -36,7 +36,8 @@ export async function checkErrors(
 function describeAssetError({ text: reason }: Message, place: Place, isOutside: boolean): Diagnostic {
   const name = markedIn(place)!
   if (isOutside) return makeDiagnostic('WP_BUILD_OUTSIDE', place, { parameters: { name } })
-  const hint = 'A release carries the regular files of the project that are named by new URL, up to 10 MB each'
+  const hint =
+    'A release contains the regular files of the project that the code refers to with new URL, up to 10 MB each'
   return makeDiagnostic('WP_BUILD_FILE_REFUSED', place, { parameters: { name, reason }, hint })
 }
 
@@ -92,7 +93,7 @@ async function makeImportHint(root: string, { importer, name, aliases }: Missing
     return near && `Did you mean "${folder}/${near}"?`
   }
   const alias = aliases.find((pattern) => isMatch(pattern, name))
-  if (alias !== undefined) return `"${alias}" in "paths" of tsconfig.json leads to no such file`
+  if (alias !== undefined) return `"${alias}" in "paths" of tsconfig.json does not lead to a file`
   if (/^[@~]\//.test(name)) return 'Use a relative path, or declare it in "paths" of tsconfig.json'
   const [top = ''] = name.split('/', 1)
   if ((await listFolder(root)).includes(top)) return `Use a relative path: "${relativeTo(importer, name)}"`

@@ -107,7 +107,7 @@ function describe(file: string, problem: Problem): Diagnostic {
 }
 
 const withoutFiles =
-  "Name a file of the project in place: new URL('./NAME', import.meta.url). A package cannot read files of its own: a release does not contain them"
+  "Refer to a file of the project directly: new URL('./NAME', import.meta.url). Packages cannot read their own files, because a release does not contain them"
 
 /** Whether code failed because it looked for files at its own path. */
 function dependsOnLocation(reason: string): boolean {

@@ -64,7 +64,7 @@ export const errors = defineErrors({
   },
   WP_BUILD_MIGRATION_TWICE: {
     ...user,
-    message: 'There is also a migration {other} with this name',
+    message: 'The migration {other} has the same name',
     hint: 'Rename one of the two',
   },
   WP_BUILD_MIGRATION_EMPTY: {
@@ -79,7 +79,7 @@ export const errors = defineErrors({
   WP_BUILD_TABLES_FILE: {
     ...user,
     message: 'Cannot use {file}: {reason}',
-    hint: 'Write it anew: npx waypost migrate',
+    hint: 'Write it again: npx waypost migrate',
   },
   WP_BUILD_TABLES_UNCOVERED: {
     ...user,
@@ -89,7 +89,7 @@ export const errors = defineErrors({
   WP_BUILD_TABLES_EDITED: {
     ...user,
     message: '{migration} has changed since {file} was written',
-    hint: 'If it was not applied or still does the same, update the file: npx waypost migrate. Otherwise restore the migration and write a new one',
+    hint: 'If it was not applied, or the change does not affect what it does, update the file: npx waypost migrate. Otherwise restore the migration and write a new one',
   },
   WP_BUILD_SOURCE: {
     ...user,
@@ -112,12 +112,12 @@ export const errors = defineErrors({
   WP_BUILD_TSCONFIG: {
     ...user,
     message: 'Releases are built without "{name}" of tsconfig.json',
-    hint: 'Remove it, and what depends on it: code would behave differently from what its types say',
+    hint: 'Remove it and the code that depends on it: at run time, the code would not behave as its types say',
   },
   WP_BUILD_OWN_PATH: {
     ...user,
     message: '"{text}" is not defined in a release, which has no folder',
-    hint: "Name a file of the project in place: new URL('./NAME', import.meta.url)",
+    hint: "Refer to a file of the project directly: new URL('./NAME', import.meta.url)",
   },
   WP_BUILD_PACKAGE_PATH: {
     ...user,

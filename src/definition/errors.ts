@@ -29,7 +29,7 @@ export const errors = defineErrors({
   },
   WP_DEFINITION_ALIAS_UNKNOWN: {
     ...user,
-    message: 'This alias has no anchor "{name}" before it',
+    message: 'The anchor "{name}" is not defined before this alias',
     hint: 'Define it with &{name}, or quote text that begins with "*"',
   },
   WP_DEFINITION_TOO_LARGE: {
@@ -40,7 +40,7 @@ export const errors = defineErrors({
   WP_DEFINITION_ALIASES: {
     ...user,
     message: 'Aliases and merge keys repeat more than {limit} values',
-    hint: 'Write what is repeated as a named schema, action or scope, or in a file of its own',
+    hint: 'Move repeated parts into a named schema, action or scope, or into a separate file',
   },
   WP_DEFINITION_TOO_MANY: {
     ...user,
@@ -117,7 +117,7 @@ export const errors = defineErrors({
   WP_DEFINITION_OPERATION_DUPLICATE: {
     ...user,
     message: 'The operationId "{id}" is the same as "{other}" at {first}',
-    hint: 'Give each method its own. Upper case and "_" make no difference, because generated clients may change them',
+    hint: 'Give each method its own operationId. Case and "_" are ignored, because generated clients may change them',
   },
   WP_DEFINITION_SCOPE_MISSING: {
     ...user,
@@ -151,7 +151,7 @@ export const errors = defineErrors({
   },
   WP_DEFINITION_DEPRECATED_DATE: {
     ...user,
-    message: '"{path}" is deprecated without a date, so responses do not tell callers',
+    message: '"{path}" is deprecated without a date, so responses do not say so',
     hint: 'Add the date: deprecated: 2027-01-31',
   },
   WP_DEFINITION_REQUEST_UNUSED: {

@@ -117,13 +117,12 @@ const method = closed('a method', {
   scopes: Type.Optional(scopeNames('Replaces the scopes of the route; [] allows any valid token')),
   parameters: Type.Optional(parametersPlace('Query parameters')),
   request: Type.Optional(schemaPlace('Schema of the request body')),
-  response: Type.Optional(schemaPlace('Schema of the 200 response, which is JSON')),
+  response: Type.Optional(schemaPlace('Schema of the 200 response (JSON)')),
   responses: Type.Optional(
     mapOf(responseSchema, {
       names: 'a response',
       ...statuses,
-      description:
-        'Schemas of the responses, which are JSON, by status; `4XX`, `5XX` and `default` are those of other errors',
+      description: 'Schemas of the JSON responses, by status; `4XX`, `5XX` and `default` apply to all other errors',
     }),
   ),
   action,
@@ -215,7 +214,8 @@ const variable = closed('a variable', {
   default: Type.Optional(
     Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
       title: 'a string, a number, or true or false',
-      description: 'Value if the variable is not set, also of `${env.NAME}`; a variable without a default is required',
+      description:
+        'Value if the variable is not set, including in `${env.NAME}`; a variable without a default is required',
     }),
   ),
   secret: Type.Optional(Type.Boolean({ description: 'Keeps the value out of logs; the only allowed default is ""' })),
@@ -278,7 +278,7 @@ export const language: TSchema = closed('waypost.yml', {
   scope: section(
     mapOf(orEmpty(closed('a scope', { description: scopeDescription }), 'a scope'), { names: 'a scope', ...scopeKeys }),
     'a map of name to scope',
-    'Scopes and their descriptions. With this section, using a scope that is not listed is a warning',
+    'Scopes and their descriptions. If this section exists, using a scope that is not listed causes a warning',
   ),
   cronjob: section(
     mapOf(cronjob, { names: 'a cronjob', ...plainNames }),

@@ -53,7 +53,7 @@ function makeFileUse(context: DefinitionContext, node: ScalarNode, text: string)
   const { report, files } = context.loading
   const file = path.posix.normalize(text)
   if (/^migrations\/[^/]+\/[^/]+\.ts$/.test(file)) {
-    const hint = 'Name a file with the class of an action, for example src/todo/insert.ts'
+    const hint = 'Use a file that contains an action class, for example src/todo/insert.ts'
     report.add({
       code: 'WP_DEFINITION_ACTION_INVALID',
       at: node,

@@ -90,7 +90,12 @@ function reportIncludes(source: Source, { report }: LoadContext): boolean {
     const [start = 0, end = start] = node.range ?? []
     const at = { origin: { source, includedAt: [] }, start, end }
     const parameters = { problem: '!include is not allowed in a migration' }
-    report.add({ code: 'WP_DEFINITION_MIGRATION', at, parameters, hint: 'Its content must not change: write it here' })
+    report.add({
+      code: 'WP_DEFINITION_MIGRATION',
+      at,
+      parameters,
+      hint: 'Its content must not change: write it in this file',
+    })
     isFound = true
   })
   return isFound

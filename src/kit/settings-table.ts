@@ -103,7 +103,8 @@ export const settingsTable = {
     kind: 'choice',
     default: 'ES256',
     choices: ['ES256', 'RS256'],
-    description: 'Algorithm with which access tokens are signed; RS256 is for verifiers that know no other (RFC 9068)',
+    description:
+      'Algorithm with which access tokens are signed; RS256 is for verifiers that support no other (RFC 9068)',
   },
   refresh_lifetime: {
     label: 'Refresh token lifetime',

@@ -186,14 +186,14 @@ function reportChange(
     report(
       [column, 'type'],
       `"${column}" cannot change from ${showType(known)} to ${showType(change)}: values may not fit`,
-      `Only text can get longer, and integer become bigint. ${instead}`,
+      `Only text can become longer, and integer can become bigint. ${instead}`,
     )
   if (change.null === true && table.key?.includes(column))
     report([column, 'null'], `The key column "${column}" must not be null`)
   const hasDefault = change.default === undefined ? known.default === true : change.default !== null
   const isRequired = change.null === false && known.null === true
   if (isRequired && !hasDefault)
-    report([column, 'null'], `"${column}" needs a default, which the rows with NULL get`, 'Add a default')
+    report([column, 'null'], `"${column}" needs a default, which replaces NULL in existing rows`, 'Add a default')
   const rule = table.references?.find(({ columns }) => columns.includes(column))?.on_delete
   if (rule === 'set null' && change.null === false)
     report([column, 'null'], `"${column}" becomes NULL when the row that it references is deleted`)

@@ -27,7 +27,7 @@ export function checkDesign({ name, columns }: TableDesign): readonly DesignProb
         ...checkName(column.name, `${at}/name`),
         ...(same === undefined || same === ''
           ? []
-          : [{ pointer: `${at}/name`, message: `There is another column "${same}"` }]),
+          : [{ pointer: `${at}/name`, message: `Duplicate column "${same}"` }]),
         ...(expected === undefined ? [] : [{ pointer: `${at}/default`, message: `The default must be ${expected}` }]),
         ...(column.type === 'other' && column.was === undefined
           ? [{ pointer: `${at}/type`, message: 'Choose a type' }]
@@ -43,11 +43,15 @@ const instead = 'Add another column, copy the values in a TypeScript migration, 
 const fixedParts = [
   [
     'unique',
-    'No step of a migration changes whether an existing column is unique',
+    'A migration step cannot change whether an existing column is unique',
     'Create or drop a unique index in a TypeScript migration',
   ],
-  ['references', 'No step of a migration changes the reference of an existing column, because SQLite cannot', instead],
-  ['on_delete', 'No step of a migration changes what happens to the row, because SQLite cannot', instead],
+  [
+    'references',
+    'A migration step cannot change the reference of an existing column, because SQLite does not support it',
+    instead,
+  ],
+  ['on_delete', 'A migration step cannot change what happens to the row, because SQLite does not support it', instead],
 ] as const
 
 /** No step changes the constraints or the key of a table that exists. */
@@ -71,13 +75,13 @@ export function checkChanges(before: TableDesign, after: TableDesign): readonly 
   if (sorted(renameAll(remaining)) !== sorted(after.unique))
     problems.push({
       pointer: '/unique',
-      message: 'No step of a migration changes the unique columns of an existing table',
+      message: 'A migration step cannot change the unique columns of an existing table',
       hint: 'Create or drop a unique index in a TypeScript migration',
     })
   if (!isSameList(renameAll([before.key])[0]!, after.key))
     problems.push({
       pointer: '/key',
-      message: 'No step of a migration changes the key of an existing table',
+      message: 'A migration step cannot change the key of an existing table',
       hint: 'Create another table, copy the rows in a TypeScript migration, and drop this one',
     })
   if (before.name !== after.name)

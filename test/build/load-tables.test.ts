@@ -113,9 +113,7 @@ test('problems of declared migrations are reported before anything runs', async 
 
 test('two migrations with the same name are a problem', async () => {
   const { problems } = await build({ 'migrations/System/1-a.yml': create, 'migrations/System/1-a.ts': coded })
-  assert.deepEqual(problems, [
-    'migrations/System/1-a.yml:1 There is also a migration migrations/System/1-a.ts with this name',
-  ])
+  assert.deepEqual(problems, ['migrations/System/1-a.yml:1 The migration migrations/System/1-a.ts has the same name'])
 })
 
 test('what only SQLite refuses is no problem on a PostgreSQL connection', async () => {

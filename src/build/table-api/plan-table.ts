@@ -187,7 +187,10 @@ function makeRoutes(request: RoutesRequest, { view, key = [] }: TableSnapshot): 
   const wrong = methods.find(({ method, at }) => at !== undefined && !possible[at].includes(method))
   if (wrong !== undefined) {
     const problem = `${wrong.method} is not possible for a ${wrong.at} of "${request.table}"`
-    throw new GenerateRefused({ problem, hint: 'Views are only read, and rows need a key of one column.' })
+    throw new GenerateRefused({
+      problem,
+      hint: 'Views are read-only, and methods for one row need a key of one column.',
+    })
   }
   const places = [
     { at: 'list' as const, path, file: 'collection.yml' },

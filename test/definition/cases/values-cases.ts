@@ -17,7 +17,7 @@ export const valuesCases: readonly Case[] = [
       'src/a.ts': '',
     },
     problems: [
-      'waypost.yml:6:46 «list_tickets» WP_DEFINITION_OPERATION_DUPLICATE The operationId "list_tickets" is the same as "listTickets" at waypost.yml:5 | Give each method its own. Upper case and "_" make no difference, because generated clients may change them',
+      'waypost.yml:6:46 «list_tickets» WP_DEFINITION_OPERATION_DUPLICATE The operationId "list_tickets" is the same as "listTickets" at waypost.yml:5 | Give each method its own operationId. Case and "_" are ignored, because generated clients may change them',
       'waypost.yml:7:45 «delete» WP_DEFINITION_VALUE_INVALID "delete" is a reserved word in programming languages, so it cannot be an operationId | Begin with a verb and add what it is about, for example listTodos',
       'waypost.yml:8:47 «2fast» WP_DEFINITION_VALUE_INVALID "operationId" must be a name of letters, digits and _, not "2fast"',
     ],

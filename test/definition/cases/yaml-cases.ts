@@ -139,7 +139,7 @@ export const yamlCases: readonly Case[] = [
     name: 'an alias without an anchor',
     files: { 'waypost.yml': 'event:\n  a: *base\n' },
     problems: [
-      'waypost.yml:2:6 «*base» WP_DEFINITION_ALIAS_UNKNOWN This alias has no anchor "base" before it | Define it with &base, or quote text that begins with "*"',
+      'waypost.yml:2:6 «*base» WP_DEFINITION_ALIAS_UNKNOWN The anchor "base" is not defined before this alias | Define it with &base, or quote text that begins with "*"',
     ],
   },
   {
