@@ -75,7 +75,7 @@ test('problems in the config of a class are reported at their line', async () =>
       '34 "config/path" must match',
       '43 A GET request cannot change data',
       '43 ":id" is not a parameter of the method',
-      '43 ":user.id" is not known in a public method',
+      '43 ":user.id" is not available in a public method',
       '43 The method needs a response',
     ])
     const timeout = diagnostics.find(({ message }) => message.includes('config/timeout'))

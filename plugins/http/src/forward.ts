@@ -111,7 +111,7 @@ function pickHeaders(
 /** Returns why the status of the upstream service is not passed on: it concerns this server, not the caller. */
 function refusedStatus(status: number): string | undefined {
   if (status === 401 || status === 407) return 'the upstream service rejected the credentials of the connection'
-  if (status >= 300 && status < 400 && status !== 304) return 'the upstream service answered with a redirect'
+  if (status >= 300 && status < 400 && status !== 304) return 'the upstream service responded with a redirect'
   return undefined
 }
 

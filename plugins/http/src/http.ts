@@ -26,7 +26,7 @@ const config = {
         },
         header: {
           type: 'object',
-          description: 'A header of its own, such as X-Api-Key',
+          description: 'A custom header, such as X-Api-Key',
           required: ['name', 'value'],
           properties: { name: { type: 'string', pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" }, value: secret },
           additionalProperties: false,
@@ -55,7 +55,8 @@ const config = {
       default: '10mb',
     },
     network: {
-      description: '"private" also allows private addresses and loopback, but not the metadata services of clouds',
+      description:
+        '"private" also allows private addresses and loopback, but not the metadata services of cloud platforms',
       enum: ['public', 'private'],
       default: 'public',
     },

@@ -27,7 +27,7 @@ const config = {
     },
     headers: {
       type: 'object',
-      description: 'Headers that are passed on in addition to the default ones',
+      description: 'Headers to pass on in addition to the default ones',
       properties: {
         request: headerNames('Headers of the request, for example If-None-Match'),
         response: headerNames('Headers of the response, for example ETag'),

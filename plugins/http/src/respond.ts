@@ -29,7 +29,7 @@ const bodyless = new Set([204, 205, 304])
 
 /** Answers each request with the same response. */
 export const respond: ActionClass<Config> = {
-  description: 'Answers with a fixed response',
+  description: 'Returns a fixed response',
   config,
   describe(config) {
     const status = statusOf(config)

@@ -18,7 +18,7 @@ const config = {
     },
     timeout: {
       type: 'string',
-      description: 'How long Redis may take to connect or to respond; at least 100ms',
+      description: 'The time limit for connecting and for each response; at least 100ms',
       pattern: '^[1-9][0-9]{2,4}ms$|^[1-9][0-9]?s$',
       default: '1s',
     },

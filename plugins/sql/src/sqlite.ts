@@ -20,7 +20,7 @@ const config = {
     journal: {
       enum: ['keep', 'wal'],
       description:
-        'keep leaves the journal mode of the file as it is, wal switches it to write-ahead logging. Default: keep for a file that exists, wal for a new one',
+        'keep leaves the journal mode of the file as it is, wal switches it to write-ahead logging. Default: keep for an existing file, wal for a new one',
     },
     read_only: {
       type: 'boolean',

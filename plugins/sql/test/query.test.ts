@@ -215,7 +215,7 @@ test('reports parameters that are unknown or ambiguous', () => {
       declare({ parameters: { properties: { now: {} } } }),
       '/query ":now" has two meanings: it is in the query string and the current time',
     ],
-    ['select :user.id', { public: true }, '/query ":user.id" is not known in a public method'],
+    ['select :user.id', { public: true }, '/query ":user.id" is not available in a public method'],
     ['select :user', {}, '/query ":user" is not known'],
     ['select :user.name', {}, '/query ":user.name" is not known'],
   ]

@@ -27,7 +27,7 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
   if (given === undefined || use === undefined) throw new Error('The class sql-query can only be used by routes')
   if (given.format !== queryPlanFormat)
     throw new Error(
-      `The plan has the format ${given.format}, and this version of sql-query knows format ${queryPlanFormat}`,
+      `The plan has the format ${given.format}, but this version of sql-query supports format ${queryPlanFormat}`,
     )
   const plan = given as unknown as QueryPlan
   const reads = plan.values.map(makeRead)

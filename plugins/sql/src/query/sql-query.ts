@@ -29,7 +29,7 @@ const config = {
     },
     json: {
       type: 'object',
-      description: 'Limits of the objects and arrays that callers send, by property of the body',
+      description: 'Limits for the objects and arrays that callers send, by property of the body',
       minProperties: 1,
       additionalProperties: jsonLimits,
     },
@@ -39,7 +39,7 @@ const config = {
 
 /** Runs one SQL statement. */
 export const sqlQuery: ActionClass<QueryConfig> = {
-  description: 'Runs one SQL statement and answers with its rows',
+  description: 'Runs one SQL statement and returns its rows',
   routesOnly: true,
   config,
   describe({ connection, query, json = {} }, use) {
@@ -117,8 +117,8 @@ function findValue(name: string, use: ActionUse, problems: ConfigProblem[]): Que
     ...(name === 'now' ? [{ from: 'now' as const }] : []),
   ]
   if (name.split('.')[0] === 'user') {
-    if (name !== 'user.id') return report(`":${name}" is not known`, 'Of the caller, only :user.id is known')
-    if (use.public) return report('":user.id" is not known in a public method', 'Remove "public", or the parameter')
+    if (name !== 'user.id') return report(`":${name}" is not known`, 'The only parameter about the caller is :user.id')
+    if (use.public) return report('":user.id" is not available in a public method', 'Remove "public", or the parameter')
     return { from: 'user' }
   }
   if (places.length === 0)

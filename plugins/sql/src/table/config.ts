@@ -48,21 +48,21 @@ export const jsonLimits = {
   properties: {
     max_bytes: {
       type: 'integer',
-      description: 'The bytes of the JSON text',
+      description: 'The maximum size of the JSON text, in bytes',
       minimum: 2,
       maximum: 64 * 1024 * 1024,
       default: defaultJsonLimits.max_bytes,
     },
     max_depth: {
       type: 'integer',
-      description: 'The levels of arrays and objects',
+      description: 'The maximum nesting of arrays and objects',
       minimum: 0,
       maximum: 100,
       default: defaultJsonLimits.max_depth,
     },
     max_values: {
       type: 'integer',
-      description: 'The number of values, including arrays and objects',
+      description: 'The maximum number of values, including arrays and objects',
       minimum: 1,
       maximum: 1_000_000,
       default: defaultJsonLimits.max_values,
@@ -107,7 +107,7 @@ export const tableConfigSchema = {
     write: {
       ...columns,
       description:
-        'The columns that callers write; by default those in "columns" without the key, owner, version and computed columns, and without those in "set", "where" and "delete"',
+        'The columns that callers can write; by default those in "columns" without the key, owner, version and computed columns, and without those in "set", "where" and "delete"',
     },
     set: {
       ...values,
@@ -207,7 +207,7 @@ export const tableConfigSchema = {
     },
     json: {
       ...values,
-      description: 'Limits of the values that callers write into JSON columns, by column',
+      description: 'Limits for the values that callers write to JSON columns, by column',
       additionalProperties: jsonLimits,
     },
   },

@@ -34,7 +34,9 @@ import {
 export function makeTableAction({ plan, use }: MakeOptions<TableConfig>): Action {
   if (plan === undefined || use === undefined) throw new Error('The class sql-table can only be used by routes')
   if (plan.format !== planFormat)
-    throw new Error(`The plan has the format ${plan.format}, and this version of sql-table knows format ${planFormat}`)
+    throw new Error(
+      `The plan has the format ${plan.format}, but this version of sql-table supports format ${planFormat}`,
+    )
   return { handle: makeHandler(plan as TablePlan, use.path) as Action['handle'] }
 }
 
@@ -154,7 +156,7 @@ function makeRemoval() {
   return async (database: TableDatabase, { key, change, input }: Removal): Promise<readonly Row[]> => {
     isReplaced ??= database.kind === 'postgresql' && isTrue((await findRefusals(database, input))[ruleAlias])
     if (!isReplaced) return database.run(`delete ${key}`, (writer) => writer.delete(change), input)
-    const unchanged = new Error('The row is as it was')
+    const unchanged = new Error('The row is unchanged')
     const replacing = database.transaction(async ({ run }) => {
       const [before] = await run(`digest ${key}`, (writer) => writer.digest(change), input)
       if (before === undefined) return []

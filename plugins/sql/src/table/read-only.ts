@@ -14,7 +14,7 @@ export async function findReadOnly(client: Client): Promise<string | undefined> 
   )
   const { value, is_standby: isStandby, role } = rows[0]!
   if (value !== 'on') return undefined
-  const reason = isStandby ? 'it leads to a standby' : `default_transaction_read_only is on for the role "${role}"`
+  const reason = isStandby ? 'it connects to a standby' : `default_transaction_read_only is on for the role "${role}"`
   return `Nothing can be changed through this connection: ${reason}`
 }
 
@@ -26,7 +26,7 @@ async function findReadOnlyFile(client: Client): Promise<string | undefined> {
     return undefined
   } catch (error) {
     if (!isReadOnlyError(error)) throw error
-    return 'Nothing can be changed through this connection: the file can only be read'
+    return 'Nothing can be changed through this connection: the file is read-only'
   } finally {
     await transaction.rollback().execute()
   }

@@ -165,7 +165,7 @@ export function explainRefused(
   const own = table === undefined ? {} : { table }
   context.log.error({ err: error, ...own }, 'the database does not allow this')
   if (code === '0A000') return context.problem(409, 'A rule of the database replaces this change, so it has no result')
-  return context.problem(403, isReadOnly ? 'The database can only be read' : 'The database does not allow this')
+  return context.problem(403, isReadOnly ? 'The database is read-only' : 'The database does not allow this')
 }
 
 /** Whether SQLite refused a change because the file can only be read. */

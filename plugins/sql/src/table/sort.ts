@@ -22,5 +22,5 @@ export function parseSort(text: string, { list }: TablePlan): readonly SortTerm[
     return `"sort" has the unknown column "${unknown.column}". Possible: ${sortable.join(', ')}`
   if (terms.length > maxSortTerms) return `"sort" must have at most ${maxSortTerms} columns`
   const isRepeated = new Set(terms.map(({ column }) => column)).size < terms.length
-  return isRepeated ? '"sort" has a column twice' : terms
+  return isRepeated ? '"sort" contains a column twice' : terms
 }

@@ -156,13 +156,13 @@ function findOperation({ use, name, table, key }: OperationPlace, report: Report
   const last = path.split('/').at(-1) ?? ''
   const isEntity = last.startsWith(':') && key.includes(last.slice(1))
   if (table.view && method !== 'GET') {
-    report('/table', `"${name}" is a view, so ${method} ${path} cannot change it`, { hint: 'Only GET reads a view' })
+    report('/table', `"${name}" is a view, so ${method} ${path} cannot change it`, { hint: 'Use only GET with a view' })
     return undefined
   }
   const operation = (isEntity ? entityOperations : collectionOperations)[method]
   if (operation !== undefined) return operation
   const message = isEntity
-    ? `${method} ${path} ends with the key "${key.join(', ')}", so it is about one existing row`
+    ? `${method} ${path} ends with the key "${key.join(', ')}", so it refers to one existing row`
     : `${method} ${path} does not end with a parameter for the key "${key.join(', ')}"`
   const hint = isEntity
     ? `Use ${method} with the path of the list`

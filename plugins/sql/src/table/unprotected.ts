@@ -44,9 +44,13 @@ function warnAboutUnique({ config, table, key, report }: TableUse, { owner, writ
   for (const columns of [key, ...(table.unique ?? [])]) {
     if (columns.includes(owner.column) || !columns.some((name) => write.includes(name))) continue
     const names = columns.join(', ')
-    report('/owner', `"${names}" is unique among the rows of all users, so 409 tells that another user has a value`, {
-      severity: 'warning',
-      hint: `Make "${owner.column}, ${names}" unique instead of "${names}" in "${config.table}"`,
-    })
+    report(
+      '/owner',
+      `"${names}" is unique among the rows of all users, so a 409 reveals that another user has a value`,
+      {
+        severity: 'warning',
+        hint: `Make "${owner.column}, ${names}" unique instead of "${names}" in "${config.table}"`,
+      },
+    )
   }
 }

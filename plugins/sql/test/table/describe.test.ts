@@ -97,7 +97,7 @@ describe('the operation', () => {
     })
 
   for (const [method, path, message] of [
-    ['POST', '/order/:id', ' POST /order/:id ends with the key "id", so it is about one existing row'],
+    ['POST', '/order/:id', ' POST /order/:id ends with the key "id", so it refers to one existing row'],
     ['PUT', '/order', ' PUT /order does not end with a parameter for the key "id"'],
     [
       'GET',
@@ -557,7 +557,7 @@ describe('owner rules and references', () => {
       'warning /table Callers have access to the rows of all users, although "ticket" has a "user_id"',
     ])
     assert.deepEqual(of({ ...notes, columns: ['id', 'ticket_id', 'code'] }).problems, [
-      'warning /owner "code" is unique among the rows of all users, so 409 tells that another user has a value',
+      'warning /owner "code" is unique among the rows of all users, so a 409 reveals that another user has a value',
     ])
   })
 })

@@ -208,7 +208,7 @@ test('a connection that only reads on purpose is found by a check', async (t) =>
   }
   const setting = 'options=-cdefault_transaction_read_only%3Don'
   for (const [database, reason] of [
-    [openSqlite({ file, readOnly: true }), 'the file can only be read'],
+    [openSqlite({ file, readOnly: true }), 'the file is read-only'],
     [openPostgres({ url: `${url}?${setting}` }), 'default_transaction_read_only is on for the role "postgres"'],
   ] as const) {
     const { client, close } = openKysely(database)
