@@ -80,7 +80,8 @@ export const errors = defineErrors({
   WP_AUTH_PASSWORD_WEAK: {
     kind: 'user',
     status: 400,
-    message: 'A password must have 8 to 1,024 characters, and not only spaces or one repeated character',
+    message:
+      'A password must have 8 to 1,024 characters, and must not consist only of spaces or one repeated character',
   },
   WP_AUTH_PASSWORD_NAME: {
     kind: 'user',
@@ -92,7 +93,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 400,
     message: '"{scope}" is not a valid scope name',
-    hint: 'Use letters, digits, dots, dashes, underscores, colons and slashes. Separate scopes by commas.',
+    hint: 'Use letters, digits, dots, dashes, underscores, colons and slashes. Separate scopes with commas.',
   },
   WP_AUTH_SCOPE_LACKED: {
     kind: 'user',
@@ -206,7 +207,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 403,
     message: 'A token for trying calls cannot have the scope {scopes}',
-    hint: 'It can have the scopes of your own token, except those of administration (backend.*).',
+    hint: 'It can have the scopes of your own token, except administration scopes (backend.*).',
   },
   WP_AUTH_TRY_RATE: {
     kind: 'user',

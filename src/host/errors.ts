@@ -107,7 +107,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The default export of {file} has no up function',
-    hint: 'Export an object with the functions up and down by default; see the type Migration of waypost.',
+    hint: 'Use a default export with the functions up and down; see the type Migration of waypost.',
   },
   WP_SERVER_MIGRATION_LOAD: {
     kind: 'user',
@@ -119,7 +119,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'Migrations of the release differ from those applied to the target: {names}',
-    hint: 'Restore the files as they were, and write a new migration for the change. If one still does what it did, accept it in the project folder with the WAYPOST_SYSTEM_URL of the target: waypost migrate:accept NAME',
+    hint: 'Restore the files as they were, and write a new migration for the change. If an edit does not change what a migration does, accept it in the project folder with the WAYPOST_SYSTEM_URL of the target: waypost migrate:accept NAME',
   },
   WP_SERVER_MIGRATION_CONNECTION: {
     kind: 'user',

@@ -40,8 +40,8 @@ export const errors = defineErrors({
   WP_SERVER_VARIABLE_NAME: {
     kind: 'user',
     status: 400,
-    message: '"{name}" is not a valid name of a variable',
-    hint: 'Use letters, digits and underscores, at most 128 characters, not beginning with a digit. Never pass the value as an argument.',
+    message: '"{name}" is not a valid variable name',
+    hint: 'Use up to 128 letters, digits and underscores, and do not begin with a digit. Never pass the value as an argument.',
   },
   WP_SERVER_VARIABLE_RESERVED: {
     kind: 'user',
@@ -83,7 +83,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message:
-      'System at {target} is a development System: waypost dev sets its issuer from WAYPOST_BASE_URL at each start',
+      'System at {target} is a development System: waypost dev sets its issuer from WAYPOST_BASE_URL each time it starts',
     hint: 'Set WAYPOST_BASE_URL and restart waypost dev.',
   },
   WP_SERVER_ISSUER_MOVED: {

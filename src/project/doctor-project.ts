@@ -67,7 +67,7 @@ export async function checkMigrations({ system }: Host, { manifest }: BuiltRelea
   const check = 'migrations'
   if (plan.edited.length > 0) {
     const next =
-      'Restore the files, and write a new migration for the change. If one still does what it did: waypost migrate:accept NAME'
+      'Restore the files, and write a new migration for the change. If an edit does not change what a migration does: waypost migrate:accept NAME'
     return {
       check,
       state: 'fail',
@@ -99,7 +99,7 @@ export async function checkMigrations({ system }: Host, { manifest }: BuiltRelea
   return { check, state: 'ok', message }
 }
 
-const onlyPlanned = { up: () => Promise.reject(new Error('Doctor runs no migration')) }
+const onlyPlanned = { up: () => Promise.reject(new Error('Doctor does not run migrations')) }
 
 /** Code that works in `dev` on SQLite may fail on PostgreSQL. */
 export async function checkKinds({ folder, system }: Host): Promise<readonly Finding[]> {

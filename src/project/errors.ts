@@ -16,20 +16,20 @@ export const errors = defineErrors({
   WP_PROJECT_FILE: {
     kind: 'user',
     status: 500,
-    message: '{file} cannot be kept with a deployment: {reason}',
+    message: '{file} cannot be stored with a deployment: {reason}',
     hint: '{hint}',
   },
   WP_PROJECT_FILE_LEFT: {
     kind: 'user',
     status: 500,
-    message: '{file} is not kept with a deployment: {reason}',
-    hint: 'Move what the definition includes from it to a .yml or .json file of its own, for example in resources/.',
+    message: '{file} is not stored with a deployment: {reason}',
+    hint: 'Move the part that the definition includes to a separate .yml or .json file, for example in resources/.',
   },
   WP_PROJECT_TABLE_UNREADABLE: {
     kind: 'user',
     status: 500,
     message: 'The table or view "{table}" cannot be read and was left out: {reason}',
-    hint: 'Drop it if it is not needed. A view of a table that is gone, a function of another program or a missing module of SQLite has this effect.',
+    hint: 'Drop it if it is not needed. Possible causes: a view of a table that no longer exists, a function of another program, or a missing SQLite module.',
   },
   WP_PROJECT_NO_TABLE_TYPES: {
     kind: 'user',
@@ -53,13 +53,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Nothing has been deployed to or published on {address} yet',
-    hint: 'Create a project with waypost init and deploy it, or publish in the backend. --draft pulls what is not published.',
+    hint: 'Create a project with waypost init and deploy it, or publish in the backend. To pull the unpublished draft, add --draft.',
   },
   WP_PROJECT_PULL_BASE: {
     kind: 'user',
     status: 500,
     message:
-      'The active release was never deployed from a folder, and {folder} has none of its versions unchanged, so they cannot be compared',
+      'The active release was never deployed from a folder, and {folder} does not contain an unchanged version of it, so they cannot be compared',
     hint: 'Pull into an empty folder: waypost pull NEW-FOLDER',
   },
   WP_PROJECT_PULL_TAKEN: {
@@ -151,7 +151,7 @@ export const errors = defineErrors({
   WP_PROJECT_ACCEPT: {
     kind: 'user',
     status: 500,
-    message: 'The migration "{name}" is not one that has changed since it was applied',
+    message: '"{name}" is not a migration that has changed since it was applied',
     hint: '{hint}',
   },
   WP_PROJECT_REDO: {
@@ -164,7 +164,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: '"{commit}" is not a Git commit',
-    hint: 'Pass all of its characters, as git rev-parse HEAD prints them.',
+    hint: 'Pass the full hash, as git rev-parse HEAD prints it.',
   },
   WP_PROJECT_NO_TARGET: {
     kind: 'user',
@@ -214,12 +214,12 @@ export const errors = defineErrors({
     kind: 'user',
     status: 400,
     message: 'No test that "{command}" runs has opened the project with createTestApp',
-    hint: 'Check its output, and name the command that runs the tests, such as waypost coverage -- node --test.',
+    hint: 'Check its output, and specify the command that runs the tests, such as waypost coverage -- node --test.',
   },
   WP_PROJECT_COVERAGE_START: {
     kind: 'user',
     status: 400,
     message: 'Cannot start "{command}": {reason}',
-    hint: 'Name the command that runs the tests: waypost coverage -- node --test.',
+    hint: 'Specify the command that runs the tests: waypost coverage -- node --test.',
   },
 })

@@ -72,7 +72,7 @@ export async function watchProject(root: string, options: WatchOptions): Promise
     },
     onUnreadable: (found) => {
       const names = found.map(nameOf).toSorted().join(', ')
-      options.onWarning(`Changes are not seen in what this user may not read: ${names}`)
+      options.onWarning(`Changes are not detected in files and folders that this user may not read: ${names}`)
     },
     onMissed: () => void run(() => notify({ files: [], isMove: true })),
     onWarning: options.onWarning,
@@ -170,7 +170,7 @@ function watchFolder(roots: readonly string[], events: FolderEvents) {
     if (hasMissed) current.once('ready', events.onMissed)
     const delay = `${pollMs / 1000} s`
     events.onWarning(
-      `The system watches no more files for this user (${code}), so saves are noticed within ${delay}. ` +
+      `The system cannot watch more files for this user (${code}), so saves are noticed within ${delay}. ` +
         'On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.',
     )
   }

@@ -75,7 +75,7 @@ export function findFilesProblem(
   }
   const isFolder = new Set([...known.keys()].flatMap(foldersOf))
   const both = files.find(({ path }) => isFolder.has(foldPath(path)))
-  return both && { path: both.path, problem: 'another file has it as its folder' }
+  return both && { path: both.path, problem: 'another file is in a folder with this name' }
 }
 
 function foldPath(path: string): string {

@@ -29,7 +29,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: '"{id}" matches {count} releases: {ids}',
-    hint: 'Write more characters of the id.',
+    hint: 'Enter more characters of the id.',
   },
   WP_RELEASE_NO_PREVIOUS: {
     kind: 'user',
@@ -77,7 +77,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The release needs variables that are not set: {names} (on {servers})',
-    hint: 'Set them with waypost env:set or on the page Variables. These servers keep the previous release otherwise; to deploy anyway, add --yes',
+    hint: 'Set them with waypost env:set or on the page Variables. Otherwise these servers keep serving the previous release; to deploy anyway, add --yes',
   },
   WP_RELEASE_BREAKING_CHANGES: {
     kind: 'user',
@@ -95,7 +95,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'A new warning about access must be accepted: the {kind} {name}: {text}{more}; nothing was changed',
-    hint: 'Check the plan. To accept it, add --yes to the command, or "accept_access" to the request; the page Publish has a box for it.',
+    hint: 'Check the plan. To accept it, add --yes to the command, or "accept_access" to the request; on the page Publish, select its checkbox.',
   },
   WP_RELEASE_CORRUPT: {
     kind: 'bug',
@@ -148,13 +148,13 @@ export const errors = defineErrors({
   WP_RELEASE_CLOSE: {
     kind: 'user',
     status: 500,
-    message: 'A function that {file} gave to onClose failed: {reason}',
+    message: 'A function that {file} passed to onClose failed: {reason}',
     hint: 'What it should have ended may still be open.',
   },
   WP_RELEASE_CLOSE_WAITS: {
     kind: 'user',
     status: 500,
-    message: 'A function that {file} gave to onClose did not finish within {seconds} s',
+    message: 'A function that {file} passed to onClose did not finish within {seconds} s',
     hint: 'What it should have ended may still be open.',
   },
   WP_RUNTIME_ARTIFACT_IMPORT: {
@@ -162,6 +162,6 @@ export const errors = defineErrors({
     status: 500,
     message:
       'The code of the release imports "{name}" at run time; only Node modules and "waypost" can be imported at run time',
-    hint: 'Import it by a literal name so that it is bundled into the release.',
+    hint: 'Import it by a literal name, so that it is bundled into the release.',
   },
 })

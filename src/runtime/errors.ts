@@ -35,7 +35,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 400,
     message: 'The request has more than one Host header',
-    hint: 'Send one. If a proxy adds it, let the proxy replace it.',
+    hint: 'Send one. If a proxy adds the header, configure it to replace the header.',
   },
   WP_RUNTIME_QUERY: {
     kind: 'user',

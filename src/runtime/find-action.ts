@@ -108,7 +108,7 @@ async function makePluginAction(
     late,
   )
   if (typeof (made as Partial<Action> | undefined)?.handle === 'function') return made
-  throw refuse('it returned no object with a method "handle"')
+  throw refuse('it did not return an object with a method "handle"')
 }
 
 function isClass(value: unknown): value is new () => Partial<Action> {

@@ -119,7 +119,7 @@ class RemoteCounter {
       const { count, resetMs } = await withDeadline(opened.count(key, windowMs), limitMs, () => {
         throw new Error(`it did not respond within ${limitMs} ms`)
       })
-      if (!(count >= 1 && resetMs <= Infinity)) throw new Error('its "count" returned no numbers')
+      if (!(count >= 1 && resetMs <= Infinity)) throw new Error('its "count" did not return numbers')
       return { current: count, ttl: Math.min(Math.max(resetMs, 1), windowMs) }
     } catch (error) {
       if (this.#retryAt === undefined) {

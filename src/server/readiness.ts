@@ -27,7 +27,7 @@ export function makeReadiness(system: System, feed: Pick<Feed, 'isFresh'>): Read
       return undefined
     } catch (error) {
       const isReadOnly = isWaypostError(error) && error.code === 'WP_STORE_READ_ONLY'
-      return isReadOnly ? 'System does not take changes' : 'System does not respond'
+      return isReadOnly ? 'System does not accept changes' : 'System does not respond'
     }
   }
 

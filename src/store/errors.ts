@@ -40,7 +40,7 @@ export const errors = defineErrors({
   WP_STORE_SECRET_SHORT: {
     kind: 'user',
     status: 500,
-    message: 'WAYPOST_SECRET is too short: it has {length} characters, at least 32 are required',
+    message: 'WAYPOST_SECRET is too short: it has {length} characters, but at least 32 are required',
     hint: 'Generate a secret: openssl rand -base64 32',
   },
   WP_STORE_CURSOR: {

@@ -69,6 +69,6 @@ function printReport(): void {
   process.stdout.write(`${formatCoverage(coverage, process.stdout.columns ?? 100)}\n`)
   const min = Number(variable(readEnvironment(), 'WAYPOST_COVERAGE_MIN') ?? 0)
   if (coverage.percent >= min) return
-  process.stderr.write(`Less than ${min}% of the definition is touched by tests\n`)
+  process.stderr.write(`Less than ${min}% of the definition is covered by tests\n`)
   process.exitCode = 1
 }

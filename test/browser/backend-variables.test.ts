@@ -87,7 +87,7 @@ describe('the page Variables', { timeout: 600_000 }, () => {
     await adding.getByLabel('Name').fill('not-a-name')
     await adding.getByLabel('Value', { exact: true }).fill('hidden')
     await adding.getByRole('button', { name: 'Set variable' }).click()
-    await adding.getByText('"not-a-name" is not a valid name of a variable').waitFor()
+    await adding.getByText('"not-a-name" is not a valid variable name').waitFor()
     await adding.getByLabel('Name').fill('UNUSED')
     await adding.getByRole('button', { name: 'Set variable' }).click()
     await adding.waitFor({ state: 'detached' })

@@ -155,7 +155,7 @@ describe('the secret and the base URL of a System', () => {
     'a short secret': {
       words: 'serve --port 0',
       env: { ...system, WAYPOST_SECRET: 'geheim' },
-      stderr: /^Error: WAYPOST_SECRET is too short: it has 6 characters, at least 32 are required\n/,
+      stderr: /^Error: WAYPOST_SECRET is too short: it has 6 characters, but at least 32 are required\n/,
     },
     'no base URL': {
       words: 'deploy --yes',
@@ -282,7 +282,9 @@ describe('a user id without an entry in /etc/passwd', { skip: process.getuid?.()
       for (const name of ['', 'src']) await chown(path.join(shared.folder, name), uid, uid)
       await mkdir(path.join(shared.folder, 'pgdata/base'), { recursive: true, mode: 0o700 })
       const dev = shared.start('dev --port 0', { uid })
-      await dev.waitFor(/warning {2}Changes are not seen in what this user may not read: pgdata\n/)
+      await dev.waitFor(
+        /warning {2}Changes are not detected in files and folders that this user may not read: pgdata\n/,
+      )
       const [, url] = await dev.waitFor(/API +(http:\S+)/)
       assert.equal((await fetch(`${url}/todo`)).status, 200)
       const later = path.join(shared.folder, 'src/secret')

@@ -23,9 +23,9 @@ for (const template of isLong ? ['todo', 'crud'] : ['crud']) {
     assert.match(covered.stdout, /^ℹ fail 0$/m)
     assert.match(
       covered.stdout,
-      /^Contract coverage {2}\d\d% .*^ {2}Methods +\d of \d$.*^Not touched by any test\n\n {2}waypost\.yml\n +\d+ {2}\S/ms,
+      /^Contract coverage {2}\d\d% .*^ {2}Methods +\d of \d$.*^Not covered by any test\n\n {2}waypost\.yml\n +\d+ {2}\S/ms,
     )
-    assert.match(covered.stderr, /Less than 100% of the definition is touched by tests/)
+    assert.match(covered.stderr, /Less than 100% of the definition is covered by tests/)
     assert.equal(covered.code, 1)
     assert.match(await readFile(path.join(folder, 'contract.info'), 'utf8'), /^SF:.*waypost\.yml$.*^DA:\d+,[1-9]/ms)
     const none = await runCli(['coverage', '--', process.execPath, '-e', '0'], { cwd: folder })

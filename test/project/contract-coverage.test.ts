@@ -160,7 +160,7 @@ test('the report joins processes, names a method without its parts, and has line
   assert.deepEqual([coverage.touched, coverage.points.length, Math.floor(coverage.percent)], [8, 20, 40])
   const text = formatCoverage(coverage, 80)
   assert.match(text, /^Contract coverage {2}40% {2}8 of 20\n\n {2}Methods +1 of 2\n {2}Responses +1 of 2\n/)
-  assert.match(text, /Not touched by any test\n\n {2}waypost\.yml\n {6}5 {2}POST \/todo: 400, 401, 403\n/)
+  assert.match(text, /Not covered by any test\n\n {2}waypost\.yml\n {6}5 {2}POST \/todo: 400, 401, 403\n/)
   assert.match(text, /\n {5}11 {2}GET \/todo \(and 2 more\)\n/)
   assert.doesNotMatch(text, /entry/)
   for (const line of formatCoverage(coverage, 40).split('\n')) assert.ok(line.length <= 40, line)

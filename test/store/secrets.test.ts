@@ -123,7 +123,7 @@ for (const [text, length] of [
         assert.equal(error.code, 'WP_STORE_SECRET_SHORT')
         assert.equal(
           error.message,
-          `WAYPOST_SECRET is too short: it has ${length} characters, at least 32 are required`,
+          `WAYPOST_SECRET is too short: it has ${length} characters, but at least 32 are required`,
         )
         return true
       },

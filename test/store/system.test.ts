@@ -154,7 +154,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         await assert.rejects(openSystem({ url }), (error) => isUnreachable(error))
         await until('the feed sees it', async () => (await codeOf(feed.catchUp())) === 'WP_STORE_READ_ONLY')
         assert.equal(feed.isFresh(), false)
-        assert.equal(await makeReadiness(system, feed).check(), 'System does not take changes')
+        assert.equal(await makeReadiness(system, feed).check(), 'System does not accept changes')
         await setReadOnly('reset default_transaction_read_only')
         const write = () =>
           system.transaction((trx) => trx.updateTable('waypost_user').set({ name: 'x' }).where('id', '=', '').execute())

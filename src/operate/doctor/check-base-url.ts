@@ -45,7 +45,7 @@ function checkIssuer(
 /** Servers that have been running since before `issuer:change` sign and accept tokens that the others reject. */
 function warnOutdated(outdated: readonly LiveServer[], stored: string | undefined): Finding {
   const message = `WAYPOST_BASE_URL ${stored}, but ${joinServerNames(outdated)} still ${outdated.length === 1 ? 'uses' : 'use'} ${outdated[0]?.issuer}`
-  const next = 'Each refuses the tokens of the other. Restart these servers with the new WAYPOST_BASE_URL.'
+  const next = "They reject each other's tokens. Restart these servers with the new WAYPOST_BASE_URL."
   return { check: 'base-url', state: 'warn', message, next }
 }
 

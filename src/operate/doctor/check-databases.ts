@@ -22,6 +22,6 @@ export async function checkDatabases(host: Host, { id, manifest }: StoredRelease
   if (failing.length === 0) return []
   const lines = failing.slice(0, shown).map(({ method, path, message }) => `${method} ${path}: ${message}`)
   const more = failing.length > shown ? [`and ${failing.length - shown} more`] : []
-  const next = 'Grant what is missing to the role of the connection, or change the configs of these methods.'
+  const next = 'Grant the missing privileges to the role of the connection, or change the configs of these methods.'
   return [{ check: 'database', state: 'fail', message: [...lines, ...more].join('; '), next }]
 }

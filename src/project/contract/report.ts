@@ -72,7 +72,7 @@ export function formatCoverage({ points, touched, percent, kinds, missing }: Cov
     `Contract coverage  ${Math.floor(percent)}%  ${touched} of ${points.length}`,
     '',
     ...rows,
-    ...(missing.length === 0 ? [] : ['', 'Not touched by any test', ...lines]),
+    ...(missing.length === 0 ? [] : ['', 'Not covered by any test', ...lines]),
     '',
   ].join('\n')
 }

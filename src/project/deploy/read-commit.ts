@@ -139,6 +139,6 @@ function describeProblem(error: { readonly code?: unknown; readonly killed?: boo
   if (error.code === 'ENOENT') return 'Git is not installed'
   if (/dubious ownership|safe\.directory/.test(stderr))
     return 'the folder belongs to another user (see safe.directory in git help config)'
-  if (error.killed === true) return 'Git did not answer in time'
+  if (error.killed === true) return 'Git did not respond in time'
   return stderr.trim().split('\n', 1)[0] || 'Git failed'
 }

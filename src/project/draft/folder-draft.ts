@@ -299,7 +299,7 @@ function findLink(root: string, file: string): string | undefined {
     const stats = lstatSync(path.join(root, ...steps.slice(0, index + 1)), { throwIfNoEntry: false })
     if (stats === undefined) return undefined
     if (stats.isSymbolicLink()) return 'a symbolic link leads to it'
-    if (index < steps.length - 1 && !stats.isDirectory()) return 'another file has it as its folder'
+    if (index < steps.length - 1 && !stats.isDirectory()) return 'another file is in a folder with this name'
   }
   return undefined
 }

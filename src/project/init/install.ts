@@ -67,7 +67,7 @@ async function noteSilence(folder: string, installing: AbortSignal, onWait: (mes
     await fetch(registry, { method: 'HEAD', signal: AbortSignal.any([installing, AbortSignal.timeout(silenceMs)]) })
   } catch (error) {
     if (installing.aborted || !isUnreachable(error)) return
-    const message = `The registry ${origin}${pathname} does not respond; still trying. --no-install leaves it out.`
+    const message = `The registry ${origin}${pathname} does not respond; still trying. To skip the installation, use --no-install.`
     onWait(message)
   }
 }

@@ -123,7 +123,10 @@ type Manifests = Pick<EntriesContext, 'before' | 'after'>
 function describeAddedMigration(name: string, { before, after }: Manifests): readonly ChangeDetail[] {
   const migration = after.migrations.find((one) => `${one.connection}/${one.name}` === name)
   const isServed = before.routes.length > 0
-  const outside = migration?.outside === true ? [harmless('runs outside a transaction: if it fails, a part stays')] : []
+  const outside =
+    migration?.outside === true
+      ? [harmless('runs outside a transaction: if it fails, its changes until then remain')]
+      : []
   return [...outside, ...(migration?.declared?.breaking?.map((text) => ({ text, breaking: isServed })) ?? [])]
 }
 

@@ -113,7 +113,7 @@ const problems: Readonly<Record<string, Problem>> = {
   500: { name: 'InternalServerError', description: 'Internal error; "detail" contains the id of its log entry' },
   502: {
     name: 'BadGateway',
-    description: 'The service to which the request is passed on is not available, or its response is not valid',
+    description: 'The upstream service is not available, or its response is not valid',
     example: makeProblemBody('about:blank', 502, 'The upstream service is not available'),
   },
   503: {
@@ -123,7 +123,7 @@ const problems: Readonly<Record<string, Problem>> = {
   },
   504: {
     name: 'GatewayTimeout',
-    description: 'The service to which the request is passed on did not respond in time',
+    description: 'The upstream service did not respond in time',
     example: makeProblemBody('about:blank', 504, 'The upstream service did not respond in time'),
   },
 }

@@ -32,12 +32,12 @@ const requestHeaders: readonly KnownHeader[] = [
   },
   {
     name: 'If-None-Match',
-    description: 'ETags. If the resource has one of them, the response is 304 to GET, and 412 to a change.',
+    description: 'ETags. If the resource has one of them, GET returns 304, and changes return 412.',
   },
 ]
 
 const responseHeaders: readonly KnownHeader[] = [
-  { name: 'Accept-Encoding', description: 'The encodings that a body may have, if its encoding is the problem' },
+  { name: 'Accept-Encoding', description: 'The accepted encodings of a body, if the encoding was the problem' },
   { name: 'ETag', description: 'The version of the resource, for If-Match and If-None-Match (RFC 9110)' },
   {
     name: 'Location',

@@ -19,7 +19,7 @@ export async function eventMetrics(system: System, options: EventTerms): Promise
       name: 'waypost_deliveries',
       type: 'gauge',
       help:
-        'Deliveries by state: due, postponed, held back by a paused subscription, an open circuit breaker or a ' +
+        'Deliveries by state: due, waiting for a retry, held by a paused subscription, an open circuit breaker or a ' +
         'release without their event, or dead. Messages count as the deliveries that they will become. ' +
         'Same value on every server.',
       samples: Object.entries(deliveries).map(([state, value]) => ({ labels: { state }, value })),

@@ -10,7 +10,7 @@ export const errors = defineErrors({
   WP_MIGRATE_UNFINISHED: {
     kind: 'user',
     status: 500,
-    message: 'The migration "{name}" failed outside a transaction, so what it did before stays: {reason}',
+    message: 'The migration "{name}" failed outside a transaction, so its changes until then remain: {reason}',
     hint: 'Make sure that it can be repeated, fix it and {again}. {before} See "Outside a transaction" in docs/migrations.md.',
   },
   WP_MIGRATE_OUTSIDE: {
@@ -22,8 +22,8 @@ export const errors = defineErrors({
   WP_MIGRATE_TRANSACTION: {
     kind: 'user',
     status: 500,
-    message: 'The migration "{name}" ended its transaction itself, so what it did stays and is not recorded',
-    hint: 'Undo what it did, remove its COMMIT or ROLLBACK and {again}. To run it outside a transaction, set "transaction: false"; see docs/migrations.md.',
+    message: 'The migration "{name}" ended its transaction itself, so its changes remain, but it is not recorded',
+    hint: 'Undo its changes, remove its COMMIT or ROLLBACK and {again}. To run it outside a transaction, set "transaction: false"; see docs/migrations.md.',
   },
   WP_MIGRATE_STOPPED: {
     kind: 'user',
@@ -41,7 +41,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The role "{role}" may not create tables in the database "{target}" (search_path: {path})',
-    hint: 'Grant it: grant usage, create on schema {schema} to "{role}". Or name a schema in which it may: ?search_path=SCHEMA.',
+    hint: 'Grant it: grant usage, create on schema {schema} to "{role}". Or use a schema in which it may: ?search_path=SCHEMA.',
   },
   WP_MIGRATE_FOREIGN_KEY: {
     kind: 'user',
@@ -59,7 +59,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Migrations changed after they were applied: {names}',
-    hint: 'Restore the files and write a new migration. If one still does what it did: npx waypost migrate:accept NAME. In development, this reverts and reapplies them and deletes the rows of their tables: {redo}',
+    hint: 'Restore the files and write a new migration. If an edit does not change what a migration does: npx waypost migrate:accept NAME. In development, this reverts and reapplies them and deletes the rows of their tables: {redo}',
   },
   WP_MIGRATE_UNKNOWN: {
     kind: 'user',

@@ -17,7 +17,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The path of the SQLite file has {bytes} bytes; SQLite opens at most {limit}: "{file}"',
-    hint: 'Move the project to a shorter path, or name a shorter one in the URL of the database.',
+    hint: 'Move the project to a shorter path, or use a shorter path in the URL of the database.',
   },
   WP_STORE_REPLACED: {
     kind: 'external',
@@ -34,7 +34,7 @@ export const errors = defineErrors({
   WP_STORE_LOG: {
     kind: 'user',
     status: 409,
-    message: 'Beside "{file}" lies a write-ahead log with changes that may not belong to it: "{log}"',
+    message: 'The write-ahead log "{log}" has changes that may not belong to "{file}"',
     hint: 'Stop all processes that use the file. If the log is still there, it belongs to another file: delete it and the -shm file, and restore again.',
   },
   WP_STORE_IN_USE: {
@@ -100,7 +100,7 @@ export const errors = defineErrors({
     kind: 'external',
     status: 503,
     message: 'The PostgreSQL server at "{host}" has a certificate that is not trusted: {reason}',
-    hint: 'Name the certificate of its authority: ?sslmode=verify-full&sslrootcert=FILE. With ?sslmode=require, the connection is encrypted, but the server is not verified.',
+    hint: 'Specify the certificate of its authority: ?sslmode=verify-full&sslrootcert=FILE. With ?sslmode=require, the connection is encrypted, but the server is not verified.',
   },
   WP_STORE_NO_TLS: {
     kind: 'external',
@@ -131,7 +131,7 @@ export const errors = defineErrors({
   WP_STORE_URL_OPTION: {
     kind: 'user',
     status: 500,
-    message: 'The option {name}="{value}" of a PostgreSQL URL is not possible: {reason}',
+    message: 'The option {name}="{value}" of a PostgreSQL URL is not supported: {reason}',
     hint: 'See "PostgreSQL" in docs/operations.md.',
   },
   WP_STORE_VALUE: {
