@@ -142,7 +142,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 422,
     message: 'The definition is too large or too complex to be edited: {reason}',
-    hint: 'Replace the text of a file by a smaller one, or discard the changes. Repeated anchors and aliases, and files with many thousand entries, take most of the time.',
+    hint: 'Replace the text of a file with a shorter one, or discard the changes. Repeated anchors and aliases, and files with many thousands of entries, take most of the time.',
   },
   WP_BACKEND_DRAFT_QUEUE: {
     kind: 'external',
@@ -189,7 +189,7 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_ACTIVATION: {
     kind: 'user',
     status: 404,
-    message: 'No definition files are stored for activation {number}',
+    message: 'No definition files are stored for the activation {number}',
     hint: 'Old activations are pruned, and releases that were deployed by an older version have no definition files.',
   },
   WP_BACKEND_DRAFT_LOOPBACK: {
@@ -226,7 +226,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 422,
     message: 'The change adds {count} to the definition; nothing was saved',
-    hint: 'Correct the values that "diagnostics" names, or save with errors: the last state without errors stays served.',
+    hint: 'Correct the values that "diagnostics" names, or save with errors: the last valid version is still served.',
   },
   WP_BACKEND_DRAFT_BUSY: {
     kind: 'user',
@@ -243,7 +243,7 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_MIGRATION: {
     kind: 'user',
     status: 409,
-    message: '"{file}" cannot change: the migration ran, and reverting it would lose data',
+    message: '"{file}" cannot be changed: the migration has run, and reverting it would lose data',
     hint: 'Change the table with a new migration: edit it on its page.',
   },
   WP_BACKEND_DRAFT_CONNECTION: {
@@ -268,7 +268,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The draft has changes, so it cannot keep the undone changes',
-    hint: 'Publish or discard them first, or roll back without keeping the undone changes. You can open the undone release as draft later.',
+    hint: 'Publish or discard them first, or roll back without keeping the undone changes. You can open the undone release as a draft later.',
   },
   WP_BACKEND_PUBLISH_NONE: {
     kind: 'user',
@@ -287,7 +287,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: '{by} is publishing right now',
-    hint: 'Wait until it has finished, then publish again. The member "publish" is its id.',
+    hint: 'Wait until it has finished, then publish again. Its id is in "publish".',
   },
   WP_BACKEND_PUBLISH_STOPPED: {
     kind: 'user',
@@ -352,8 +352,8 @@ export const errors = defineErrors({
   WP_BACKEND_PERIODS: {
     kind: 'user',
     status: 400,
-    message: 'The time from "from" to "to" has {periods} periods by {by}; the limit is {limit}',
-    hint: 'Request a shorter time, or periods by hour.',
+    message: 'The range from "from" to "to" has {periods} periods by {by}; the limit is {limit}',
+    hint: 'Request a shorter range, or periods by hour.',
   },
 })
 

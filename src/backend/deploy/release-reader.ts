@@ -129,7 +129,11 @@ function findSchemaError(request: FastifyRequest, schema: TSchema, body: unknown
   const check = request.compileValidationSchema(schema, 'body')
   if (check(body)) return undefined
   const { errors: validation } = check
-  return Object.assign(new Error('The body does not fit'), { validation, validationContext: 'body', statusCode: 400 })
+  return Object.assign(new Error('The body does not have the expected structure'), {
+    validation,
+    validationContext: 'body',
+    statusCode: 400,
+  })
 }
 
 function deserializeError({ code, ...row }: SerializedError): Error {

@@ -50,7 +50,7 @@ export async function stageVariable(
   const name = chooseName(wanted, await listUsedNames(host))
   assertVariable(name, value)
   if (staged.length >= maxStaged && staged.every((one) => one.name !== name))
-    throw errors.WP_BACKEND_DRAFT_VARIABLE({ name, reason: `the draft has already ${maxStaged} variables` })
+    throw errors.WP_BACKEND_DRAFT_VARIABLE({ name, reason: `the draft already has ${maxStaged} variables` })
   const { secrets } = await openIdentity(host)
   const { system } = host
   const row = {
