@@ -89,7 +89,7 @@ function formatAttempt({ startedAt, latencyMs, status: code, outcome }: NonNulla
 const deliveries = defineRoute({
   name: 'listDeliveries',
   summary:
-    'Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. Filters by event, user and endpoint choose subscriptions that exist, and order by dispatch',
+    'Deliveries: the newest first, pending ones by when they are due, dead ones by when they became dead. Filters by event, user and endpoint apply only to subscriptions that still exist, and sort by dispatch',
   method: 'GET',
   path: '/delivery',
   scopes: ['backend.operate'],
@@ -214,7 +214,7 @@ const maxReplayed = 10_000
 
 const replayDead = defineRoute({
   name: 'replayDeliveries',
-  summary: 'Redelivers up to 10,000 dead deliveries, in the order in which they died',
+  summary: 'Redelivers up to 10,000 dead deliveries, in the order in which they became dead',
   method: 'POST',
   path: '/delivery/replay',
   scopes: ['backend.operate'],
@@ -230,7 +230,7 @@ const replayDead = defineRoute({
 
 const summary = defineRoute({
   name: 'getDeliverySummary',
-  summary: `Dead deliveries of the last 24 hours and pending deliveries (at most ${maxCounted} of each are counted), and active subscriptions that are postponed`,
+  summary: `Dead deliveries of the last 24 hours and pending deliveries (at most ${maxCounted} of each are counted), and active subscriptions whose deliveries are paused after failures`,
   method: 'GET',
   path: '/delivery/summary',
   scopes: ['backend.read', 'backend.operate'],

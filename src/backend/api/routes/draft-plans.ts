@@ -167,7 +167,8 @@ const action = defineRoute({
 
 const variable = defineRoute({
   name: 'setDraftVariable',
-  summary: 'Keeps a variable until the draft is published; in dev writes it to the .env file. Nothing reads it back',
+  summary:
+    'Keeps a variable until the draft is published; in dev writes it to the .env file. No request returns its value',
   method: 'PUT',
   path: '/draft/variable/:name',
   scopes: ['backend.write'],

@@ -110,7 +110,7 @@ const texts = Type.Array(text)
 
 const migration = defineRoute({
   name: 'changeDraftTable',
-  summary: 'Creates, changes or drops a table with a declared migration; amends the last one if it did not run',
+  summary: 'Creates, changes or drops a table with a declared migration; amends the last one if it has not run',
   method: 'POST',
   path: '/draft/migration',
   scopes: ['backend.write'],

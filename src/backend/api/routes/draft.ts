@@ -155,7 +155,7 @@ async function describeServer(own: SystemDraft, host: Host) {
 
 const difference = defineRoute({
   name: 'getDraftDifference',
-  summary: 'The definition files that differ from the last commit, or from those when dev began',
+  summary: 'The definition files that differ from the last commit, or from those when dev started',
   method: 'GET',
   path: '/draft/diff',
   scopes: ['backend.read'],
@@ -194,7 +194,7 @@ const valueAnswer = record({
 
 const value = defineRoute({
   name: 'getDraftValue',
-  summary: 'The value at a JSON pointer of waypost.yml, through its includes',
+  summary: 'The value at a JSON pointer into waypost.yml, which follows its includes',
   method: 'GET',
   path: '/draft/value',
   scopes: ['backend.read'],

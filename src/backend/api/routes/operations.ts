@@ -110,7 +110,7 @@ const runs = defineRoute({
 
 const runCronjob = defineRoute({
   name: 'runCronjob',
-  summary: 'Runs a cronjob now, even if it is not due. Answers when the run has begun',
+  summary: 'Runs a cronjob now, even if it is not due. Responds when the run has begun',
   method: 'POST',
   path: '/cronjob/:name/run',
   scopes: ['backend.operate'],

@@ -58,7 +58,7 @@ async function toQuery(host: Host, { from, to, by, route }: Static<typeof query>
 
 const statistics = defineRoute({
   name: 'listStatistics',
-  summary: 'Requests, errors and latency by minute or hour, and of all periods; those without requests are left out',
+  summary: 'Requests, errors and latency by minute or hour, and in total; periods without requests are omitted',
   method: 'GET',
   path: '/statistics',
   scopes: ['backend.read'],

@@ -180,7 +180,7 @@ const add = defineRoute({
 const change = defineRoute({
   name: 'changeSubscription',
   summary:
-    'Changes the endpoint or the status. Pending deliveries go to the new endpoint; disabling cancels them. Only an administrator can enable a subscription again that is disabled here',
+    'Changes the endpoint or the status. Pending deliveries go to the new endpoint; disabling cancels them. If it is disabled here, only an administrator can enable it again',
   method: 'PATCH',
   path: '/subscription/:id',
   scopes: ['backend.operate'],
@@ -215,7 +215,7 @@ const remove = defineRoute({
 
 const secret = defineRoute({
   name: 'renewSubscriptionSecret',
-  summary: 'Gives a subscription a new secret',
+  summary: 'Replaces the secret of a subscription',
   method: 'POST',
   path: '/subscription/:id/secret',
   scopes: ['backend.operate'],

@@ -107,7 +107,7 @@ const add = defineRoute({
     scopes: Type.Optional(
       Type.Array(Type.String({ maxLength: 128 }), {
         maxItems: 1000,
-        description: 'Exactly these; the default scopes of new users if absent',
+        description: 'Exactly these scopes; if absent, the default scopes of new users',
       }),
     ),
   }),

@@ -465,7 +465,7 @@ export interface Operations {
       }[]
     }
   }
-  /** The definition files that differ from the last commit, or from those when dev began. */
+  /** The definition files that differ from the last commit, or from those when dev started. */
   'GET /draft/diff': {
     answer: {
       base: { kind: 'git' | 'start' | 'release'; name: string }
@@ -479,7 +479,7 @@ export interface Operations {
       }[]
     }
   }
-  /** The value at a JSON pointer of waypost.yml, through its includes. */
+  /** The value at a JSON pointer into waypost.yml, which follows its includes. */
   'GET /draft/value': {
     query: { at: string }
     answer: {
@@ -807,7 +807,7 @@ export interface Operations {
       } | null
     }
   }
-  /** Creates, changes or drops a table with a declared migration; amends the last one if it did not run. */
+  /** Creates, changes or drops a table with a declared migration; amends the last one if it has not run. */
   'POST /draft/migration': {
     body: {
       connection: string
@@ -1090,7 +1090,7 @@ export interface Operations {
       } | null
     }
   }
-  /** Keeps a variable until the draft is published; in dev writes it to the .env file. Nothing reads it back. */
+  /** Keeps a variable until the draft is published; in dev writes it to the .env file. No request returns its value. */
   'PUT /draft/variable/:name': {
     params: { name: string }
     body: { value: string }
@@ -1288,7 +1288,7 @@ export interface Operations {
     query: { schedule: string; timezone?: string }
     answer: { next: string[]; problem: string | null }
   }
-  /** Requests, errors and latency by minute or hour, and of all periods; those without requests are left out. */
+  /** Requests, errors and latency by minute or hour, and in total; periods without requests are omitted. */
   'GET /statistics': {
     query: { from?: string; to?: string; by: 'minute' | 'hour'; route?: string }
     answer: {
@@ -1475,7 +1475,7 @@ export interface Operations {
       email?: string | null
       /** Generated if absent */
       password?: string
-      /** Exactly these; the default scopes of new users if absent */
+      /** Exactly these scopes; if absent, the default scopes of new users */
       scopes?: string[]
     }
     answer: {
@@ -1596,7 +1596,7 @@ export interface Operations {
     params: { name: string }
     query: { force?: 'true' }
   }
-  /** Deliveries: the newest first, pending ones by when they are due, dead ones by when they died. Filters by event, user and endpoint choose subscriptions that exist, and order by dispatch. */
+  /** Deliveries: the newest first, pending ones by when they are due, dead ones by when they became dead. Filters by event, user and endpoint apply only to subscriptions that still exist, and sort by dispatch. */
   'GET /delivery': {
     query: {
       status?: 'pending' | 'retrying' | 'delivered' | 'dead' | 'cancelled'
@@ -1633,7 +1633,7 @@ export interface Operations {
       next: string | null
     }
   }
-  /** Dead deliveries of the last 24 hours and pending deliveries (at most 10000 of each are counted), and active subscriptions that are postponed. */
+  /** Dead deliveries of the last 24 hours and pending deliveries (at most 10000 of each are counted), and active subscriptions whose deliveries are paused after failures. */
   'GET /delivery/summary': {
     answer: { dead: number; postponed: number; pending: number }
   }
@@ -1642,7 +1642,7 @@ export interface Operations {
     query: { since: string; event?: string; subscription?: string }
     answer: { deliveries: number }
   }
-  /** Redelivers up to 10,000 dead deliveries, in the order in which they died. */
+  /** Redelivers up to 10,000 dead deliveries, in the order in which they became dead. */
   'POST /delivery/replay': {
     body: { since: string; event?: string; subscription?: string }
     answer: { deliveries: number; more: boolean }
@@ -1793,7 +1793,7 @@ export interface Operations {
       secret: string
     }
   }
-  /** Changes the endpoint or the status. Pending deliveries go to the new endpoint; disabling cancels them. Only an administrator can enable a subscription again that is disabled here. */
+  /** Changes the endpoint or the status. Pending deliveries go to the new endpoint; disabling cancels them. If it is disabled here, only an administrator can enable it again. */
   'PATCH /subscription/:id': {
     params: { id: string }
     body: { endpoint?: string; status?: 'active' | 'paused' | 'disabled' }
@@ -1813,7 +1813,7 @@ export interface Operations {
   'DELETE /subscription/:id': {
     params: { id: string }
   }
-  /** Gives a subscription a new secret. */
+  /** Replaces the secret of a subscription. */
   'POST /subscription/:id/secret': {
     params: { id: string }
     body: { overlap?: string }
@@ -1859,7 +1859,7 @@ export interface Operations {
       }[]
     }
   }
-  /** Runs a cronjob now, even if it is not due. Answers when the run has begun. */
+  /** Runs a cronjob now, even if it is not due. Responds when the run has begun. */
   'POST /cronjob/:name/run': {
     params: { name: string }
   }
