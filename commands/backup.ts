@@ -3,9 +3,9 @@ import { Args, Flags, paint, WaypostCommand } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 
 export default class Backup extends WaypostCommand {
-  static override summary = 'Back up a System in SQLite while it is used'
+  static override summary = 'Back up a System in SQLite while it is in use'
   static override description =
-    'The backup has everything that was committed when it began. It needs the same WAYPOST_SECRET, which is not in it. For a System in PostgreSQL, the command fails and names the pg_dump command to use.'
+    'The backup contains everything that was committed when it began. To use it, you need the same WAYPOST_SECRET, which it does not contain. For a System in PostgreSQL, the command fails and names the pg_dump command to use.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> waypost-2026-11-28.db',
     '<%= config.bin %> <%= command.id %> shop.db --database data/shop.db',

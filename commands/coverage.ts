@@ -4,7 +4,7 @@ import type { Coverage as Report } from '../src/project/index.ts'
 
 export default class Coverage extends WaypostCommand {
   static override description =
-    'Run the tests and show what of the definition they do not touch\nMethods, responses, scopes, properties, events and cronjobs that no test with createTestApp has used.'
+    'Run the tests and show what they do not cover\nLists methods, responses, scopes, properties, events and cronjobs of the definition that no test with createTestApp has used.'
   static override usage = '<%= command.id %> [--min=PERCENT] [--lcov=FILE] [--json] [-- COMMAND...]'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
@@ -14,8 +14,8 @@ export default class Coverage extends WaypostCommand {
   static override strict = false
   static override enableJsonFlag = true
   static override flags = {
-    min: Flags.integer({ min: 0, max: 100, description: 'Fail if less than this percentage is touched' }),
-    lcov: Flags.string({ description: 'Write the coverage of the lines of the definition to this file, as lcov' }),
+    min: Flags.integer({ min: 0, max: 100, description: 'Fail if less than this percentage is covered' }),
+    lcov: Flags.string({ description: 'Write the coverage by line of the definition to this file, in lcov format' }),
   }
 
   async run(): Promise<unknown> {
@@ -26,7 +26,7 @@ export default class Coverage extends WaypostCommand {
     if (flags.lcov !== undefined) await writeFile(flags.lcov, `${formatLcov(process.cwd(), coverage)}\n`)
     if (!this.jsonEnabled()) this.log(`\n${formatCoverage(coverage, process.stdout.columns ?? 100)}`)
     const isLow = coverage.percent < (flags.min ?? 0)
-    if (isLow) this.note(`Less than ${flags.min}% of the definition is touched by tests`)
+    if (isLow) this.note(`Less than ${flags.min}% of the definition is covered by tests`)
     process.exitCode = code === 0 && isLow ? 1 : code
     return toJson(coverage)
   }

@@ -57,18 +57,18 @@ export default class Deploy extends WaypostCommand {
     yes: Flags.boolean({
       char: 'y',
       description:
-        'Do not ask for confirmation, even for warnings about access and breaking changes (unless these are forbidden)',
+        'Do not ask for confirmation, even for warnings about access or breaking changes (unless these are forbidden)',
     }),
     'allow-breaking': Flags.boolean({
       description: 'Deploy breaking changes even with breaking_changes: forbid',
       env: 'WAYPOST_ALLOW_BREAKING',
     }),
     'overwrite-backend': Flags.boolean({
-      description: 'Deploy although changes that were made in the backend are undone',
+      description: 'Deploy even if this undoes changes that were made in the backend',
     }),
     message: Flags.string({ char: 'm', description: 'Message for the list of releases', env: 'WAYPOST_MESSAGE' }),
     commit: Flags.string({
-      description: 'Git commit of the project; by default that of the pipeline, or what Git says',
+      description: 'Git commit of the project; by default the one of the pipeline, or else from Git',
       env: 'WAYPOST_COMMIT',
     }),
     against: againstFlag,
@@ -165,7 +165,7 @@ function describeQuestion({ objections }: Judgement): string {
   const questions = {
     breakingChanges: 'This breaks callers.',
     accessWarnings: 'More people can read or change data, as the warnings say.',
-    missingVariables: 'Servers that lack variables keep serving the previous release.',
+    missingVariables: 'Servers with missing variables keep serving the previous release.',
   }
   const said = Object.entries(questions).flatMap(([rule, text]) =>
     objections.some((one) => one.rule === rule) ? [text] : [],

@@ -3,7 +3,7 @@ import { readEnvironment } from '../src/kit/index.ts'
 
 export default class Migrate extends WaypostCommand {
   static override description =
-    "Apply migrations and write tables.ts and tables.json\nApplies Waypost's own migrations first, then those of each connection with a folder in migrations/. With --connection, it also writes the tables of an existing database without migrations."
+    "Apply migrations and write tables.ts and tables.json\nApplies Waypost's own migrations first, then those of each connection with a folder in migrations/. With --connection, it also writes these files for an existing database without migrations."
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --dry-run',

@@ -15,7 +15,7 @@ import type { Pull as Pulled } from '../src/project/index.ts'
 
 export default class Pull extends WaypostCommand {
   static override description =
-    'Write what changed on the server into the project\nCompares the active release with the one last deployed from Git, key by key. Your own changes stay. An empty folder becomes a project.'
+    'Bring the changes on the server into the project\nCompares the active release with the one last deployed from Git, key by key. Your own changes are kept. An empty folder becomes a project.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> my-api --url https://api.example.com',

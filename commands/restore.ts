@@ -4,7 +4,7 @@ import { readEnvironment } from '../src/kit/index.ts'
 export default class Restore extends HostCommand {
   static override summary = 'Restore a backup of a System in SQLite'
   static override description =
-    'Replaces everything in the database by the backup. Stop servers, workers and cron lines first: the command fails while another process uses the database. For a System in PostgreSQL, the command fails and names the pg_restore command to use.'
+    'Replaces everything in the database with the backup. Stop servers, workers and cron lines first: the command fails while another process uses the database. For a System in PostgreSQL, the command fails and names the pg_restore command to use.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> waypost-2026-11-28.db',
     '<%= config.bin %> <%= command.id %> shop.db --database data/shop.db --yes',
@@ -30,7 +30,7 @@ export default class Restore extends HostCommand {
       database: flags.database,
       confirm: (database) => {
         this.note(`  Target     ${database}`)
-        return this.confirmChange('Replace everything in it by the backup?', { isConfirmed: flags.yes })
+        return this.confirmChange('Replace everything in it with the backup?', { isConfirmed: flags.yes })
       },
     })
     if (restored === undefined) return { restored: false }

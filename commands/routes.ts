@@ -3,7 +3,7 @@ import { readEnvironment } from '../src/kit/index.ts'
 import type { ListedRoute } from '../src/project/index.ts'
 
 export default class Routes extends WaypostCommand {
-  static override description = 'List the methods of all routes, also of plugins'
+  static override description = 'List the methods of all routes, including plugin routes'
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
   static override enableJsonFlag = true
 

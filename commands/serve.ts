@@ -30,7 +30,7 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
       max: 65_535,
     }),
     cron: Flags.boolean({
-      description: 'Also run cronjobs and deliver events; each cronjob run happens on only one server',
+      description: 'Also run cronjobs and deliver events; each run of a cronjob happens on only one server',
     }),
   }
 

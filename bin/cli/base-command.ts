@@ -51,7 +51,7 @@ export abstract class WaypostCommand extends Command {
     const signal = this.stopSignal()
     const stop = () => {
       process.exitCode ??= terminated
-      this.note('  Stopping   A second signal ends at once.')
+      this.note('  Stopping   A second signal stops immediately.')
     }
     signal.addEventListener('abort', stop, { once: true })
     return signal

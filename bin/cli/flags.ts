@@ -13,14 +13,14 @@ export const againstFlag = custom({
   parse: async (text) => {
     if (/^(?:[0-9a-f]{6,64}|none)$/.test(text)) return text
     throw new Error(
-      `"${text}" is not a release id. Write at least its first 6 characters, or none if no release is active.`,
+      `"${text}" is not a release id. Enter at least its first 6 characters, or none if no release is active.`,
     )
   },
 })()
 
 /** What happens to deliveries that wait in a System that may be a copy. */
 export const deliveriesFlag = custom<DeliveryChoice>({
-  description: 'Deliveries that wait: hold them until event:resume (the default), send them, or cancel them',
+  description: 'Waiting deliveries: hold them until event:resume (the default), send them, or cancel them',
   options: ['send', 'hold', 'cancel'],
 })
 

@@ -66,7 +66,7 @@ export abstract class HostCommand extends WaypostCommand {
 
   /** Warns that a change removed the last administrator. */
   protected noteNoAdministrator(): void {
-    this.note('  Warning    No active user has backend.admin any more. Add one: waypost user:add NAME --admin')
+    this.note('  Warning    No active user has backend.admin anymore. Add one: waypost user:add NAME --admin')
   }
 
   /** Asks for confirmation unless already confirmed. Without a terminal `--yes` is required. */

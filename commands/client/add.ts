@@ -45,7 +45,7 @@ export default class ClientAdd extends HostCommand {
       this.print(`  Grants     ${client.grants.join(', ')}`)
       if (client.scopes.length === 0)
         this.note(
-          `  A client without scopes has access to nothing. Give scopes to ${flags.user}, then add a client again.`,
+          `  A client without scopes cannot access anything. Give scopes to ${flags.user}, then add a client again.`,
         )
       return client
     })

@@ -30,7 +30,7 @@ export default class EventDeliveries extends HostCommand {
     endpoint: Flags.string({ description: 'Only deliveries to this URL' }),
     state: Flags.option({
       options: states,
-      description: 'Only deliveries in this state; retrying: pending after a failure',
+      description: 'Only deliveries in this state; retrying means pending after a failure',
     })(),
     since: sinceFlag({
       description: 'Only deliveries dispatched since this time: how long ago, such as 24h, or an ISO time',

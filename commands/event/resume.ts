@@ -10,7 +10,7 @@ export default class EventResume extends HostCommand {
   ]
   static override enableJsonFlag = true
   static override flags = {
-    cancel: Flags.boolean({ description: 'Cancel the deliveries that wait, and send only later ones' }),
+    cancel: Flags.boolean({ description: 'Cancel the waiting deliveries, and send only later ones' }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
   }
 

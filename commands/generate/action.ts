@@ -19,7 +19,7 @@ export default class GenerateAction extends WaypostCommand {
       description: "Route of the action: 'METHOD /path'; default: the route that uses the file",
     }),
     all: Flags.boolean({
-      description: 'Every action file that the project names and that is missing',
+      description: 'Generate every missing action file that the project refers to',
       default: false,
       exclusive: ['route'],
     }),

@@ -8,7 +8,7 @@ const methodsFlag = Flags.option({ options: methodNames, multiple: true, delimit
 
 export default class GenerateFromTable extends WaypostCommand {
   static override description =
-    'Make a table an API\nAdds an action of the class sql-table and its routes to waypost.yml: list, create, read, replace, change and delete rows.'
+    'Turn a table into an API\nAdds an action of the class sql-table and its routes to waypost.yml: list, create, read, replace, change and delete rows.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> System app_order',
     '<%= config.bin %> <%= command.id %> System app_order --scopes order --owner user_id',
@@ -30,10 +30,10 @@ export default class GenerateFromTable extends WaypostCommand {
     'soft-delete': Flags.string({
       description: 'Column that DELETE changes instead of removing the row, for example status (1 becomes 0)',
     }),
-    event: Flags.string({ description: 'Event to add, which POST dispatches' }),
+    event: Flags.string({ description: 'Event to add and to dispatch with POST' }),
     owner: Flags.string({
       description:
-        'Column with the id of the user who owns a row, or that refers to an owned row; others cannot see it',
+        'Column with the id of the user who owns the row, or that refers to an owned row; other users cannot see it',
     }),
     'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
   }

@@ -2,9 +2,9 @@ import { Args, Flags, HostCommand, migrationFlags, nameOfUser, printDiagnostics 
 import { readEnvironment } from '../../src/kit/index.ts'
 
 export default class MigrateAccept extends HostCommand {
-  static override summary = 'Accept the changed text of an applied migration'
+  static override summary = 'Accept an edit to an applied migration'
   static override description =
-    'Records the current text as the one that was applied. Runs nothing and changes no table: use it if the migration still does the same. Changes of comments and layout need no acceptance.'
+    'Records the current text as the one that was applied. Runs nothing and changes no table: use it if the edit does not change what the migration does. Changes to comments and layout need no acceptance.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> 20261121-note',
     '<%= config.bin %> <%= command.id %> 20261121-note --connection Orders --yes',

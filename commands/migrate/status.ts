@@ -44,7 +44,7 @@ export default class MigrateStatus extends WaypostCommand {
     }
     if (changed.accept !== undefined)
       this.note(
-        `\n  Next    If it still does what it did: ${command(changed.accept)}\n          Otherwise restore it and write a new one.`,
+        `\n  Next    If the edit does not change what it does: ${command(changed.accept)}\n          Otherwise restore it and write a new one.`,
       )
     if (changed.redo !== undefined)
       this.note(

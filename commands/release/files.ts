@@ -3,7 +3,7 @@ import { Args, Flags, HostCommand, plural, shortId, toPrintable } from '../../bi
 export default class ReleaseFiles extends HostCommand {
   static override summary = 'List or restore the definition files of a release'
   static override description =
-    'These are the YAML and JSON files that its last activation keeps. Code and secrets are not part of them.'
+    'These are the YAML and JSON files that its last activation stores. They contain no code and no secrets.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> 9b07d3c5',
     '<%= config.bin %> <%= command.id %> 9b07d3c5 --output restored',

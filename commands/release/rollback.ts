@@ -37,7 +37,7 @@ export default class ReleaseRollback extends WaypostCommand {
     }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation' }),
     'allow-breaking': Flags.boolean({
-      description: 'Roll back even if that breaks callers and breaking_changes: forbid applies',
+      description: 'Roll back even if this breaks callers and breaking_changes is forbid',
       env: 'WAYPOST_ALLOW_BREAKING',
     }),
     'keep-draft': Flags.boolean({

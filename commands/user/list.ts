@@ -12,7 +12,7 @@ export default class UserList extends HostCommand {
   static override enableJsonFlag = true
   static override flags = {
     scope: Flags.string({ description: 'Only users with this scope' }),
-    search: Flags.string({ description: 'Only users whose name or email contains this text' }),
+    search: Flags.string({ description: 'Only users whose name or email address contains this text' }),
     limit: limitFlag,
   }
 
@@ -34,7 +34,7 @@ export default class UserList extends HostCommand {
     users: readonly ListedUser[],
     { scope, search }: { scope?: string | undefined; search?: string | undefined },
   ): void {
-    if (users.length === 0 && search !== undefined) this.note(`No user has "${search}" in the name or email`)
+    if (users.length === 0 && search !== undefined) this.note(`No user has "${search}" in the name or email address`)
     else if (users.length === 0) {
       const what = scope === undefined ? 'No users yet' : `No user has the scope ${scope}`
       const next = scope === undefined ? 'waypost user:add NAME' : `waypost user:scopes NAME --add ${scope}`

@@ -192,7 +192,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       const [status, redo] = [await project.run('migrate:status', { env }), await project.run('migrate:redo', { env })]
       assert.match(
         status.stderr,
-        /still does what it did: npx waypost migrate:accept 20261122-half --connection Orders\n/,
+        /the edit does not change what it does: npx waypost migrate:accept 20261122-half --connection Orders\n/,
       )
       assert.match(
         status.stderr,

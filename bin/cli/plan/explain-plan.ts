@@ -82,12 +82,13 @@ function explainChange(change: Change, parts: PlanParts): PlanLine {
 
 function remarksOfRemoved({ kind, name }: Change, { changes, droppedMigrations }: PlanParts): readonly Remark[] {
   if (kind !== 'migration') return []
-  if (droppedMigrations?.includes(name) === true) return [plain('has run: a deployment is refused, restore its file')]
+  if (droppedMigrations?.includes(name) === true)
+    return [plain('missing here, but has already run: restore its file, or the deployment is refused')]
   const [connection] = name.split('/')
   const isUnused = changes.some(
     (one) => one.kind === 'connection' && one.change === 'removed' && one.name === connection,
   )
-  return isUnused ? [plain('removed with its connection; its changes of the database stay')] : []
+  return isUnused ? [plain('removed with its connection; its changes to the database remain')] : []
 }
 
 function describeAccessWarnings(

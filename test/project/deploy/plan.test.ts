@@ -207,7 +207,7 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.deepEqual(removing.droppedMigrations, [])
     assert.deepEqual(
       explainPlan(removing).map(({ name, remarks }) => [name, ...remarks.map(({ text }) => text)]),
-      [['Reports'], ['Reports/1-report', 'removed with its connection; its changes of the database stay']],
+      [['Reports'], ['Reports/1-report', 'removed with its connection; its changes to the database remain']],
     )
     assert.equal((await deploy({ isConfirmed: true }))?.activated, true)
   })
