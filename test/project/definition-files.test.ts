@@ -126,7 +126,7 @@ test('beyond a limit are a diagnostic that names the limit and the file', async 
   const many = Object.fromEntries(Array.from({ length: 2001 }, (_, index) => [`resources/${index}.yml`, 'a: 1']))
   const { problems } = await collect(many)
   assert.deepEqual(problems.length, 1)
-  assert.match(problems[0]![3], /^resources\/\d+\.yml cannot be kept .* more than 2000 files$/)
+  assert.match(problems[0]![3], /^resources\/\d+\.yml cannot be stored .* more than 2000 files$/)
 })
 
 test('contain the place of every entry of the definition', async () => {
