@@ -73,8 +73,8 @@ function chooseFiles(files: ActionFiles, saved: ReadonlySet<string> | undefined)
 /** Logs what code that is no longer served has left open. */
 export function logClosed({ left, errors }: ClosedModules, log: Log): void {
   for (const { kind, place, isEnded } of left) {
-    if (isEnded) log.warn({ kind, place }, 'ended what code that is no longer served left running')
-    else log.warn({ kind, place }, 'code that is no longer served left something open')
+    if (isEnded) log.warn({ kind, place }, 'outdated code left something running; it was ended')
+    else log.warn({ kind, place }, 'outdated code left something open')
   }
   for (const error of errors) log.warn({ err: error }, error.message)
 }

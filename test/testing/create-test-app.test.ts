@@ -296,7 +296,7 @@ ${actionFile('setInterval(() => undefined, 3600000); return {}')}`,
   left[0]!.close()
   const lines = write.mock.calls.map(({ arguments: [text] }) => String(text).replace(/^warning: /, ''))
   assert.deepEqual(lines, [
-    'code that is no longer served left something open kind="server" place="src/left.ts:3"\n',
-    'ended what code that is no longer served left running kind="timer" place="src/left.ts:8"\n',
+    'outdated code left something open kind="server" place="src/left.ts:3"\n',
+    'outdated code left something running; it was ended kind="timer" place="src/left.ts:8"\n',
   ])
 })
