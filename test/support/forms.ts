@@ -1,12 +1,19 @@
-import { test, type TestContext } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import { readEnvironment, variable } from '../../src/kit/index.ts'
 
 /** With `WAYPOST_TEST_LONG=1` all tests run. CI omits those that others cover too. */
 export const isLong = variable(readEnvironment(), 'WAYPOST_TEST_LONG') === '1'
 
+const skip = !isLong && 'long form'
+
 /** Declares a test that CI omits, because others cover nearly the same. A comment names them. */
 export function longTest(name: string, run: (t: TestContext) => Promise<void>): void {
-  void (isLong ? test : test.skip)(name, run)
+  void test(name, { skip }, run)
+}
+
+/** Declares a suite that CI omits, with its hooks, because others cover nearly the same. A comment names them. */
+export function longDescribe(name: string, declare: () => void): void {
+  void describe(name, { skip }, declare)
 }
 
 /** A database of System. */
