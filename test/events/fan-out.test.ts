@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { openSystem } from '../../src/store/index.ts'
-import { onBothDatabases, type World } from './world.ts'
+import { onEachDatabase, type World } from './world.ts'
 
-onBothDatabases('fan-out', (world) => {
+onEachDatabase('fan-out', (world) => {
   test('reaches every active subscription of the event, each once', async () => {
     const users = [await world().addUser(), await world().addUser()]
     const wanted: string[] = []

@@ -6,9 +6,9 @@ import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { record } from '../../src/events/worker/record.ts'
 import { makeTestClock } from '../support/clock.ts'
 import { holdWorkers, refuseStatements } from './refusing-system.ts'
-import { leaveDead, makeMember, onBothDatabases, type World } from './world.ts'
+import { leaveDead, makeMember, onBothDatabases, onEachDatabase, type World } from './world.ts'
 
-onBothDatabases('workers', (world) => {
+onEachDatabase('workers', (world) => {
   test('that join and leave have their shares of all lanes, whatever their number', async () => {
     world().clock.freeze() // on a busy machine, a round can take longer than a lease
     const members: Member[] = []

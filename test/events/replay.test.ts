@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countDead, replayDead, replayDelivery } from '../../src/events/index.ts'
-import { onBothDatabases, type World } from './world.ts'
+import { onEachDatabase, type World } from './world.ts'
 
 const hour = 3_600_000
 
-onBothDatabases('a replay', (world) => {
+onEachDatabase('a replay', (world) => {
   test('of a dead delivery resends it with the same id, with four attempts', async () => {
     const receiver = await world().openReceiver(500)
     const [id = ''] = await makeDead(world(), receiver.url, 1)

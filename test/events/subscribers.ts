@@ -1,9 +1,9 @@
 import { afterEach, before, after, describe } from 'node:test'
 import { makeDispatcher } from '../../src/events/index.ts'
 import { deliverTestEvents } from '../../src/server/index.ts'
-import { systemKinds } from '../support/server.ts'
 import { openPeople, type People, type Person } from '../consumer/people.ts'
 import { openReceiver, type Answer, type Receiver } from './receiver.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 /** A server whose deliveries may reach loopback, users of it, and their receivers. */
 export interface Subscribers extends People {
@@ -18,13 +18,13 @@ export interface Subscribers extends People {
   deliverDelayed(): Promise<void>
 }
 
-/** Declares the same tests for SQLite and for PostgreSQL, against a server that runs. */
+/** Declares tests against a server that runs: on SQLite, in the long form on PostgreSQL too, which tests of workers use. */
 export function withSubscribers(
   name: string,
   declare: (world: () => Subscribers) => void,
   config: Readonly<Record<string, unknown>> = {},
 ): void {
-  for (const kind of systemKinds) {
+  for (const kind of chooseKinds('sqlite')) {
     describe(`${name}, ${kind}`, () => {
       const receivers: Receiver[] = []
       let people: People

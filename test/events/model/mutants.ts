@@ -43,18 +43,21 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     replacement: '',
     faults: ['outage'],
     seed: 3,
+    isLong: true,
   },
   'what leaves memory during a reading is forgotten': {
     file: memory,
     text: 'this.#left?.add(row.id)',
     replacement: '',
     faults: ['slow'],
+    isLong: true,
   },
   'a delivery begins before it is in a note': {
     file: turns,
     text: 'row?.isNoted !== true || !',
     replacement: 'row === undefined || !',
     faults: ['slow'],
+    isLong: true,
   },
   'only the monotonic clock counts': {
     file: member,
