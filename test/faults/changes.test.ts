@@ -52,7 +52,7 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
     },
   ]
   for (const [index, { name, make, undo }] of made.entries()) {
-    const skip = !isLong && index % 2 === 1 && 'others are changed in the same way'
+    const skip = !isLong && index > 0 && 'long form: others are changed in the same way'
     test(`reject ${name}, on the server that made the change immediately`, { skip }, async (t) => {
       for (let round = 0; round < (isLong ? 3 : 1); round++) {
         const token = await world.issueKnown()
@@ -89,8 +89,9 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
       undo: () => setStatus(world.system, 'client', { id: world.client.id, status: 'active' }),
     },
   ]
-  for (const { name, make, undo, status } of changes) {
-    test(`reject ${name}, and admit it again after that is reverted`, async (t) => {
+  for (const [index, { name, make, undo, status }] of changes.entries()) {
+    const skip = !isLong && index > 0 && 'long form: others are changed in the same way'
+    test(`reject ${name}, and admit it again after that is reverted`, { skip }, async (t) => {
       const token = await world.issueKnown()
       await assertNoticed(t, token, { make, status })
       await undo()

@@ -51,7 +51,8 @@ describe('PostgreSQL that crashes in the middle of a batch', () => {
     await assertOnce(site)
   })
 
-  test('is awaited by a watching worker, which posts everything, and nothing twice', async () => {
+  // In CI, events/faults.test.ts has this in its process.
+  longTest('is awaited by a watching worker, which posts everything, and nothing twice', async () => {
     await using site = await openSite()
     const worker = site.startWorker(['--watch'])
     await crashUnder(site, 20)
@@ -63,7 +64,7 @@ describe('PostgreSQL that crashes in the middle of a batch', () => {
     await assertOnce(site)
   })
 
-  // In CI, hosts-outage.test.ts stops PostgreSQL under a worker.
+  // In CI, events/faults.test.ts has this in its process.
   longTest('is awaited by a worker that watches and starts before it, and not by one that cron starts', async () => {
     await using site = await openSite()
     const url = site.host.variables['WAYPOST_SYSTEM_URL']!

@@ -18,8 +18,8 @@ const silentMs = 20_000
 const mortal = pathToFileURL(path.join(import.meta.dirname, 'mortal-deploy.ts')).href
 /** More points than an activation has. */
 const mostPoints = 25
-/** Outside the long form, every fifth point. */
-const step = isLong ? 1 : 5
+/** Outside the long form, every tenth point. */
+const step = isLong ? 1 : 10
 
 describe('servers of one PostgreSQL', { concurrency: 1 }, () => {
   let postgres: TestPostgres

@@ -7,17 +7,17 @@ import { startBuild } from '../../src/project/deploy/start-build.ts'
 import { findProject } from '../../src/project/find-project.ts'
 import { loadActiveRelease, loadArtifacts } from '../../src/release/index.ts'
 import { makesTable, openDeployWorld, projectOf, type DeployWorld } from '../operate/releases/world.ts'
-import { describeEachSystem, writeFiles } from '../support/project-server.ts'
+import { describeSystems, writeFiles } from '../support/project-server.ts'
 import { endMortal, startMortal } from './mortal.ts'
 import type { Order } from './mortal-migration.ts'
-import { isLong } from '../support/forms.ts'
+import { chooseKinds, isLong } from '../support/forms.ts'
 
 /** More points than a migration and an activation have; on PostgreSQL those of the activation are looked at elsewhere. */
 const limits = { sqlite: 40, postgresql: 8 }
 
-describeEachSystem('a deployment with a migration that is killed', ({ kind, newSystem }) => {
+describeSystems('a deployment with a migration that is killed', chooseKinds('sqlite'), ({ kind, newSystem }) => {
   const limit = limits[kind]
-  const step = isLong ? 1 : kind === 'sqlite' ? 5 : 3
+  const step = isLong ? 1 : 10
   test('leaves the complete old or new release, at whatever point, and can be repeated', async (t) => {
     await using world = await openDeployWorld(await newSystem())
     await world.deploy({ [yml]: projectOf(1), [fileOf(0)]: makesTable(tableOf(0)) })

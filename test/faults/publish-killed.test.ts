@@ -15,8 +15,8 @@ import { publish, type Order } from './mortal-publish.ts'
 
 /** More statements than a publication has. */
 const limit = 80
-/** Outside the long form, every eighth of them, and only on PostgreSQL. */
-const step = isLong ? 1 : 8
+/** Outside the long form, every twentieth of them, and only on PostgreSQL. */
+const step = isLong ? 1 : 20
 
 describeSystems('a publication that is killed', chooseKinds('postgresql'), ({ newSystem }) => {
   test('leaves the old or the new release, and the draft, and can be repeated', async (t) => {

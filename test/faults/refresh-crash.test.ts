@@ -12,8 +12,8 @@ import { defaultKinds, isLong } from '../support/forms.ts'
 
 /** More points than a refresh has. */
 const limit = 40
-/** Outside the long form, every third point. */
-const step = isLong ? 1 : 3
+/** Outside the long form, every sixth point. */
+const step = isLong ? 1 : 6
 
 for (const kind of defaultKinds) {
   describe(`a server that is killed while it rotates a refresh token, on ${kind}`, () => {
