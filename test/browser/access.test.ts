@@ -177,7 +177,8 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     assert.deepEqual(complaints, [])
   })
 
-  test('a pasted token shows whose it is before it is revoked', async () => {
+  // In CI, backend/access-api.test.ts finds the token, and the test above revokes one.
+  longTest('a pasted token shows whose it is before it is revoked', async () => {
     const { host } = world.server
     await addUser(host.system, { name: 'pat', scopes: ['order'] })
     const issued = await issueHostToken(asCommand(host), { user: 'pat', scopes: ['order'], expires: '1h' })

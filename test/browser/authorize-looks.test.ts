@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { findFlaws, storeScreenshot, openBrowser, openPage } from '../support/browser.ts'
 import { deriveAccent } from '../../src/kit/index.ts'
-import { isLong } from '../support/forms.ts'
+import { isLong, longTest } from '../support/forms.ts'
 import { openBrowserWorld, password, type BrowserWorld } from './authorize-world.ts'
 
 /** Fifty, one of them as long as may be. */
@@ -131,7 +131,8 @@ describe('the pages of the authorization code flow, checked visually', { timeout
     })
   }
 
-  test('they allow text of twice the size, and can be used with the keyboard alone', async () => {
+  // In CI, docs-content.test.ts zooms, and the smallest phone above has the least room.
+  longTest('they allow text of twice the size, and can be used with the keyboard alone', async () => {
     await using opened = await openPage(browser, world.server.url, { viewport: { width: 640, height: 480 } })
     const { page } = opened
     await page.goto(urls.plain)

@@ -157,79 +157,83 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
     assert.equal(await page.getByRole('button', { name: /^PUT .book/ }).count(), 0, 'in memory only')
   })
 
-  test('Try it sends lists and empty text, refuses what calls another operation, stops, and downloads', async () => {
-    await using opened = await world.open({ viewport: { width: 1440, height: 1200 } })
-    const { page } = opened
-    await openSignedIn(page, '/routes/GET%20%2Fodd%2F%3Aname?tab=try')
-    const name = page.getByRole('textbox', { name: 'name', exact: true })
-    const answer = page.getByRole('region', { name: 'Response' })
-    const button = (label: string) => page.getByRole('button', { name: label, exact: true })
-    let count = 0
-    page.on('request', (request) => void (count += request.url().includes(':3000/odd') ? 1 : 0))
+  // In CI, the same sheet as above, and portal-reference.test.ts.
+  longTest(
+    'Try it sends lists and empty text, refuses what calls another operation, stops, and downloads',
+    async () => {
+      await using opened = await world.open({ viewport: { width: 1440, height: 1200 } })
+      const { page } = opened
+      await openSignedIn(page, '/routes/GET%20%2Fodd%2F%3Aname?tab=try')
+      const name = page.getByRole('textbox', { name: 'name', exact: true })
+      const answer = page.getByRole('region', { name: 'Response' })
+      const button = (label: string) => page.getByRole('button', { name: label, exact: true })
+      let count = 0
+      page.on('request', (request) => void (count += request.url().includes(':3000/odd') ? 1 : 0))
 
-    await name.fill('..')
-    await page.getByText('This would call another operation').waitFor()
-    await button('Send').click()
-    await page.getByText('Code of this request').click()
-    const code = page.getByRole('region', { name: 'Code in curl' })
-    assert.match((await code.textContent())!, /'http:\/\/localhost:3000\/odd\/:name'/)
-    assert.equal(count, 0)
+      await name.fill('..')
+      await page.getByText('This would call another operation').waitFor()
+      await button('Send').click()
+      await page.getByText('Code of this request').click()
+      const code = page.getByRole('region', { name: 'Code in curl' })
+      assert.match((await code.textContent())!, /'http:\/\/localhost:3000\/odd\/:name'/)
+      assert.equal(count, 0)
 
-    await name.fill('a b')
-    await page.getByLabel('tag', { exact: true }).fill('x,y\n\nz')
-    await button('Send note empty').click()
-    assert.deepEqual(await findFlaws(page), [])
-    await button('Send').click()
-    await answer.getByText('"tag"').waitFor()
-    const echoed = { name: 'a b', query: { tag: ['x,y', '', 'z'], note: '' } }
-    assert.deepEqual(JSON.parse((await answer.textContent())!), echoed)
-    await button('Send note empty').click()
-    await page.getByLabel('tag', { exact: true }).fill('')
+      await name.fill('a b')
+      await page.getByLabel('tag', { exact: true }).fill('x,y\n\nz')
+      await button('Send note empty').click()
+      assert.deepEqual(await findFlaws(page), [])
+      await button('Send').click()
+      await answer.getByText('"tag"').waitFor()
+      const echoed = { name: 'a b', query: { tag: ['x,y', '', 'z'], note: '' } }
+      assert.deepEqual(JSON.parse((await answer.textContent())!), echoed)
+      await button('Send note empty').click()
+      await page.getByLabel('tag', { exact: true }).fill('')
 
-    await name.fill('stream')
-    await button('Send').click()
-    await answer.getByText('data: one').waitFor()
-    await page.getByText('Receiving …').waitFor()
-    await page.locator('.try-status').getByText('200', { exact: true }).waitFor()
-    assert.deepEqual(await findFlaws(page), [])
-    await button('Stop').click()
-    await page.getByText('Stopped before the response was complete.').waitFor()
-    await answer.getByText('data: one').waitFor()
-    await name.fill('slow')
-    await button('Send').click()
-    await button('Stop').click()
-    await page.getByText('Stopped. The server may have processed the request.').waitFor()
-    await button('Stop').waitFor({ state: 'detached' })
+      await name.fill('stream')
+      await button('Send').click()
+      await answer.getByText('data: one').waitFor()
+      await page.getByText('Receiving …').waitFor()
+      await page.locator('.try-status').getByText('200', { exact: true }).waitFor()
+      assert.deepEqual(await findFlaws(page), [])
+      await button('Stop').click()
+      await page.getByText('Stopped before the response was complete.').waitFor()
+      await answer.getByText('data: one').waitFor()
+      await name.fill('slow')
+      await button('Send').click()
+      await button('Stop').click()
+      await page.getByText('Stopped. The server may have processed the request.').waitFor()
+      await button('Stop').waitFor({ state: 'detached' })
 
-    // A stream that begins only after somebody has left the page.
-    await name.fill('stream')
-    const held = Promise.withResolvers<void>()
-    await page.route('**/odd/stream**', (route) => held.promise.then(() => route.continue()))
-    const [late] = await Promise.all([page.waitForRequest('**/odd/stream**'), button('Send').click()])
-    const ended = page.waitForEvent('requestfailed', (request) => request === late)
-    await page.getByRole('link', { name: 'Schemas', exact: true }).click()
-    await page.getByRole('heading', { name: 'Schemas', level: 1 }).waitFor()
-    held.resolve()
-    await ended
-    await page.goBack()
+      // A stream that begins only after somebody has left the page.
+      await name.fill('stream')
+      const held = Promise.withResolvers<void>()
+      await page.route('**/odd/stream**', (route) => held.promise.then(() => route.continue()))
+      const [late] = await Promise.all([page.waitForRequest('**/odd/stream**'), button('Send').click()])
+      const ended = page.waitForEvent('requestfailed', (request) => request === late)
+      await page.getByRole('link', { name: 'Schemas', exact: true }).click()
+      await page.getByRole('heading', { name: 'Schemas', level: 1 }).waitFor()
+      held.resolve()
+      await ended
+      await page.goBack()
 
-    const download = async () => {
-      const downloading = page.waitForEvent('download')
-      await button('Download').click()
-      const file = await downloading
-      return [file.suggestedFilename(), (await stat(await file.path())).size]
-    }
-    await name.fill('large')
-    await button('Send').click()
-    await page.getByText('Only the first 256 KB are shown.').waitFor()
-    await page.locator('.try-status').getByText('9,766 KB').waitFor()
-    assert.equal((await answer.textContent())!.length, 256 * 1024)
-    assert.deepEqual(await download(), ['large.txt', 10_000_000])
-    await name.fill('picture')
-    await button('Send').click()
-    await page.getByText('The response is not text (image/png).').waitFor()
-    assert.deepEqual(await download(), ['picture.png', 5])
-  })
+      const download = async () => {
+        const downloading = page.waitForEvent('download')
+        await button('Download').click()
+        const file = await downloading
+        return [file.suggestedFilename(), (await stat(await file.path())).size]
+      }
+      await name.fill('large')
+      await button('Send').click()
+      await page.getByText('Only the first 256 KB are shown.').waitFor()
+      await page.locator('.try-status').getByText('9,766 KB').waitFor()
+      assert.equal((await answer.textContent())!.length, 256 * 1024)
+      assert.deepEqual(await download(), ['large.txt', 10_000_000])
+      await name.fill('picture')
+      await button('Send').click()
+      await page.getByText('The response is not text (image/png).').waitFor()
+      assert.deepEqual(await download(), ['picture.png', 5])
+    },
+  )
 
   test('Try it shows HTML as text, sends no token of the session to routes and follows no redirect', async () => {
     await using opened = await world.open()

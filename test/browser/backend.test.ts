@@ -65,35 +65,39 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('an expired session asks to sign in again in a window; the page stays, and the request is repeated', async () => {
-    await using opened = await world.open()
-    const { page } = opened
-    await openSignedIn(page)
-    await page.getByText(/^Waypost \d/).waitFor()
-    await page.evaluate('window.isSamePage = true')
-    await page.keyboard.press('Control+K')
-    await page.getByRole('combobox').fill('overv')
-    world.clock.forward(9 * 3_600_000)
-    await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))") // repeats what the page has loaded
-    const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
-    await dialog.waitFor()
-    const isCovered = (flaw: string) => flaw.startsWith('color-contrast') // of what is under the dialog: undecided
-    assert.deepEqual(
-      (await findFlaws(page)).filter((flaw) => !isCovered(flaw)),
-      [],
-    )
-    const opening = page.context().waitForEvent('page')
-    await dialog.getByRole('button', { name: 'Sign in' }).click()
-    const window = await opening
-    const closing = window.waitForEvent('close')
-    await logInAgain(window)
-    await closing
-    await dialog.waitFor({ state: 'detached' })
-    assert.equal(await page.getByRole('combobox').inputValue(), 'overv')
-    await page.keyboard.press('Enter')
-    await page.getByText(/^Waypost \d/).waitFor()
-    assert.equal(await page.evaluate('window.isSamePage'), true)
-  })
+  // In CI, portal.test.ts has the same window.
+  longTest(
+    'an expired session asks to sign in again in a window; the page stays, and the request is repeated',
+    async () => {
+      await using opened = await world.open()
+      const { page } = opened
+      await openSignedIn(page)
+      await page.getByText(/^Waypost \d/).waitFor()
+      await page.evaluate('window.isSamePage = true')
+      await page.keyboard.press('Control+K')
+      await page.getByRole('combobox').fill('overv')
+      world.clock.forward(9 * 3_600_000)
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))") // repeats what the page has loaded
+      const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
+      await dialog.waitFor()
+      const isCovered = (flaw: string) => flaw.startsWith('color-contrast') // of what is under the dialog: undecided
+      assert.deepEqual(
+        (await findFlaws(page)).filter((flaw) => !isCovered(flaw)),
+        [],
+      )
+      const opening = page.context().waitForEvent('page')
+      await dialog.getByRole('button', { name: 'Sign in' }).click()
+      const window = await opening
+      const closing = window.waitForEvent('close')
+      await logInAgain(window)
+      await closing
+      await dialog.waitFor({ state: 'detached' })
+      assert.equal(await page.getByRole('combobox').inputValue(), 'overv')
+      await page.keyboard.press('Enter')
+      await page.getByText(/^Waypost \d/).waitFor()
+      assert.equal(await page.evaluate('window.isSamePage'), true)
+    },
+  )
 
   test('a user without access is told so', async () => {
     await addUser(world.server.host.system, { name: 'bob', password, scopes: ['todo'] })
@@ -134,7 +138,8 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('a rollback shows what it changes, and the overview the traffic', async () => {
+  // In CI, backend/rollback.test.ts surveys, e2e/release-commands.test.ts rolls back.
+  longTest('a rollback shows what it changes, and the overview the traffic', async () => {
     const { server } = world
     const before = server.release.id
     const text = readTemplate('todo')['waypost.yml']!
@@ -218,7 +223,8 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
       : {}),
   }
   for (const [scopes, titles] of Object.entries(access)) {
-    test(`a user with ${scopes} opens every page that the navigation shows, without a refused request`, async () => {
+    const declare = scopes === 'backend.read' ? test : longTest
+    declare(`a user with ${scopes} opens every page that the navigation shows, without a refused request`, async () => {
       const name = scopes.replaceAll(/\W/g, '-')
       await addUser(world.server.host.system, { name, password, scopes: scopes.split(' ') })
       await using opened = await world.open({ viewport: { width: 1440, height: 900 } })

@@ -45,24 +45,28 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
   for (const [index, { name, ...size }] of sizes.entries()) {
     const colours = ['dark', 'light'] as const
     for (const colorScheme of isLong ? colours : [colours[index % 2]!]) {
-      test(`shows every operation on ${name}, ${colorScheme}, loads no external resources and reports no errors`, async () => {
-        await using opened = await openPage(browser, server.url, { ...size, colorScheme })
-        const { page, complaints } = opened
-        await page.goto(`${server.url}/docs`)
-        for (const operation of Object.values(operations))
-          await page.locator('.operations').getByText(operation).waitFor()
-        await page.waitForFunction('document.title.startsWith("API reference · ")')
-        assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), size.viewport.width)
-        assert.deepEqual(await isDark(page), colorScheme === 'dark')
-        await page.locator('.operations').getByText('Creates a to-do').click()
-        await page.getByRole('heading', { name: 'Creates a to-do', level: 1 }).waitFor()
-        await page.reload()
-        await page.getByRole('heading', { name: 'Creates a to-do', level: 1 }).waitFor()
-        assert.equal(page.url(), `${server.url}/docs/operation/createTodo`)
-        await page.getByRole('navigation', { name: 'Breadcrumb' }).getByText('API reference').click()
-        await page.getByRole('heading', { name: 'API reference', level: 1 }).waitFor()
-        assert.deepEqual(complaints, [])
-      })
+      const declare = index === 0 ? test : longTest
+      declare(
+        `shows every operation on ${name}, ${colorScheme}, loads no external resources and reports no errors`,
+        async () => {
+          await using opened = await openPage(browser, server.url, { ...size, colorScheme })
+          const { page, complaints } = opened
+          await page.goto(`${server.url}/docs`)
+          for (const operation of Object.values(operations))
+            await page.locator('.operations').getByText(operation).waitFor()
+          await page.waitForFunction('document.title.startsWith("API reference · ")')
+          assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), size.viewport.width)
+          assert.deepEqual(await isDark(page), colorScheme === 'dark')
+          await page.locator('.operations').getByText('Creates a to-do').click()
+          await page.getByRole('heading', { name: 'Creates a to-do', level: 1 }).waitFor()
+          await page.reload()
+          await page.getByRole('heading', { name: 'Creates a to-do', level: 1 }).waitFor()
+          assert.equal(page.url(), `${server.url}/docs/operation/createTodo`)
+          await page.getByRole('navigation', { name: 'Breadcrumb' }).getByText('API reference').click()
+          await page.getByRole('heading', { name: 'API reference', level: 1 }).waitFor()
+          assert.deepEqual(complaints, [])
+        },
+      )
     }
   }
 
@@ -90,7 +94,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('forced colors leave all text readable, and show the current page and tab', async () => {
+  // In CI, forced-colors.test.ts and docs-content.test.ts look at forced colors.
+  longTest('forced colors leave all text readable, and show the current page and tab', async () => {
     await using opened = await openPage(browser, server.url, {
       viewport: { width: 1440, height: 3600 },
       forcedColors: 'active',
@@ -152,7 +157,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('shows complex schemas', async () => {
+  // In CI, docs-content.test.ts has this and the large API.
+  longTest('shows complex schemas', async () => {
     await using hard = await openProjectServer({ files: nastyFiles, isDevelopment: true })
     await using opened = await openPage(browser, hard.url, { viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
@@ -167,7 +173,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('a large API has closed groups, and renders what is near', async () => {
+  longTest('a large API has closed groups, and renders what is near', async () => {
     const names = Array.from({ length: 26 }, (_, index) => `thing${index}`)
     const methods = ['GET', 'POST', 'PUT', 'DELETE'].map((method) => `${method}: { response: Thing, action: a.ts }`)
     const routes = names.map((name) => `  /${name}: { scopes: [a], methods: { ${methods.join(', ')} } }`)

@@ -7,6 +7,7 @@ import { findFlaws, storeScreenshot, type WatchedPage } from '../support/browser
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import { goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
+import { longDescribe } from '../support/forms.ts'
 
 describe('forced colors', { timeout: 300_000 }, () => {
   let world: BackendWorld
@@ -53,8 +54,11 @@ describe('forced colors', { timeout: 300_000 }, () => {
   const colorOf = (element: Locator) =>
     element.evaluate((one) => one.ownerDocument.defaultView!.getComputedStyle(one).backgroundColor)
 
-  for (const colorScheme of ['light', 'dark'] as const)
-    describe(colorScheme, () => {
+  for (const [colorScheme, declare] of [
+    ['light', describe],
+    ['dark', longDescribe],
+  ] as const)
+    declare(colorScheme, () => {
       before(() => page.emulateMedia({ colorScheme }))
 
       test('scopes of a user: which ones the user has', async () => {

@@ -203,7 +203,8 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     )
   })
 
-  test('a failing endpoint: its attempts and answers are shown, and dead deliveries are replayed', async () => {
+  // In CI, backend-operate.test.ts clicks the same in the backend, and events/subscription-deliveries.test.ts has the answers.
+  longTest('a failing endpoint: its attempts and answers are shown, and dead deliveries are replayed', async () => {
     const { id } = await subscribe(`${receiver.url}/failing`)
     receiver.choose = () => (response) => response.writeHead(503).end(script)
     await addTodo('one')
@@ -275,7 +276,8 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     await asBea('DELETE', `/consumer/subscription/${id}`)
   })
 
-  test('the secret is replaced with an overlap; it is paused, resumed, moved and deleted', async () => {
+  // In CI, events/subscription-secret.test.ts and subscription-change.test.ts have this.
+  longTest('the secret is replaced with an overlap; it is paused, resumed, moved and deleted', async () => {
     const { id, secret: old } = await subscribe(`${receiver.url}/own`, 'order_paid')
     receiver.choose = () => 204
     await using opened = await world.open()
@@ -337,7 +339,8 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     )
   })
 
-  test('says why a subscription is disabled or held back, and what a user may do with that of an app', async () => {
+  // In CI, events/subscription-clients.test.ts and breaker.test.ts have the reasons.
+  longTest('says why a subscription is disabled or held back, and what a user may do with that of an app', async () => {
     const { id } = await subscribe(`${receiver.url}/gone`)
     const { db } = world.server.host.system
     const set = (values: Readonly<Record<string, string | number | null>>) =>
@@ -374,7 +377,8 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     await asBea('DELETE', `/consumer/subscription/${id}`)
   })
 
-  test('of another user are not there', async () => {
+  // In CI, events/subscription-clients.test.ts refuses them.
+  longTest('of another user are not there', async () => {
     const { id } = await subscribe(`${receiver.url}/hook`)
     const { entry } = await asBea('GET', `/consumer/subscription/${id}/deliveries`)
     await using opened = await world.open()

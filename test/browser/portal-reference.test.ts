@@ -181,7 +181,8 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('explains how to get a token; the code gets one', async () => {
+  // In CI, read-openapi.test.ts runs the code of requests.
+  longTest('explains how to get a token; the code gets one', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     await page.goto(`${origin}${root}/reference?tab=authentication`)

@@ -8,6 +8,7 @@ import { installation } from '../../src/kit/index.ts'
 import { until } from '../support/until.ts'
 import { checkLooks, checkPage, goTo } from './backend-world.ts'
 import { logIn, openPortal, openPortalWorld, origin, password, root, type PortalWorld } from './portal-world.ts'
+import { longTest } from '../support/forms.ts'
 
 describe('the portal', { timeout: 600_000 }, () => {
   let world: PortalWorld
@@ -107,7 +108,8 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.equal(await page.evaluate('window.isSamePage'), true)
   })
 
-  test('shows a visitor whose session has ended, without a login page', async () => {
+  // In CI, auth/authorize/portal-client.test.ts ends sessions.
+  longTest('shows a visitor whose session has ended, without a login page', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     await openPortal(page)
@@ -132,7 +134,8 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('without registration, offers no account to visitors', async () => {
+  // In CI, consumer/register.test.ts refuses it.
+  longTest('without registration, offers no account to visitors', async () => {
     const files = { 'waypost.yml': 'config: { portal: true, title: Corner Shop }\n' }
     await using closed = await openPortalWorld({ files })
     await using opened = await closed.open()
@@ -162,22 +165,26 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('shows the focus in a colour that differs from the page, and GET in one that is not the accent', async () => {
-    await using opened = await world.open({ colorScheme: 'dark' })
-    const { page, complaints } = opened
-    await page.goto(`${origin}${root}/reference`)
-    await page.locator('.method-get').first().waitFor()
-    await page.getByRole('tab', { name: 'Operations' }).focus()
-    await page.keyboard.press('ArrowRight')
-    await page.locator('#content .scope-list a').first().waitFor()
-    const colorOf = (found: string, name: string) => page.evaluate<string>(`getComputedStyle(${found}).${name}`)
-    const accent = await colorOf("document.querySelector('#content .scope-list a')", 'color')
-    assert.equal(await colorOf('document.activeElement', 'outlineColor'), accent)
-    await page.getByRole('tab', { name: 'Operations' }).click()
-    await page.locator('.method-get').first().waitFor()
-    assert.notEqual(await colorOf("document.querySelector('.method-get')", 'color'), accent)
-    assert.deepEqual(complaints, [])
-  })
+  // In CI, portal.test.ts checks its contrast with axe below.
+  longTest(
+    'shows the focus in a colour that differs from the page, and GET in one that is not the accent',
+    async () => {
+      await using opened = await world.open({ colorScheme: 'dark' })
+      const { page, complaints } = opened
+      await page.goto(`${origin}${root}/reference`)
+      await page.locator('.method-get').first().waitFor()
+      await page.getByRole('tab', { name: 'Operations' }).focus()
+      await page.keyboard.press('ArrowRight')
+      await page.locator('#content .scope-list a').first().waitFor()
+      const colorOf = (found: string, name: string) => page.evaluate<string>(`getComputedStyle(${found}).${name}`)
+      const accent = await colorOf("document.querySelector('#content .scope-list a')", 'color')
+      assert.equal(await colorOf('document.activeElement', 'outlineColor'), accent)
+      await page.getByRole('tab', { name: 'Operations' }).click()
+      await page.locator('.method-get').first().waitFor()
+      assert.notEqual(await colorOf("document.querySelector('.method-get')", 'color'), accent)
+      assert.deepEqual(complaints, [])
+    },
+  )
 
   test('has targets of at least 44 pixels on phones', async () => {
     await using opened = await world.open({ viewport: { width: 390, height: 2400 } })
