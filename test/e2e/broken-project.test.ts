@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { assertCalm } from './serving.ts'
 import { readSystem } from './snapshot.ts'
+import { longTest } from '../support/forms.ts'
 
 interface Case {
   readonly break: (project: TestProject) => Promise<unknown>
@@ -143,8 +144,12 @@ before(async () => {
 })
 after(() => project.remove())
 
+const short = ['a YAML syntax error', 'an action file that fails when it is loaded']
+
 for (const [what, { break: breakIt, at, code, says }] of Object.entries(cases)) {
-  test(`${what} prevents deploy`, async (t) => {
+  // definition/broken-projects.test.ts and build/check-modules.test.ts have the other problems.
+  const declare = short.includes(what) ? test : longTest
+  declare(`${what} prevents deploy`, async (t) => {
     t.after(restore)
     await breakIt(project)
     const { code: exitCode, stdout, stderr } = await project.run('deploy --yes')

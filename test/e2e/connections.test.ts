@@ -163,7 +163,8 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       })
     }
 
-    it('a migration that fails is named and rolled back', async () => {
+    // In CI, operate/releases/migrate-release.test.ts names it.
+    longTest('a migration that fails is named and rolled back', async () => {
       await project.write(second, migration(createHalf))
       const { code, stdout, stderr } = await project.run('migrate', { env })
       assert.deepEqual([code, stdout], [1, ''])
@@ -178,7 +179,8 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       assert.deepEqual(await tablesOf(kind, env.ORDERS), ['half', 'orders', 'waypost_migration'])
     })
 
-    it('an applied migration that was edited is named by migrate and by deploy', async () => {
+    // In CI, migrate.test.ts and operate/releases/migrate-release.test.ts name it.
+    longTest('an applied migration that was edited is named by migrate and by deploy', async () => {
       await project.edit(second, `'half'`, `'whole'`)
       const [migrated, deployed] = await Promise.all([
         project.run('migrate', { env }),
@@ -211,7 +213,8 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       await project.edit(second, `'whole'`, `'half'`)
     })
 
-    it('an action uses both databases; a failed transaction is rolled back', async () => {
+    // In CI, plugins/sql/test/contract.test.ts and sql.test.ts have transactions.
+    longTest('an action uses both databases; a failed transaction is rolled back', async () => {
       await project.ok('deploy --yes', { env })
       const host = await makeHost({ ...env, HOST: '127.0.0.1' })
       closers.push(host.remove)
@@ -229,7 +232,8 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       )
     })
 
-    it('a database that is down affects only its own routes', async () => {
+    // In CI, server/start-server.test.ts has a connection that cannot be opened.
+    longTest('a database that is down affects only its own routes', async () => {
       const down = kind === 'sqlite' ? '/dev/null/orders.db' : 'postgresql://waypost:geheim@127.0.0.1:1/orders'
       const host = await makeHost({ ...env, ORDERS: down, HOST: '127.0.0.1' })
       closers.push(host.remove)

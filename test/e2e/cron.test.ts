@@ -8,7 +8,7 @@ import { makeProject, type TestProject } from '../support/project.ts'
 import { openSystem, type System } from '../../src/store/index.ts'
 import { assertCalm, baseUrl, makeHost, secret } from './serving.ts'
 import { until } from '../support/until.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { defaultKinds, longTest } from '../support/forms.ts'
 
 const cronjobs = `cronjob:
   mark: { schedule: "* * * * *", action: src/mark.ts }
@@ -152,7 +152,8 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assertCalm(stderr)
   })
 
-  it('of two servers and cron:execute one runs a slot; a deployment is followed', async () => {
+  // In CI, jobs/cronjobs/ has this and the next two in its process: cron.test.ts, serve-cronjobs.test.ts and execute-cronjobs.test.ts.
+  longTest('of two servers and cron:execute one runs a slot; a deployment is followed', async () => {
     await startServer()
     await startServer()
     const versions = ['second', 'third']
@@ -184,7 +185,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     return server
   }
 
-  it('a server that is stopped ends its runs', async () => {
+  longTest('a server that is stopped ends its runs', async () => {
     const server = await startLong(1500)
     const { code } = await server.stop()
     assert.equal(code, 0)
@@ -193,7 +194,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.deepEqual({ outcome, claim }, { outcome: 'done', claim: null })
   })
 
-  it('a server that is killed does not block the next slot for longer than its lease', async () => {
+  longTest('a server that is killed does not block the next slot for longer than its lease', async () => {
     const killed = await startLong(60_000)
     process.kill(killed.pid, 'SIGKILL')
     await killed.ended
@@ -208,7 +209,8 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
   })
 }
 
-it('dev runs cronjobs and prints them; slots before its start are skipped', async () => {
+// In CI, jobs/cronjobs/serve-cronjobs.test.ts serves them, and bin/dev-lines.test.ts prints them.
+longTest('dev runs cronjobs and prints them; slots before its start are skipped', async () => {
   const project = await makeProject()
   const open: (() => Promise<unknown>)[] = [project.remove]
   try {

@@ -104,7 +104,8 @@ describe('declared migrations', { concurrency: 1 }, () => {
     assert.equal(await project.read('migrations/System/tables.json'), text)
   })
 
-  it('a step that drops something is BREAKING in the plan, and cannot be reverted', async () => {
+  // In CI, project/deploy/plan.test.ts plans such a step.
+  longTest('a step that drops something is BREAKING in the plan, and cannot be reverted', async () => {
     await project.ok('migrate', { env })
     await project.ok('deploy --yes --against none', { env })
     await project.write('migrations/System/20990101-drop.yml', 'drop_column: { app_note: [text] }\n')
@@ -118,7 +119,8 @@ describe('declared migrations', { concurrency: 1 }, () => {
     assert.match(stderr, /"20990101-drop" cannot be reverted: it drops the column "text" of "app_note"/)
   })
 
-  it('dev applies one when it is saved', async () => {
+  // In CI, project/session-migrations.test.ts saves them in dev.
+  longTest('dev applies one when it is saved', async () => {
     const dev = project.start('dev --port 0')
     try {
       await dev.waitFor(/Ready in/)

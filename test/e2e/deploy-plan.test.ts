@@ -43,7 +43,8 @@ describe('a deployment and its plan', { concurrency: 1 }, () => {
     )
   })
 
-  it('rejects an action whose module never finishes loading, and changes nothing', async () => {
+  // In CI, release/import-with-timeout.test.ts and build/check-modules.test.ts stop waiting for one.
+  longTest('rejects an action whose module never finishes loading, and changes nothing', async () => {
     await project.ok('migrate', { env })
     const file = 'src/todo/collection.ts'
     const text = await project.read(file)

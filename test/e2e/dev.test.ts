@@ -199,7 +199,8 @@ describe('dev', () => {
   })
 })
 
-test('dev --no-deliver leaves events to event:execute; SIGINT ends it with 130', async () => {
+// In CI, bin/demo.ts uses --no-deliver, and SIGTERM ends dev above.
+longTest('dev --no-deliver leaves events to event:execute; SIGINT ends it with 130', async () => {
   const project = await makeProject()
   const receiver = await openReceiver()
   const dev = await startDev(project, ' --no-deliver')
@@ -238,7 +239,8 @@ longTest('a hangup stops dev gracefully, and no marker of a running dev remains'
   }
 })
 
-test('dev returns 421 for hosts that are not allowed, for any request', async () => {
+// In CI, project/allowed-hosts.test.ts and runtime/listener.test.ts have the hosts.
+longTest('dev returns 421 for hosts that are not allowed, for any request', async () => {
   const project = await makeProject()
   const dev = await startDev(project, ' --allow-host box.local --allow-host api')
   try {
@@ -272,7 +274,8 @@ test('dev names a value of --allow-host that is not a name', async () => {
   }
 })
 
-test('dev starts on a broken project, shows its errors, and serves it once it is fixed', async () => {
+// In CI, a broken save above is served once it is fixed.
+longTest('dev starts on a broken project, shows its errors, and serves it once it is fixed', async () => {
   const project = await makeProject()
   await project.edit('waypost.yml', 'collection.yml', 'colection.yml')
   const dev = await startDev(project)

@@ -9,6 +9,7 @@ import { makeProject, type TestProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
 import { assertCalm, baseUrl, secret, startServe, type Serving } from './serving.ts'
+import { longDescribe } from '../support/forms.ts'
 
 const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
 const env = { WAYPOST_SYSTEM_URL: 'sqlite:system.db', WAYPOST_SECRET: secret, WAYPOST_BASE_URL: baseUrl }
@@ -161,7 +162,8 @@ routes:
   }
 })
 
-describe('a connection whose address is only in System', () => {
+// In CI, server/serve/system-variables.test.ts opens such connections, and operate/variables.test.ts reads them.
+longDescribe('a connection whose address is only in System', () => {
   let project: TestProject
   before(async () => {
     project = await makeProject({ ...env, LOG_LEVEL: 'silent' })

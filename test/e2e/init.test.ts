@@ -7,7 +7,7 @@ import path from 'node:path'
 import { after, before, describe, it, test } from 'node:test'
 import { readEnvironment } from '../../src/kit/index.ts'
 import { cleanEnvironment, runCli } from '../support/cli.ts'
-import { isLong } from '../support/forms.ts'
+import { isLong, longDescribe } from '../support/forms.ts'
 import { assertCalm } from './serving.ts'
 
 let home: string
@@ -28,7 +28,8 @@ function npmEnvironment(): Record<string, string> {
   )
 }
 
-describe('the scaffolded to-do project, installed by npm', () => {
+// In CI, bin/demo.ts installs and uses one; template-tests.test.ts runs the tests of a template.
+longDescribe('the scaffolded to-do project, installed by npm', () => {
   const folder = () => path.join(home, 'npm', 'installed')
 
   it('is created by one command that reports what it did and the next step', async () => {

@@ -9,7 +9,7 @@ import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { baseUrl, secret } from './serving.ts'
 import { until } from '../support/until.ts'
-import { longTest } from '../support/forms.ts'
+import { longDescribe, longTest } from '../support/forms.ts'
 
 const first = '20261120-create-app-todo'
 const note = '20261121-note'
@@ -141,7 +141,8 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
 // The embedded System is nobody's before it was deployed to.
 describeMigrate('SQLite', { open: () => makeProject(), setOrigin: async () => undefined })
 
-describe('with a PostgreSQL', () => {
+// In CI, store/migrations.test.ts and operate/releases/migrate-release.test.ts migrate on PostgreSQL.
+longDescribe('with a PostgreSQL', () => {
   let postgres: TestPostgres
   before(async () => {
     postgres = await startPostgres()

@@ -7,6 +7,7 @@ import { runCli } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
+import { longTest } from '../support/forms.ts'
 
 const floating = "void Promise.reject(new Error('floating'))\n    const open ="
 const thrown = "setTimeout(() => { throw new Error('in a timer') })\n    const open ="
@@ -20,7 +21,8 @@ describe('code of an action that fails where no request waits for it', () => {
   })
   after(() => project.remove())
 
-  it('is reported by dev, which continues', async () => {
+  // In CI, the same under serve, below.
+  longTest('is reported by dev, which continues', async () => {
     await project.edit(action, 'const open =', floating)
     const dev = project.start('dev --port 0')
     try {
