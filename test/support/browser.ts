@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import chromium from '@sparticuz/chromium'
 import { chromium as playwright, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { withDeadline } from '../../src/kit/index.ts'
 import { abortTimeoutMs, until } from './until.ts'
 
 /**
@@ -27,7 +28,15 @@ export async function openBrowser(more: readonly string[] = []): Promise<Browser
     })
     return browser !== undefined
   })
-  return browser!
+  const close = browser!.close.bind(browser)
+  return Object.assign(browser!, { close: () => limited('end', close()) })
+}
+
+/** Playwright limits actions of a page, but waits for these calls as long as a browser hangs. */
+function limited<T>(what: string, promise: Promise<T>): Promise<T> {
+  return withDeadline(promise, abortTimeoutMs, () => {
+    throw new Error(`The browser did not ${what} within ${abortTimeoutMs / 1000} s`)
+  })
 }
 
 /** A page and all problems in it. */
@@ -42,9 +51,13 @@ export async function openPage(
   origin: string,
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
-  const context = await browser.newContext(options)
+  const context = await limited('open a context', browser.newContext(options))
   context.setDefaultTimeout(abortTimeoutMs)
-  const page = await context.newPage()
+  const page = await limited('open a page', context.newPage())
+  const evaluate = page.evaluate.bind(page) as (script: unknown, argument?: unknown) => Promise<unknown>
+  const evaluateLimited = (script: unknown, argument?: unknown) =>
+    limited(`evaluate ${String(script).slice(0, 200)}`, evaluate(script, argument))
+  Object.assign(page, { evaluate: evaluateLimited })
   const complaints: string[] = []
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`)
@@ -54,10 +67,13 @@ export async function openPage(
     const url = new URL(request.url())
     if (/^(https?|wss?):$/.test(url.protocol) && url.origin !== origin) complaints.push(`left: ${request.url()}`)
   })
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
+  return { page, complaints, [Symbol.asyncDispose]: () => limited('close a context', context.close()) }
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Omits the places that pass, which take longest to describe, and requests for style sheets. */
+const options = JSON.stringify({ resultTypes: ['violations', 'incomplete'], preload: false })
 
 /**
  * Returns the violations and undecided results of axe, with their locations.
@@ -75,7 +91,9 @@ export async function findFlaws(page: Page, within?: string): Promise<string[]> 
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe)
   // axe does not decide whether a single character, such as a count beside a long title, is text or an icon, and about an
   // input that is empty.
-  return page.evaluate<string[]>(`axe.run(${JSON.stringify(within) ?? 'document'}).then(({ violations, incomplete }) =>
+  return page.evaluate<
+    string[]
+  >(`axe.run(${JSON.stringify(within) ?? 'document'}, ${options}).then(({ violations, incomplete }) =>
     [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes
       .filter(({ any }) => any[0]?.data?.messageKey !== 'shortTextContent' && any[0]?.data?.messageKey !== 'emptyValue')
       .map(({ html }) => id + ': ' + html)))`)

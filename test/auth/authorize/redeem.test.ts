@@ -194,6 +194,7 @@ for (const kind of chooseKinds('postgresql')) {
     })
 
     test('redeemed by 20 requests at the same time, on two servers, succeeds once; the issued tokens are revoked', async () => {
+      world.clock.freeze() // however long they wait on a busy machine, none is late
       const second = await world.startSecond()
       try {
         const code = await obtain()
