@@ -8,14 +8,14 @@ export interface FileTimes {
 const minSeconds = 10
 /** Of a file that has not been measured. */
 const unknown: FileTimes = { seconds: 5, cpu: 2 }
-/** The part of a full share that one of the last shares takes. */
+/** The part of a full share that the last one takes. */
 const lastPart = 1 / 6
 
 /**
  * Divides test files between processes by the time that they take, the longest first.
  * @param concurrency how many processes run at the same time
- * @returns the files of each process, in the order in which the processes should start. The last ones are small, so that
- * a process that is done early does their work.
+ * @returns the files of each process, in the order in which the processes should start. The last one is small: the
+ * process that is done early does its work. Each takes more than ten seconds of CPU time to load in a new checkout.
  */
 export function shareFiles(
   files: readonly string[],
@@ -25,7 +25,7 @@ export function shareFiles(
   const timesOf = (file: string) => times[file] ?? unknown
   const total = files.reduce((sum, file) => sum + timesOf(file).seconds, 0)
   const count = Math.max(1, Math.min(concurrency, files.length, Math.ceil(total / minSeconds)))
-  const smallCount = total / count > 10 * minSeconds ? Math.ceil(concurrency / 2) : 0
+  const smallCount = total / count > 10 * minSeconds ? 1 : 0
   const shares = Array.from({ length: count + smallCount }, (_, index) => ({
     part: index < count ? 1 : lastPart,
     seconds: 0,
