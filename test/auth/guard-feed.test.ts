@@ -7,11 +7,12 @@ import { makeTokenReader } from '../../src/auth/token/token-reader.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { startFeed, type Feed, type System } from '../../src/store/index.ts'
 import { openLine, type Line } from '../support/line.ts'
-import { bearer, issuer, systemKinds } from '../support/server.ts'
+import { bearer, issuer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openWorld, type World } from './world.ts'
+import { defaultKinds } from '../support/forms.ts'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`the guard's cache on ${kind}`, () => {
     let world: World
     let keys: KeyRing

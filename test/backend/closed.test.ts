@@ -4,6 +4,7 @@ import { openProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { startTestServer } from '../support/server.ts'
 import { openDeployers, makeGreeting } from './deployers.ts'
+import { longTest } from '../support/forms.ts'
 
 test('a server with WAYPOST_REMOTE_DEPLOY=off rejects deployments and plans, and gives the reason to authorized callers', async () => {
   const world = await openDeployers('sqlite', { variables: { WAYPOST_REMOTE_DEPLOY: 'off' } })
@@ -50,7 +51,8 @@ for (const [mode, statuses] of [
   ['read', { 'GET /backend/release': 200, 'GET /backend/draft': 404 }],
   ['off', { 'GET /backend/release': 404, 'GET /backend/draft': 404, 'GET /backend': 404, 'GET /backend/ui/': 404 }],
 ] as const) {
-  test(`deployments and metrics do not depend on WAYPOST_BACKEND=${mode}`, async () => {
+  const declare = mode === 'off' ? test : longTest
+  declare(`deployments and metrics do not depend on WAYPOST_BACKEND=${mode}`, async () => {
     const world = await openDeployers('sqlite', { variables: { WAYPOST_BACKEND: mode } })
     try {
       const { manifest, artifacts } = makeGreeting('hello')

@@ -16,7 +16,7 @@ import { loadUserScopes, resolveUser } from '../../src/auth/index.ts'
 import { version } from '../../src/kit/index.ts'
 import { recordStatistics } from '../../src/operate/index.ts'
 import { makeLock } from '../../src/store/index.ts'
-import { chooseKinds } from '../support/forms.ts'
+import { chooseKinds, longTest } from '../support/forms.ts'
 import { type TestAnswer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { etagOfValue } from '../../src/backend/draft/values.ts'
@@ -212,7 +212,8 @@ for (const kind of chooseKinds('sqlite')) {
       assert.deepEqual(conflicts, ['/event/mine/description'])
     })
 
-    test('that breaks callers must be confirmed; the plan counts their calls', async () => {
+    // In CI, release-gate.test.ts has this rule at every entrance, and may-look.test.ts counts calls.
+    longTest('that breaks callers must be confirmed; the plan counts their calls', async () => {
       await begin()
       const called = {
         route: 'GET /note',
@@ -231,22 +232,27 @@ for (const kind of chooseKinds('sqlite')) {
       await publish({ allow_breaking: true })
     })
 
-    test('says which releases a rollback can no longer return to, and a rollback says why before it is tried', async () => {
-      await begin()
-      const first = (await activeId())!
-      assert.deepEqual((await plan()).rollbacks, { reachable: [first], lost: [], migrations: [] })
-      const drop = 'drop_column: { app_note: [text] }\n'
-      const ymlWithout = yml.replace('columns: [id, text]', 'columns: [id]')
-      await write({ 'waypost.yml': ymlWithout, 'migrations/System/20261102-drop.yml': drop })
-      const migrations = ['System/20261102-drop']
-      assert.deepEqual((await plan()).rollbacks, { reachable: [], lost: [first], migrations })
-      await publish({ migrate: true, allow_breaking: true })
-      const { status, body } = await world.call(`GET /release/${first}/rollback`)
-      assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
-      assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
-    })
+    // In CI, project/deploy/plan.test.ts and rollback.test.ts say so too.
+    longTest(
+      'says which releases a rollback can no longer return to, and a rollback says why before it is tried',
+      async () => {
+        await begin()
+        const first = (await activeId())!
+        assert.deepEqual((await plan()).rollbacks, { reachable: [first], lost: [], migrations: [] })
+        const drop = 'drop_column: { app_note: [text] }\n'
+        const ymlWithout = yml.replace('columns: [id, text]', 'columns: [id]')
+        await write({ 'waypost.yml': ymlWithout, 'migrations/System/20261102-drop.yml': drop })
+        const migrations = ['System/20261102-drop']
+        assert.deepEqual((await plan()).rollbacks, { reachable: [], lost: [first], migrations })
+        await publish({ migrate: true, allow_breaking: true })
+        const { status, body } = await world.call(`GET /release/${first}/rollback`)
+        assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
+        assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
+      },
+    )
 
-    test('with new warnings about access must be accepted; those of the active release need nothing', async () => {
+    // In CI, release-gate.test.ts has this rule at every entrance.
+    longTest('with new warnings about access must be accepted; those of the active release need nothing', async () => {
       await begin()
       const open = 'event:\n  note_created: { scopes: [reader] }\n'
       const given = 'config: { scopes_default: [reader] }\n'
@@ -371,7 +377,8 @@ config: { scopes_default: [reader] }
       assert.match(body.detail, /built by waypost 99\.0\.0/)
     })
 
-    test('is refused while a live server has an older version', async () => {
+    // In CI, release-gate.test.ts has this rule at every entrance.
+    longTest('is refused while a live server has an older version', async () => {
       await write(first)
       await addServer('old', { version: '0.9.0' })
       assert.deepEqual((await plan()).older_servers, [{ name: 'old', version: '0.9.0' }])
@@ -425,7 +432,8 @@ config: { scopes_default: [reader] }
       assert.equal((await finished(begun[0]!.body.id)).state, 'activated')
     })
 
-    test('that was begun by a server which stopped counts as failed, and another one can begin', async () => {
+    // In CI, faults/publish-killed.test.ts kills one.
+    longTest('that was begun by a server which stopped counts as failed, and another one can begin', async () => {
       await write(first)
       const row = {
         id: 'p1',
@@ -453,7 +461,8 @@ config: { scopes_default: [reader] }
       assert.equal((await world.call('GET /publish/p2')).status, 404)
     })
 
-    test('can be undone by a rollback that keeps what it undoes as a draft', async () => {
+    // In CI, rollback.test.ts keeps such a draft.
+    longTest('can be undone by a rollback that keeps what it undoes as a draft', async () => {
       await begin()
       const one = (await activeId())!
       await write({ 'waypost.yml': yml + events('added') })

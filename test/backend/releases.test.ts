@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { sha256, version } from '../../src/kit/index.ts'
 import { activateRelease, loadActiveRelease, type BuiltRelease } from '../../src/release/index.ts'
 import type { Credentials } from '../auth/world.ts'
-import { chooseKinds } from '../support/forms.ts'
+import { chooseKinds, longTest } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { makeExpensive, makeGreeting, openDeployers, type Call, type Deployers } from './deployers.ts'
@@ -338,7 +338,8 @@ for (const kind of chooseKinds('sqlite')) {
       world.clock.forward(60_000)
     })
 
-    test('lets clients take turns', async () => {
+    // In CI, body-thread.test.ts has this and the next one.
+    longTest('lets clients take turns', async () => {
       const ended: string[] = []
       const expensive = [1, 2, 3, 4, 5].map(async (n) => {
         const { status } = await world.deploy(survey, body(makeExpensive(300 + n)))
@@ -353,7 +354,7 @@ for (const kind of chooseKinds('sqlite')) {
       world.clock.forward(60_000)
     })
 
-    test('stops checking the bodies of abandoned requests', async () => {
+    longTest('stops checking the bodies of abandoned requests', async () => {
       const threads: Worker[] = []
       const count = (thread: Worker) => void threads.push(thread)
       process.on('worker', count)

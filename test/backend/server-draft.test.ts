@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chooseKinds } from '../support/forms.ts'
+import { chooseKinds, longTest } from '../support/forms.ts'
 // oxlint-disable typescript/no-explicit-any -- the schemas of the routes check the answers
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -483,7 +483,8 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
 })
 
 describeSystems('the draft of an empty server', chooseKinds('postgresql'), ({ newSystem }) => {
-  test('begins without files, and a table becomes the first API', async () => {
+  // In CI, publish.test.ts begins so too.
+  longTest('begins without files, and a table becomes the first API', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'waypost-empty-'))
     const systemUrl = await newSystem()
     await copySystem(systemUrl, folder)

@@ -545,7 +545,7 @@ test(
           files = after
         }
       }),
-      { numRuns: isLong ? 2000 : 60 },
+      { numRuns: isLong ? 2000 : 25 },
     )
     const refused = [...counts.refused].map(([reason, count]) => `${count} ${reason}`)
     process.stdout.write(

@@ -199,6 +199,6 @@ test('any changes of both sides', () => {
           'either side can merge',
         )
     }),
-    { numRuns: runs(2000) },
+    { numRuns: runs(1000) },
   )
 })

@@ -17,7 +17,7 @@ import {
 import { loadFacts, migrateSystem, storeFact } from '../../src/store/index.ts'
 import { openLine } from '../support/line.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
-import { systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 const secret = 'a secret of more than 32 characters'
 const other = 'another secret of more than 32 characters'
@@ -45,7 +45,7 @@ function tellsUser(code: string, parts: readonly string[] = []) {
   }
 }
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`a host on ${kind}`, () => {
     let postgres: TestPostgres
     before(async () => {

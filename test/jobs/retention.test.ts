@@ -18,7 +18,8 @@ import { entities } from '../../src/store/entities.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { recordChanges, startFeed, type System, type SystemTables } from '../../src/store/index.ts'
 import { makeRelease } from '../release/system.ts'
-import { bearer, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { bearer, startTestServer, type TestServer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 const dayMs = 86_400_000
 
@@ -43,7 +44,7 @@ test('every rule names a primary key and a column of its table', () => {
   }
 })
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`pruning on ${kind}`, () => {
     let server: TestServer
     let system: System

@@ -10,10 +10,11 @@ import {
   releaseId,
 } from '../../src/release/index.ts'
 import { startFeed, type Change, type System } from '../../src/store/index.ts'
-import { describeEachSystem } from '../support/project-server.ts'
 import { makeRelease, openFreshSystem } from './system.ts'
+import { describeSystems } from '../support/project-server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
-describeEachSystem('activating a release', ({ kind, newSystem }) => {
+describeSystems('activating a release', chooseKinds('postgresql'), ({ kind, newSystem }) => {
   let system: System & AsyncDisposable
   beforeEach(async () => {
     system = await openFreshSystem(await newSystem())

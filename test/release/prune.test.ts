@@ -9,12 +9,13 @@ import {
   rollBack,
 } from '../../src/release/index.ts'
 import type { System } from '../../src/store/index.ts'
-import { describeEachSystem } from '../support/project-server.ts'
 import { makeRelease, openFreshSystem } from './system.ts'
+import { describeSystems } from '../support/project-server.ts'
+import { chooseKinds } from '../support/forms.ts'
 
 const dayMs = 86_400_000
 
-describeEachSystem('pruning releases', ({ newSystem }) => {
+describeSystems('pruning releases', chooseKinds('postgresql'), ({ newSystem }) => {
   let system: System & AsyncDisposable
   beforeEach(async () => {
     system = await openFreshSystem(await newSystem())

@@ -12,6 +12,7 @@ import type { ListenerOptions } from '../../src/runtime/listener.ts'
 import { actionFile, openProjectServer, writeFiles } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
+import { isLong } from '../support/forms.ts'
 
 /** Used as a grace period: if a test waits for its end, the test fails. */
 const forever = 3_600_000
@@ -235,7 +236,9 @@ test('a port that is taken is named, with another one to try', async () => {
   taken.close()
 })
 
-test('50 releases under load: no connection breaks and no request fails', async () => {
+const releaseCount = isLong ? 50 : 15
+
+test(`${releaseCount} releases under load: no connection breaks and no request fails`, async () => {
   const yml = 'routes: { /version: { methods: { GET: { public: true, action: src/version.ts } } } }\n'
   const version = (text: string) => ({ 'src/version.ts': actionFile(`return { version: '${text}' }`) })
   await using server = await openProjectServer({ files: { 'waypost.yml': yml, ...version('a') } })
@@ -259,7 +262,7 @@ test('50 releases under load: no connection breaks and no request fails', async 
       seen.set(text, (seen.get(text) ?? 0) + 1)
     }
   })
-  for (let swap = 1; swap <= 50; swap += 1) {
+  for (let swap = 1; swap <= releaseCount; swap += 1) {
     const { stored, artifacts } = releases[swap % 2]!
     await server.server.serveRelease(stored, { artifacts })
     await pause(5)

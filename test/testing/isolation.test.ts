@@ -10,6 +10,7 @@ import { createTestApp, type TestAppOptions } from '../../src/testing/index.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { actionFile, writeFiles } from '../support/project-server.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
+import { longTest } from '../support/forms.ts'
 
 const migration = `export default {
   up: async (db: any, type: any) => { await db.schema.createTable('item').addColumn('id', type.id, (c: any) => c.primaryKey()).addColumn('name', 'text').execute() },
@@ -156,7 +157,8 @@ test('each connection has a separate database, which is deleted afterwards', asy
   )
 })
 
-test('a connection that cannot be isolated fails when it is used, not when the app starts', async (t) => {
+// In CI, a connection that is replaced is opened when it is used, below.
+longTest('a connection that cannot be isolated fails when it is used, not when the app starts', async (t) => {
   const lines: string[] = []
   t.mock.method(process.stderr, 'write', (text: string) => lines.push(text) > 0)
   {
@@ -271,14 +273,16 @@ test('a test replaces a connection by a client or a config', async () => {
   )
 })
 
-test('requests to a rate are counted by the app, not by the connection of the rate', async () => {
+// In CI, runtime/shared-rates.test.ts counts in the app too.
+longTest('requests to a rate are counted by the app, not by the connection of the rate', async () => {
   const connections = { Box: { config: { text: 'test' } } }
   await using app = await createTestApp({ folder: path.join(folder, 'plugin'), connections })
   const statuses = [await app.inject('GET /limited'), await app.inject('GET /limited')].map(({ status }) => status)
   assert.deepEqual(statuses, [200, 429])
 })
 
-test('a connection that a test replaces needs neither its variables nor its migrations', async () => {
+// In CI, "a test replaces a connection" has no variable either.
+longTest('a connection that a test replaces needs neither its variables nor its migrations', async () => {
   const rows: object[] = []
   const client = {
     insertInto: () => ({ values: (row: object) => ({ execute: async () => rows.push(row) }) }),

@@ -15,6 +15,7 @@ import {
 } from '../../src/index.ts'
 import { listChecks, type PluginTestOptions } from '../../src/testing/plugin-checks.ts'
 import { writeFiles } from '../support/project-server.ts'
+import { longTest } from '../support/forms.ts'
 
 const limits = { loadMs: 20_000, openMs: 20_000, checkMs: 20_000, closeMs: 20_000, makeMs: 20_000 }
 /** For what never ends. */
@@ -96,7 +97,8 @@ export default definePlugin({ name: 'sample', requires: '^1.0.0'${code.includes(
     for (const message of Object.values(together)) assert.match(problem, message)
   })
   for (const [what, [code, message]] of Object.entries(effects)) {
-    test(`${what} is refused`, async () => {
+    const declare = what === 'the end of the process' ? test : longTest // the test above has the other ways to find them
+    declare(`${what} is refused`, async () => {
       await using folder = await mkdtempDisposable(path.join(tmpdir(), 'waypost-load-'))
       await writeFiles(folder.path, { 'package.json': '{ "type": "module" }', 'index.js': module(code) })
       const url = pathToFileURL(path.join(folder.path, 'index.js')).href

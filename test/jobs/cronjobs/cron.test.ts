@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { describeEachSystem } from '../../support/project-server.ts'
 import { claimSlot } from '../../../src/jobs/cronjobs/claim.ts'
 import { loadLedger } from '../../../src/host/cronjobs/ledger.ts'
 import { listHostCronjobRuns } from '../../../src/operate/index.ts'
 import { until } from '../../support/until.ts'
 import { codeOf, openWorld, settle, type World } from './world.ts'
+import { describeSystems } from '../../support/project-server.ts'
+import { chooseKinds } from '../../support/forms.ts'
 
 const everyMinute = '* * * * *'
 
-describeEachSystem('cronjobs', ({ newSystem }) => {
+describeSystems('cronjobs', chooseKinds('postgresql'), ({ newSystem }) => {
   const open = async (cronjobs: Parameters<World['deploy']>[0] = { tick: everyMinute }) => {
     const world = await openWorld(await newSystem())
     await world.deploy(cronjobs)

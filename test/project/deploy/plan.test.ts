@@ -135,7 +135,8 @@ describe('a plan', { concurrency: 1 }, () => {
     await write(yml())
   })
 
-  test('names the variables that living servers lack', async () => {
+  // In CI, backend/release-gate.test.ts has this rule at every entrance.
+  longTest('names the variables that living servers lack', async () => {
     await write(yml('config: { docs: "${env.DOCS_FOR}", cors: ["${env.PAGES:-https://a.example}"] }\n'))
     assert.deepEqual((await plan()).missingVariables, [])
     const { system } = host
@@ -192,7 +193,7 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.deepEqual([(await plan()).id, (await plan()).droppedMigrations], [before?.id, []])
   })
 
-  // In CI, test/backend/dropped-migrations.test.ts says so.
+  // In CI, the test above names one that is missing.
   longTest('says that migrations are removed with their connection', async () => {
     await write(yml('connection: { Reports: { class: sqlite, config: { file: reports.db } } }\n'))
     const folderOfReports = path.join(folder, 'migrations/Reports')
@@ -212,7 +213,8 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.equal((await deploy({ isConfirmed: true }))?.activated, true)
   })
 
-  test('rejects statements that the database rejects, after their migrations have run', async () => {
+  // In CI, check-statements.test.ts has this in dev, and e2e/remote-deploy.test.ts over HTTP.
+  longTest('rejects statements that the database rejects, after their migrations have run', async () => {
     const statement = (column: string) => `  /ages:
     methods:
       GET:
@@ -264,7 +266,8 @@ describe('a plan', { concurrency: 1 }, () => {
 describe('a change that breaks callers', { concurrency: 1 }, () => {
   const breaking = yml('', 'public: false')
 
-  test('is deployed only with a yes', async () => {
+  // In CI, backend/release-gate.test.ts has this rule and the next one at every entrance.
+  longTest('is deployed only with a yes', async () => {
     await write(breaking)
     const before = await dump()
     assert.equal(await refusal(deploy()), 'WP_RELEASE_BREAKING_CHANGES')
@@ -281,7 +284,7 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
     await deploy()
   })
 
-  test('is not deployed where that is forbidden, unless explicitly allowed', async () => {
+  longTest('is not deployed where that is forbidden, unless explicitly allowed', async () => {
     await write(yml(forbid))
     await deploy()
     for (const text of [
@@ -304,7 +307,8 @@ describe('a change that breaks callers', { concurrency: 1 }, () => {
   })
 })
 
-test('a release has the same id in another folder with any name', async () => {
+// In CI, build/reproducible.test.ts and "has the same id in any folder" compare ids too.
+longTest('a release has the same id in another folder with any name', async () => {
   await using folders = await twoFolders()
   const ids = []
   for (const one of folders.all) {
@@ -323,7 +327,7 @@ async function twoFolders(): Promise<{ readonly all: readonly string[] } & Async
   return { all, [Symbol.asyncDispose]: () => rm(outer, { recursive: true, force: true }) }
 }
 
-// In CI, test/backend/publish.test.ts counts calls.
+// In CI, test/backend/may-look.test.ts counts calls.
 longTest('a plan shows how often the methods that it removes or breaks were called in the last 24 hours', async () => {
   await write(yml())
   await deploy()

@@ -4,6 +4,7 @@ import { startPostgres, type TestPostgres } from '../../../../test/support/postg
 import { fc, runs } from '../../../../test/support/property.ts'
 import { openTableApi, users, type TableApi } from '../../../../test/support/table-api.ts'
 import { openTicketOptions } from './owner-tables.ts'
+import { chooseKinds } from '../../../../test/support/forms.ts'
 
 /** Rows by their position among all rows of both users; some positions have no row. */
 const row = fc.nat({ max: 5 })
@@ -47,7 +48,7 @@ const first = (['ticket', 'ticket', 'note', 'note', 'task'] as const).flatMap((w
  * Sends the steps of Ann, and between them those of Bob, who knows all ids. What Ann gets, and her rows in the end, must be
  * as if Bob had not been there. The ids of his rows are the only trace: hers are fixed by their order here.
  */
-for (const kind of ['sqlite', 'postgresql'] as const) {
+for (const kind of chooseKinds('postgresql')) {
   describe(`rows of two users in three tables, ${kind}`, () => {
     let postgres: TestPostgres | undefined
     let api: TableApi
