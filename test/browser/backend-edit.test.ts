@@ -167,6 +167,36 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     assert.match(await draft.read(main), /token_lifetime: 2h/)
   })
 
+  test('Try it keeps what was typed when the method changes, and gets its new fields', async () => {
+    const schemas = 'resources/schema.yml'
+    await world.start()
+    const { draft, page } = world
+    await world.open('/routes/POST%20%2Ftodo?tab=try')
+    const body = page.getByLabel('Body')
+    const value = async () => JSON.parse(await body.inputValue()) as Readonly<Record<string, unknown>>
+    await body.fill(JSON.stringify({ ...(await value()), title: 'Typed' }))
+    const { content } = await value()
+    const before = await draft.read(schemas)
+    await draft.write(
+      schemas,
+      before
+        .replace('[title, content]\n  add', '[title, content, place]\n  add')
+        .replace(
+          '    content: { type: string }\nTodo-C',
+          '    content: { type: string }\n    place: { type: string }\nTodo-C',
+        ),
+    )
+    await draft.dev.reload()
+    await until('the new field is shown', async () => 'place' in (await value()))
+    const { place, ...rest } = await value()
+    assert.deepEqual([typeof place, rest], ['string', { title: 'Typed', content }])
+    await draft.write(schemas, before)
+    await draft.dev.reload()
+    await until('the field is gone', async () => !('place' in (await value())))
+    assert.deepEqual(await value(), { title: 'Typed', content })
+    assert.deepEqual(world.complaints, [])
+  })
+
   test('the YAML tab is the file itself, completes keys, and Esc Tab leaves it', async () => {
     await world.start()
     const { draft, page } = world

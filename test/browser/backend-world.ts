@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { addUser, backendScopes } from '../../src/auth/index.ts'
 import { makeTrafficLog } from '../../src/backend/index.ts'
 import type { RequestReport } from '../../src/runtime/index.ts'
@@ -7,6 +7,7 @@ import { findFlaws, openBrowser, openPage, storeScreenshot, type WatchedPage } f
 import { makeTestClock, type TestClock } from '../support/clock.ts'
 import { openProjectServer, type Files, type ProjectServer } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
+import { until } from '../support/until.ts'
 import { chooseLooks } from './looks.ts'
 
 export const origin = 'http://localhost:3000'
@@ -83,6 +84,29 @@ export async function goTo(page: Page, path: string, heading: string, root = '/b
   await page.evaluate(`history.pushState({}, '', ${JSON.stringify(root + path)})`)
   await page.locator('#content').getByRole('heading', { name: heading, exact: true, level: 1 }).waitFor()
   await page.locator('#content :is([aria-busy="true"], .mantine-Skeleton-root)').first().waitFor({ state: 'detached' })
+}
+
+/**
+ * Opens something over a page, checks it, and closes it with the keyboard: what opened it has the focus again.
+ * @param open by default, clicks the opener
+ */
+export async function checkOverlay(
+  role: 'dialog' | 'menu' | 'listbox',
+  opener: Locator,
+  {
+    open = () => opener.click(),
+    look,
+  }: { readonly open?: () => Promise<void>; readonly look?: (name: string) => Promise<void> } = {},
+): Promise<void> {
+  const page = opener.page()
+  const name = `${page.url()} ${(await opener.getAttribute('aria-label')) ?? (await opener.textContent())}`
+  await open()
+  const opened = page.getByRole(role).first()
+  await opened.waitFor()
+  await look?.(name)
+  await page.keyboard.press('Escape')
+  await opened.waitFor({ state: 'detached' })
+  await until(`the focus returns: ${name}`, async () => (await opener.and(page.locator(':focus')).count()) === 1)
 }
 
 // Higher than every page, because axe cannot decide about what is scrolled out.

@@ -336,7 +336,18 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
       await page.getByText(/^Saved in the draft/).waitFor()
     }
     await describeEvent('A to-do was created')
+    const form = await page.context().newPage()
+    await form.clock.install()
+    await form.goto(`${origin}/backend/ui/routes/POST%20%2Ftodo?tab=try`)
+    const typed = '{ "title": "Typed before the publication" }'
+    await form.getByLabel('Body').fill(typed)
     await publishAll('Publish')
+    const loaded = form.waitForResponse(/\/release\/[0-9a-f]+\/method/)
+    await form.clock.fastForward(60_000) // the page asks again when it gets the focus and its data are old
+    await form.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+    await (await loaded).finished()
+    assert.equal(await form.getByLabel('Body').inputValue(), typed, 'what is typed stays after a publication')
+    await form.close()
     await describeEvent('Sent for each, new to-do')
     await go('Releases')
     await page
@@ -569,7 +580,10 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     await saveTable()
     await page.getByRole('link', { name: /changes? · Publish$/ }).click()
     await heading('Publish').waitFor()
+    const lost = /^After System\/\d+-change-app-visit you cannot roll back to/
+    await page.getByRole('complementary', { name: 'What publishing does' }).getByText(lost).waitFor()
     await page.getByRole('button', { name: /^Publish \d+ breaking changes$/ }).click()
+    await dialog().getByText(lost).waitFor()
     await button('Migrate and publish', dialog()).click()
     await heading('Published').waitFor()
     await page.getByText(/ serves it$/).waitFor()

@@ -10,7 +10,7 @@ import { makePkce, openClientSite, type ClientSite } from '../support/client-sit
 import { asCommand, basic, bearer } from '../support/server.ts'
 import { lacksShell } from '../support/shell.ts'
 import { readTemplate } from '../support/template.ts'
-import { checkLooks, checkPage, goTo } from './backend-world.ts'
+import { checkLooks, checkOverlay, checkPage, goTo } from './backend-world.ts'
 import { openPortal, openPortalWorld, origin, password, root, type PortalWorld } from './portal-world.ts'
 import { isLong, longTest } from '../support/forms.ts'
 
@@ -502,7 +502,15 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
       },
       root,
     )
-    await goTo(page, '/clients', 'Clients', root)
+    for (const [path, title, names] of [
+      [`/clients/${id}`, 'Order import', ['New secret', 'Disable', 'Delete']],
+      ['/tokens', 'Tokens', ['Create a token']],
+      ['/grants', 'Connected clients', ['Withdraw access: Photo album']],
+      ['/clients', 'Clients', ['New client']],
+    ] as const) {
+      await goTo(page, path, title, root)
+      for (const name of names) await checkOverlay('dialog', button(name))
+    }
     await button('New client').click()
     await dialog.getByLabel('A website with a server').check()
     await checkPage(page, 'portal new client')

@@ -1,6 +1,8 @@
 // A rollback that is not possible says why before anyone tries it: in the list of releases and on the release's page.
+// Changes that the settings forbid are made only after a word was typed.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { loadActiveId } from '../../src/release/index.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { checkPage, goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
@@ -97,6 +99,43 @@ describe('a rollback that is not possible', { timeout: 300_000 }, () => {
     await goTo(page, '/releases', 'Releases')
     const damaged = await describe(after!)
     assert.match(damaged.reason, /The release [0-9a-f]{8} in System is damaged: its manifest was changed/)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('with breaking_changes: forbid, what breaks is sent only after the word was typed', async () => {
+    const { server } = world
+    const text = `${readTemplate('todo')['waypost.yml']!}\nconfig: { breaking_changes: forbid }\n`
+    const base = await server.deploy({ 'waypost.yml': text })
+    await server.deploy({ 'waypost.yml': text.replace('event:\n', 'event:\n  other: {}\n') })
+    await using opened = await world.open({ viewport: { width: 1280, height: 1200 } })
+    const { page, complaints } = opened
+    await openSignedIn(page, `/releases/${base.id}`)
+    const dialog = page.getByRole('dialog')
+    /** Types the word, and confirms. Returns what the page sends. */
+    const confirm = async (action: string, path: RegExp) => {
+      const button = dialog.getByRole('button', { name: action, exact: true })
+      const word = dialog.getByLabel('To continue, type "breaking"')
+      await word.fill('yes')
+      assert.ok(await button.isDisabled())
+      await word.fill('breaking')
+      const sent = page.waitForRequest((request) => request.method() === 'POST' && path.test(request.url()))
+      await button.click()
+      return (await sent).postDataJSON() as Readonly<Record<string, unknown>>
+    }
+    const action = `Roll back to ${short(base.id)}`
+    await page.getByRole('button', { name: action }).click()
+    assert.equal((await confirm(action, /\/rollback$/))['allow_breaking'], true)
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await loadActiveId(server.host.system), base.id)
+
+    await goTo(page, '/events/todo_created', 'todo_created')
+    await page.getByRole('button', { name: 'Delete todo_created' }).click()
+    await dialog.getByRole('button', { name: 'Delete todo_created' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await goTo(page, '/publish', 'Publish')
+    await page.getByRole('button', { name: 'Publish 1 breaking change' }).click()
+    assert.equal((await confirm('Publish', /\/publish$/))['allow_breaking'], true)
+    await page.locator('#content').getByRole('heading', { name: 'Published', level: 1 }).waitFor()
     assert.deepEqual(complaints, [])
   })
 })

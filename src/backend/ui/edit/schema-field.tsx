@@ -2,6 +2,7 @@ import { Button, Drawer } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { definitionQuery } from '../api/definition.ts'
+import { useFocusReturn } from '../components/use-focus-return.ts'
 import { schemaEditor } from '../strings/schema-editor.ts'
 import type { DraftEdit } from './draft.ts'
 import { SchemaEditor } from './schema-editor.tsx'
@@ -44,6 +45,7 @@ interface SchemaSheetProps extends SchemaFieldProps {
 
 /** A schema beside the page that uses it. It is saved with the page. */
 export function SchemaSheet({ onClose, ...field }: SchemaSheetProps) {
+  useFocusReturn()
   const { data } = useQuery(definitionQuery)
   const uses = data?.schemas.find(({ name }) => name === field.label)?.used_by.length
   return (

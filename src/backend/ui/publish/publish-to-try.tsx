@@ -15,24 +15,27 @@ const { try: texts } = publish
 /** Calls the published method; one that is only in the draft must be published first. */
 export function PublishToTry({ name }: { readonly name: string }) {
   const [method = '', path = ''] = name.split(' ')
-  const active = useQuery(activeQuery)
+  // The form begins with the fields of the active release, not with those of one that was active before.
+  const active = useQuery({ ...activeQuery, refetchOnMount: 'always' })
   const isPublished = active.data?.routes.some((one) => nameOf(one) === name) === true
   const id = active.data?.id ?? ''
   const found = useQuery({
     queryKey: ['method', name, id],
     enabled: isPublished,
     queryFn: ({ signal }) => call('GET /release/:id/method', { params: { id }, query: { method, path } }, signal),
+    // After a publication, the form stays with what is typed into it, until the fields of the new release are known.
+    placeholderData: (last, query) => (query?.queryKey[1] === name ? last : undefined),
   })
   const status = useDraftStatus(pointerOf('routes', path, 'methods', method))
   const error = active.error ?? found.error
   if (error !== null) return <ProblemAlert error={error} />
+  if (!active.isFetchedAfterMount) return <Skeleton height={160} />
   const publishLink = (
     <Button renderRoot={(props) => <Link to="/publish" {...props} />} variant={isPublished ? 'default' : 'filled'}>
       {publish.page}
     </Button>
   )
-  if (active.data !== undefined && !isPublished)
-    return <EmptyState title={texts.title} text={texts.text} action={publishLink} />
+  if (!isPublished) return <EmptyState title={texts.title} text={texts.text} action={publishLink} />
   if (found.data === undefined) return <Skeleton height={160} />
   return (
     <div className="stack">

@@ -1,63 +1,19 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core'
-import { resolveSchema, toSchema, type NamedSchemas, type Schema } from '../components/named-schemas.ts'
 import { api } from '../strings/api.ts'
+import {
+  findVariants,
+  isDots,
+  isList,
+  mayBeEmpty,
+  optionsOf,
+  parametersOf,
+  type CalledMethod,
+  type Parameter,
+  type RequestValues,
+} from './request-values.ts'
 
 const { tryIt: texts } = api
-
-/** A method that can be called. */
-export interface CalledMethod {
-  readonly method: string
-  /** With `:name` for parameters. */
-  readonly path: string
-  readonly public: boolean
-  readonly scopes: readonly string[]
-  /** The schemas of the path parameters and of the query. */
-  readonly params?: unknown
-  readonly query?: unknown
-  /** The schema of the headers that it reads. */
-  readonly headers?: unknown
-  /** The schemas that they refer to. */
-  readonly schemas: NamedSchemas
-  readonly hasBody: boolean
-  /** An example of the body. */
-  readonly example?: unknown
-}
-
-interface Parameter {
-  readonly name: string
-  readonly schema: Schema
-  readonly isRequired: boolean
-}
-
-function parametersOf(schema: unknown, named: NamedSchemas): readonly Parameter[] {
-  const own = resolveSchema(schema, named)
-  const required = new Set((own['required'] ?? []) as readonly string[])
-  return Object.entries(toSchema(own['properties'])).map(([name, value]) => {
-    return { name, schema: resolveSchema(value, named), isRequired: required.has(name) }
-  })
-}
-
-function hasType({ type }: Schema, name: string): boolean {
-  return type === name || (Array.isArray(type) && type.includes(name))
-}
-
-function isList(schema: Schema): boolean {
-  return hasType(schema, 'array')
-}
-
-/** Whether text without characters is a possible value. */
-function mayBeEmpty(schema: Schema): boolean {
-  const { minLength = 0, format, enum: values, pattern } = schema
-  return hasType(schema, 'string') && minLength === 0 && [format, values, pattern].every((one) => one === undefined)
-}
-
 const maxMain = 6
-
-/** Returns the names of variants of other parameters, such as `price.gte`: a list of rows has five for each number. */
-export function findVariants(names: readonly string[]): ReadonlySet<string> {
-  const all = new Set(names)
-  return new Set(names.filter((name) => all.has(name.slice(0, Math.max(0, name.lastIndexOf('.'))))))
-}
 
 /** Parameters that are often used, and others. */
 function splitParameters(all: readonly Parameter[]): readonly [main: readonly Parameter[], more: readonly Parameter[]] {
@@ -65,63 +21,6 @@ function splitParameters(all: readonly Parameter[]): readonly [main: readonly Pa
   const common = new Set(all.filter(({ name }) => !variants.has(name)).slice(0, maxMain))
   const main = all.filter((one) => one.isRequired || common.has(one))
   return [main, all.filter((one) => !main.includes(one))]
-}
-
-/** What was typed into the form of a request. */
-export interface RequestValues {
-  /**
-   * By `path NAME`, `query NAME` or `header NAME`; a list has one value in each line. Empty text is sent in the query, and
-   * otherwise the same as none.
-   */
-  readonly parameters: Readonly<Record<string, string | undefined>>
-  readonly body: string
-}
-
-export function exampleBody({ example }: CalledMethod): string {
-  return JSON.stringify(example ?? {}, null, 2)
-}
-
-/** Whether the value of a path parameter is a whole segment that every client would remove, so that it calls another path. */
-export function hasDots(
-  { path }: Pick<CalledMethod, 'path'>,
-  { parameters }: Pick<RequestValues, 'parameters'>,
-): boolean {
-  return path.split('/').some((part) => part.startsWith(':') && isDots(parameters[`path ${part.slice(1)}`]))
-}
-
-function isDots(value: string | undefined): boolean {
-  return value === '.' || value === '..'
-}
-
-/** Writes the path of a request with its query. Path parameters that are missing or not possible stay as they are. */
-export function writePath({ path: pattern, query, schemas }: CalledMethod, { parameters }: RequestValues): string {
-  const path = pattern
-    .split('/')
-    .map((part) => {
-      const filled = part.replaceAll(/:(\w+)/g, (whole, name: string) => {
-        const value = parameters[`path ${name}`] ?? ''
-        return value === '' ? whole : encodeURIComponent(value)
-      })
-      return isDots(filled) ? part : filled
-    })
-    .join('/')
-  const search = new URLSearchParams()
-  for (const { name, schema } of parametersOf(query, schemas)) {
-    const value = parameters[`query ${name}`]
-    if (value === undefined) continue
-    for (const one of isList(schema) ? value.replace(/\n$/, '').split('\n') : [value]) search.append(name, one)
-  }
-  const text = search.toString()
-  return text === '' ? path : `${path}?${text}`
-}
-
-/** Returns the headers that were filled in. */
-export function writeHeaders(
-  { headers, schemas }: CalledMethod,
-  { parameters }: RequestValues,
-): readonly (readonly [string, string])[] {
-  const filled = parametersOf(headers, schemas).map(({ name }) => [name, parameters[`header ${name}`] ?? ''] as const)
-  return filled.filter(([, value]) => value !== '')
 }
 
 interface RequestFieldsProps {
@@ -132,9 +31,8 @@ interface RequestFieldsProps {
 
 /** The fields of a request: path parameters, query, headers and body. */
 export function RequestFields({ method, values, onChange }: RequestFieldsProps) {
-  const { parameters, body } = values
+  const { parameters, body, example } = values
   const [main, more] = splitParameters(parametersOf(method.query, method.schemas))
-  const example = exampleBody(method)
   const fields = (all: readonly Parameter[], kind: string) =>
     all.map((parameter) => (
       <Field
@@ -192,7 +90,7 @@ interface FieldProps extends Parameter {
 }
 
 function Field({ name, schema, isRequired, isInQuery, value, problem, onChange }: FieldProps) {
-  const options = schema['type'] === 'boolean' ? ['true', 'false'] : (schema['enum'] as readonly unknown[] | undefined)
+  const options = optionsOf(schema)
   const common = {
     label: name,
     required: isRequired && value !== '',
@@ -204,7 +102,7 @@ function Field({ name, schema, isRequired, isInQuery, value, problem, onChange }
     return (
       <NativeSelect
         {...common}
-        data={['', ...options.map(String)]}
+        data={['', ...options]}
         onChange={(event) => onChange(event.currentTarget.value || undefined)}
       />
     )

@@ -6,15 +6,16 @@ import { api } from '../strings/api.ts'
 import { AnswerView, History } from './answer-view.tsx'
 import { lacksScope, sendCall, type Call, type TokenSource } from './call.ts'
 import { CodeOfRequest } from './code-of-request.tsx'
+import { RequestFields } from './request-form.tsx'
 import {
-  exampleBody,
+  firstValues,
   hasDots,
-  RequestFields,
+  keepTyped,
   writeHeaders,
   writePath,
   type CalledMethod,
   type RequestValues,
-} from './request-form.tsx'
+} from './request-values.ts'
 
 const { tryIt: texts } = api
 
@@ -38,7 +39,9 @@ interface TryMethodProps {
 /** Calls a method and shows the answer as text. */
 export function TryMethod(props: TryMethodProps) {
   const { method, baseUrl, user, tokens, tokenText, intro, children, missingScope } = props
-  const [values, setValues] = useState<RequestValues>({ parameters: {}, body: exampleBody(method) })
+  const [typed, setTyped] = useState<RequestValues>(() => firstValues(method))
+  // The method changes when a release is activated, and when `dev` reloads.
+  const values = keepTyped(method, typed)
   const [wantsToken, setWantsToken] = useState(true)
   const [chosen, setChosen] = useState<Call>()
   const hasToken = user !== undefined && wantsToken
@@ -90,7 +93,7 @@ export function TryMethod(props: TryMethodProps) {
       <div className="stack">
         {intro}
         <form className="stack" onSubmit={submit} onKeyDown={onKeyDown}>
-          <RequestFields method={method} values={values} onChange={setValues} />
+          <RequestFields method={method} values={values} onChange={setTyped} />
           <div className="stack-small">
             {user === undefined ? null : (
               <NativeSelect
