@@ -70,7 +70,8 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     }
   }
 
-  test('is accessible, wide and narrow, light and dark', async () => {
+  // docs-content.test.ts checks each page of it.
+  longTest('is accessible, wide and narrow, light and dark', async () => {
     await using opened = await openPage(browser, server.url, { viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
     await page.goto(`${server.url}/docs`)

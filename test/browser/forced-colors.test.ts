@@ -58,7 +58,7 @@ describe('forced colors', { timeout: 300_000 }, () => {
     ['light', describe],
     ['dark', longDescribe],
   ] as const)
-    declare(colorScheme, () => {
+    void declare(colorScheme, () => {
       before(() => page.emulateMedia({ colorScheme }))
 
       test('scopes of a user: which ones the user has', async () => {

@@ -144,11 +144,11 @@ before(async () => {
 })
 after(() => project.remove())
 
-const short = ['a YAML syntax error', 'an action file that fails when it is loaded']
+const short = new Set(['a YAML syntax error', 'an action file that fails when it is loaded'])
 
 for (const [what, { break: breakIt, at, code, says }] of Object.entries(cases)) {
   // definition/broken-projects.test.ts and build/check-modules.test.ts have the other problems.
-  const declare = short.includes(what) ? test : longTest
+  const declare = short.has(what) ? test : longTest
   declare(`${what} prevents deploy`, async (t) => {
     t.after(restore)
     await breakIt(project)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asLogin, onBothDatabases } from './world.ts'
+import { asLogin, onEachDatabase } from './world.ts'
 import { makeSubscriptions } from '../../src/events/index.ts'
 
-onBothDatabases('an ordered subscription', (world) => {
+onEachDatabase('an ordered subscription', (world) => {
   const open = () =>
     makeSubscriptions({
       ...world(),

@@ -12,7 +12,7 @@ import { loadFacts, replaceFact } from '../../src/store/index.ts'
 import { openTestHost, type TestHost } from './host.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import { runCli, startCli } from '../support/cli.ts'
-import { isLong } from '../support/forms.ts'
+import { isLong, longTest } from '../support/forms.ts'
 import { until } from '../support/until.ts'
 import { asLogin } from './world.ts'
 import { asCommand } from '../support/server.ts'
@@ -63,8 +63,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     // Outside the long form, each test runs on one database. test/faults/events-processes.test.ts runs more on PostgreSQL.
     const isOn = (wanted: typeof kind) => isLong || kind === wanted
+    // In CI, faults/events-processes.test.ts has six.
     if (isOn('sqlite'))
-      test('four at the same time deliver everything, and nothing twice', async () => {
+      longTest('four at the same time deliver everything, and nothing twice', async () => {
         await subscribe(8)
         await dispatch(20)
         const runs = await Promise.all([1, 2, 3, 4].map(() => start('--json').ended))

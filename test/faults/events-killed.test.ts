@@ -14,7 +14,7 @@ const leaseMs = 15_000
 const [messages, limit] = isLong ? [3, 200] : [1, 40]
 const mortal = pathToFileURL(path.join(import.meta.dirname, 'mortal-worker.ts')).href
 
-const kinds = chooseKinds('postgresql')
+const kinds = chooseKinds('sqlite')
 
 describe('a worker that is killed', { concurrency: kinds.length }, () => {
   for (const kind of kinds) {
@@ -28,7 +28,7 @@ describe('a worker that is killed', { concurrency: kinds.length }, () => {
         (response, { path }) =>
           response.writeHead(path === failing ? 500 : 204).end()
       const deaths: Death[] = []
-      const step = isLong ? 1 : 2
+      const step = isLong ? 1 : 3
       let point = 1
       for (; point < limit; point += step) {
         const death = await diesAt(site, point)

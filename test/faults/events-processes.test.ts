@@ -45,7 +45,8 @@ const kinds = chooseKinds('postgresql')
 
 describe('a worker', { concurrency: kinds.length }, () => {
   for (const kind of kinds) {
-    test(`that was stopped until it lost its lease changes nothing when it continues, on ${kind}`, async () => {
+    // In CI, events-frozen.test.ts stops one.
+    longTest(`that was stopped until it lost its lease changes nothing when it continues, on ${kind}`, async () => {
       await using site = await openDeliverySite({ kind })
       await site.subscribe('/hook')
       await site.dispatch(1)

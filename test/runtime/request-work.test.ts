@@ -8,7 +8,7 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Work } from './request-work-process.ts'
 
-const requests = 100
+const requests = 50
 const body = JSON.stringify({ title: 'Milk' })
 const targets = {
   'a GET': 'GET /hello',

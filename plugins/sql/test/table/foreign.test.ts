@@ -10,6 +10,7 @@ import { loadForeignTables, makeForeignTables } from '../../../../test/support/f
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi, type TableApi } from '../../../../test/support/table-api.ts'
 import { foreignTables, oddTables, type ForeignTable } from './foreign-databases.ts'
+import { isLong } from '../../../../test/support/forms.ts'
 
 let folder: string
 let count = 0
@@ -94,7 +95,7 @@ async function assertFindable(opened: Opened): Promise<void> {
   const all = await opened.list()
   const isOrdered = (value: unknown) =>
     typeof value === 'number' || (typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value))
-  for (const column of opened.columns) {
+  for (const [index, column] of opened.columns.entries()) {
     const isTime = all.some((row) => isOrdered(row[column]))
     for (const { [column]: value } of all) {
       const same = all.filter((row) => row[column] === value)
@@ -128,7 +129,8 @@ async function assertFindable(opened: Opened): Promise<void> {
         `<= ${value}`,
       )
     }
-    for (const sort of [column, `-${column}`]) {
+    const sorts = [column, `-${column}`]
+    for (const sort of isLong ? sorts : [sorts[index % 2]!]) {
       const rows = await readPages(opened, { sort }, all.length)
       assert.deepEqual(new Set(rows.map((row) => JSON.stringify(row))), new Set(all.map((row) => JSON.stringify(row))))
       assert.equal(rows.length, all.length, sort)
@@ -153,7 +155,7 @@ for (const foreign of foreignTables) {
     const opened = await open(foreign)
     const before = opened.table
     t.after(() => opened.api[Symbol.asyncDispose]())
-    await assertFindable(opened)
+    if (isLong) await assertFindable(opened) // below with one more row
     const { status, body } = await opened.api.call('POST /row', { body: foreign.post })
     assert.equal(status, 201, JSON.stringify(body))
     for (const [name, value] of Object.entries(foreign.post))
