@@ -15,16 +15,9 @@ import {
   type Row,
 } from './run.ts'
 import { completeSort, parseSort } from './sort.ts'
-import {
-  countAlias,
-  cursorAlias,
-  isConverted,
-  isOwned,
-  isTrue,
-  type ListShape,
-  type StatementWriter,
-  type UsedFilter,
-} from './statements.ts'
+import { isConverted, type ListShape, type UsedFilter } from './list-conditions.ts'
+import { isOwned } from './row-conditions.ts'
+import { countAlias, cursorAlias, isTrue, type StatementWriter } from './statements.ts'
 import type { DatabaseKind } from './values.ts'
 
 /** Makes the handler of a list. */

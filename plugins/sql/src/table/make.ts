@@ -17,16 +17,15 @@ import {
   type TableDatabase,
   type TableRequest,
 } from './run.ts'
+import type { Access, RowCondition } from './row-conditions.ts'
+import type { Input } from './statement-values.ts'
 import {
   digestAlias,
   isTrue,
   policyAlias,
   ruleAlias,
   versionAlias,
-  type Access,
   type ChangeCondition,
-  type Input,
-  type RowCondition,
   type StatementWriter,
 } from './statements.ts'
 

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Context, type Kysely, type Principal } from 'waypost'
 import type { TablePlan, ValueType } from './plan.ts'
 import { listUnless } from './references.ts'
-import { quote, StatementWriter, type Access, type Input, type Statement } from './statements.ts'
+import type { Access } from './row-conditions.ts'
+import { quote, type Input, type Statement } from './statement-values.ts'
+import { StatementWriter } from './statements.ts'
 import { InvalidValue, type DatabaseKind } from './values.ts'
 
 export type Row = Readonly<Record<string, unknown>>

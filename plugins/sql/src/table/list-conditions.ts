@@ -1,0 +1,151 @@
+import { writeKeyset } from './keyset.ts'
+import { nameFilter, type FilterOperator, type PlanColumn, type SortTerm, type TablePlan } from './plan.ts'
+import type { Access, RowConditions } from './row-conditions.ts'
+import { quote, type Input, type StatementValues } from './statement-values.ts'
+import type { DatabaseKind } from './values.ts'
+
+/** Which of its forms a list has. Each form has a text of its own. */
+export interface ListShape {
+  readonly access: Access
+  readonly filters: readonly UsedFilter[]
+  /** Complete. */
+  readonly sort: readonly SortTerm[]
+  /** Whether each value of the cursor is null; undefined on the first page. */
+  readonly after: readonly boolean[] | undefined
+  /** The number of rows, if it is always the same. */
+  readonly rows: number | undefined
+  /** Whether no index serves the filters or the order, as far as is known. */
+  readonly isScan: boolean
+}
+
+export interface UsedFilter {
+  readonly column: string
+  readonly operator: FilterOperator
+  /** Whether it has several values. */
+  readonly isList: boolean
+  /** Only for the operator `null`. */
+  readonly isNull: boolean
+}
+
+interface ListParts {
+  readonly plan: TablePlan
+  readonly kind: DatabaseKind
+  readonly values: StatementValues
+  readonly rows: RowConditions
+}
+
+/** Writes which rows a list has, and their order. */
+export class ListConditions {
+  readonly #plan: TablePlan
+  readonly #kind: DatabaseKind
+  readonly #values: StatementValues
+  readonly #rows: RowConditions
+
+  constructor({ plan, kind, values, rows }: ListParts) {
+    this.#plan = plan
+    this.#kind = kind
+    this.#values = values
+    this.#rows = rows
+  }
+
+  /** The conditions of all pages. */
+  of({ access, filters }: ListShape): string[] {
+    return [...this.#rows.of(access, true), ...filters.map((filter) => this.#filter(filter))]
+  }
+
+  /** The rows after the last one of the previous page. */
+  after(sort: readonly SortTerm[], nulls: readonly boolean[]): string {
+    const terms = sort.map(({ column, descending }, index) => ({
+      name: this.#values.compared(column),
+      descending,
+      isNullable: this.#isNullable(column) || nulls[index]!,
+      parameter: nulls[index] ? undefined : this.#values.add(({ after }) => after![index]),
+    }))
+    return writeKeyset(terms)
+  }
+
+  /** Null is the largest value. PostgreSQL does that itself. */
+  order({ column, descending }: SortTerm): string {
+    const compared = this.#values.compared(column)
+    const direction = descending ? `${compared} desc` : compared
+    if (this.#kind === 'postgresql' || !this.#isNullable(column)) return direction
+    return `${direction} nulls ${descending ? 'first' : 'last'}`
+  }
+
+  /** Reads a value as the database has it. On SQLite an expression has no declared type, so the driver does not convert it. */
+  raw(column: string): string {
+    return this.#kind === 'sqlite' ? `+${this.#values.compared(column)}` : `${quote(column)}::text`
+  }
+
+  #filter({ column, operator, isList, isNull }: UsedFilter): string {
+    const name = nameFilter(column, operator)
+    const bind = this.#values.bindOf(column)
+    const one = quote(column)
+    switch (operator) {
+      case 'null':
+        return `${one} is ${isNull ? '' : 'not '}null`
+      case 'contains': {
+        const parameter = this.#values.add(({ query }) => query[name])
+        return this.#kind === 'sqlite'
+          ? `instr(${one}, ${parameter}) > 0`
+          : `strpos(${one} collate "C", ${parameter}) > 0`
+      }
+      case 'eq':
+        if (isList) return this.#rows.inList(column, ({ query }) => [query[name]].flat().map(bind))
+        return `${this.#values.compared(column)} = ${this.#values.add(({ query }) => bind([query[name]].flat()[0]))}`
+      default:
+        if (this.#plan.types[column]!.form !== undefined && this.#kind === 'sqlite')
+          return this.#compareForms(column, operator)
+        if (this.#kind === 'sqlite' && this.#plan.types[column]!.type === 'timestamp')
+          return this.#compareTimes(one, operator, ({ query }) => bind(query[name]) as string)
+        return `${one} ${comparisons[operator]} ${this.#values.add(({ query }) => bind(query[name]))}`
+    }
+  }
+
+  /** Compares times in the form of another program. */
+  #compareForms(column: string, operator: keyof typeof comparisons): string {
+    const bind = this.#values.bindOf(column, operator === 'gt' || operator === 'lte' ? 'floor' : 'ceil')
+    const name = nameFilter(column, operator)
+    return `${this.#values.compared(column)} ${comparisons[operator]} ${this.#values.add(({ query }) => bind(query[name]))}`
+  }
+
+  /**
+   * Compares times as SQLite stores them. As text, a time with microseconds is before the one with the same milliseconds:
+   * `.123456Z` and then `.123Z`.
+   */
+  #compareTimes(column: string, operator: keyof typeof comparisons, read: (input: Input) => string): string {
+    const add = (write: (time: ComparedTime) => string) => this.#values.add((input) => write(divideTime(read(input))))
+    const isGreater = operator === 'gt' || operator === 'gte'
+    const least = `${column} ${comparisons[operator]} ${add(({ least }) => least)}`
+    const same = add(({ whole, isWhole }) => (isWhole && (operator === 'gte' || operator === 'lt') ? '' : whole))
+    if (isGreater) return `${least} and ${column} <> ${same}`
+    return `${column} <= ${add(({ whole }) => whole)} and (${least} or ${column} = ${same})`
+  }
+
+  #isNullable(column: string): boolean {
+    return this.#plan.types[column]!.null === true
+  }
+}
+
+interface ComparedTime {
+  /** The time with milliseconds. */
+  readonly whole: string
+  /** Whether it has no microseconds. */
+  readonly isWhole: boolean
+  /** The first text of the time among those with microseconds. */
+  readonly least: string
+}
+
+function divideTime(time: string): ComparedTime {
+  const milliseconds = time.slice(0, '2026-11-20T08:00:00.000'.length)
+  const whole = `${milliseconds}Z`
+  const isWhole = time === whole
+  return { whole, isWhole, least: isWhole ? milliseconds : time }
+}
+
+const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
+
+/** Whether a row does not contain a column's values as the database writes them: times, and numbers such as NaN. */
+export function isConverted({ type }: PlanColumn, kind: DatabaseKind): boolean {
+  return type === 'timestamp' || type === (kind === 'sqlite' ? 'date' : 'number')
+}

@@ -1,0 +1,131 @@
+import type { PlanColumn, Source, TablePlan } from './plan.ts'
+import { writeCompared } from './time-form.ts'
+import { makeBind, type Bind, type BindUse, type DatabaseKind } from './values.ts'
+
+/** What the values of a statement come from. */
+export interface Input {
+  readonly params: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: Readonly<Record<string, unknown>>
+  readonly userId: string | undefined
+  /** ISO text. */
+  readonly now: string
+  /** The number of rows to read. */
+  readonly rows?: number
+  /** The values of the sort columns in the last row of the previous page. */
+  readonly after?: readonly unknown[]
+  /** The versions that If-Match allows. */
+  readonly versions?: readonly bigint[]
+}
+
+export type Read = (input: Input) => unknown
+
+/** A statement whose text is always the same, and the values of its parameters. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly Read[]
+  /** Whether callers choose any of the values. */
+  readonly isFromCaller: boolean
+}
+
+/** The columns of results that are not columns of the table begin with this. Table columns are never read by these names. */
+export const extraPrefix = '~'
+
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** The values of the statement that is being written, in the order of its placeholders. */
+export class StatementValues {
+  readonly #plan: TablePlan
+  readonly #kind: DatabaseKind
+  readonly #binds = new Map<string, Bind>()
+  #values: Read[] = []
+  #isFromCaller = false
+  #aliases = 0
+
+  constructor(plan: TablePlan, kind: DatabaseKind) {
+    this.#plan = plan
+    this.#kind = kind
+  }
+
+  /** Returns the statement with its values, and begins the next one. */
+  end(text: string): Statement {
+    const values = this.#values
+    const isFromCaller = this.#isFromCaller
+    this.#values = []
+    this.#isFromCaller = false
+    this.#aliases = 0
+    return { text, values, isFromCaller }
+  }
+
+  /** Adds a parameter with a value of the caller. @returns its placeholder */
+  add(read: Read): string {
+    this.#isFromCaller = true
+    return this.addOwn(read)
+  }
+
+  /** Adds a parameter with a value that is not the caller's. @returns its placeholder */
+  addOwn(read: Read): string {
+    this.#values.push(read)
+    return `${this.#kind === 'sqlite' ? '?' : '$'}${this.#values.length}`
+  }
+
+  /** Returns what converts values for a column. */
+  bindOf(name: string, use: BindUse = 'compare'): Bind {
+    const key = `${use} ${name}`
+    const known = this.#binds.get(key)
+    if (known !== undefined) return known
+    const bind = makeBind(name, this.#plan.types[name]!, { kind: this.#kind, use })
+    this.#binds.set(key, bind)
+    return bind
+  }
+
+  /** Adds the value of a property of the body. @returns its placeholder */
+  bindBody(name: string): string {
+    const bind = this.bindOf(name, 'store')
+    // A column that allows null and has no default may be missing.
+    return this.add(({ body }) => (Object.hasOwn(body, name) ? bind(body[name]) : null))
+  }
+
+  /** Adds a value that is stored. @returns its placeholder */
+  bindSet(name: string, source: Source): string {
+    const hasForm = this.#plan.types[name]!.form !== undefined
+    return this.bindSource(name, source, { use: hasForm ? 'store' : 'compare' })
+  }
+
+  /** Adds a value that a column is compared with. @returns its placeholder */
+  bindSource(name: string, source: Source, { column, use }: SourceUse = {}): string {
+    const bind = column === undefined ? this.bindOf(name, use) : makeBind(name, column, { kind: this.#kind })
+    const isDate = (column ?? this.#plan.types[name]!).type === 'date'
+    switch (source.from) {
+      case 'constant': {
+        const value = bind(source.value)
+        return this.addOwn(() => value)
+      }
+      case 'now':
+        return this.addOwn(({ now }) => bind(isDate ? now.slice(0, 10) : now))
+      case 'user':
+        return this.addOwn(({ userId }) => bind(userId))
+      default:
+        return this.add(({ params }) => bind(params[source.name]))
+    }
+  }
+
+  /** The expression by which a column is compared and sorted. */
+  compared(name: string, { form } = this.#plan.types[name]!, column = quote(name)): string {
+    return form === undefined || this.#kind === 'postgresql' ? column : writeCompared(form, column)
+  }
+
+  /** Returns a name of a table for a part of the statement. */
+  nextAlias(): string {
+    this.#aliases += 1
+    return quote(`${extraPrefix}${this.#aliases}`)
+  }
+}
+
+interface SourceUse {
+  /** The column of another table. */
+  readonly column?: PlanColumn
+  readonly use?: BindUse
+}
