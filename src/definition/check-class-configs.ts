@@ -162,6 +162,17 @@ function tryCompile(ajv: Ajv2020, schema: JsonSchema): ValidateFunction | string
   }
 }
 
+/** @returns the error of a schema that refers to itself for the same value */
+function tryValidate(validate: ValidateFunction, value: unknown): string | undefined {
+  try {
+    validate(value)
+    return undefined
+  } catch (error) {
+    if (error instanceof RangeError) return messageOf(error)
+    throw error
+  }
+}
+
 /** @returns the config with defaults, if it is valid */
 function checkConfig(
   { loading }: DefinitionContext,
@@ -173,26 +184,23 @@ function checkConfig(
   const name = nameNodeOf(use) ?? node
   const reportProblem = (at: Span, problem: string, hint?: string): void =>
     loading.report.add({ code: 'WP_DEFINITION_CLASS_CONFIG', at, parameters: { problem }, hint })
+  const label = quote(textOf(name) ?? '')
   if (typeof validate === 'string') {
-    reportProblem(
-      name,
-      `The ${kind === 'plugin' ? kind : 'class'} ${quote(textOf(name) ?? '')} has a config schema that is not valid: ${validate}`,
-    )
+    const what = kind === 'plugin' ? kind : 'class'
+    reportProblem(name, `The ${what} ${label} has a config schema that is not valid: ${validate}`)
     return undefined
   }
   const value = config?.value
   if (value !== undefined && value.kind !== 'map') return undefined
   const filled = value === undefined ? {} : (toValue(value) as Record<string, unknown>)
-  try {
-    if (validate(filled)) return filled
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    // The schema refers to itself for the same value.
-    reportProblem(name, `The config schema of the class ${quote(textOf(name) ?? '')} never ends: ${messageOf(error)}`)
+  const endless = tryValidate(validate, filled)
+  if (endless !== undefined) {
+    reportProblem(name, `The config schema of the class ${label} never ends: ${endless}`)
     return undefined
   }
+  if (!validate.errors) return filled
   let isValid = true
-  for (const error of dropTypos(validate.errors ?? [], loading.report)) {
+  for (const error of dropTypos(validate.errors, loading.report)) {
     const at = value === undefined ? name : findNode(value, error.instancePath)
     if (dependsOnVariable(at, error)) continue
     isValid = false

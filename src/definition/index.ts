@@ -19,7 +19,9 @@ export type {
 export type { ActionToDescribe, DescribeActions, DescribedAction } from './describe-actions.ts'
 export { editDefinition, setInDefinition, type Edit, type EditedFiles } from './edit/edit-definition.ts'
 export { EditRefused } from './edit/edit-refused.ts'
-export { findKey, findValue, listReachedFiles, openEditing, type Editing, type FoundEntry } from './edit/editing.ts'
+export { findKey, findValue, type FoundEntry } from './edit/find-value.ts'
+export { listReachedFiles } from './edit/references.ts'
+export { openEditing, type Editing } from './edit/editing.ts'
 export {
   listOverwritten,
   mergeDefinitions,

@@ -108,10 +108,23 @@ function parseEntries(
   const isLast = last === entries.length - 1
   // Behind the last value, comments belong to one of the maps that end there.
   if (isLast && (bottom < old.length || !isBlank(old, endOf(entries), bottom))) return undefined
-  const indent = ' '.repeat(column)
-  // Indented entries are the value of a key. Comments at the end belong to the entry that follows.
-  const [head, tail] = [column === 0 ? '' : 'k:\n', isLast ? '' : `${indent}k: 1\n`]
-  const document = parseDocument(head + text.slice(top, bottom + growth) + tail, yamlOptions)
+  // Comments at the end belong to the entry that follows.
+  const tail = isLast ? '' : `${' '.repeat(column)}k: 1\n`
+  const made = parseLines(text.slice(top, bottom + growth) + tail, { top, column })
+  if (made === undefined) return undefined
+  const places = made.map(({ key }) => key?.range?.[0])
+  if (!isLast && (places.pop() !== bottom + growth + column || made.pop() === undefined)) return undefined
+  if (places[0] !== top + column || !made.every((entry) => isAt(text, entry, column))) return undefined
+  return isLast && !isBlank(text, endOf(made), text.length) ? undefined : made
+}
+
+/** Parses entries that are indented alike. */
+function parseLines(
+  lines: string,
+  { top, column }: { readonly top: number; readonly column: number },
+): Entry[] | undefined {
+  const head = column === 0 ? '' : 'k:\n' // indented entries are the value of a key
+  const document = parseDocument(head + lines, yamlOptions)
   if (document.errors.length > 0) return undefined
   const outer = document.contents as Node | null
   if (!isPlainMap(outer) || (column > 0 && outer.items.length !== 1)) return undefined
@@ -119,10 +132,7 @@ function parseEntries(
   if (!isPlainMap(map)) return undefined
   const made = map.items as Entry[]
   for (const entry of made) move(entry, top - head.length)
-  const places = made.map(({ key }) => key?.range?.[0])
-  if (!isLast && (places.pop() !== bottom + growth + column || made.pop() === undefined)) return undefined
-  if (places[0] !== top + column || !made.every((entry) => isAt(text, entry, column))) return undefined
-  return isLast && !isBlank(text, endOf(made), text.length) ? undefined : made
+  return made
 }
 
 function isPlainMap(node: Node | null): node is YAMLMap {

@@ -2,10 +2,12 @@ import type { JsonSchema } from '../../contract/index.ts'
 import type { WritableMap } from '../write-yaml.ts'
 import { editDefinition, type Edit, type EditedFiles } from './edit-definition.ts'
 import { EditRefused } from './edit-refused.ts'
-import { listReached, placeOf, pointerTo, toPlain, type Editing } from './editing.ts'
+import { listReached } from './references.ts'
+import { placeOf, toPlain } from './find-value.ts'
+import { pointerTo, type Editing } from './editing.ts'
 import { findOwners, listMethods, type TableColumns } from './rename-columns.ts'
 import { isObject, stepInto, type At, type Use } from './rename.ts'
-import { listRowSchemas, type RowPart, type RowSchema } from './row-schemas.ts'
+import { collectRowSchemas, type RowPart, type RowSchema } from './row-schemas.ts'
 
 /** A column that a table gets, or that new rows now need. */
 export interface AddedColumn {
@@ -52,7 +54,7 @@ export function addColumns(
   const work: Editing = { ...editing, files: new Map(editing.files) }
   listReached(work)
   const owners = findOwners(work, table)
-  const { schemas, shared } = listRowSchemas(work, listMethods(work, owners), table.classes)
+  const { schemas, shared } = collectRowSchemas(work, listMethods(work, owners), table.classes)
   // Lists of required properties that the edits before have created.
   const created = new Set<string>()
   const found = columns.flatMap((column): readonly Place[] => {

@@ -1,17 +1,16 @@
 import {
   childrenOf,
   linksOf,
-  listReached,
   openFile,
-  referencesOf,
   refuse,
   refuseAt,
   rootFile,
   treeOf,
-  type Crossing,
   type Cursor,
   type Editing,
 } from './editing.ts'
+import { listReached, referencesOf } from './references.ts'
+import type { Crossing } from './walk.ts'
 import { type Tree } from './source-tree.ts'
 
 /** Refuses places that more than one part of the definition shares. */

@@ -1,17 +1,12 @@
 import { type Writable } from '../write-yaml.ts'
 import { isUsed } from './assert-editable.ts'
-import { childrenOf, isMerge, linksOf, openFile, refuse, treeOf, type Cursor, type Editing } from './editing.ts'
+import { childrenOf, linksOf, openFile, refuse, treeOf, type Cursor, type Editing } from './editing.ts'
+import { isMerge } from './walk.ts'
 import { type Tree } from './source-tree.ts'
-import {
-  insertChild,
-  makePage,
-  removeChild,
-  renameChild,
-  replaceRoot,
-  replaceValue,
-  type Container,
-  type Page,
-} from './splices.ts'
+import { insertChild } from './insert-child.ts'
+import { makePage, renameChild, type Container, type Page } from './splices.ts'
+import { removeChild } from './remove-child.ts'
+import { replaceRoot, replaceValue } from './replace-value.ts'
 import { change, makeRelative } from './verify-change.ts'
 
 /** A place in the files, and its keys in the definition. */

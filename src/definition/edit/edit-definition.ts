@@ -1,19 +1,9 @@
 import { Include, type Writable, type WritableMap } from '../write-yaml.ts'
 import { assertEditable } from './assert-editable.ts'
 import { insert, remove, type Spot } from './change-entry.ts'
-import {
-  follow,
-  hasReferences,
-  keepFile,
-  linksOf,
-  listReached,
-  openFile,
-  pointerTo,
-  refuse,
-  walk,
-  type Crossing,
-  type Editing,
-} from './editing.ts'
+import { follow, walk, type Crossing } from './walk.ts'
+import { hasReferences, listReached } from './references.ts'
+import { keepFile, linksOf, openFile, pointerTo, refuse, type Editing } from './editing.ts'
 import { placeInFile } from './place-in-file.ts'
 import { setValue } from './set-value.ts'
 import type { EditedFile } from './source-tree.ts'

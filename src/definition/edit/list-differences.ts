@@ -1,5 +1,7 @@
 import { makeSourceCache, type SourceCache, type Texts } from '../load-context.ts'
-import { findFilesAt, listIncluded, openFile, rootFile, treeOf, type Editing } from './editing.ts'
+import { findFilesAt } from './find-value.ts'
+import { listIncluded } from './references.ts'
+import { openFile, rootFile, treeOf, type Editing } from './editing.ts'
 import { isMap, isSame, openVersion, readValue } from './merge-definitions.ts'
 import { isSameValue, orderedKey } from './set-value.ts'
 import type { Tree } from './source-tree.ts'

@@ -2,17 +2,9 @@ import { makeSourceCache, type SourceCache, type Texts } from '../load-context.t
 import { Include, isWritableMap, type Writable, type WritableMap } from '../write-yaml.ts'
 import { editDefinition, type Edit, type EditedFiles } from './edit-definition.ts'
 import { EditRefused } from './edit-refused.ts'
-import {
-  findKey,
-  findValue,
-  listIncluded,
-  openEditing,
-  openFile,
-  pointerTo,
-  referencesOf,
-  rootFile,
-  type Editing,
-} from './editing.ts'
+import { findKey, findValue } from './find-value.ts'
+import { listIncluded, referencesOf } from './references.ts'
+import { openEditing, openFile, pointerTo, rootFile, type Editing } from './editing.ts'
 import { hasSameOrder, isSameValue, orderedKey } from './set-value.ts'
 
 /** Two versions of the definition files, and the one that both are based on. */

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Include, isWritableMap, writeYaml, type Writable, type WritableMap } from '../write-yaml.ts'
-import { follow, linksOf, openFile, walk, type Editing } from './editing.ts'
+import { follow, walk } from './walk.ts'
+import { linksOf, openFile, type Editing } from './editing.ts'
 import { EditedFile } from './source-tree.ts'
 import { makeRelative } from './verify-change.ts'
 

@@ -2,17 +2,10 @@ import type { ClassCatalog } from '../class-catalog.ts'
 import { findTablesInConfig, type ConfigName } from '../config-annotations.ts'
 import { remove, renameKey, replaceText } from './change-entry.ts'
 import { collectEdited, type EditedFiles } from './edit-definition.ts'
-import {
-  childrenOf,
-  linksOf,
-  listReached,
-  openFile,
-  placeOf,
-  pointerTo,
-  walk,
-  type Cursor,
-  type Editing,
-} from './editing.ts'
+import { childrenOf, linksOf, openFile, pointerTo, type Cursor, type Editing } from './editing.ts'
+import { listReached } from './references.ts'
+import { placeOf } from './find-value.ts'
+import { walk } from './walk.ts'
 import {
   childrenAt,
   configPlaces,
@@ -25,7 +18,7 @@ import {
   type At,
   type Use,
 } from './rename.ts'
-import { isOwned, itemsAt, listRowSchemas, placeText } from './row-schemas.ts'
+import { isOwned, itemsAt, collectRowSchemas, placeText } from './row-schemas.ts'
 
 /** A place that names a column of a table, or the table itself. */
 export interface ColumnUse extends Use {
@@ -312,7 +305,7 @@ function findInSchemas(work: Editing, methods: readonly At[], { columns, classes
       found.push({ column, cursor, keys: [...at.keys, key], kind: 'key', suffix: key.slice(column.length), of })
     }
   }
-  const { schemas, shared } = listRowSchemas(work, methods, classes)
+  const { schemas, shared } = collectRowSchemas(work, methods, classes)
   for (const { at, of } of schemas) {
     for (const key of ['properties', 'default', 'example']) addKeys(stepInto(work, at, key), of)
     for (const one of itemsAt(work, stepInto(work, at, 'examples'))) addKeys(one, of)

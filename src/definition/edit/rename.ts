@@ -4,20 +4,10 @@ import type { ClassCatalog } from '../class-catalog.ts'
 import { typeNames } from '../schema-language.ts'
 import { childOf, renameKey, replaceText } from './change-entry.ts'
 import { collectEdited, type EditedFiles } from './edit-definition.ts'
-import {
-  childrenOf,
-  follow,
-  linksOf,
-  listReached,
-  placeOf,
-  pointerTo,
-  refuse,
-  rootFile,
-  toPlain,
-  walk,
-  type Cursor,
-  type Editing,
-} from './editing.ts'
+import { childrenOf, linksOf, pointerTo, refuse, rootFile, type Cursor, type Editing } from './editing.ts'
+import { follow, walk } from './walk.ts'
+import { listReached } from './references.ts'
+import { placeOf, toPlain } from './find-value.ts'
 import type { Tree } from './source-tree.ts'
 
 /** A place that names what is renamed. */
@@ -133,9 +123,8 @@ export function findUses(work: Editing, wanted: Wanted): readonly FoundUse[] {
   }
   for (const pattern of patterns[kind]) for (const at of match(work, pattern)) addText(at)
   if (kind === 'schema') {
-    for (const parameters of ['routes/*/path', 'routes/*/methods/*/parameters'])
-      for (const at of match(work, parameters))
-        if (!isSchema(at.tree)) for (const one of childrenAt(work, at)) addText(one)
+    const parameters = ['routes/*/path', 'routes/*/methods/*/parameters'].flatMap((pattern) => match(work, pattern))
+    for (const at of parameters) if (!isSchema(at.tree)) for (const one of childrenAt(work, at)) addText(one)
     for (const one of listReferences(work, name)) add({ ...one, text: `schema:///${to}${one.fragment}` })
   }
   const { classes } = wanted

@@ -1,5 +1,6 @@
 import type { ClassCatalog } from '../class-catalog.ts'
-import { placeOf, pointerTo, type Cursor, type Editing } from './editing.ts'
+import { placeOf } from './find-value.ts'
+import { pointerTo, type Cursor, type Editing } from './editing.ts'
 import { childrenAt, findUses, match, stepInto, type At } from './rename.ts'
 
 /** What contains the schema. */
@@ -20,7 +21,7 @@ export interface RowSchemas {
 }
 
 /** Returns the schemas of methods and of the events that only they dispatch, requests first. */
-export function listRowSchemas(work: Editing, methods: readonly At[], classes: ClassCatalog): RowSchemas {
+export function collectRowSchemas(work: Editing, methods: readonly At[], classes: ClassCatalog): RowSchemas {
   const schemas: RowSchema[] = []
   const visited = new Set<string>()
   const named = new Set<string>()

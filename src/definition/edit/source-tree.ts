@@ -201,16 +201,21 @@ function make(node: Node, { text, base }: Making): Tree {
       const end = isFlow || last === undefined ? to - base : start + Math.max(last.start + 1, last.value.end)
       return { kind: 'list', isFlow, items, end, ...shared }
     })
-  if (!isScalar(node)) return { kind: 'unknown', end: to - base, ...shared }
+  const isKnown = isScalar(node) && (node.tag === '!include' || !hasUnknownTag(node))
+  if (!isKnown || isInfinite(node.value)) return { kind: 'unknown', end: to - base, ...shared }
   if (node.tag === '!include') return { kind: 'include', target: String(node.value), end: to - base, ...shared }
-  const { value } = node
-  if (hasUnknownTag(node) || (typeof value === 'number' && !Number.isFinite(value)))
-    return { kind: 'unknown', end: to - base, ...shared }
   const style = styles[node.type ?? 'PLAIN'] ?? 'plain'
-  const isPlain = typeof value === 'number' || typeof value === 'boolean' || value === null
-  const plain = isPlain ? value : typeof value === 'string' ? value : (node.source ?? '')
   const end = style === 'literal' || style === 'folded' ? endOfBlockScalar(text, from, to) : to
-  return { kind: 'scalar', value: plain, style, end: end - base, ...shared }
+  return { kind: 'scalar', value: plainOf(node), style, end: end - base, ...shared }
+}
+
+function isInfinite(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isFinite(value)
+}
+
+function plainOf({ value, source = '' }: Scalar): string | number | boolean | null {
+  const isPlain = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string'
+  return isPlain || value === null ? value : source
 }
 
 const standardTags = /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/
@@ -233,17 +238,13 @@ function endOfEntry({ end, colon, value }: EntryTree): number {
 
 function makeEntry({ key, value }: Pair<Node, Node | null>, { text, base }: Making): EntryTree {
   const [from = base, to = from] = key?.range ?? []
-  const name = isScalar(key) ? (typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))) : ''
   const gap = /^\s*/.exec(text.slice(to, to + 1024))![0].length
   const hasColon = text[to + gap] === ':'
   const colon = hasColon ? to + gap - base : undefined
-  const before = text.slice(lineStartOf(text, from), from)
-  const isMerge = name === '<<' && isScalar(key) && key.type === 'PLAIN'
-  const isOdd = !isScalar(key) || key.tag !== undefined || key.anchor !== undefined || /(^|[\s{,[])\?\s+$/.test(before)
-  const problem = isMerge ? 'it has a merge key (<<)' : isOdd ? 'a key of it is written in an unusual form' : undefined
+  const problem = findKeyProblem(key, text.slice(lineStartOf(text, from), from))
   const none = (hasColon ? to + gap + 1 : to) - base
   return {
-    key: name,
+    key: isScalar(key) ? nameOfKey(key) : '',
     start: from - base,
     end: to - base,
     colon,
@@ -253,6 +254,17 @@ function makeEntry({ key, value }: Pair<Node, Node | null>, { text, base }: Maki
         ? { kind: 'scalar', value: null, style: 'none', start: none, end: none }
         : make(value, { text, base }),
   }
+}
+
+function nameOfKey({ value, source }: Scalar): string {
+  return typeof value === 'string' ? value : (source ?? String(value))
+}
+
+/** @param before the text before the key on its line */
+function findKeyProblem(key: Node | undefined, before: string): string | undefined {
+  if (isScalar(key) && key.type === 'PLAIN' && nameOfKey(key) === '<<') return 'it has a merge key (<<)'
+  const isUsual = isScalar(key) && key.tag === undefined && key.anchor === undefined
+  return isUsual && !/(^|[\s{,[])\?\s+$/.test(before) ? undefined : 'a key of it is written in an unusual form'
 }
 
 function makeItems(
@@ -327,24 +339,22 @@ export function isSameTree(one: Tree, other: Tree): boolean {
   if (one.kind === 'scalar') return other.kind === 'scalar' && one.value === other.value
   if (one.kind === 'include') return other.kind === 'include' && one.target === other.target
   if (one.kind === 'alias') return other.kind === 'alias' && one.name === other.name
-  // The entries of a part that was not parsed again.
-  if (one.kind === 'map' && other.kind === 'map' && one.entries === other.entries) return true
-  if (one.kind === 'list' && other.kind === 'list' && one.items === other.items) return true
-  if (one.kind === 'map') {
-    return (
-      other.kind === 'map' &&
-      one.entries.length === other.entries.length &&
-      one.entries.every((entry, index) => isSameEntry(entry, other.entries[index]!))
-    )
-  }
-  if (one.kind === 'list') {
-    return (
-      other.kind === 'list' &&
-      one.items.length === other.items.length &&
-      one.items.every(({ value }, index) => isSameTree(value, other.items[index]!.value))
-    )
-  }
+  if (one.kind === 'map') return other.kind === 'map' && areSame(one.entries, other.entries, isSameEntry)
+  if (one.kind === 'list') return other.kind === 'list' && areSame(one.items, other.items, isSameItem)
   return other.kind === 'unknown'
+}
+
+function areSame<One>(
+  some: readonly One[],
+  others: readonly One[],
+  isSame: (one: One, other: One) => boolean,
+): boolean {
+  if (some === others) return true // the entries of a part that was not parsed again
+  return some.length === others.length && some.every((one, index) => isSame(one, others[index]!))
+}
+
+function isSameItem(one: ItemTree, other: ItemTree): boolean {
+  return isSameTree(one.value, other.value)
 }
 
 export function isSameEntry(one: EntryTree, other: EntryTree): boolean {
