@@ -57,25 +57,36 @@ const maxStreamMs = 5 * 60_000
 /** How long a source waits for its next stream. Longer than a reload takes. */
 const maxGapMs = 30_000
 
-/** @param start the number before that of the first request: the time, so that numbers also increase after a restart */
-export function makeTrafficLog(start = 0): TrafficLog {
-  let entries: TrafficEntry[] = []
-  let number = start
+/** Streams that end before the tokens of their readers do, with what continues each one. */
+function makeStreams() {
   const streams = new Map<Readable, () => void>()
-  const sources = new Set<Source>()
   const end = (stream: Readable) => {
     streams.delete(stream)
     stream.push(null)
   }
-  const follow = (stream: Readable, pushNew = () => {}) => {
-    const ending = setTimeout(end, maxStreamMs, stream).unref()
-    stream.once('close', () => {
-      clearTimeout(ending)
-      streams.delete(stream)
-    })
-    stream.push('\n') // sends the headers
-    streams.set(stream, pushNew)
+  return {
+    end,
+    has: (stream: Readable) => streams.has(stream),
+    follow(stream: Readable, pushNew = () => {}) {
+      const ending = setTimeout(end, maxStreamMs, stream).unref()
+      stream.once('close', () => {
+        clearTimeout(ending)
+        streams.delete(stream)
+      })
+      stream.push('\n') // sends the headers
+      streams.set(stream, pushNew)
+    },
+    continueAll() {
+      for (const continueStream of streams.values()) continueStream()
+    },
+    endAll() {
+      for (const stream of streams.keys()) end(stream)
+    },
   }
+}
+
+function makeSources(streams: ReturnType<typeof makeStreams>) {
+  const sources = new Set<Source>()
   const push = ({ stream, waiting }: Source, line: object) => {
     const text = `${JSON.stringify(line)}\n`
     if (stream !== undefined && streams.has(stream)) stream.push(text)
@@ -85,11 +96,8 @@ export function makeTrafficLog(start = 0): TrafficLog {
     clearTimeout(source.closing)
     if (sources.delete(source)) await source.opened?.close()
   }
-  const endStreams = () => {
-    for (const stream of streams.keys()) end(stream)
-  }
   return {
-    async streamSource(key, open) {
+    async stream(key: string, open: OpenSource): Promise<Readable> {
       const known = [...sources].find((one) => one.key === key && !one.isTaken)
       const source: Source = known ?? { key, isTaken: true, waiting: [] }
       source.isTaken = true
@@ -105,7 +113,7 @@ export function makeTrafficLog(start = 0): TrafficLog {
       }
       const stream = new Readable({ read() {} })
       source.stream = stream
-      follow(stream)
+      streams.follow(stream)
       for (const text of source.waiting.splice(0)) stream.push(text)
       stream.once('close', () => {
         source.isTaken = false
@@ -113,11 +121,23 @@ export function makeTrafficLog(start = 0): TrafficLog {
         else leave()
       })
       if (!sources.has(source)) {
-        end(stream) // the server has closed meanwhile
+        streams.end(stream) // the server has closed meanwhile
         if (source !== known) await source.opened?.close()
       }
       return stream
     },
+    closeAll: () => Promise.allSettled([...sources].map(closeSource)),
+  }
+}
+
+/** @param start the number before that of the first request: the time, so that numbers also increase after a restart */
+export function makeTrafficLog(start = 0): TrafficLog {
+  let entries: TrafficEntry[] = []
+  let number = start
+  const streams = makeStreams()
+  const sources = makeSources(streams)
+  return {
+    streamSource: sources.stream,
     add(report, at) {
       number += 1
       entries.push({
@@ -128,7 +148,7 @@ export function makeTrafficLog(start = 0): TrafficLog {
         at,
       })
       if (entries.length > 2 * maxEntries) entries = entries.slice(-maxEntries)
-      for (const continueStream of streams.values()) continueStream()
+      streams.continueAll()
     },
     stream(after, format) {
       let last = after
@@ -146,13 +166,13 @@ export function makeTrafficLog(start = 0): TrafficLog {
           pushNew()
         },
       })
-      follow(stream, pushNew)
+      streams.follow(stream, pushNew)
       return stream
     },
-    endStreams,
+    endStreams: streams.endAll,
     async close() {
-      endStreams()
-      await Promise.allSettled([...sources].map(closeSource))
+      streams.endAll()
+      await sources.closeAll()
     },
   }
 }

@@ -78,9 +78,7 @@ export class TablePlanner implements DraftTables {
     const { steps, problems, tables } = amendSteps(before, { table, design }, { kind: before.kind })
     const existing = findColumns(before, table)
     const columns = Object.keys(existing)
-    const was = (design?.columns ?? []).flatMap((column) =>
-      column.was === undefined ? [] : [[column.was, column.name] as const],
-    )
+    const was = listRenames(design)
     const file = before.migration?.file ?? this.#nameFile(connection, { table, name: design?.name, used: before.names })
     const current = before.migration && (await this.#sources.readText(file))
     const text = steps.length === 0 ? undefined : keepHead(current) + writeMigration(steps)
@@ -103,8 +101,7 @@ export class TablePlanner implements DraftTables {
       // Losses and breaking changes of earlier steps were shown when they were saved.
       breaking: describeBreaking(steps).filter((one) => !announced.includes(one)),
       losses: describeLosses(steps),
-      problems:
-        problems.length > 0 ? problems : [...before.problems, ...(text === undefined ? [] : checkText(file, text))],
+      problems: problems.length > 0 ? problems : [...before.problems, ...checkText(file, text)],
     }
   }
 
@@ -226,6 +223,12 @@ function writeSql(steps: readonly Step[], kind: DatabaseKind): readonly string[]
   return steps.flatMap((step) => writeStep(step, kind))
 }
 
-function checkText(file: string, text: string): readonly DesignProblem[] {
+/** The columns that a design keeps, by their names before and after. */
+function listRenames(design: DesignRequest['design']): readonly (readonly [from: string, to: string])[] {
+  return (design?.columns ?? []).flatMap(({ was, name }) => (was === undefined ? [] : [[was, name] as const]))
+}
+
+function checkText(file: string, text: string | undefined): readonly DesignProblem[] {
+  if (text === undefined) return []
   return parseMigration(file, text).diagnostics.map(({ message, hint }) => ({ pointer: '', message, hint }))
 }
