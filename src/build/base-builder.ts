@@ -135,29 +135,38 @@ export function openBaseBuilder({
         migrations: files,
       }
     },
-    async link({ definition, plugins, migrations: { migrations } }) {
-      if (definition === undefined) throw new TypeError('The definition has errors')
-      const declared = new Map(
-        migrations.flatMap((one) =>
-          one.declared === undefined ? [] : [[one.file, makeMigrationArtifact(one.declared)]],
-        ),
-      )
-      const hashOf = (file: string) => declared.get(file)?.hash ?? code.get(file)!
-      const parts = { version, migrations, plugins, hashOf }
-      const { routes, cronjobs, migrations: linked } = makeManifest(definition, { ...parts, artifacts: [] })
-      const actions = [
-        ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
-        ...Object.values(cronjobs).map(({ action }) => action),
-      ]
-      const needed = [...actions, ...linked, ...plugins].flatMap((one) => ('artifact' in one ? [one.artifact] : []))
-      const own = [...declared.values()]
-      const isCoded = needed.some((hash) => own.every((one) => one.hash !== hash))
-      const known = new Map([...(isCoded ? await loadArtifacts() : []), ...own].map((one) => [one.hash, one]))
-      const artifacts = listReached(needed, known).sort((a, b) => compareText(a.hash, b.hash))
-      return { manifest: makeManifest(definition, { ...parts, artifacts }), artifacts }
-    },
+    link: (loaded) => linkTexts(loaded, { code, loadArtifacts }),
     close: () => process.close(),
   }
+}
+
+/** The code of the base. */
+interface BaseCode {
+  readonly code: ReadonlyMap<string, string>
+  loadArtifacts(): Promise<readonly Artifact[]>
+}
+
+async function linkTexts(
+  { definition, plugins, migrations: { migrations } }: LoadedTexts,
+  { code, loadArtifacts }: BaseCode,
+): Promise<BuiltRelease> {
+  if (definition === undefined) throw new TypeError('The definition has errors')
+  const declared = new Map(
+    migrations.flatMap((one) => (one.declared === undefined ? [] : [[one.file, makeMigrationArtifact(one.declared)]])),
+  )
+  const hashOf = (file: string) => declared.get(file)?.hash ?? code.get(file)!
+  const parts = { version, migrations, plugins, hashOf }
+  const { routes, cronjobs, migrations: linked } = makeManifest(definition, { ...parts, artifacts: [] })
+  const actions = [
+    ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
+    ...Object.values(cronjobs).map(({ action }) => action),
+  ]
+  const needed = [...actions, ...linked, ...plugins].flatMap((one) => ('artifact' in one ? [one.artifact] : []))
+  const own = [...declared.values()]
+  const isCoded = needed.some((hash) => own.every((one) => one.hash !== hash))
+  const known = new Map([...(isCoded ? await loadArtifacts() : []), ...own].map((one) => [one.hash, one]))
+  const artifacts = listReached(needed, known).sort((a, b) => compareText(a.hash, b.hash))
+  return { manifest: makeManifest(definition, { ...parts, artifacts }), artifacts }
 }
 
 function namesOf(plugins: readonly PluginUse[]): string {

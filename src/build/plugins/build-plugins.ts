@@ -58,7 +58,7 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
     const key = JSON.stringify([use.name, use.host])
     const before = known.get(key)
     if (before !== undefined && (await isUnchanged(real, before.files))) return before
-    const outcome = use.host === true ? await describeHost(real, use) : await describeBundle(real, use)
+    const outcome = use.host === true ? await describeHost(real, use, load) : await describeBundle(real, use)
     known.set(key, outcome)
     return outcome
   }
@@ -79,21 +79,6 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
       const catalog = await load(source)
       const manifest = { from: use.name, artifact: hash, ...(version === undefined ? {} : { version }), catalog }
       return { built: { manifest, artifacts, source }, files, diagnose: async () => [] }
-    } catch (error) {
-      return { files, diagnose: async (again) => [await diagnosePlugin(real, again, error)] }
-    }
-  }
-
-  async function describeHost(real: string, use: PluginUse): Promise<Outcome> {
-    const version = findInstalledVersion(real, use.name)
-    const files = new Map<string, string>()
-    try {
-      if (version === undefined)
-        throw errors.WP_PLUGIN_MISSING({ name: use.name, reason: 'the package is not installed' })
-      const source = { key: `${use.name}@${version}`, source: use.name, folder: real, version }
-      const catalog = await load(source)
-      const manifest = { from: use.name, host: true as const, version, catalog }
-      return { built: { manifest, artifacts: [], source }, files, diagnose: async () => [] }
     } catch (error) {
       return { files, diagnose: async (again) => [await diagnosePlugin(real, again, error)] }
     }
@@ -125,6 +110,26 @@ export function openPluginBuilder(root: string, timeoutMs?: number): PluginBuild
     },
     describe: (orders, sources) => process().describe(orders, sources),
     close: () => running?.close(),
+  }
+}
+
+/** Describes a plugin that is installed on the host, which is not bundled. */
+async function describeHost(
+  real: string,
+  use: PluginUse,
+  load: (source: PluginSource) => Promise<ManifestCatalog>,
+): Promise<Outcome> {
+  const version = findInstalledVersion(real, use.name)
+  const files = new Map<string, string>()
+  try {
+    if (version === undefined)
+      throw errors.WP_PLUGIN_MISSING({ name: use.name, reason: 'the package is not installed' })
+    const source = { key: `${use.name}@${version}`, source: use.name, folder: real, version }
+    const catalog = await load(source)
+    const manifest = { from: use.name, host: true as const, version, catalog }
+    return { built: { manifest, artifacts: [], source }, files, diagnose: async () => [] }
+  } catch (error) {
+    return { files, diagnose: async (again) => [await diagnosePlugin(real, again, error)] }
   }
 }
 

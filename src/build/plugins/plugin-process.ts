@@ -43,25 +43,9 @@ export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
   const loaded = new Set<string>()
   let last = 0
 
-  function start(): ChildProcess {
-    const started = fork(fileURLToPath(urlOfModule('src/build/plugins/describe-child')), [], {
-      cwd: tmpdir(),
-      env: {
-        ...makeBareEnvironment(),
-        ...Object.fromEntries(Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_'))),
-      },
-      execArgv: [],
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      serialization: 'advanced',
-    })
-    started.unref()
-    started.channel?.unref()
-    return started
-  }
-
   /** @returns the response, or how the process ended without one */
   async function ask(order: Order): Promise<PluginAnswer | { readonly ended: string }> {
-    const running = (child ??= start())
+    const running = (child ??= startChild())
     const id = (last += 1)
     running.channel?.ref()
     const { promise, resolve } = Promise.withResolvers<PluginAnswer | { readonly ended: string }>()
@@ -121,6 +105,22 @@ export function openPluginProcess(timeoutMs = 30_000): PluginProcess {
       throw endedError(answer, { name, what: `describing ${classes}` })
     },
   }
+}
+
+function startChild(): ChildProcess {
+  const started = fork(fileURLToPath(urlOfModule('src/build/plugins/describe-child')), [], {
+    cwd: tmpdir(),
+    env: {
+      ...makeBareEnvironment(),
+      ...Object.fromEntries(Object.entries(readEnvironment()).filter(([name]) => !name.startsWith('WAYPOST_'))),
+    },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  })
+  started.unref()
+  started.channel?.unref()
+  return started
 }
 
 function errorOf(name: string, { code, message, hint }: PluginProblem): WaypostError {

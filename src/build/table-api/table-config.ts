@@ -21,47 +21,72 @@ export function makeTableConfig(
 ): PlannedConfig {
   const timeOf = (names: readonly string[]) => names.find((one) => table.columns[one]?.type === 'timestamp')
   const [created, changed] = [timeOf(createdNames), timeOf(changedNames)]
-  const isVersioned = ['integer', 'bigint'].includes(table.columns['version']?.type ?? '')
-  const { key = [], index = [] } = table
+  const isVersioned = hasVersion(table)
+  const { key = [] } = table
   const through = owner !== undefined && isReference(owner, table)
   const columns = [...new Set([...key, ...order, ...Object.keys(table.columns)])].filter(
     (column) => (column !== owner || through) && (table.columns[column]?.type ?? 'other') !== 'other',
   )
   const given = [...path.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter!)
-  const [existing, deleted] = softDelete === undefined ? [] : valuesOf(softDelete, table)
+  const [existing = null, deleted = null] = softDelete === undefined ? [] : valuesOf(softDelete, table)
   const where: WritableMap = {
     ...Object.fromEntries(given.map((parameter) => [parameter, `$params.${parameter}`])),
-    ...(softDelete && { [softDelete.column]: existing ?? null }),
+    ...(softDelete && { [softDelete.column]: existing }),
   }
-  const now = '$now'
-  // A list in this order without an index would read the whole table.
   const fixed = new Set([owner, ...Object.keys(where)])
-  const isSorted = index.some((one) => one.find((column) => !fixed.has(column)) === created)
-  const isGiven = (column: string) => {
-    const { type, default: hasDefault, generated } = table.columns[column]!
-    return type !== 'id' && !hasDefault && !generated
-  }
   const computed = new Set([created, changed, isVersioned ? 'version' : undefined, ...Object.keys(where)])
-  // Callers of a table whose key is not generated choose it.
-  const write = key.some((column) => column !== owner && isGiven(column))
-    ? columns.filter((column) => !computed.has(column) && !table.columns[column]!.generated)
-    : undefined
+  const write = chooseWritten(table, columns, { owner, computed })
   const config = {
     ...(connection === 'System' ? {} : { connection }),
     table: name,
     columns,
-    ...(write === undefined || table.view ? {} : { write }),
+    ...(write && { write }),
     ...(owner === undefined ? {} : { owner: through ? { through: owner } : owner }),
     ...(openParents.length > 0 && { parents: Object.fromEntries(openParents.map((column) => [column, 'any'])) }),
-    ...(created === undefined ? {} : { set: { [created]: now, ...(changed && { [changed]: now }) } }),
-    ...(changed === undefined ? {} : { set_on_update: { [changed]: now } }),
+    ...setTimes(created, changed),
     ...(Object.keys(where).length === 0 ? {} : { where }),
-    ...(softDelete && { delete: { [softDelete.column]: deleted ?? null } }),
+    ...(softDelete && { delete: { [softDelete.column]: deleted } }),
     ...(isVersioned && table.view === undefined ? { version: 'version' } : {}),
-    ...(created === undefined || !isSorted ? {} : { sort: [`-${created}`, ...key.map((one) => `-${one}`)] }),
+    ...sortBy(created, table, fixed),
   }
   const compared = [...fixed].filter((column) => column !== undefined)
   return { config, index: findMissingIndex(table, compared, created === undefined ? key : [created, ...key]) }
+}
+
+/** Returns the columns that callers write: undefined for all but the key, which callers choose if it is not generated. */
+function chooseWritten(
+  { columns: known, key = [], view }: TableSnapshot,
+  columns: readonly string[],
+  { owner, computed }: { readonly owner: string | undefined; readonly computed: ReadonlySet<string | undefined> },
+): readonly string[] | undefined {
+  const isGiven = (column: string) => {
+    const { type, default: hasDefault, generated } = known[column]!
+    return type !== 'id' && !hasDefault && !generated
+  }
+  if (view || !key.some((column) => column !== owner && isGiven(column))) return undefined
+  return columns.filter((column) => !computed.has(column) && !known[column]!.generated)
+}
+
+function hasVersion({ columns }: TableSnapshot): boolean {
+  return ['integer', 'bigint'].includes(columns['version']?.type ?? '')
+}
+
+/** A list in this order without an index would read the whole table. */
+function sortBy(
+  created: string | undefined,
+  { key = [], index = [] }: TableSnapshot,
+  fixed: ReadonlySet<string | undefined>,
+): WritableMap {
+  const isSorted = index.some((one) => one.find((column) => !fixed.has(column)) === created)
+  return created === undefined || !isSorted ? {} : { sort: [created, ...key].map((column) => `-${column}`) }
+}
+
+function setTimes(created: string | undefined, changed: string | undefined): WritableMap {
+  const now = '$now'
+  return {
+    ...(created && { set: { [created]: now, ...(changed && { [changed]: now }) } }),
+    ...(changed && { set_on_update: { [changed]: now } }),
+  }
 }
 
 /** Whether a column refers to a row with an owner instead of naming the owner itself. */
