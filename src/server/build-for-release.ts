@@ -79,29 +79,17 @@ export async function buildForRelease(
   toServe: ReleaseToServe | undefined,
   changed: ChangedVariables = { names: [], plugins: [] },
 ): Promise<ReleaseGeneration> {
+  if (toServe === undefined) return buildWithoutRelease(shared)
   const { options, registry } = shared
   const common = makeCommonOptions(shared)
-  if (toServe === undefined) {
-    const { body_limit: bodyLimit, cors } = defaultSettings
-    const startPage = () => findStartPage(shared, defaultSettings, true)
-    const generation = await buildGeneration({ ...common, routes: undefined, startPage, bodyLimit, corsOrigins: cors })
-    return {
-      ...generation,
-      plugins: [],
-      pluginScopes: new Set(),
-      checkActions: async () => [],
-      update: async () => false,
-    }
-  }
   const { release } = toServe
-  let { manifest } = release
-  let updates = 0
+  const { manifest } = release
   assertServable(manifest)
   const { settings } = termsOf(release, options.host.variables)
   const env = resolveEnv(options.host, release)
-  let use = useArtifacts(toServe.artifacts, options)
+  const served: Served = { manifest, use: useArtifacts(toServe.artifacts, options), updates: 0 }
   await using opened = new AsyncDisposableStack()
-  opened.defer(() => endUse(options, use))
+  opened.defer(() => endUse(options, served.use))
   const plugins = await shared.loadPlugins({ ...toServe, manifest })
   const actionFor = await loadActions(shared, plugins, toServe, methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections, plugins.connections)
@@ -119,10 +107,11 @@ export async function buildForRelease(
     ...common,
     endpoints: [
       ...common.endpoints,
-      makeDocs(shared, { manifest: () => manifest, pluginRoutes: pluginRoutes.described }, settings),
+      makeDocs(shared, { manifest: () => served.manifest, pluginRoutes: pluginRoutes.described }, settings),
       pluginRoutes.mount,
     ],
-    startPage: () => findStartPage(shared, settings, manifest.routes.length + pluginRoutes.described.length === 0),
+    startPage: () =>
+      findStartPage(shared, settings, served.manifest.routes.length + pluginRoutes.described.length === 0),
     bodyLimit: settings.body_limit,
     corsOrigins: [...settings.cors, ...shared.backendOrigins],
     routes: {
@@ -132,7 +121,7 @@ export async function buildForRelease(
       connections,
       clock: options.host.clock,
       env,
-      dispatcher: makeServerDispatcher(shared, () => manifest),
+      dispatcher: makeServerDispatcher(shared, () => served.manifest),
       checkResults: options.isDevelopment,
       statistics: shared.statistics,
       actionFor,
@@ -145,32 +134,64 @@ export async function buildForRelease(
     ...generation,
     plugins: hosted,
     pluginScopes: pluginRoutes.scopes,
-    checkActions: () => checkActions(manifest, plugins, async (name) => connections.get(name).client),
-    async update(next) {
-      const wanted = next.release.manifest
-      if (updates >= maxUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
-      if (use.mustClose(next.artifacts)) return false
-      const [previous, nextUse] = [use, useArtifacts(next.artifacts, options)]
-      try {
-        generation.routes.update(wanted, await loadActions(shared, plugins, next, findNewCode(manifest, wanted)))
-      } catch (error) {
-        await endUse(options, nextUse)
-        throw error
-      }
-      use = nextUse
-      void generation.routes.whenIdle().then(() => endUse(options, previous))
-      manifest = wanted
-      updates += 1
-      return true
-    },
+    checkActions: () => checkActions(served.manifest, plugins, async (name) => connections.get(name).client),
+    update: (next) => updateInPlace(shared, served, { next, plugins, generation }),
     async close() {
       const own = hosted.filter((plugin) => plugin.base.owner === base.owner) // others are in the next generation
       await runPluginHooks(own, 'generation:closed', (error) => options.logger.warn({ err: error }, error.message))
       await generation.close()
-      await endUse(options, use)
+      await endUse(options, served.use)
       await connections.release()
     },
   }
+}
+
+/** Serves Waypost's own endpoints. */
+async function buildWithoutRelease(shared: Shared): Promise<ReleaseGeneration> {
+  const { body_limit: bodyLimit, cors } = defaultSettings
+  const startPage = () => findStartPage(shared, defaultSettings, true)
+  const common = makeCommonOptions(shared)
+  const generation = await buildGeneration({ ...common, routes: undefined, startPage, bodyLimit, corsOrigins: cors })
+  return {
+    ...generation,
+    plugins: [],
+    pluginScopes: new Set(),
+    checkActions: async () => [],
+    update: async () => false,
+  }
+}
+
+/** What a generation serves, which `dev` updates in place. */
+interface Served {
+  manifest: Manifest
+  use: ArtifactUse
+  updates: number
+}
+
+interface Update {
+  readonly next: ReleaseToServe
+  readonly plugins: PluginSet
+  readonly generation: Generation
+}
+
+async function updateInPlace(shared: Shared, served: Served, { next, plugins, generation }: Update): Promise<boolean> {
+  const { options } = shared
+  const wanted = next.release.manifest
+  if (served.updates >= maxUpdates || generation.routes?.canUpdateTo(wanted) !== true) return false
+  if (served.use.mustClose(next.artifacts)) return false
+  const [previous, nextUse] = [served.use, useArtifacts(next.artifacts, options)]
+  try {
+    const code = findNewCode(served.manifest, wanted)
+    generation.routes.update(wanted, await loadActions(shared, plugins, next, code))
+  } catch (error) {
+    await endUse(options, nextUse)
+    throw error
+  }
+  served.use = nextUse
+  void generation.routes.whenIdle().then(() => endUse(options, previous))
+  served.manifest = wanted
+  served.updates += 1
+  return true
 }
 
 async function endUse({ logger, onClosed }: ServerOptions, use: ArtifactUse): Promise<void> {

@@ -109,12 +109,7 @@ export async function openShared(
   })
   const guard = makeGuard({ system, feed, keys, clock, issuer: identity.issuer })
   const loadPlugins = options.loadPlugins ?? ((release) => loadReleasePlugins(host, release))
-  const services = makePluginServices({
-    variables: host.variables,
-    log: options.logger,
-    now: () => new Date(clock.now()),
-    fetch: (input, init) => outbound.fetch(input, init),
-  })
+  const services = makeServices(options, outbound)
   const subscriptions = makeSubscriptions({
     system,
     outbound,
@@ -158,25 +153,11 @@ export async function openShared(
     backendOrigins: findBackendOrigins(readBackendSettings(host.variables)),
     trustedProxies,
     securityHeaders,
-    registry: makeConnectionRegistry({
-      variables: host.variables,
-      folder: host.folder,
-      log: options.logger,
-      services,
-      builtIn: { System: systemConnection(system) },
-    }),
+    registry: makeRegistry(options, services),
     endpoints: [
       mountHealth(readiness.check),
       mountMetrics(guard, measure),
-      mountAuthorization({ issuer, guard, scopes: () => terms().scopes }),
-      mountPages({
-        issuer,
-        isDevelopment: identity.isDevelopment,
-        backendUrl,
-        signInLinks: options.signInLinks,
-        service,
-        scopes: () => terms().scopes,
-      }),
+      ...mountSignIn(options, { guard, issuer, terms }, backendUrl),
       mountConsumer({
         guard,
         issuer,
@@ -185,16 +166,52 @@ export async function openShared(
         catalog: () => terms().catalog,
         describeData: (name) => describeEventData(terms(), name),
       }),
-      mountPortal({
-        issuer: identity.issuer,
-        isDevelopment: options.isDevelopment,
-        settings: () => terms().settings,
-        service,
-      }),
       await receiveReleases({ host, loadPlugins, guard, draft: systemDraft, isDevelopment: options.isDevelopment }),
       ...(backendUrl === undefined ? [] : [backend.endpoint]),
     ],
   }
+}
+
+function makeServices({ host, logger }: ServerOptions, outbound: Outbound): ServicesOf {
+  return makePluginServices({
+    variables: host.variables,
+    log: logger,
+    now: () => new Date(host.clock.now()),
+    fetch: (input, init) => outbound.fetch(input, init),
+  })
+}
+
+function makeRegistry({ host, logger }: ServerOptions, services: ServicesOf): ConnectionRegistry {
+  const { variables, folder, system } = host
+  return makeConnectionRegistry({
+    variables,
+    folder,
+    log: logger,
+    services,
+    builtIn: { System: systemConnection(system) },
+  })
+}
+
+interface SignIn {
+  readonly guard: Shared['guard']
+  readonly issuer: ReturnType<typeof openTokenIssuer>
+  terms(): ReleaseTerms
+}
+
+/** The endpoints and pages of users. */
+function mountSignIn(
+  { identity, isDevelopment, signInLinks }: ServerOptions,
+  { guard, issuer, terms }: SignIn,
+  backendUrl: string | undefined,
+): readonly Endpoint[] {
+  const scopes = () => terms().scopes
+  const service = () => nameService(identity.issuer, terms())
+  const settings = () => terms().settings
+  return [
+    mountAuthorization({ issuer, guard, scopes }),
+    mountPages({ issuer, isDevelopment: identity.isDevelopment, backendUrl, signInLinks, service, scopes }),
+    mountPortal({ issuer: identity.issuer, isDevelopment, settings, service }),
+  ]
 }
 
 function describeEventData(terms: ReleaseTerms, name: string): DescribedData {

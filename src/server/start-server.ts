@@ -76,23 +76,13 @@ export interface WaypostServer {
 
 /** Starts to listen. Serves Waypost's own endpoints until a release is set. */
 export async function startServer(options: ServerOptions): Promise<WaypostServer> {
-  const { host, identity } = options
+  const { host } = options
   let terms = defaultTerms
   let allowedRanges = terms.settings.delivery_allow
   await using opened = new AsyncDisposableStack()
-  const feed = await startFeed(host.system, {
-    clock: host.clock,
-    onError: (error) => options.logger.warn({ reason: safeMessageOf(error) }, 'reading the change feed failed'),
-    onRecovered: () => options.logger.info('reading the change feed succeeds again'),
-  })
+  const feed = await startServerFeed(options)
   opened.defer(() => feed.close())
-  const outbound = openOutbound({
-    allow: () => allowedRanges,
-    loopback: identity.isDevelopment,
-    clock: host.clock,
-    variables: host.variables,
-    tracePost: options.tracing?.post,
-  })
+  const outbound = openServerOutbound(options, () => allowedRanges)
   opened.defer(() => outbound.close())
   const readiness = makeReadiness(host.system, feed)
   if (options.isStarting) readiness.block('starting', 'The server is starting')
@@ -162,6 +152,22 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     checkActions: () => generation.checkActions(),
     close: () => closing.disposeAsync(),
   }
+}
+
+function startServerFeed({ host, logger }: ServerOptions): Promise<Feed> {
+  return startFeed(host.system, {
+    clock: host.clock,
+    onError: (error) => logger.warn({ reason: safeMessageOf(error) }, 'reading the change feed failed'),
+    onRecovered: () => logger.info('reading the change feed succeeds again'),
+  })
+}
+
+function openServerOutbound(
+  { host, identity, tracing }: ServerOptions,
+  allow: () => ReleaseTerms['settings']['delivery_allow'],
+): Outbound {
+  const { clock, variables } = host
+  return openOutbound({ allow, loopback: identity.isDevelopment, clock, variables, tracePost: tracing?.post })
 }
 
 /** Builds a generation on its first request, because a starting server usually gets a release before that. */
