@@ -87,11 +87,7 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
     isTouched,
   })
   const statuses = Object.keys(of.responses)
-  const hasInput = of.params !== undefined || of.query !== undefined || of.request !== undefined
-  const implied = [
-    ...(hasInput ? ['400'] : []),
-    ...(of.public ? [] : ['401', ...(of.scopes.length > 0 ? ['403'] : [])]),
-  ].filter((status) => !statuses.includes(status))
+  const implied = listImplied(of).filter((status) => !statuses.includes(status))
   const properties = (schema: JsonSchema | undefined, keys: readonly Keys[], without: 'readOnly' | 'writeOnly') =>
     schema === undefined
       ? []
@@ -152,6 +148,12 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
         ),
       ),
   ]
+}
+
+/** Returns the statuses that a method may answer with undeclared. */
+function listImplied(of: ManifestMethod): readonly string[] {
+  const hasInput = of.params !== undefined || of.query !== undefined || of.request !== undefined
+  return [...(hasInput ? ['400'] : []), ...(of.public ? [] : ['401', ...(of.scopes.length > 0 ? ['403'] : [])])]
 }
 
 /** Returns the key of the response that a status belongs to: itself, `4XX` or `default`. */

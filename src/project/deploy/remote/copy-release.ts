@@ -9,7 +9,8 @@ import { assertAnswer, isFiles, isId } from './check-answer.ts'
 import { makeReleaseClient, type ReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
 import { errors } from './errors.ts'
-import { forEachConcurrently, parseServerUrl, toPublished } from './open-remote-target.ts'
+import { parseServerUrl, toPublished } from './open-remote-target.ts'
+import { forEachConcurrently } from './upload-artifacts.ts'
 
 interface CopyOptions {
   /** The URL of the server with the release. */

@@ -2,7 +2,6 @@ import type {
   AccessAnswer,
   ActivateAnswer,
   ActivateRequest,
-  ArtifactsRequest,
   FilesAnswer,
   MigrateAnswer,
   MigrateRequest,
@@ -11,15 +10,9 @@ import type {
   SurveyRequest,
   VersionsAnswer,
 } from '../../../backend/index.ts'
-import { isWaypostError, sha256, type Variables } from '../../../kit/index.ts'
-import {
-  hashFiles,
-  type Artifact,
-  type DefinitionFile,
-  type FileHashes,
-  type PublishedFiles,
-} from '../../../release/index.ts'
-import type { Deployable, DeployTarget, Upload } from '../target.ts'
+import { isWaypostError, type Variables } from '../../../kit/index.ts'
+import { hashFiles, type DefinitionFile, type FileHashes, type PublishedFiles } from '../../../release/index.ts'
+import type { DeployTarget } from '../target.ts'
 import {
   assertAnswer,
   isFiles,
@@ -35,6 +28,7 @@ import { activateTimeoutMs, makeReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
 import { remoteRollback } from './remote-rollback.ts'
 import { errors } from './errors.ts'
+import { makeUploader } from './upload-artifacts.ts'
 
 export interface RemoteTargetOptions {
   readonly url: string
@@ -43,7 +37,6 @@ export interface RemoteTargetOptions {
 
 /** A migration may rewrite a large table. */
 const migrateTimeoutMs = 3_600_000
-const maxConcurrentUploads = 3
 
 /**
  * Opens a running server as the target of a deployment, with the credentials of the environment.
@@ -56,21 +49,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
   const client = makeReleaseClient({ server, access })
   const own = { server, protocol }
 
-  async function upload({ release, files }: Sent, missing: readonly string[]): Promise<Upload | undefined> {
-    if (missing.length === 0) return undefined
-    const wanted = new Set(missing)
-    const texts = new Map([...release.artifacts, ...files.map(toArtifact)].map(({ hash, content }) => [hash, content]))
-    const chosen = [...texts].map(([hash, content]) => ({ hash, content })).filter(({ hash }) => wanted.has(hash))
-    const post = (group: readonly Artifact[]) => {
-      const request: ArtifactsRequest = { protocol, artifacts: [...group] }
-      return client.post(paths.artifacts, request)
-    }
-    await forEachConcurrently(groupUploads(chosen), post)
-    return { artifacts: chosen.length, bytes: chosen.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) }
-  }
-
-  const uploadAll = (sent: Sent) =>
-    upload(sent, [...Object.keys(sent.release.manifest.artifacts), ...Object.values(hashFiles(sent.files))])
+  const { upload, uploadAll } = makeUploader((artifacts) => client.post(paths.artifacts, { protocol, artifacts }))
 
   return {
     address: server,
@@ -149,12 +128,6 @@ export function toPublished({ active, inGit, contents }: FilesAnswer): Published
   }
 }
 
-type Sent = Pick<Deployable, 'release' | 'files'>
-
-function toArtifact({ content }: DefinitionFile): Artifact {
-  return { hash: sha256(content), content }
-}
-
 /** Uploads and retries once, because artifacts may have been pruned or damaged since the check. */
 async function retryAfterUpload<Answer>(work: () => Promise<Answer>, upload: () => Promise<unknown>): Promise<Answer> {
   try {
@@ -164,48 +137,6 @@ async function retryAfterUpload<Answer>(work: () => Promise<Answer>, upload: () 
     await upload()
     return work()
   }
-}
-
-/** Processes items concurrently. After a failure no more are started, and running ones are awaited. */
-export async function forEachConcurrently<Item>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
-  const waiting = items.values()
-  let hasFailed = false
-  const worker = async () => {
-    for (const item of waiting) {
-      if (hasFailed) return
-      await work(item).catch((error: unknown) => {
-        hasFailed = true
-        throw error
-      })
-    }
-  }
-  const ended = await Promise.allSettled(Array.from({ length: maxConcurrentUploads }, worker))
-  for (const end of ended) if (end.status === 'rejected') throw end.reason
-}
-
-/** Below 1 MB, the default body limit of proxies, even if nothing can be compressed. */
-const maxBytes = 700 * 1024
-const maxArtifacts = 500
-
-/** Groups artifacts that fit into one request. A large one is alone. */
-export function groupUploads(artifacts: readonly Artifact[]): readonly (readonly Artifact[])[] {
-  const groups: Artifact[][] = []
-  let remaining = 0
-  for (const artifact of artifacts) {
-    const bytes = Buffer.byteLength(artifact.content)
-    const last = groups.at(-1)
-    if (last === undefined || bytes > remaining || last.length >= maxArtifacts) {
-      groups.push([artifact])
-      remaining = maxBytes - bytes
-    } else {
-      last.push(artifact)
-      remaining -= bytes
-    }
-  }
-  return groups
 }
 
 /**
