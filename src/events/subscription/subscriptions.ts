@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
 import type { Since } from '../../kit/index.ts'
-import { cancelOf } from '../lanes/end-deliveries.ts'
 import { changeSubscription, type SubscriptionChange } from './change-subscription.ts'
 import { errors } from '../errors.ts'
 import { findEvent, mayReceive } from '../message/catalog.ts'
+import { listSubscriptions, type SubscriptionPage } from './list-subscriptions.ts'
 import { findOwnDelivery, listOwnDeliveries, type DeliveryPage } from './own-deliveries.ts'
+import { removeSubscription } from './remove-subscription.ts'
 import { replayDead, replayDelivery } from './replay.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { findPreviousEnd } from '../signing/signing-secrets.ts'
@@ -12,10 +12,8 @@ import { subscribe, type SubscriptionRequest } from './subscribe.ts'
 import {
   assertMayManage,
   assertOwnClient,
-  findHiddenEvents,
   findOwn,
   isForeign,
-  selectOwn,
   viewSubscription,
   type SubscriptionRow,
   type OwnSubscription,
@@ -38,15 +36,7 @@ export function makeSubscriptions(options: SubscriptionsOptions) {
     subscribe: (by: Subscriber, request: SubscriptionRequest) => subscribe(options, by, request),
 
     /** Returns subscriptions, oldest first: all, or the page after an id. */
-    async list(by: Subscriber, page?: { after: string | undefined; limit: number }) {
-      const hidden = await findHiddenEvents(options, db, by)
-      const rows = await selectOwn(system, db, { by, hidden })
-        .orderBy('subscription.id')
-        .$if(page?.after !== undefined, (query) => query.where('subscription.id', '>', page!.after!))
-        .$if(page !== undefined, (query) => query.limit(page!.limit))
-        .execute()
-      return rows.map((row) => viewSubscription(by, row))
-    },
+    list: (by: Subscriber, page?: SubscriptionPage) => listSubscriptions(options, by, page),
 
     async find(which: OwnSubscription): Promise<SubscriptionView & { readonly previous_secret_until?: string }> {
       const row = await findOwn(options, db, which)
@@ -56,13 +46,7 @@ export function makeSubscriptions(options: SubscriptionsOptions) {
     change: (which: OwnSubscription, change: SubscriptionChange) => changeSubscription(options, which, change),
 
     /** Deletes a subscription and cancels its pending deliveries. */
-    async remove(which: OwnSubscription) {
-      const { id, lane } = await findOwn(options, db, which)
-      const { numAffectedRows } = await sql`
-        delete from waypost_subscription where id = ${id} and user_id = ${which.by.id}`.execute(db)
-      if (numAffectedRows === 0n) throw errors.WP_EVENTS_SUBSCRIPTION_UNKNOWN({ id })
-      await cancelOf(system, { id, lane })
-    },
+    remove: (which: OwnSubscription) => removeSubscription(options, which),
 
     /** @param overlap how long the previous secrets also sign, `24h` by default */
     rotate: (which: OwnSubscription, overlap?: string) => rotateSecret(options, which, overlap),

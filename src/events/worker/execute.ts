@@ -54,6 +54,9 @@ export function executeEvents(options: ExecuteOptions): Promise<Summary> {
   return new Worker(options).run()
 }
 
+/** What a step of the worker has come to. */
+type Step = 'work' | 'idle' | 'contended' | 'again' | 'end'
+
 /**
  * One worker. Three things happen at once: `run` reads what is due, `#post` posts it, and the recorder records outcomes
  * with a renewed lease and the next note.
@@ -114,12 +117,7 @@ class Worker {
           return 'again' as const
         })
         if (this.#failures.length > 0 && onFailure !== undefined) {
-          try {
-            for (const error of this.#failures.splice(0)) onFailure(error)
-          } catch (error) {
-            onFailure = undefined
-            this.#failures.push(error)
-          }
+          if (!this.#report(onFailure)) onFailure = undefined
           await this.#wake.wait(Math.min(idleMs * 2 ** errors++, maxPauseMs))
           continue
         }
@@ -129,9 +127,7 @@ class Worker {
           errors = 0
           outage.succeeded()
         }
-        if (next === 'idle') await this.#wake.wait(idleMs)
-        else if (next === 'contended') await sleep(5 + Math.random() * 20)
-        else await yieldToEventLoop() // with SQLite, nothing else lets signals and timers run
+        await this.#pauseAfter(next)
       }
       // If this fails, others take the lanes when the lease is over.
       await this.#member.leave().catch((error: unknown) => void this.#failures.push(error))
@@ -141,6 +137,23 @@ class Worker {
     }
     if (this.#failures.length > 0 && onFailure === undefined) throw this.#failures[0]
     return this.#recorder.summary
+  }
+
+  /** @returns false if the listener throws, which ends the worker */
+  #report(onFailure: (error: unknown) => void): boolean {
+    try {
+      for (const error of this.#failures.splice(0)) onFailure(error)
+      return true
+    } catch (error) {
+      this.#failures.push(error)
+      return false
+    }
+  }
+
+  async #pauseAfter(step: Step): Promise<void> {
+    if (step === 'idle') await this.#wake.wait(idleMs)
+    else if (step === 'contended') await sleep(5 + Math.random() * 20)
+    else await yieldToEventLoop() // with SQLite, nothing else lets signals and timers run
   }
 
   /** Starts nothing more. */
@@ -166,7 +179,7 @@ class Worker {
     return 'idle'
   }
 
-  async #step(): Promise<'work' | 'idle' | 'contended' | 'again' | 'end'> {
+  async #step(): Promise<Step> {
     const options = this.#options
     const memory = this.#memory
     await options.refresh?.()

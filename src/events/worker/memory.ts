@@ -26,6 +26,20 @@ export interface Contents {
   readonly messages: ReadonlyMap<string, Message | null | undefined>
 }
 
+/** A delivery that may be taken into memory. */
+interface Candidate {
+  readonly delivery: Delivery
+  readonly recipient: Recipient
+  readonly content: Message
+  /** Undefined if none of its deliveries is in memory. */
+  readonly known: Subscription | undefined
+}
+
+/** Whether a recipient may receive something, now or later. */
+function isThere(recipient: Recipient | undefined): recipient is Recipient {
+  return recipient !== undefined && (recipient.isAllowed || recipient.isHeld)
+}
+
 /** What cannot be taken into memory because something else must happen with it. */
 export interface Rejected {
   /** The lanes of subscriptions that are gone, disabled or no longer allowed to receive their event. */
@@ -174,30 +188,14 @@ export class Memory implements Holdings {
    * Takes deliveries into memory, as far as their recipients may receive something now. Call `applyRecipients` with the
    * same recipients first.
    */
-  admit(deliveries: readonly Delivery[], { recipients, messages }: Contents): Rejected {
+  admit(deliveries: readonly Delivery[], contents: Contents): Rejected {
     const ended = new Map<string, number>()
     const lost: Delivery[] = []
     const orphans: Delivery[] = []
-    /** Subscriptions of which a delivery is left out: the next ones of an ordered subscription wait for it. */
-    const passed = new Set<string>()
     const mayAdmit = this.turns.makeAdmission()
-    for (const delivery of deliveries) {
-      if (this.#left?.has(delivery.id) === true) passed.add(delivery.subscription)
-      if (this.#deliveries.has(delivery.id) || this.#left?.has(delivery.id) === true) continue
-      const known = this.#subscriptions.get(delivery.subscription)
-      const recipient = known?.recipient ?? recipients.get(delivery.subscription)
-      // What left memory meanwhile was not read, and is read the next time.
-      if (recipient === undefined && !recipients.has(delivery.subscription)) continue
-      if (recipient === undefined || (!recipient.isAllowed && !recipient.isHeld)) {
-        ended.set(delivery.subscription, delivery.lane)
-        continue
-      }
-      const content = this.#messages.get(delivery.message)?.content ?? messages.get(delivery.message)
+    for (const { delivery, recipient, content, known } of this.#candidates(deliveries, contents, { ended, orphans })) {
       const breaker = known?.breaker ?? recipient
-      if (content === undefined && messages.has(delivery.message)) orphans.push(delivery)
-      if (!content) passed.add(delivery.subscription) // it does not fit, or was dropped meanwhile
-      if (recipient.isOrdered && delivery.dueAt === 0 && passed.has(delivery.subscription)) continue
-      if (!content || !recipient.isAllowed || isOpen(breaker, this.now())) continue
+      if (isOpen(breaker, this.now())) continue
       if (delivery.lost >= maxLost) {
         lost.push(delivery)
         continue
@@ -208,6 +206,39 @@ export class Memory implements Holdings {
       this.#add(delivery, content, known ?? this.#addSubscription(recipient))
     }
     return { ended, lost, orphans }
+  }
+
+  #contentOf(message: string): Message | undefined {
+    return this.#messages.get(message)?.content
+  }
+
+  /** Returns deliveries that are not in memory, with their contents, whose recipients are allowed to receive them. */
+  *#candidates(
+    deliveries: readonly Delivery[],
+    { recipients, messages }: Contents,
+    { ended, orphans }: { readonly ended: Map<string, number>; readonly orphans: Delivery[] },
+  ): Generator<Candidate> {
+    /** Subscriptions of which a delivery is left out: the next ones of an ordered subscription wait for it. */
+    const passed = new Set<string>()
+    for (const delivery of deliveries) {
+      const { id, subscription, message } = delivery
+      const isLeft = this.#left?.has(id) === true
+      if (isLeft) passed.add(subscription)
+      if (isLeft || this.#deliveries.has(id)) continue
+      const known = this.#subscriptions.get(subscription)
+      const recipient = known?.recipient ?? recipients.get(subscription)
+      // What left memory meanwhile was not read, and is read the next time.
+      if (recipient === undefined && !recipients.has(subscription)) continue
+      if (!isThere(recipient)) {
+        ended.set(subscription, delivery.lane)
+        continue
+      }
+      const content = this.#contentOf(message) ?? messages.get(message)
+      if (content === undefined && messages.has(message)) orphans.push(delivery)
+      if (!content) passed.add(subscription) // it does not fit, or was dropped meanwhile
+      const mustWait = recipient.isOrdered && delivery.dueAt === 0 && passed.has(subscription)
+      if (content && recipient.isAllowed && !mustWait) yield { delivery, recipient, content, known }
+    }
   }
 
   #addSubscription(recipient: Recipient): Subscription {
