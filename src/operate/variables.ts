@@ -1,4 +1,4 @@
-import { joinWords, makeUuid, readSources, variable, type VariableType } from '../kit/index.ts'
+import { joinWords, makeUuid, readSources, variable, type Variables, type VariableType } from '../kit/index.ts'
 import { openIdentity, sealVariable, type Host } from '../host/index.ts'
 import { findVariableUses, listServerVariables, loadActiveRelease } from '../release/index.ts'
 import { recordChanges } from '../store/index.ts'
@@ -42,20 +42,14 @@ export async function listHostVariables(host: Host): Promise<readonly ListedVari
   return [...names].toSorted().map((name) => {
     const use = manifest !== undefined && Object.hasOwn(manifest.variables, name) ? manifest.variables[name] : undefined
     const row = stored.get(name)
-    const isSet = variable(environment, name) !== undefined
-    const isInFile = isSet && variable(sources.file, name) !== undefined
-    const isInProcess = isSet && (!isInFile || variable(sources.process, name) !== undefined)
+    const here = findSources(environment, sources, name)
     const isRequired = use !== undefined && !use.optional
-    const isSetEverywhere = servers.length === 0 ? isSet : servers.every(({ has }) => has.has(name))
+    const isSetEverywhere = servers.length === 0 ? here.length > 0 : servers.every(({ has }) => has.has(name))
     return {
       name,
       description: use?.declared?.description,
       type: use?.declared?.type,
-      set: [
-        ...(isInProcess ? (['environment'] as const) : []),
-        ...(isInFile ? (['.env'] as const) : []),
-        ...(row === undefined ? [] : (['System'] as const)),
-      ],
+      set: row === undefined ? here : [...here, 'System' as const],
       setOn: servers.filter(({ has }) => has.has(name)).map((server) => server.name),
       uses: manifest === undefined || use === undefined ? [] : findVariableUses(manifest, name),
       isRequired,
@@ -64,6 +58,17 @@ export async function listHostVariables(host: Host): Promise<readonly ListedVari
       changed: row && { at: row.changed_at, by: row.changed_by },
     }
   })
+}
+
+/** Returns where this host sets a variable. */
+function findSources(
+  environment: Variables,
+  sources: ReturnType<typeof readSources>,
+  name: string,
+): readonly VariableSource[] {
+  if (variable(environment, name) === undefined) return []
+  if (variable(sources.file, name) === undefined) return ['environment']
+  return variable(sources.process, name) === undefined ? ['.env'] : ['environment', '.env']
 }
 
 /** @throws WP_SERVER_VARIABLE_UNSET if System does not have it */
