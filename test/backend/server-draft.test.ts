@@ -1,128 +1,29 @@
-import assert from 'node:assert/strict'
-import { chooseKinds, longTest } from '../support/forms.ts'
 // oxlint-disable typescript/no-explicit-any -- the schemas of the routes check the answers
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { after, afterEach, before, test } from 'node:test'
-import { sql } from 'kysely'
-import { addUser } from '../../src/auth/index.ts'
+import assert from 'node:assert/strict'
+import { chooseKinds } from '../support/forms.ts'
+import { test } from 'node:test'
 import { loadStagedVariables } from '../../src/backend/draft/system/staged-variables.ts'
 import { SystemDraft } from '../../src/backend/index.ts'
-import { parseMigration } from '../../src/definition/index.ts'
-import { openHost, type Host } from '../../src/host/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
-import { issueHostToken } from '../../src/operate/index.ts'
-import { copySystem } from '../support/migrated.ts'
-import { actionFile, describeSystems, openProjectServer, type ProjectServer } from '../support/project-server.ts'
-import { send, type Answer } from '../support/send.ts'
-import { asCommand } from '../support/server.ts'
-import { readTemplate } from '../support/template.ts'
-import { assertDescribed } from './admin.ts'
-
-const { 'migrations/System/20261123-create-app-order.yml': migration, 'migrations/System/tables.json': tables } =
-  readTemplate('crud')
-
-const ran = 'migrations/System/20261123-create-app-order.yml'
-const files = {
-  [ran]: migration!,
-  'migrations/System/tables.json': tables!,
-  'waypost.yml': `config: { title: Notes }
-routes:
-  /note: !include resources/note.yml # notes
-schema: !include resources/schema.yml
-connection: { Files: { class: sqlite, config: { file: files.db } } }
-event: { made: { description: Made, scopes: [note] } }
-`,
-  'migrations/Files/20261101-a.yml': 'create_table: { a: { columns: { id: id } } }\n',
-  'resources/note.yml': `# of all users
-methods:
-  GET: { public: true, response: Note, action: src/note.ts }
-  POST: { scopes: [note], request: Note, response: Note, action: src/note.ts, dispatch: made }
-`,
-  'resources/schema.yml': `# all
-Note: { type: object, properties: { text: { type: string }, other: { $ref: 'schema:///Other' } } }
-Other: { type: object }
-`,
-  'src/note.ts': actionFile("return { text: 'milk' }"),
-}
-
-type Call = (line: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>
-
-const secret = 'v4lue-of-this-host'
+import { describeSystems } from '../support/project-server.ts'
+import { send } from '../support/send.ts'
+import { useDraftServer, ran, files, secret } from './draft-server.ts'
 
 describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, newSystem }) => {
-  let world: ProjectServer
-  let ann: Call
-  let ben: Call
-  let reader: Call
-  let second: Host
-  let connected = 0
-  const far = createServer((socket) => {
-    connected += 1
-    socket.destroy()
-  })
-  before(async () => {
-    await new Promise<void>((resolve) => far.listen(0, '127.0.0.1', resolve))
-    const { port } = far.address() as AddressInfo
-    const systemUrl = await newSystem()
-    world = await openProjectServer({
-      files,
-      systemUrl,
-      keepsFiles: true,
-      variables: { FAR_URL: `postgresql://far:${secret}@127.0.0.1:${port}/far` },
-    })
-    const scopes = ['backend.read', 'backend.write', 'backend.deploy']
-    for (const name of ['ann', 'ben'])
-      await addUser(world.host.system, { name, password: 'correct horse battery', scopes: [...scopes, 'note'] })
-    const as = async (user: string, given: readonly string[]): Promise<Call> => {
-      const token = (await issueHostToken(asCommand(world.host), { user, scopes: given, expires: undefined }))
-        .access_token
-      return async (line, body, headers = {}) => {
-        const [method = '', path = ''] = line.split(' ')
-        const request = { method, path: `/backend${path}`, headers: { authorization: `Bearer ${token}`, ...headers } }
-        const answer = await send(world.port, body === undefined ? request : { ...request, body })
-        if (answer.status < 300) assertDescribed(method, path, answer)
-        return answer
-      }
-    }
-    ann = await as('ann', ['backend.read', 'backend.write'])
-    ben = await as('ben', ['backend.read', 'backend.write'])
-    reader = await as('ben', ['backend.read', 'backend.deploy'])
-    second = await openHost({ folder: world.host.folder, variables: world.host.environment, disposable: true })
-  })
-  after(async () => {
-    far.close()
-    await second.close()
-    await world[Symbol.asyncDispose]()
-  })
-  afterEach(async () => {
-    await ann('POST /draft/discard', {})
-  })
-
-  const state = async () => (await ann('GET /draft')).body
-  const names = async () => (await state()).entries.map((entry: any) => entry.name)
-  const put = (call: Call, at: string, value: unknown, headers = {}) =>
-    call(`PUT /draft/value?at=${encodeURIComponent(at)}`, { value }, headers)
-  /** Records a migration as run, as after a publication whose activation failed. Returns a function that forgets it. */
-  const markRan = async (file: string, text: string) => {
-    const { db } = world.host.system
-    const name = path.basename(file, '.yml')
-    const { checksum } = parseMigration(file, text)
-    await sql`insert into waypost_migration values (${name}, ${checksum}, ${new Date().toISOString()})`.execute(db)
-    return () => sql`delete from waypost_migration where name = ${name}`.execute(db)
-  }
-  const ok = (answer: Answer) => assert.equal(answer.status, 200, answer.text)
+  const server = useDraftServer(newSystem)
+  const { state, names, put, markRan, ok, active } = server
 
   test('is the files of the active release until something changes', async () => {
     const draft = await state()
     assert.deepEqual([draft.mode, draft.name, draft.path, draft.folder], ['server', 'Notes', null, null])
-    assert.deepEqual(draft.base, { kind: 'release', name: world.release.id.slice(0, 8) })
+    assert.deepEqual(draft.base, { kind: 'release', name: server.world.release.id.slice(0, 8) })
     assert.deepEqual([draft.entries, draft.changes, draft.conflicts, draft.history], [[], [], [], []])
     assert.deepEqual([draft.diagnostics, draft.is_served, draft.publish], [[], true, null])
-    assert.equal(await world.host.system.db.selectFrom('waypost_draft').selectAll().executeTakeFirst(), undefined)
-    const { body } = await ann('GET /draft/files?of=active')
+    assert.equal(
+      await server.world.host.system.db.selectFrom('waypost_draft').selectAll().executeTakeFirst(),
+      undefined,
+    )
+    const { body } = await server.ann('GET /draft/files?of=active')
     assert.deepEqual(
       body.entry.map(({ file }: any) => file).toSorted(),
       Object.keys(files)
@@ -132,8 +33,8 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
   })
 
   test('keeps changes with their authors, and serves none of them', async () => {
-    ok(await put(ann, '/event/kept', { description: 'Kept', scopes: ['note'] }))
-    ok(await put(ben, '/routes/~1note/methods/GET/description', 'Lists notes'))
+    ok(await put(server.ann, '/event/kept', { description: 'Kept', scopes: ['note'] }))
+    ok(await put(server.ben, '/routes/~1note/methods/GET/description', 'Lists notes'))
     const draft = await state()
     assert.deepEqual(
       draft.entries.map(({ name, file, status, by }: any) => [name, file, status, by]),
@@ -150,49 +51,49 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
       ],
     )
     assert.equal(draft.is_served, false)
-    assert.doesNotMatch((await send(world.port, { path: '/openapi.json' })).text, /Lists notes/)
-    const { body: file } = await ann('GET /draft/file?path=resources/note.yml')
+    assert.doesNotMatch((await send(server.world.port, { path: '/openapi.json' })).text, /Lists notes/)
+    const { body: file } = await server.ann('GET /draft/file?path=resources/note.yml')
     assert.match(file.text, /^# of all users\nmethods:\n {2}GET: \{ public: true, .*description: Lists notes/)
-    ok(await ann('POST /draft/discard', { changes: ['/event/kept'] }))
+    ok(await server.ann('POST /draft/discard', { changes: ['/event/kept'] }))
     assert.deepEqual(await names(), ['/routes/~1note/methods/GET'])
-    ok(await ann('POST /draft/discard', {}))
+    ok(await server.ann('POST /draft/discard', {}))
     assert.deepEqual(await names(), [])
-    assert.deepEqual(await world.host.system.db.selectFrom('waypost_draft_change').selectAll().execute(), [])
+    assert.deepEqual(await server.world.host.system.db.selectFrom('waypost_draft_change').selectAll().execute(), [])
   })
 
   test('refuses errors, code and changes without the scope', async () => {
-    const broken = await put(ann, '/routes/~1note/methods/GET/response', 'Missing')
+    const broken = await put(server.ann, '/routes/~1note/methods/GET/response', 'Missing')
     assert.deepEqual([broken.status, broken.body.diagnostics[0].at], [422, '/routes/~1note/methods/GET/response'])
-    assert.equal((await put(reader, '/event/made/description', 'x')).status, 403)
-    const route = await ann('POST /draft/route', { method: 'GET', path: '/more' })
+    assert.equal((await put(server.reader, '/event/made/description', 'x')).status, 403)
+    const route = await server.ann('POST /draft/route', { method: 'GET', path: '/more' })
     assert.match(route.body.type, /WP_BACKEND_DRAFT_CODE/)
-    const added = await put(ann, '/routes/~1more', { methods: { GET: { public: true, action: 'src/more.ts' } } })
+    const added = await put(server.ann, '/routes/~1more', { methods: { GET: { public: true, action: 'src/more.ts' } } })
     assert.match(added.text, /src\/more\.ts/)
-    assert.deepEqual((await ann('GET /draft/action')).body.entry, [
+    assert.deepEqual((await server.ann('GET /draft/action')).body.entry, [
       { file: 'src/note.ts', used_by: ['GET /note', 'POST /note'] },
     ])
-    ok(await put(ann, '/routes/~1more', { methods: { GET: { public: true, action: 'src/note.ts' } } }))
+    ok(await put(server.ann, '/routes/~1more', { methods: { GET: { public: true, action: 'src/note.ts' } } }))
   })
 
   test('of two administrators keeps disjoint changes; overlapping ones get the current value', async () => {
     const [one, other] = await Promise.all(
-      [ann, ben].map((call) => call('GET /draft/value?at=/event/made/description')),
+      [server.ann, server.ben].map((call) => call('GET /draft/value?at=/event/made/description')),
     )
     const [title] = await Promise.all([
-      put(ben, '/config/title', 'Ideas'),
-      put(ann, '/schema/Other', { type: 'string' }),
-      put(ann, '/schema/New', { type: 'string' }),
+      put(server.ben, '/config/title', 'Ideas'),
+      put(server.ann, '/schema/Other', { type: 'string' }),
+      put(server.ann, '/schema/New', { type: 'string' }),
     ])
     ok(title)
     assert.deepEqual((await names()).toSorted(), ['/config/title', '/schema/New', '/schema/Other'])
-    ok(await put(ann, '/event/made/description', 'Ann', { 'if-match': one!.headers.etag! }))
-    const late = await put(ben, '/event/made/description', 'Ben', { 'if-match': other!.headers.etag! })
+    ok(await put(server.ann, '/event/made/description', 'Ann', { 'if-match': one!.headers.etag! }))
+    const late = await put(server.ben, '/event/made/description', 'Ben', { 'if-match': other!.headers.etag! })
     assert.equal(late.status, 412)
     assert.equal(late.body.conflicts[0].value, 'Ann')
   })
 
   test('of two servers loses nothing', async () => {
-    const drafts = [new SystemDraft(world.host, () => 'one'), new SystemDraft(second, () => 'two')]
+    const drafts = [new SystemDraft(server.world.host, () => 'one'), new SystemDraft(server.second, () => 'two')]
     const by = { id: 'x', name: 'x' }
     const add = async (draft: SystemDraft, file: string) => {
       for (;;) {
@@ -222,7 +123,7 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
   })
 
   test('creates tables and their API, and amends a migration until it runs', async () => {
-    const { body: shown } = await ann('GET /draft/table?connection=System&table=app_order')
+    const { body: shown } = await server.ann('GET /draft/table?connection=System&table=app_order')
     assert.equal(shown.table.amends, null)
     const columns = [
       { name: 'id', type: 'id' },
@@ -230,7 +131,7 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
     ]
     const design = { name: 'app_idea', columns, key: [], unique: [], index: [] }
     const change = (table: string | null, wanted: unknown) =>
-      ann('POST /draft/migration', { connection: 'System', table, design: wanted, preview: false })
+      server.ann('POST /draft/migration', { connection: 'System', table, design: wanted, preview: false })
     const created = await change(null, design)
     ok(created)
     assert.deepEqual([created.body.problems, created.body.failed, created.body.can_undo], [[], null, true])
@@ -254,7 +155,7 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
     assert.deepEqual(both.body.problems, [])
     assert.equal(both.body.change.file, file, 'the tables of a draft share a migration')
     assert.match(both.body.change.text, /app_idea:[^]*app_vote:/)
-    const api = await ann('POST /draft/table-api', {
+    const api = await server.ann('POST /draft/table-api', {
       connection: 'System',
       table: 'app_idea',
       path: '/idea',
@@ -272,26 +173,26 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
       (await state()).diagnostics.filter(({ severity }: any) => severity === 'error'),
       [],
     )
-    assert.deepEqual((await ann('POST /draft/discard', {})).body.kept, [])
+    assert.deepEqual((await server.ann('POST /draft/discard', {})).body.kept, [])
   })
 
   test('keeps migrations that ran as they are', async () => {
-    const { body } = await ann(`GET /draft/file?path=${ran}`)
-    const edited = await ann(`PUT /draft/file?path=${ran}`, { text: body.text.replace('text(64)', 'text(65)') })
+    const { body } = await server.ann(`GET /draft/file?path=${ran}`)
+    const edited = await server.ann(`PUT /draft/file?path=${ran}`, { text: body.text.replace('text(64)', 'text(65)') })
     assert.match(edited.body.type, /WP_BACKEND_DRAFT_MIGRATION/)
-    assert.equal((await ann(`DELETE /draft/file?path=${ran}`)).status, 409)
+    assert.equal((await server.ann(`DELETE /draft/file?path=${ran}`)).status, 409)
     const elsewhere = 'migrations/Files/20261101-a.yml'
     const renamed = { text: files[elsewhere].replace('a:', 'b:') }
-    assert.match((await ann(`PUT /draft/file?path=${elsewhere}`, renamed)).text, /WP_BACKEND_DRAFT_MIGRATION/)
+    assert.match((await server.ann(`PUT /draft/file?path=${elsewhere}`, renamed)).text, /WP_BACKEND_DRAFT_MIGRATION/)
     const pending = elsewhere.replace('-a.', '-b.')
     for (const name of ['b', 'c'])
-      ok(await ann(`PUT /draft/file?path=${pending}`, { text: files[elsewhere].replace('a:', `${name}:`) }))
+      ok(await server.ann(`PUT /draft/file?path=${pending}`, { text: files[elsewhere].replace('a:', `${name}:`) }))
     const file = 'migrations/System/20990101-failed.yml'
     const text = 'create_table:\n  app_failed: { columns: { id: id } }\n'
-    ok(await ann(`PUT /draft/file?path=${file}`, { text }))
-    ok(await put(ben, '/config/title', 'Ideas'))
+    ok(await server.ann(`PUT /draft/file?path=${file}`, { text }))
+    ok(await put(server.ben, '/config/title', 'Ideas'))
     const forget = await markRan(file, text)
-    const { body: discarded } = await ann('POST /draft/discard', {})
+    const { body: discarded } = await server.ann('POST /draft/discard', {})
     assert.deepEqual(
       discarded.kept.map((one: any) => one.name),
       [file],
@@ -301,8 +202,8 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
   })
 
   test('can be discarded if its files are damaged; a migration that ran stays', async () => {
-    const { db } = world.host.system
-    const other = new SystemDraft(second, () => '')
+    const { db } = server.world.host.system
+    const other = new SystemDraft(server.second, () => '')
     const file = 'migrations/System/20990101-ran.yml'
     const text = 'create_table:\n  app_ran: { columns: { id: id } }\n'
     const before = files['waypost.yml']
@@ -315,36 +216,41 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
     other.close()
     const forget = await markRan(file, text)
     await db.updateTable('waypost_file').set({ content: 'x' }).where('hash', '=', sha256(edited)).execute()
-    for (const answer of [await ann('GET /draft'), await ann('POST /draft/discard', { changes: ['/config/title'] })]) {
+    for (const answer of [
+      await server.ann('GET /draft'),
+      await server.ann('POST /draft/discard', { changes: ['/config/title'] }),
+    ]) {
       assert.equal(answer.status, 409, answer.text)
       assert.match(answer.body.type, /#WP_BACKEND_DRAFT_DAMAGED$/)
       assert.match(answer.body.hint, /Discard all changes/)
     }
-    const { body } = await ann('POST /draft/discard', {})
+    const { body } = await server.ann('POST /draft/discard', {})
     assert.deepEqual([body.kept.map((one: any) => one.name), await names()], [[file], [file]])
     await forget()
     await db
       .updateTable('waypost_draft')
       .set({ files: sha256('no list') })
       .execute()
-    assert.equal((await ann('GET /draft')).status, 409)
-    ok(await ann('POST /draft/discard', {}))
+    assert.equal((await server.ann('GET /draft')).status, 409)
+    ok(await server.ann('POST /draft/discard', {}))
     assert.deepEqual(await names(), [])
   })
 
   test('stages variables, whose values are in clear nowhere', async () => {
     const value = `secret-${kind}-3n2k`
-    const { db } = world.host.system
-    ok(await ann('PUT /draft/variable/API_KEY', { value }))
+    const { db } = server.world.host.system
+    ok(await server.ann('PUT /draft/variable/API_KEY', { value }))
     await db
       .insertInto('waypost_variable')
       .values({ id: 'USED', value: 'x', revision: '1', changed_at: 1, changed_by: 'x' })
       .execute()
-    assert.deepEqual((await ann('PUT /draft/variable/USED', { value })).body, { name: 'USED_2' })
+    assert.deepEqual((await server.ann('PUT /draft/variable/USED', { value })).body, { name: 'USED_2' })
     await db.deleteFrom('waypost_variable').execute()
     for (const name of ['WAYPOST_SECRET', 'A-B', '__proto__x '])
       assert.ok(
-        [400, 409, 422].includes((await ann(`PUT /draft/variable/${encodeURIComponent(name)}`, { value })).status),
+        [400, 409, 422].includes(
+          (await server.ann(`PUT /draft/variable/${encodeURIComponent(name)}`, { value })).status,
+        ),
         name,
       )
     const { variables } = await state()
@@ -356,32 +262,32 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
       ],
     )
     for (const target of ['/draft', '/draft/files?of=draft', '/variable', '/draft/diff', '/draft/value?at='])
-      assert.doesNotMatch((await reader(`GET ${target}`)).text, new RegExp(value), target)
+      assert.doesNotMatch((await server.reader(`GET ${target}`)).text, new RegExp(value), target)
     const rows = await db.selectFrom('waypost_draft_variable').selectAll().execute()
     assert.equal(JSON.stringify(rows).includes(value), false)
-    assert.deepEqual(await loadStagedVariables(second), { API_KEY: value, USED_2: value })
+    assert.deepEqual(await loadStagedVariables(server.second), { API_KEY: value, USED_2: value })
     ok(
-      await put(ann, '/connection/Web', {
+      await put(server.ann, '/connection/Web', {
         class: 'http',
         config: { url: 'https://example.com', auth: { bearer: '${env.API_KEY}' } },
       }),
     )
-    ok(await ann('POST /draft/discard', { changes: [] }))
+    ok(await server.ann('POST /draft/discard', { changes: [] }))
     assert.deepEqual(
       (await state()).variables.map(({ name }: any) => name),
       ['API_KEY'],
     )
-    ok(await ann('POST /draft/discard', {}))
+    ok(await server.ann('POST /draft/discard', {}))
     assert.deepEqual((await state()).variables, [])
   })
 
   test('has the limits of definition files', async () => {
     const text = `# ${'x'.repeat(1024 * 1024 - 10)}\n`
     const put9 = Array.from({ length: 9 }, (_, index) => ({ file: `resources/${index}.yml`, text }))
-    const large = await ann('PATCH /draft', { files: put9 })
+    const large = await server.ann('PATCH /draft', { files: put9 })
     assert.match(large.text, /larger than 8 MB/)
     const many = Array.from({ length: 2000 }, (_, index) => ({ file: `resources/${index}.yml`, text: '' }))
-    assert.match((await ann('PATCH /draft', { files: many })).text, /more than 2000 files/)
+    assert.match((await server.ann('PATCH /draft', { files: many })).text, /more than 2000 files/)
     for (const file of [
       'package.json',
       'src/a.ts',
@@ -390,31 +296,38 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
       'other/x.yml',
       'Resources/NOTE.yml',
     ])
-      assert.equal((await ann(`PUT /draft/file?path=${encodeURIComponent(file)}`, { text: '{}' })).status, 422, file)
-    assert.match((await ann('PUT /draft/file?path=resources/Note.yml', { text: '{}' })).text, /upper and lower case/)
+      assert.equal(
+        (await server.ann(`PUT /draft/file?path=${encodeURIComponent(file)}`, { text: '{}' })).status,
+        422,
+        file,
+      )
+    assert.match(
+      (await server.ann('PUT /draft/file?path=resources/Note.yml', { text: '{}' })).text,
+      /upper and lower case/,
+    )
     const dense = `[${'1,'.repeat(200_001)}1]`
     for (const answer of [
-      await ann('PUT /draft/file?path=resources/dense.yml', { text: dense }),
-      await ann('PUT /draft/file?path=migrations/System/20990102-dense.yml&with_errors=true', { text: dense }),
-      await put(ann, '/schema/Dense', { enum: JSON.parse(dense) }),
+      await server.ann('PUT /draft/file?path=resources/dense.yml', { text: dense }),
+      await server.ann('PUT /draft/file?path=migrations/System/20990102-dense.yml&with_errors=true', { text: dense }),
+      await put(server.ann, '/schema/Dense', { enum: JSON.parse(dense) }),
     ])
       assert.deepEqual([answer.status, /200,000 lines/.test(answer.text)], [422, true])
     assert.deepEqual(await names(), [])
   })
 
   test('cannot open connections, read variables or serve anything', async () => {
-    const before = await world.host.system.db.selectFrom('waypost_active').selectAll().execute()
+    const before = await server.world.host.system.db.selectFrom('waypost_active').selectAll().execute()
     const connection = { class: 'postgresql', config: { url: '${env.FAR_URL}' } }
-    ok(await put(ann, '/connection/Evil', connection))
-    ok(await put(ann, '/routes/~1evil', { methods: { GET: { public: true, action: 'src/note.ts' } } }))
+    ok(await put(server.ann, '/connection/Evil', connection))
+    ok(await put(server.ann, '/routes/~1evil', { methods: { GET: { public: true, action: 'src/note.ts' } } }))
     for (const target of [
       '/draft',
       '/draft/table?connection=Evil&table=x',
       '/draft/action',
       '/release/draft/definition',
     ])
-      assert.doesNotMatch((await ann(`GET ${target}`)).text, new RegExp(secret), target)
-    const plan = await ann('POST /draft/plan', {})
+      assert.doesNotMatch((await server.ann(`GET ${target}`)).text, new RegExp(secret), target)
+    const plan = await server.ann('POST /draft/plan', {})
     assert.equal(plan.status, 200, plan.text)
     assert.doesNotMatch(plan.text, new RegExp(secret))
     for (const [line, body] of [
@@ -423,18 +336,18 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
       ['PUT /variable/A', { value: '1' }],
       ['POST /release/x/rollback', {}],
     ] as const)
-      assert.equal((await ann(line, body)).status, 403, line)
-    assert.equal((await send(world.port, { path: '/evil' })).status, 404)
-    assert.equal(connected, 0)
-    assert.deepEqual(await world.host.system.db.selectFrom('waypost_active').selectAll().execute(), before)
+      assert.equal((await server.ann(line, body)).status, 403, line)
+    assert.equal((await send(server.world.port, { path: '/evil' })).status, 404)
+    assert.equal(server.connected, 0)
+    assert.deepEqual(await server.world.host.system.db.selectFrom('waypost_active').selectAll().execute(), before)
   })
 
   // Last: it deploys other releases.
   test('follows a deployment from Git, and lists what both changed', async () => {
-    ok(await put(ann, '/event/made/description', 'Mine'))
-    ok(await put(ben, '/routes/~1note/methods/GET/description', 'Lists notes'))
+    ok(await put(server.ann, '/event/made/description', 'Mine'))
+    ok(await put(server.ben, '/routes/~1note/methods/GET/description', 'Lists notes'))
     const deploy = (description: string, title: string) =>
-      world.deploy({
+      server.world.deploy({
         'waypost.yml': files['waypost.yml']
           .replace('description: Made', `description: ${description}`)
           .replace('title: Notes', `title: ${title}`),
@@ -449,8 +362,8 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
         ['/event/made', 'ann'],
       ],
     )
-    assert.equal((await ann('GET /draft/value?at=/config/title')).body.value, 'Theirs')
-    ok(await put(ben, '/config/backend_session', '2h'))
+    assert.equal((await server.ann('GET /draft/value?at=/config/title')).body.value, 'Theirs')
+    ok(await put(server.ben, '/config/backend_session', '2h'))
     await deploy('Theirs', 'Theirs')
     const { conflicts, revision, entries } = await state()
     const conflict = { name: '/event/made/description', at: '/event/made/description', file: 'waypost.yml' }
@@ -458,76 +371,23 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
     assert.equal(entries.length, 3)
     const { published } = await state()
     assert.deepEqual([published.by, Date.parse(published.at) > 0], ['test', true])
-    ok(await put(ben, '/config/backend_session', '3h'))
-    assert.equal((await ann('POST /draft/rebase', { revision, take: {} })).status, 412)
+    ok(await put(server.ben, '/config/backend_session', '3h'))
+    assert.equal((await server.ann('POST /draft/rebase', { revision, take: {} })).status, 412)
     const { revision: now } = await state()
-    const undecided = await ann('POST /draft/rebase', { revision: now, take: {} })
+    const undecided = await server.ann('POST /draft/rebase', { revision: now, take: {} })
     assert.deepEqual([undecided.status, undecided.body.conflicts.length], [409, 1])
-    ok(await ann('POST /draft/rebase', { revision: now, take: { '/event/made/description': 'theirs' } }))
+    ok(await server.ann('POST /draft/rebase', { revision: now, take: { '/event/made/description': 'theirs' } }))
     const rebased = await state()
     assert.deepEqual(
       [rebased.conflicts, await names()],
       [[], ['/config/backend_session', '/routes/~1note/methods/GET']],
     )
-    assert.match((await ann('GET /draft/file?path=resources/note.yml')).body.text, /^# of all users/)
-    ok(await ann('POST /draft/discard', {}))
-    ok(await ann('POST /draft/open', { activation: 2 }))
+    assert.match((await server.ann('GET /draft/file?path=resources/note.yml')).body.text, /^# of all users/)
+    ok(await server.ann('POST /draft/discard', {}))
+    ok(await server.ann('POST /draft/open', { activation: 2 }))
     assert.deepEqual(await names(), ['/config/title', '/event/made'])
-    assert.equal((await ann('POST /draft/open', { activation: 2 })).status, 409)
-    ok(await ann('POST /draft/discard', {}))
-    assert.equal((await ann('POST /draft/open', { activation: 999 })).status, 404)
-  })
-
-  const active = async () =>
-    (await world.host.system.db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()).release_id!
-})
-
-describeSystems('the draft of an empty server', chooseKinds('postgresql'), ({ newSystem }) => {
-  // In CI, publish.test.ts begins so too.
-  longTest('begins without files, and a table becomes the first API', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'waypost-empty-'))
-    const systemUrl = await newSystem()
-    await copySystem(systemUrl, folder)
-    const host = await openHost({
-      folder,
-      variables: { WAYPOST_SYSTEM_URL: systemUrl },
-      create: true,
-      disposable: true,
-    })
-    const draft = new SystemDraft(host, () => 'Empty')
-    try {
-      assert.deepEqual([(await draft.read()).texts.size, (await draft.status()).diagnostics], [0, []])
-      const by = { id: 'a', name: 'ann' }
-      const columns = [
-        { name: 'id', type: 'id' as const },
-        { name: 'title', type: 'text' as const },
-      ]
-      const design = { name: 'app_todo', columns, key: [], unique: [], index: [] }
-      const { change } = await draft.tables.plan({ connection: 'System', table: undefined, design })
-      await draft.write([change!], { by })
-      const { changes } = await draft.tables.planApi({
-        connection: 'System',
-        table: 'app_todo',
-        newScopes: { todo: '' },
-      })
-      await draft.write(changes, { by })
-      const { changes: all, texts } = await draft.readState()
-      assert.deepEqual(
-        all.map(({ name }) => name),
-        ['/scope/todo', '/action/Todo', '/routes/~1todo', '/routes/~1todo~1:id', change!.file],
-      )
-      const loaded = await draft.load(texts)
-      assert.deepEqual(
-        loaded.diagnostics.filter(({ severity }) => severity === 'error'),
-        [],
-      )
-      assert.equal((await draft.link(loaded)).manifest.routes.length, 2)
-      assert.deepEqual(await draft.discard(undefined, by), [])
-      assert.equal((await draft.read()).texts.size, 0)
-    } finally {
-      draft.close()
-      await host.close()
-      await rm(folder, { recursive: true })
-    }
+    assert.equal((await server.ann('POST /draft/open', { activation: 2 })).status, 409)
+    ok(await server.ann('POST /draft/discard', {}))
+    assert.equal((await server.ann('POST /draft/open', { activation: 999 })).status, 404)
   })
 })
