@@ -5,6 +5,7 @@ import { configCases } from './config-cases.ts'
 import { includeCases } from './include-cases.ts'
 import { namesCases } from './names-cases.ts'
 import { pathCases } from './path-cases.ts'
+import { referenceCases } from './reference-cases.ts'
 import { schemaCases } from './schema-cases.ts'
 import { structureCases } from './structure-cases.ts'
 import { valuesCases } from './values-cases.ts'
@@ -20,6 +21,7 @@ export const groups: Readonly<Record<string, readonly Case[]>> = {
   paths: pathCases,
   names: namesCases,
   'JSON Schemas': schemaCases,
+  'references of JSON Schemas': referenceCases,
   'schemas that no value matches': contradictionCases,
   'dispatched responses': dispatchCases,
   variables: variablesCases,
